@@ -1,4 +1,4 @@
-import { runStack } from '@pitboss/testing/run-stack'
+import { sharedStack } from '@pitboss/testing/shared-stack'
 import t from 'tap'
 import { playExchanges } from '../src/exchanges/play-exchanges.ts'
 import { readRecordings } from '../src/exchanges/recording.ts'
@@ -29,7 +29,7 @@ t.test('what clients would miss is found, and what is added is not', (t) => {
 t.test('every earlier build was answered nothing that this build does not answer', { timeout }, async (t) => {
   const recordings = readRecordings()
   t.ok(recordings.size > 0)
-  const stack = await runStack(t)
+  const stack = await sharedStack(t)
   const today = new Map((await playExchanges(stack.demo())).map((one) => [one.name, one]))
   for (const [build, { exchanges }] of recordings) {
     for (const { name, request, body, status, refusal, answer } of exchanges) {

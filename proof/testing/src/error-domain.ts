@@ -4,7 +4,7 @@ const open: Domain[] = []
 const tellInnermost: Tell = (error, origin) => open.at(-1)?.onerror(error, origin)
 
 /**
- * What tap asks of the package `async-hook-domain`, which before-each-file.cts puts this in place of: an
+ * What tap asks of the package `async-hook-domain`, which the worker's hooks puts this in place of: an
  * error that nobody caught, thrown or of a promise, is told to the innermost test that has not ended. Tests
  * of a file run one after the other, so that is the test that runs. With no open domain Node ends the
  * process. Source: ours.

@@ -1,81 +1,143 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, existsSync, globSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { EngineError } from '@pitboss/engines/engine-error'
-import { partition } from '@pitboss/runtime/partition'
-import { importsAny } from './imports-any.ts'
-import { startTestEngines } from './start-test-engines.ts'
+import { childrenCpuSeconds } from './runner/cpu-seconds.ts'
+import { chooseFiles, type TestFile } from './runner/choose-files.ts'
+import { appendHistory, describeHistory, readHistory } from './runner/history.ts'
+import { describeMachine, measureMachine } from './runner/machine-speed.ts'
+import { describeFailure, describeResult, describeTimes } from './runner/report.ts'
+import { type FileResult, runFiles } from './runner/run-files.ts'
+import { startTestEngines, type TestEngines } from './start-test-engines.ts'
 
 /**
- * `npm test`: starts the engines once, runs the test files of all workspaces (or the named ones) against
- * them, four at a time, and always stops the engines. Files that start whole products come after the others,
- * two at a time. A file that would disturb others, or be disturbed, is named `*.alone.test.ts`: it runs by
- * itself at the end. `npm test -- libs/money/test/amount.test.ts` runs one file; `npm test -- --no-engines`
- * only those that start no database or broker; other options go to tap.
+ * `npm test`: starts a pair of engines, runs the test files of all workspaces (or the named ones) in a few
+ * processes, and says what each cost. `npm test -- services/rounds` runs the files below a folder;
+ * `--no-engines` only those that start no database or broker; `--times` prints the cost of every file;
+ * `--history` which files have failed lately. Exit code 1: a test failed; 3: this machine is too slow at the
+ * moment to say.
  */
 const root = fileURLToPath(new URL('../../../', import.meta.url))
-const globs = ['{libs,services,tools,proof}/*/test/**/*.test.ts', 'web/test/**/*.test.ts']
 const accounts = 60
-/** Files at a time, more than a small machine has cores: many wait for timers and the disk. */
-const jobs = 4
-/** A whole product is eight processes, which wait for each other no longer than in production. */
-const productJobs = 2
-const startsProduct = /(run-stack|start-product|stack\/src\/main)(\.ts)?$/
-const startsEngines =
-  /(with-engines|with-nats-cluster|run-stack|start-product|start-test-engines|start-mongodb|start-nats|start-documentdb)(\.ts)?$/
-const interruptedExitCode = 130
-const saveOption = '--save='
-const tap = join(root, 'node_modules/tap/dist/esm/run.mjs')
-/** Node's compile cache: a run starts hundreds of processes that load the same files. */
+/** Engine files wait for disks and timers, so more of them run at a time than a small machine has cores. */
+const workers = { product: 1, engines: 5, pure: 2 }
+/** A file takes 15 s at most on the reference machine by itself, and runs beside seven others. */
+const fileLimitMs = 120_000
+/** Beyond it services do not answer each other within their own time-outs, whatever the tests allow. */
+const slownessMax = 8
+const tooSlowCode = 3
+const interruptedCode = 130
+/** Node's compile cache: a run starts many processes that load the same files. */
 const compileCache = join(root, 'node_modules/.cache/node-compile')
-const beforeEachFile = fileURLToPath(new URL('./before-each-file.cts', import.meta.url))
 
-process.exitCode = await main(process.argv.slice(2))
+process.exitCode = await main()
 
-async function main(args: string[]): Promise<number> {
+async function main(): Promise<number> {
   const startedAt = performance.now()
-  const withoutEngines = args.includes('--no-engines')
-  const options = args.filter((arg) => arg.startsWith('-') && arg !== '--no-engines')
-  const named = args.filter((arg) => !arg.startsWith('-'))
-  const files = testFiles(named).filter(
-    (file) => !withoutEngines || !importsAny(join(root, file), startsEngines),
-  )
-  if (files.length === 0) return report(1, 'no test file matches', startedAt)
-  const buildCode = await buildTap()
-  if (buildCode !== 0) return report(buildCode, 'tap could not be built', startedAt)
-  if (withoutEngines)
-    return report(await runTap(files, options, {}), `${files.length} files without engines`, startedAt)
-
-  const started = await startOrExplain()
-  if (started === null) return report(1, 'the engines did not start', startedAt)
-  const { engines, description, stop } = started
-  console.error(`engines: ${description}`)
-  try {
-    const code = await runTap(files, options, { PITBOSS_TEST_ENGINES: JSON.stringify(engines) })
-    return report(code, `${files.length} files, ${description}`, startedAt)
-  } finally {
-    await stop()
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      'no-engines': { type: 'boolean', default: false },
+      times: { type: 'boolean', default: false },
+      history: { type: 'boolean', default: false },
+    },
+  })
+  const history = readHistory(root)
+  if (values.history) {
+    console.log(describeHistory(history).join('\n'))
+    return 0
   }
+  const machine = measureMachine()
+  console.log(describeMachine(machine))
+  if (machine.slowness > slownessMax) return tooSlow(machine.slowness)
+  const files = chooseFiles(root, positionals, false).filter(
+    ({ kind }) => kind === 'pure' || !values['no-engines'],
+  )
+  if (files.length === 0) {
+    console.error('no test file matches')
+    return 1
+  }
+  const buildCode = await buildTap()
+  if (buildCode !== 0) return buildCode
+
+  const stopping = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
+  const results: FileResult[] = []
+  const runAll = (engines: TestEngines | null) =>
+    runFiles(files, {
+      root,
+      workers,
+      limitMs: fileLimitMs * machine.slowness,
+      stopping: stopping.signal,
+      env: {
+        NODE_COMPILE_CACHE: compileCache,
+        PITBOSS_TEST_SLOWNESS: String(machine.slowness),
+        ...(engines === null ? {} : { PITBOSS_TEST_ENGINES: JSON.stringify(engines) }),
+      },
+      expectedS: (path) => history.findLast((run) => path in run.files)?.files[path] ?? 1,
+      onResult(result) {
+        results.push(result)
+        console.log(describeResult(result))
+        if (!result.ok) console.log(describeFailure(result))
+      },
+    })
+  if (!(await withEngines(files, runAll))) return 1
+  if (stopping.signal.aborted) return interruptedCode
+
+  const wallS = (performance.now() - startedAt) / 1000
+  const cpuS = childrenCpuSeconds()
+  const failed = results.filter(({ ok }) => !ok)
+  appendHistory(root, {
+    at: new Date().toISOString(),
+    ...{ slowness: machine.slowness, wallS, cpuS },
+    files: Object.fromEntries(results.map((result) => [result.file, result.wallS])),
+    failed: failed.map(({ file }) => file),
+  })
+  console.log(describeTimes(results, { all: values.times, wallS, cpuS }).join('\n'))
+  if (failed.length > 0) console.log(`failed:\n${failed.map(({ file }) => `  ${file}`).join('\n')}`)
+  console.log(`${results.length - failed.length} passed, ${failed.length} failed`)
+  if (failed.some(({ timedOut }) => timedOut)) {
+    const { slowness } = measureMachine()
+    if (slowness > slownessMax) return tooSlow(slowness)
+  }
+  return failed.length === 0 ? 0 : 1
 }
 
-async function startOrExplain(): Promise<Awaited<ReturnType<typeof startTestEngines>> | null> {
+function tooSlow(slowness: number): number {
+  console.log(
+    `This machine is too slow at the moment to judge: ${slowness.toFixed(1)} times as slow as the reference, the limit is ${slownessMax} times.`,
+  )
+  return tooSlowCode
+}
+
+/** Whether the engines that some of the files need have started. */
+async function withEngines(
+  files: readonly TestFile[],
+  run: (engines: TestEngines | null) => Promise<void>,
+): Promise<boolean> {
+  if (files.every(({ kind }) => kind === 'pure')) {
+    await run(null)
+    return true
+  }
+  let started: Awaited<ReturnType<typeof startTestEngines>>
   try {
-    return await startTestEngines(accounts)
+    started = await startTestEngines(accounts)
   } catch (error) {
     if (!(error instanceof EngineError)) throw error
     console.error(error.message)
-    return null
+    return false
   }
-}
-
-function testFiles(named: string[]): string[] {
-  const all = globSync(globs, { cwd: root, exclude: (path) => path.includes('node_modules') }).sort()
-  if (named.length === 0) return all
-  const wanted = named.map((path) => relative(root, join(process.cwd(), path)))
-  return all.filter((file) => wanted.some((path) => file === path || file.startsWith(`${path}/`)))
+  console.log(`engines: ${started.description}`)
+  try {
+    await run(started.engines)
+  } finally {
+    await started.stop()
+  }
+  return true
 }
 
 /**
@@ -83,81 +145,13 @@ function testFiles(named: string[]): string[] {
  * one.
  */
 async function buildTap(): Promise<number> {
-  const built = dirname(
-    createRequire(join(root, 'node_modules/tap/package.json')).resolve('@tapjs/test/package.json'),
-  )
-  const loads = readFileSync(join(built, 'test-built/dist/esm/index.js'), 'utf8').includes(
-    '@tapjs/typescript',
-  )
-  return loads ? run(['build'], {}) : 0
-}
-
-async function runTap(files: string[], options: string[], env: Record<string, string>): Promise<number> {
-  const isAlone = (file: string) => file.endsWith('.alone.test.ts')
-  const [alone, others] = partition(files, isAlone)
-  const [products, small] = partition(others, (file) => importsAny(join(root, file), startsProduct))
-  const rounds = [
-    { files: small, atOnce: jobs },
-    { files: products, atOnce: productJobs },
-    { files: alone, atOnce: 1 },
-  ].filter((round) => round.files.length > 0)
-  const [save, rest] = partition(options, (option) => option.startsWith(saveOption))
-  let code = 0
-  for (const { files: these, atOnce } of rounds) {
-    const args = ['run', `--node-arg=--require=${beforeEachFile}`, `--jobs=${atOnce}`, ...rest]
-    const ended = await runSaving(save[0]?.slice(saveOption.length), (option) =>
-      run([...args, ...option, ...these], env),
-    )
-    if (ended === interruptedExitCode) return ended
-    if (code === 0) code = ended
-  }
-  return code
-}
-
-/**
- * Adds what failed to the file of `--save`. tap reads that file first, and runs nothing but what it lists, so
- * each run gets an empty one.
- */
-async function runSaving(
-  saved: string | undefined,
-  runWith: (option: string[]) => Promise<number>,
-): Promise<number> {
-  if (saved === undefined) return runWith([])
-  const own = `${saved}.part`
-  rmSync(own, { force: true })
-  const code = await runWith([`${saveOption}${own}`])
-  if (existsSync(own)) appendFileSync(saved, readFileSync(own))
-  rmSync(own, { force: true })
-  return code
-}
-
-/**
- * Signals go to tap as well, being of the same terminal; it ends its tests, then the engines are stopped
- * here.
- */
-async function run(args: string[], env: Record<string, string>): Promise<number> {
-  const child = spawn(process.execPath, [tap, ...args], {
+  const resolve = createRequire(join(root, 'node_modules/tap/package.json')).resolve
+  const built = readFileSync(join(dirname(resolve('@tapjs/test/package.json')), 'test-built/dist/esm/index.js'))
+  if (!built.includes('@tapjs/typescript')) return 0
+  const tap = spawn(process.execPath, [join(root, 'node_modules/tap/dist/esm/run.mjs'), 'build'], {
     cwd: root,
     stdio: 'inherit',
-    env: { NODE_COMPILE_CACHE: compileCache, ...process.env, ...env },
   })
-  let signals = 0
-  const onSignal = (signal: NodeJS.Signals) => {
-    signals += 1
-    if (signals > 1) process.exit(interruptedExitCode)
-    child.kill(signal)
-  }
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
-  try {
-    const [code] = await once(child, 'exit')
-    return typeof code === 'number' ? code : interruptedExitCode
-  } finally {
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
-  }
-}
-
-function report(code: number, what: string, startedAt: number): number {
-  const seconds = ((performance.now() - startedAt) / 1000).toFixed(0)
-  console.log(`npm test: ${code === 0 ? 'passed' : `FAILED (exit code ${code})`}; ${what}; ${seconds} s`)
-  return code
+  const [code] = await once(tap, 'exit')
+  return typeof code === 'number' ? code : interruptedCode
 }

@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startMongodb } from '@pitboss/engines/start-mongodb'
 import { startNats } from '@pitboss/engines/start-nats'
+import { MongoClient } from 'mongodb'
 import { z } from 'zod'
 
 /** Content of PITBOSS_TEST_ENGINES, as JSON: one pair of engines for all processes of a test run. */
@@ -11,8 +13,10 @@ export const testEnginesSchema = z.object({
   nats_url: z.string(),
   /** Accounts `T0`, `T1`, … with one user `t0`, `t1`, … each, password `t`. */
   nats_accounts: z.number().int().positive(),
+  /** Begins the names of all databases of this run. */
+  database_prefix: z.string(),
   /** Folder in which processes note which account they hold. */
-  claims_dir: z.string().optional(),
+  claims_dir: z.string(),
 })
 
 export type TestEngines = z.infer<typeof testEnginesSchema>
@@ -20,8 +24,10 @@ export type TestEngines = z.infer<typeof testEnginesSchema>
 export const testPassword = 't'
 
 /**
- * Starts a pair of engines with empty data folders that are removed when they stop. `MONGODB_URL` chooses the
- * database as everywhere; the broker is always one of our own, because suites need accounts to themselves.
+ * Starts a pair of engines with empty data folders that are removed when they stop. They sync nothing: a test
+ * that kills processes sees the page cache and cannot tell, and suites about durability start engines of their
+ * own. `MONGODB_URL` chooses the database as everywhere; its databases of this run are dropped at the end. The
+ * broker is always one of our own, because suites need accounts to themselves.
  */
 export async function startTestEngines(accounts: number): Promise<{
   engines: TestEngines
@@ -37,10 +43,13 @@ export async function startTestEngines(accounts: number): Promise<{
     users: [{ name: `t${index}`, password: testPassword }],
   }))
   const [mongodb, nats] = await Promise.allSettled([
-    startMongodb({ dataDir: join(folder, 'mongodb'), env }),
-    startNats({ dataDir: folder, accounts: users, env }),
+    startMongodb({ dataDir: join(folder, 'mongodb'), durable: false, env }),
+    startNats({ dataDir: folder, accounts: users, durable: false, env }),
   ])
+  const databasePrefix = `t${randomBytes(4).toString('hex')}`
   const stop = async () => {
+    if (mongodb.status === 'fulfilled' && mongodb.value.kind === 'external')
+      await dropDatabases(mongodb.value.url, databasePrefix)
     const started = [mongodb, nats].flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
     await Promise.all(started.map((engine) => engine.stop()))
     rmSync(folder, { recursive: true, force: true })
@@ -56,9 +65,21 @@ export async function startTestEngines(accounts: number): Promise<{
       mongodb_url: mongodb.value.url,
       nats_url: nats.value.url,
       nats_accounts: accounts,
+      database_prefix: databasePrefix,
       claims_dir: claims,
     },
     description: `${mongodb.value.kind} ${mongodb.value.version} and nats-server ${nats.value.version} (${nats.value.kind})`,
     stop,
+  }
+}
+
+async function dropDatabases(url: string, prefix: string): Promise<void> {
+  const client = new MongoClient(url)
+  try {
+    const filter = { name: { $regex: `^${prefix}` } }
+    const { databases } = await client.db().admin().listDatabases({ nameOnly: true, filter })
+    for (const { name } of databases) await client.db(name).dropDatabase()
+  } finally {
+    await client.close()
   }
 }

@@ -1,10 +1,10 @@
-import { randomBytes, randomInt } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { randomBytes } from 'node:crypto'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Claim, claimFile } from '@pitboss/engines/processes/claim-file'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect } from 'nats'
+import { emptyDatabases } from './empty-databases.ts'
 import { startTestEngines, type TestEngines, testEnginesSchema, testPassword } from './start-test-engines.ts'
 
 /** Engines of one suite: its own NATS account and its own prefix of database names. */
@@ -16,19 +16,35 @@ type Teardown = { teardown(fn: () => void | Promise<void>): void }
 const ownAccounts = 8
 
 /**
- * Gives a test suite real engines: an empty NATS account and a database prefix of its own. Both are given
- * back at the suite's teardown. Under `npm test` all suites share one pair of engines; a file that is run by
- * itself (without PITBOSS_TEST_ENGINES) starts a pair of its own and stops it at the end.
+ * Lends a test suite real engines: an empty NATS account and a database prefix. Both are returned at the
+ * suite's teardown. The services' databases below the prefix then keep their indexes and lose their documents,
+ * so that the next suite need not make them; every other database is dropped. Under `npm test` all suites
+ * share one pair of engines; a file that is run by itself (without PITBOSS_TEST_ENGINES) starts a pair of its
+ * own and stops it at the end.
+ * @param options.fresh true for a suite about indexes: its databases do not exist yet, and are dropped
  */
-export async function withEngines(t: Teardown): Promise<SuiteEngines> {
+export async function withEngines(
+  t: Teardown,
+  { fresh = false }: { fresh?: boolean } = {},
+): Promise<SuiteEngines> {
   const shared = await sharedEngines(t)
   const { account, claim } = claimAccount(shared)
-  t.teardown(() => claim.release())
+  const databasePrefix = fresh
+    ? `${shared.database_prefix}f${randomBytes(4).toString('hex')}`
+    : `${shared.database_prefix}a${account}`
+  const lentNote = join(shared.claims_dir, `${account}.lent`)
+  if (existsSync(lentNote)) await emptyDatabases(shared, `${shared.database_prefix}a${account}`, { dropAll: true })
+  writeFileSync(lentNote, '')
+  t.teardown(async () => {
+    await emptyDatabases(shared, databasePrefix, { dropAll: fresh })
+    rmSync(lentNote)
+    claim.release()
+  })
   await removeStreams(shared.nats_url, `t${account}`)
   return {
     mongodbUrl: shared.mongodb_url,
     natsUrl: shared.nats_url.replace('nats://', `nats://t${account}:${testPassword}@`),
-    databasePrefix: `t${randomBytes(6).toString('hex')}`,
+    databasePrefix,
   }
 }
 
@@ -50,19 +66,16 @@ async function sharedEngines(t: Teardown): Promise<TestEngines> {
   return engines
 }
 
-/** A claim names its process, so that what a crashed test left behind is free again. */
+/**
+ * Claims the first free account, so that few have databases to be made. A claim names its process: what a
+ * crashed test left is free again, and its note that it was lent remains.
+ */
 function claimAccount(shared: TestEngines): { account: number; claim: Claim } {
-  const folder =
-    shared.claims_dir ??
-    join(tmpdir(), `pitboss-claims-${new URL(shared.nats_url).port}-${process.getuid?.() ?? 0}`)
-  mkdirSync(folder, { recursive: true })
-  const start = randomInt(shared.nats_accounts)
-  for (let tried = 0; tried < shared.nats_accounts; tried++) {
-    const account = (start + tried) % shared.nats_accounts
-    const result = claimFile(join(folder, String(account)))
+  for (let account = 0; account < shared.nats_accounts; account++) {
+    const result = claimFile(join(shared.claims_dir, String(account)))
     if ('claim' in result) return { account, claim: result.claim }
   }
-  throw new Error(`all ${shared.nats_accounts} NATS test accounts are taken (${folder})`)
+  throw new Error(`all ${shared.nats_accounts} NATS test accounts are taken (${shared.claims_dir})`)
 }
 
 async function removeStreams(url: string, user: string): Promise<void> {

@@ -6,7 +6,7 @@ const path = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
 /** Runs the file of uncaught errors as `npm test` runs a test file; gives tap's answer. */
 function runWith(wrong: string): { code: number | null; answer: string } {
-  const args = ['--require', path('../src/before-each-file.cts'), path('fixtures/uncaught-errors-main.ts')]
+  const args = ['--require', path('../src/runner/worker-hooks.cts'), path('fixtures/uncaught-errors-main.ts')]
   const env = { PATH: process.env.PATH, WRONG: wrong }
   const { status, stdout } = spawnSync(process.execPath, args, { env, encoding: 'utf8' })
   return { code: status, answer: stdout }

@@ -27,6 +27,8 @@ export async function startMongodb(options: {
   port?: number
   /** Whether DocumentDB asks clients for the login that its url holds. */
   withLogin?: boolean
+  /** Whether DocumentDB syncs what it acknowledges; it does unless false, which only tests say. */
+  durable?: boolean
   env?: NodeJS.ProcessEnv
   logger?: EngineLogger
   progress?: Progress
@@ -39,7 +41,7 @@ export async function startMongodb(options: {
     const version = await mongoServerVersion(choice.url)
     return { url: choice.url, kind, version, reason, stop: async () => {} }
   }
-  const { port, withLogin } = options
+  const { port, withLogin, durable } = options
   const { url, stop } =
     choice.kind === 'documentdb'
       ? await startDocumentDb({
@@ -47,6 +49,7 @@ export async function startMongodb(options: {
           cacheDir,
           port,
           withLogin,
+          durable,
           logger,
           progress,
         })

@@ -43,8 +43,8 @@ export async function startNats(options: StartNatsOptions): Promise<NatsEngine> 
     const nothing = { monitorUrl: null, seeds: {}, pid: () => null, stop: async () => {} }
     return { url: choice.url, kind, version, reason, ...nothing }
   }
-  const { accounts, port, monitorPort, cluster, serverName } = options
+  const { accounts, port, monitorPort, cluster, serverName, durable } = options
   const { program } = choice
-  const server = { accounts, port, monitorPort, cluster, serverName, program, logger }
+  const server = { accounts, port, monitorPort, cluster, serverName, durable, program, logger }
   return { ...(await runNatsServer({ ...server, dataDir: join(dataDir, 'nats') })), kind, reason }
 }

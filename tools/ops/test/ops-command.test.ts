@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { createOperatorClient, send } from '@pitboss/testing/operator-client'
-import { runStack } from '@pitboss/testing/run-stack'
+import { sharedStack } from '@pitboss/testing/shared-stack'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { z } from 'zod'
@@ -24,7 +24,7 @@ const side = { timeout, buffered: true }
 t.setTimeout(timeout)
 
 t.test('the ops command on a running stack', { timeout, jobs: 2 }, async (t) => {
-  const stack = await runStack(t)
+  const stack = await sharedStack(t)
   const demo = stack.demo()
   const run = async (...flags: string[]) => {
     const child = spawn(process.execPath, [main, ...flags], {

@@ -4,7 +4,7 @@ import { jetstreamManager } from '@nats-io/jetstream'
 import { connectBus } from '@pitboss/bus/connect-bus'
 import { createOperatorClient } from '@pitboss/testing/operator-client'
 import { runOps } from '@pitboss/testing/run-ops'
-import { runStack } from '@pitboss/testing/run-stack'
+import { sharedStack } from '@pitboss/testing/shared-stack'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { MongoClient } from 'mongodb'
 import { pino } from 'pino'
@@ -20,7 +20,7 @@ const connection = z.looseObject({ nats_url: z.string(), nats_nkey_seed: z.strin
 type EventDocument = { _id: string; type: string; roundId: string | null; body: string }
 
 t.test('events that the stream and webhooks have lost are told again, each once', { timeout }, async (t) => {
-  const stack = await runStack(t)
+  const stack = await sharedStack(t)
   const demo = stack.demo()
   const from = new Date().toISOString()
   const window = () => ['--from', from, '--to', new Date().toISOString()]

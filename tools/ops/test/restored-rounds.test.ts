@@ -1,6 +1,6 @@
 import { createOperatorClient, send } from '@pitboss/testing/operator-client'
 import { readOps } from '@pitboss/testing/run-ops'
-import { runStack } from '@pitboss/testing/run-stack'
+import { sharedStack } from '@pitboss/testing/shared-stack'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { MongoClient } from 'mongodb'
 import t from 'tap'
@@ -9,7 +9,7 @@ const timeout = 230_000
 t.setTimeout(timeout)
 
 t.test('rounds that a restored database lacks are listed and healed, each once', { timeout }, async (t) => {
-  const stack = await runStack(t)
+  const stack = await sharedStack(t)
   const demo = stack.demo()
   const from = new Date().toISOString()
   const orphans = (...more: string[]) => {

@@ -30,6 +30,8 @@ type PostgresOptions = {
   logPath: string
   identity: PostgresIdentity
   record: ProcessRecord
+  /** Whether an acknowledged write survives a power cut; it does unless false. */
+  durable?: boolean | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -67,11 +69,11 @@ export async function startPostgres(options: PostgresOptions): Promise<EnginePro
 }
 
 async function startOnce(options: PostgresOptions): Promise<EngineProcess> {
-  const { programs, dataPath, socketFolder, logPath, identity, record, signal } = options
+  const { programs, dataPath, socketFolder, logPath, identity, record, durable = true, signal } = options
   makeSocketFolder(socketFolder, identity.uid)
   removeStaleLock(dataPath)
   const settings = join(dataPath, 'postgresql.auto.conf')
-  writeFileSync(settings, postgresConfiguration(socketFolder), { mode: 0o600 })
+  writeFileSync(settings, postgresConfiguration(socketFolder, durable), { mode: 0o600 })
   if (identity.uid !== null) chownSync(settings, identity.uid, identity.uid)
   const server = await startEngineProcess(
     {
@@ -170,7 +172,7 @@ function readOr<Value>(otherwise: Value, read: () => Value): Value {
 }
 
 /** PostgreSQL's settings; each of them was measured or is needed (why: docs/engines.md). */
-function postgresConfiguration(socketFolder: string): string {
+function postgresConfiguration(socketFolder: string, durable: boolean): string {
   const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
   const settings = {
     listen_addresses: "''",
@@ -203,6 +205,7 @@ function postgresConfiguration(socketFolder: string): string {
     deadlock_timeout: "'10ms'",
     jit: 'off',
     log_min_messages: 'warning',
+    ...(durable ? {} : { fsync: 'off', full_page_writes: 'off' }),
   }
   return Object.entries(settings)
     .map(([name, value]) => `${name} = ${value}\n`)

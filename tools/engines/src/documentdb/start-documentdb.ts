@@ -39,6 +39,8 @@ export async function startDocumentDb(options: {
   port?: number | undefined
   /** Whether clients log in, with what the url says; else any user of the machine is let in. */
   withLogin?: boolean | undefined
+  /** Whether an acknowledged write survives a power cut; it does unless false, which only tests say. */
+  durable?: boolean | undefined
   logger?: EngineLogger
   progress?: Progress
 }): Promise<DocumentDb> {
@@ -76,6 +78,7 @@ export async function startDocumentDb(options: {
           logPath: join(dataDir, 'postgres.log'),
           identity,
           record,
+          durable: options.durable,
           signal,
         }),
       logger,

@@ -56,21 +56,22 @@ type NatsConfiguration = {
   storeFolder: string
   accounts: readonly NatsAccount[]
   cluster?: NatsCluster | undefined
+  durable: boolean
 }
 
 /**
  * The server's configuration as JSON, which its parser reads as it is, so that no value needs quoting of our
- * own; `undefined` leaves a setting out. Loopback only; every acknowledged message is on the disk
+ * own; `undefined` leaves a setting out. Loopback only; if durable, every acknowledged message is on the disk
  * (`sync_interval: always`).
  */
 export function renderConfiguration(configuration: NatsConfiguration): string {
-  const { serverName, port, monitorPort, storeFolder, accounts, cluster } = configuration
+  const { serverName, port, monitorPort, storeFolder, accounts, cluster, durable } = configuration
   const rendered = {
     server_name: serverName,
     listen: `127.0.0.1:${port}`,
     http: `127.0.0.1:${monitorPort}`,
     max_payload: 1_048_576,
-    jetstream: { store_dir: storeFolder, sync_interval: 'always' },
+    jetstream: { store_dir: storeFolder, sync_interval: durable ? 'always' : undefined },
     accounts: Object.fromEntries(accounts.map((account) => [account.name, renderAccount(account)])),
     cluster: cluster && {
       ...{ name: cluster.name, listen: `127.0.0.1:${cluster.port}`, routes: cluster.routes },

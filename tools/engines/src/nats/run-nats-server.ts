@@ -38,6 +38,8 @@ export type NatsServerOptions = {
   monitorPort?: number | undefined
   cluster?: NatsCluster | undefined
   serverName?: string | undefined
+  /** Whether an acknowledged message survives a power cut; it does unless false, which only tests say. */
+  durable?: boolean | undefined
   logger: EngineLogger
 }
 
@@ -52,7 +54,7 @@ const varz = z.object({
  * @throws EngineError when it does not start, is too old, or did not take `sync_interval: always`.
  */
 export async function runNatsServer(options: NatsServerOptions): Promise<RunningNats> {
-  const { program, logger, serverName = 'pitboss', cluster } = options
+  const { program, logger, serverName = 'pitboss', cluster, durable = true } = options
   const dataDir = resolve(options.dataDir)
   const port = await choosePort(options.port, 'the broker')
   const monitorPort = await choosePort(options.monitorPort, "the broker's monitor")
@@ -62,7 +64,7 @@ export async function runNatsServer(options: NatsServerOptions): Promise<Running
     const configuration = join(dataDir, 'nats.conf')
     const logPath = join(dataDir, 'nats.log')
     const storeFolder = join(dataDir, 'jetstream')
-    const values = { serverName, port, monitorPort, storeFolder, accounts, cluster }
+    const values = { serverName, port, monitorPort, storeFolder, accounts, cluster, durable }
     writeFileSync(configuration, renderConfiguration(values), { mode: 0o600 })
     const monitorUrl = `http://127.0.0.1:${monitorPort}`
     let version = ''
@@ -79,7 +81,7 @@ export async function runNatsServer(options: NatsServerOptions): Promise<Running
           },
           folder.record,
         )
-        version = await checkedVersion(started, monitorUrl, logPath, signal)
+        version = await checkedVersion(started, { monitorUrl, logPath, durable }, signal)
         return started
       },
       logger,
@@ -98,8 +100,7 @@ export async function runNatsServer(options: NatsServerOptions): Promise<Running
 
 async function checkedVersion(
   server: EngineProcess,
-  monitorUrl: string,
-  logPath: string,
+  { monitorUrl, logPath, durable }: { monitorUrl: string; logPath: string; durable: boolean },
   signal: AbortSignal,
 ): Promise<string> {
   const answer = await waitUntil<z.infer<typeof varz> | 'gone'>(
@@ -112,7 +113,7 @@ async function checkedVersion(
         `nats-server did not start: ${lastWords(logPath, 8, /\[(FTL|ERR)\]|nats-server:/)}`,
       )
     requireNatsVersion(answer.version, 'nats-server')
-    if (answer.jetstream.config?.sync_always !== true) {
+    if (durable && answer.jetstream.config?.sync_always !== true) {
       throw new EngineError(
         `nats-server ${answer.version} did not take sync_interval: always, so messages could be lost`,
       )

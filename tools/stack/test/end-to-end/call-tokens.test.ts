@@ -19,7 +19,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { newId } from '@pitboss/runtime/new-id'
 import { createOperatorClient, send } from '@pitboss/testing/operator-client'
 import { runOps } from '@pitboss/testing/run-ops'
-import { runStack } from '@pitboss/testing/run-stack'
+import { sharedStack } from '@pitboss/testing/shared-stack'
 import pino from 'pino'
 import t from 'tap'
 import { z } from 'zod'
@@ -37,7 +37,7 @@ const connectionSchema = z.object({ nats_url: z.string() })
 const readJson = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'))
 
 t.test('the key of the gateway speaks for nobody without his token', { timeout }, async (t) => {
-  const stack = await runStack(t)
+  const stack = await sharedStack(t)
   const demo = stack.demo()
   const seeds = seedsSchema.parse(readJson(join(stack.dataDir, 'nats', 'nats', 'nkeys.json')))
   const { nats_url: url } = connectionSchema.parse(readJson(join(stack.dataDir, 'connection.json')))

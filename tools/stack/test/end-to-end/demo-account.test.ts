@@ -1,5 +1,5 @@
 import { send } from '@pitboss/testing/operator-client'
-import { runStack } from '@pitboss/testing/run-stack'
+import { sharedStack } from '@pitboss/testing/shared-stack'
 import t from 'tap'
 import { playedBrand, secondPerson, stoppedPlayers } from '../../src/demo/chapters/account.ts'
 import { createDemoLog } from '../../src/demo/demo-log.ts'
@@ -8,7 +8,7 @@ import { createTour } from '../../src/demo/tour.ts'
 t.setTimeout(240_000)
 
 t.test('the tour leaves people, approvals, a brand and stops, and the account as it was', async (t) => {
-  const stack = await runStack(t, [])
+  const stack = await sharedStack(t)
   const demo = stack.demo()
   const { tour, undo } = await createTour(
     demo,

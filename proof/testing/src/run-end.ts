@@ -7,6 +7,9 @@ export function openRun(): void {
   ends = []
 }
 
+/** How many things the files of this process share by now. */
+export const sharedCount = () => ends?.length ?? 0
+
 /** Ends what the files of this process have shared, the newest first. */
 export async function endRun(): Promise<void> {
   for (const end of ends?.toReversed() ?? []) await end()

@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { z } from 'zod'
+import { programOf } from './program-of.ts'
 
-const main = fileURLToPath(new URL('../../../tools/ops/src/main.ts', import.meta.url))
 const run = promisify(execFile)
 const outputMax = 1 << 26
 const object = z.record(z.string(), z.unknown())
@@ -15,7 +14,7 @@ export async function runOps(dataDir: string, ...flags: string[]): Promise<Recor
 
 /** As `runOps`, for verbs whose value is no object. */
 export async function readOps(dataDir: string, ...flags: string[]): Promise<unknown> {
-  const { stdout } = await run(process.execPath, [main, ...flags, '--json'], {
+  const { stdout } = await run(process.execPath, [programOf('ops'), ...flags, '--json'], {
     env: { ...process.env, PITBOSS_DATA_DIR: dataDir },
     maxBuffer: outputMax,
   })

@@ -61,14 +61,11 @@ export async function runStack(
         if (process.env.PITBOSS_E2E_LOG !== undefined) appendFileSync(process.env.PITBOSS_E2E_LOG, chunk)
       })
     }
-    await waitFor(
-      () => {
-        if (started.exitCode !== null)
-          throw new Error(`the stack ended with ${started.exitCode}:\n${printed.slice(-4000)}`)
-        return printed.includes('"msg":"stack.ready"')
-      },
-      { timeoutMs: readyWithinMs, what: 'the stack to be ready' },
-    )
+    await waitFor(() => started.exitCode !== null || printed.includes('"msg":"stack.ready"'), {
+      ...{ timeoutMs: readyWithinMs, what: 'the stack to be ready' },
+    })
+    if (started.exitCode !== null)
+      throw new Error(`the stack ended with ${started.exitCode}:\n${printed.slice(-4000)}`)
   }
   const stop = async () => {
     const running = child

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { EngineError } from '@pitboss/engines/engine-error'
+import { bundlePrograms } from './runner/bundle-programs.ts'
 import { childrenCpuSeconds } from './runner/cpu-seconds.ts'
 import { chooseFiles, type TestFile } from './runner/choose-files.ts'
 import { appendHistory, describeHistory, readHistory } from './runner/history.ts'
@@ -64,6 +65,8 @@ async function main(): Promise<number> {
   const buildCode = await buildTap()
   if (buildCode !== 0) return buildCode
 
+  const needsPrograms = files.some(({ kind }) => kind !== 'pure')
+  const bundles = needsPrograms ? { PITBOSS_SERVICE_ENTRIES: await bundlePrograms(root) } : {}
   const stopping = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
   const results: FileResult[] = []
@@ -75,10 +78,11 @@ async function main(): Promise<number> {
       stopping: stopping.signal,
       env: {
         NODE_COMPILE_CACHE: compileCache,
+        ...bundles,
         PITBOSS_TEST_SLOWNESS: String(machine.slowness),
         ...(engines === null ? {} : { PITBOSS_TEST_ENGINES: JSON.stringify(engines) }),
       },
-      expectedS: (path) => history.findLast((run) => path in run.files)?.files[path] ?? 1,
+      expectedS: (path) => history.findLast((run) => path in run.files)?.files[path]?.[0] ?? 1,
       onResult(result) {
         results.push(result)
         console.log(describeResult(result))
@@ -93,8 +97,8 @@ async function main(): Promise<number> {
   const failed = results.filter(({ ok }) => !ok)
   appendHistory(root, {
     at: new Date().toISOString(),
-    ...{ slowness: machine.slowness, wallS, cpuS },
-    files: Object.fromEntries(results.map((result) => [result.file, result.wallS])),
+    ...{ slowness: round(machine.slowness), wallS: round(wallS), cpuS: round(cpuS) },
+    files: Object.fromEntries(results.map((result) => [result.file, [round(result.wallS), round(result.cpuS)]])),
     failed: failed.map(({ file }) => file),
   })
   console.log(describeTimes(results, { all: values.times, wallS, cpuS }).join('\n'))
@@ -106,6 +110,7 @@ async function main(): Promise<number> {
   }
   return failed.length === 0 ? 0 : 1
 }
+
 
 function tooSlow(slowness: number): number {
   console.log(
@@ -154,4 +159,8 @@ async function buildTap(): Promise<number> {
   })
   const [code] = await once(tap, 'exit')
   return typeof code === 'number' ? code : interruptedCode
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100
 }

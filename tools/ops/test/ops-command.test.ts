@@ -3,15 +3,14 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
+import { programOf } from '@pitboss/testing/program-of'
 import { createOperatorClient, send } from '@pitboss/testing/operator-client'
 import { sharedStack } from '@pitboss/testing/shared-stack'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { z } from 'zod'
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const record = z.record(z.string(), z.unknown())
 const records = z.array(record)
 const unknownOperator = 'op_00000000000000000000000000000000'
@@ -27,7 +26,7 @@ t.test('the ops command on a running stack', { timeout, jobs: 2 }, async (t) => 
   const stack = await sharedStack(t)
   const demo = stack.demo()
   const run = async (...flags: string[]) => {
-    const child = spawn(process.execPath, [main, ...flags], {
+    const child = spawn(process.execPath, [programOf('ops'), ...flags], {
       env: {
         ...process.env,
         PITBOSS_DATA_DIR: stack.dataDir,

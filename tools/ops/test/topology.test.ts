@@ -1,15 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
+import { programOf } from '@pitboss/testing/program-of'
 import { withEngines } from '@pitboss/testing/with-engines'
 import t from 'tap'
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const { natsUrl } = await withEngines(t)
 
 async function apply(...flags: string[]) {
-  const child = spawn(process.execPath, [main, 'topology', 'apply', '--json', ...flags], {
+  const child = spawn(process.execPath, [programOf('ops'), 'topology', 'apply', '--json', ...flags], {
     env: { ...process.env, NATS_URL: natsUrl },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -120,10 +120,10 @@ function masterKeysOf(dataDir: string, name: ServiceName): Record<string, string
   return { PITBOSS_MASTER_KEYS: loadMasterKeys(dataDir, storedServices).get(name) ?? '' }
 }
 
-/** The entry file of a proof that starts the service in another way; null when there is none. */
+/** The entry file of a test or proof that starts the service in another way; null when there is none. */
 function entryOf(name: ServiceName, entries: StackOptions['entries']): string | null {
-  const other = entries === null ? null : join(entries, `${name}-main.ts`)
-  return other !== null && existsSync(other) ? other : null
+  const files = entries === null ? [] : ['js', 'ts'].map((ending) => join(entries, `${name}-main.${ending}`))
+  return files.find((file) => existsSync(file)) ?? null
 }
 
 /**

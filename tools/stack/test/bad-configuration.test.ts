@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { readStackOptions } from '../src/stack-options.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const tour = fileURLToPath(new URL('../src/demo-main.ts', import.meta.url))
@@ -17,14 +18,37 @@ function start(environment: NodeJS.ProcessEnv, flags: readonly string[] = []) {
 
 function run(program: string, environment: NodeJS.ProcessEnv, flags: readonly string[]) {
   const { status, stderr } = spawnSync(process.execPath, [program, ...flags], {
-    env: { ...process.env, ...environment },
+    env: { ...process.env, PITBOSS_SERVICE_ENTRIES: undefined, ...environment },
     encoding: 'utf8',
     timeout: 30_000,
   })
   return { status, stderr }
 }
 
+/** As `start`, in this process: the exit is thrown, and what would be printed is kept. */
+function read(environment: NodeJS.ProcessEnv, flags: readonly string[] = []) {
+  const printed: string[] = []
+  const { exit, stderr } = process
+  const { write } = stderr
+  let status: number | null = null
+  process.exit = (code) => {
+    status = Number(code)
+    throw new Error('the process ends')
+  }
+  stderr.write = (text: string | Uint8Array) => printed.push(String(text)) > 0
+  try {
+    readStackOptions(flags, environment, false)
+  } catch (error) {
+    if (status === null) throw error
+  } finally {
+    process.exit = exit
+    stderr.write = write
+  }
+  return { status, stderr: printed.join('') }
+}
+
 t.test('a bad value ends the start with 78 and names its variable or flag', async (t) => {
+  t.match(start({ PORT: 'abc' }), { status: 78, stderr: /PORT/ })
   for (const [variable, value] of [
     ['PORT', 'abc'],
     ['PORT', '99999'],
@@ -34,24 +58,24 @@ t.test('a bad value ends the start with 78 and names its variable or flag', asyn
     ['MONGODB_URL', 'elsewhere'],
     ['PITBOSS_DATABASE_PREFIX', 'Casino'],
   ] as const) {
-    const { status, stderr } = start({ [variable]: value })
+    const { status, stderr } = read({ [variable]: value })
     t.equal(status, 78, `${variable}=${value}`)
     t.match(stderr, variable)
   }
-  t.match(start({ NODE_ENV: 'production', PITBOSS_TIME_SCALE: '60' }), {
+  t.match(read({ NODE_ENV: 'production', PITBOSS_TIME_SCALE: '60' }), {
     status: 78,
     stderr: /PITBOSS_TIME_SCALE/,
   })
-  t.match(start({ NODE_ENV: 'production' }), { status: 78, stderr: /NODE_ENV.*--no-demo/ })
+  t.match(read({ NODE_ENV: 'production' }), { status: 78, stderr: /NODE_ENV.*--no-demo/ })
   for (const variable of ['PITBOSS_ALLOW_LOOPBACK_WEBHOOKS', 'PITBOSS_ALLOW_LOOPBACK_WALLETS']) {
     const refused = { status: 78, stderr: new RegExp(variable) }
-    t.match(start({ NODE_ENV: 'production', [variable]: 'yes' }, ['--no-demo']), refused)
-    t.match(start({ [variable]: 'maybe' }), refused)
-    t.match(start({ [variable]: 'no' }), refused, 'the demo needs addresses on this machine')
+    t.match(read({ NODE_ENV: 'production', [variable]: 'yes' }, ['--no-demo']), refused)
+    t.match(read({ [variable]: 'maybe' }), refused)
+    t.match(read({ [variable]: 'no' }), refused, 'the demo needs addresses on this machine')
   }
-  t.match(start({}, ['--port', 'x']), { status: 78, stderr: /--port/ })
+  t.match(read({}, ['--port', 'x']), { status: 78, stderr: /--port/ })
   for (const replicas of ['gateway=0', 'gateway=2,gateway=3', '', 'gateway=2,', 'gateway=2=3'])
-    t.match(start({}, ['--replicas', replicas]), { status: 78, stderr: /--replicas/ }, replicas)
+    t.match(read({}, ['--replicas', replicas]), { status: 78, stderr: /--replicas/ }, replicas)
 })
 
 t.test('so does an engine or a folder that cannot be one, and nothing is started', async (t) => {
@@ -89,9 +113,9 @@ t.test('images without podman are refused with the packages that bring it', asyn
   t.match(start({ PODMAN_BIN: '/nowhere' }, images), { status: 78, stderr: /PODMAN_BIN is set to \/nowhere/ })
   const broken = { status: 1, stderr: /cannot start a pod here: .*\n.*apt-get install podman runc catatonit/ }
   t.match(start({ PODMAN_BIN: '/bin/false' }, images), broken)
-  t.match(start({ PITBOSS_SERVICE_ENTRIES: '/x' }, images), { status: 78, stderr: /PITBOSS_SERVICE_ENTRIES/ })
+  t.match(read({ PITBOSS_SERVICE_ENTRIES: '/x' }, images), { status: 78, stderr: /PITBOSS_SERVICE_ENTRIES/ })
 })
 
 t.test('an unknown flag is wrong usage', async (t) => {
-  t.match(start({}, ['--wat']), { status: 2, stderr: /--wat/ })
+  t.match(read({}, ['--wat']), { status: 2, stderr: /--wat/ })
 })

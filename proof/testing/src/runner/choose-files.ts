@@ -20,10 +20,11 @@ export type TestFile = { readonly path: string; readonly kind: Kind }
 export function chooseFiles(root: string, named: readonly string[], isLong: boolean): readonly TestFile[] {
   const all = globSync(globs, { cwd: root, exclude: (path) => path.includes('node_modules') }).sort()
   const wanted = named.map((path) => relative(root, join(process.cwd(), path)))
-  const isWanted = (file: string) =>
-    wanted.length === 0
-      ? file.endsWith(longEnding) === isLong
-      : wanted.some((path) => file === path || file.startsWith(`${path}/`))
+  const isWanted = (file: string) => {
+    if (wanted.includes(file)) return true
+    if (file.endsWith(longEnding) !== isLong) return false
+    return wanted.length === 0 || wanted.some((path) => file.startsWith(`${path}/`))
+  }
   return all.filter(isWanted).map((path) => ({ path, kind: kindOf(join(root, path)) }))
 }
 

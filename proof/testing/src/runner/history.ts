@@ -11,8 +11,8 @@ const lineSchema = z.object({
   slowness: z.number(),
   wallS: z.number(),
   cpuS: z.number(),
-  /** Seconds of each file. */
-  files: z.record(z.string(), z.number()),
+  /** Seconds of each file: by the clock, and of processor time. */
+  files: z.record(z.string(), z.tuple([z.number(), z.number()])),
   failed: z.array(z.string()),
 })
 export type RunLine = z.infer<typeof lineSchema>

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** Milliseconds of the fixed calculation and of the fixed synced writes on the reference machine, quiet. */
-const reference = { calculationMs: 85, syncedWritesMs: 11 }
+const reference = { calculationMs: 60, syncedWritesMs: 5 }
 const calculations = 40_000
 const syncedWrites = 20
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { Base, t } from 'tap'
 import { madeDatabases } from '../made-databases.ts'
-import { endRun, openRun } from '../run-end.ts'
+import { endRun, openRun, sharedCount } from '../run-end.ts'
 import { waitFor } from '../wait-for.ts'
 import { childrenCpuSeconds, ownCpuSeconds } from './cpu-seconds.ts'
 import { runningFile } from './running-file.ts'
@@ -34,7 +34,7 @@ process.on('message', (order: Order) => {
 
 async function runFile(file: string): Promise<FileReport> {
   const startedAt = performance.now()
-  const before = { cpuS: cpuSeconds(), processes, databases: madeDatabases(), open: openResources() }
+  const before = { cpuS: cpuSeconds(), processes, databases: madeDatabases(), open: openResources(), shared: sharedCount() }
   const environment = { ...process.env }
   const folder = process.cwd()
   let checks = 0
@@ -45,7 +45,9 @@ async function runFile(file: string): Promise<FileReport> {
     })
     await import(pathToFileURL(join(root, file)).href)
   })
-  const complaints = [...exitComplaint(), ...(await leftOpen(before.open))]
+  // what this file has opened for the files after it, too, stays open
+  const open = sharedCount() > before.shared ? [] : await leftOpen(before.open)
+  const complaints = [...exitComplaint(), ...open]
   process.chdir(folder)
   putBack(environment)
   process.stdout.write(`${endOfFile(file)}\n`)

@@ -1,5 +1,5 @@
 import http from 'node:http'
-import { PassThrough } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { mock } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
@@ -183,7 +183,9 @@ await t.test('a ledger has a bound of bytes, and gives way to an account without
   await t.rejects(second.answer, { code: 'SERVICE_UNAVAILABLE', message: /given up/ })
   for (const { body, answer } of [first, ...rest]) {
     body.end('no json\n')
-    t.match(await answer, { status: 200 }, 'nobody else was given up')
+    const reply = await answer
+    t.match(reply, { status: 200 }, 'nobody else was given up')
+    if (reply.content?.data instanceof Readable) reply.content.data.destroy()
   }
 })
 

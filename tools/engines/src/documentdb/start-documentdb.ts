@@ -146,7 +146,9 @@ function isReady({ child, exited }: EngineProcess, port: number): Promise<boolea
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), readyTimeoutMs)
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      if (text.includes(JSON.stringify({ ready: true, port }))) resolve(true)
+      if (!text.includes(JSON.stringify({ ready: true, port }))) return
+      clearTimeout(timer)
+      resolve(true)
     })
     void exited.then(() => {
       clearTimeout(timer)

@@ -56,7 +56,7 @@ type NatsConfiguration = {
   storeFolder: string
   accounts: readonly NatsAccount[]
   cluster?: NatsCluster | undefined
-  durable: boolean
+  durable?: boolean
 }
 
 /**
@@ -65,7 +65,7 @@ type NatsConfiguration = {
  * (`sync_interval: always`).
  */
 export function renderConfiguration(configuration: NatsConfiguration): string {
-  const { serverName, port, monitorPort, storeFolder, accounts, cluster, durable } = configuration
+  const { serverName, port, monitorPort, storeFolder, accounts, cluster, durable = true } = configuration
   const rendered = {
     server_name: serverName,
     listen: `127.0.0.1:${port}`,

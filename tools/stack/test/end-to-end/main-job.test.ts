@@ -12,7 +12,8 @@ t.setTimeout(timeout)
 
 t.test('a stranger starts the product and money moves', { timeout }, async (t) => {
   const since = new Date().toISOString()
-  const stack = await runStack(t, flags)
+  // from the sources, as users do
+  const stack = await runStack(t, flags, { PITBOSS_SERVICE_ENTRIES: undefined })
   const demo = stack.demo()
   const operator = await createOperatorClient(demo)
 

@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import { build } from 'vite'
+
+/** Programs that tests start often, by the name of the bundle. */
+const programs = {
+  'auth-main': 'services/auth/src/main.ts',
+  'gateway-main': 'services/gateway/src/main.ts',
+  'rounds-main': 'services/rounds/src/main.ts',
+  'wallet-bridge-main': 'services/wallet-bridge/src/main.ts',
+  'webhooks-main': 'services/webhooks/src/main.ts',
+  'ops-main': 'tools/ops/src/main.ts',
+}
+/**
+ * Packages that cannot be bundled: native ones, and the driver, a file of which is loaded by its path
+ * (end-closed-writes.ts).
+ */
+const external = [/^mongodb($|\/)/, /^@node-rs\//, /^@opentelemetry\//]
+
+/**
+ * Bundles the programs that tests start hundreds of times: a bundle loads in half the processor time of the
+ * sources.
+ * @param root folder of the project
+ * @returns the folder of the bundles, `<name>-main.js`
+ */
+export async function bundlePrograms(root: string): Promise<string> {
+  const folder = join(root, 'node_modules/.cache/pitboss-programs')
+  // vite makes this process one of production
+  const { NODE_ENV } = process.env
+  await build({
+    root,
+    configFile: false,
+    envDir: false,
+    publicDir: false,
+    logLevel: 'warn',
+    ssr: { noExternal: true, target: 'node' },
+    build: {
+      ssr: true,
+      target: 'node24',
+      outDir: folder,
+      emptyOutDir: true,
+      minify: false,
+      rolldownOptions: {
+        external,
+        input: Object.fromEntries(Object.entries(programs).map(([name, path]) => [name, join(root, path)])),
+        output: { entryFileNames: '[name].js', chunkFileNames: 'part-[hash].js' },
+      },
+    },
+  })
+  if (NODE_ENV === undefined) delete process.env.NODE_ENV
+  else process.env.NODE_ENV = NODE_ENV
+  return folder
+}

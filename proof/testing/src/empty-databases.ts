@@ -33,17 +33,27 @@ export async function emptyDatabases(
   }
 }
 
-async function emptyCollections(db: Db): Promise<void> {
+/** Deletes all documents of a database; collections and indexes stay. */
+export async function emptyCollections(db: Db): Promise<void> {
   const collections = await db.listCollections({}, { nameOnly: true }).toArray()
-  await Promise.all(
-    collections.map(async ({ name }) => {
-      const collection = db.collection(name)
-      const { deletedCount } = await collection.deleteMany({})
-      if (deletedCount === 0) return
-      const left = await collection.findOne({})
-      if (left !== null) throw new Error(`${db.databaseName}.${name} is still written to by what the test left`)
-    }),
-  )
+  const names = collections.map(({ name }) => name)
+  const full = await withDocuments(db, names)
+  await Promise.all(full.map((name) => db.collection(name).deleteMany({})))
+  const left = full.length === 0 ? [] : await withDocuments(db, names)
+  if (left.length > 0)
+    throw new Error(`${db.databaseName} is still written to by what the test left: ${left.join(', ')}`)
+}
+
+/** The collections that have a document, by one command. */
+async function withDocuments(db: Db, [first, ...others]: readonly string[]): Promise<string[]> {
+  if (first === undefined) return []
+  const oneOf = (name: string) => [{ $limit: 1 }, { $project: { _id: 0, name: { $literal: name } } }]
+  const unions = others.map((name) => ({ $unionWith: { coll: name, pipeline: oneOf(name) } }))
+  const found = await db
+    .collection(first)
+    .aggregate<{ name: string }>([...oneOf(first), ...unions])
+    .toArray()
+  return found.map(({ name }) => name)
 }
 
 /** Whether this database was made by the suite that returns it. */

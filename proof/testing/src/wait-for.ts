@@ -8,8 +8,8 @@ export type WaitOptions = {
   timeoutMs?: number
   /** Name of the awaited condition, for the message. */
   what?: string
-  /** Pause between two looks; 10 ms unless told. */
-  everyMs?: number
+  /** Pause between two looks; by default a twentieth of the time waited so far, 5 to 100 ms. */
+  everyMs?: number | undefined
 }
 
 /** How many times slower than the reference this machine is, as the test runner has measured it. */
@@ -22,10 +22,11 @@ const slowness = Number(process.env.PITBOSS_TEST_SLOWNESS ?? '1')
  */
 export async function waitFor<T>(
   condition: () => Promise<T> | T,
-  { timeoutMs = 20_000, what = 'the condition', everyMs = 10 }: WaitOptions = {},
+  { timeoutMs = 20_000, what = 'the condition', everyMs }: WaitOptions = {},
 ): Promise<Exclude<T, false | null | undefined>> {
   const limitMs = timeoutMs * slowness
-  const deadline = performance.now() + limitMs
+  const startedAt = performance.now()
+  const deadline = startedAt + limitMs
   let cause: unknown
   for (;;) {
     try {
@@ -36,7 +37,8 @@ export async function waitFor<T>(
       cause = error
     }
     if (performance.now() > deadline) throw new Error(`${what}: not within ${limitMs.toFixed(0)} ms`, { cause })
-    await delay(everyMs)
+    const waitedMs = performance.now() - startedAt
+    await delay(everyMs ?? Math.min(100, Math.max(5, waitedMs / 20)))
   }
 }
 

@@ -1,10 +1,11 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Claim, claimFile } from '@pitboss/engines/processes/claim-file'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect } from 'nats'
 import { emptyDatabases } from './empty-databases.ts'
+import { runningFile } from './runner/running-file.ts'
 import { startTestEngines, type TestEngines, testEnginesSchema, testPassword } from './start-test-engines.ts'
 
 /** Engines of one suite: its own NATS account and its own prefix of database names. */
@@ -67,11 +68,14 @@ async function sharedEngines(t: Teardown): Promise<TestEngines> {
 }
 
 /**
- * Claims the first free account, so that few have databases to be made. A claim names its process: what a
- * crashed test left is free again, and its note that it was lent remains.
+ * Claims a free account, the first of those of the workspace's, so that few have databases to be made. A claim
+ * names its process: what a crashed test left is free again, and its note that it was lent remains.
  */
 function claimAccount(shared: TestEngines): { account: number; claim: Claim } {
-  for (let account = 0; account < shared.nats_accounts; account++) {
+  const workspace = runningFile.path.split('/').slice(0, 2).join('/')
+  const first = createHash('sha256').update(workspace).digest().readUInt16BE() % shared.nats_accounts
+  for (let tried = 0; tried < shared.nats_accounts; tried++) {
+    const account = (first + tried) % shared.nats_accounts
     const result = claimFile(join(shared.claims_dir, String(account)))
     if ('claim' in result) return { account, claim: result.claim }
   }

@@ -9,7 +9,7 @@ import { roundIndexes } from '../src/storage/rounds-store.ts'
 import fc from 'fast-check'
 import t from 'tap'
 import { dyingAt } from './fixtures/dying-at.ts'
-import { emptyCollections } from './fixtures/empty-collections.ts'
+import { emptyCollections } from '@pitboss/testing/empty-databases'
 
 t.setTimeout(120_000)
 

@@ -14,7 +14,7 @@ import { createReturnsFold } from '../src/storage/returns-fold.ts'
 import { returnIndexes } from '../src/storage/returns-store.ts'
 import { roundIndexes } from '../src/storage/rounds-store.ts'
 import { dyingAt } from './fixtures/dying-at.ts'
-import { emptyCollections } from './fixtures/empty-collections.ts'
+import { emptyCollections } from '@pitboss/testing/empty-databases'
 import { act, cashOut, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
 t.setTimeout(120_000)

@@ -39,6 +39,7 @@ async function runFile(file: string): Promise<FileReport> {
   const folder = process.cwd()
   let checks = 0
   const result = await t.test(file, async (test) => {
+    runningFile.path = file
     runningFile.test = test
     test.on('complete', ({ count }) => {
       checks = count

@@ -12,7 +12,6 @@ import {
 } from '@pitboss/contracts/endpoints/wallet'
 import { defaultFlagRules } from '@pitboss/contracts/objects/flag'
 import { newId } from '@pitboss/runtime/new-id'
-import { connectStorage } from '@pitboss/storage/connect-storage'
 import type { JobDocument } from '@pitboss/storage/job-store'
 import { holdAudit } from '@pitboss/testing/hold-audit'
 import { serveAuditLog } from '@pitboss/testing/serve-audit-log'
@@ -24,7 +23,6 @@ import {
   clientOf,
   newScope,
   reversalOf,
-  silentLogger,
   specOf,
   startBridge,
   startSuite,
@@ -48,12 +46,7 @@ const settings = { url: wallet.url, timeout_ms: 1000, settle_losses: 'none' } as
 const client = clientOf(suite.bus, scope)
 const inLive = { caller, params: { environment: 'LIVE' }, query: {} } as const
 const live = await suite.bus.call(putWallet.call, { ...inLive, body: settings })
-const storage = await connectStorage({
-  url: suite.engines.mongodbUrl,
-  database: `${suite.engines.databasePrefix}_wallet_bridge`,
-  logger: silentLogger,
-})
-t.teardown(() => storage.close())
+const { storage } = suite
 
 /** The job that was just ordered, as if another replica worked on it for a minute. */
 async function running(of: 'certifications' | 'reconciliations'): Promise<string> {

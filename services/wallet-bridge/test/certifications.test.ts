@@ -10,6 +10,7 @@ import {
   putWallet,
 } from '@pitboss/contracts/endpoints/wallet'
 import { listenLocally } from '@pitboss/testing/listen-locally'
+import { runOutClaims } from '@pitboss/testing/run-out-claims'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t, { type Test } from 'tap'
 import { callerOf, configureWallet, newScope, startBridge, startSuite } from './fixtures/bridge.ts'
@@ -186,6 +187,7 @@ await t.test('a certification goes on where a killed process left it, and ends o
   const { certification_id } = begun.body
   const kept = (await show(scope, certification_id)).cases
   t.equal(kept.length, 5, 'what was stored before the kill')
+  await runOutClaims(suite.storage.db)
   const job = await ended(scope, certification_id)
   t.match(job, { certified: true, passed: caseIds.length })
   t.strictSame(
@@ -243,6 +245,7 @@ await t.test('a certification that was cancelled goes on nowhere when its proces
   const others = [await startBridge(suite.environment()), await startBridge(suite.environment())]
   const cancelled = await cancel(scope, begun.body.certification_id)
   t.equal(cancelled.cases.length, 5, 'what was stored before the kill')
+  await runOutClaims(suite.storage.db)
   const next = await ended(scope, (await start(scope)).body.certification_id)
   t.match(next, { status: 'DONE', certified: true }, 'the next one began when the claim had run out')
   t.strictSame(await show(scope, cancelled.certification_id), cancelled)

@@ -3,6 +3,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { getFlag, getFlagRules, listFlags, patchFlag, putFlagRules } from '@pitboss/contracts/endpoints/flags'
 import { defaultFlagRules, type FlagRules } from '@pitboss/contracts/objects/flag'
 import { connectStorage } from '@pitboss/storage/connect-storage'
+import { runOutClaims } from '@pitboss/testing/run-out-claims'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { createLooks } from '../src/storage/looks.ts'
@@ -27,12 +28,7 @@ const environment = suite.environment({ timeScale: 50 })
 const bridges = [await startBridge(environment), await startBridge(environment)]
 t.teardown(() => Promise.all(bridges.map((bridge) => bridge.stop())))
 const wallet = await startSandboxWallet(t, 'x')
-const storage = await connectStorage({
-  url: suite.engines.mongodbUrl,
-  database: `${suite.engines.databasePrefix}_wallet_bridge`,
-  logger: silentLogger,
-})
-t.teardown(() => storage.close())
+const { storage } = suite
 const looks = createLooks(createMovements(storage.db))
 
 /** An account with its wallet and rules, and what its people see. */
@@ -192,6 +188,7 @@ t.test('a process that dies between a flag and the end of its look leaves one fl
   const stored = db.collection('flags')
   t.equal(await stored.countDocuments(), 1, 'the flag is stored')
   t.equal((await createLooks(createMovements(db)).next(1)).length, 1, 'and the look goes on')
+  await runOutClaims(db)
   const again = await startBridge({ ...own, PITBOSS_FAILPOINTS: '' })
   t.teardown(() => again.stop())
   await waitFor(async () => (await createLooks(createMovements(db)).next(1)).length === 0, {

@@ -19,7 +19,6 @@ import { reconcileChunk, reconcileOurs, roundMovements } from '@pitboss/contract
 import type { Scope } from '@pitboss/contracts/caller'
 import type { Movement } from '@pitboss/contracts/objects/movement'
 import { newId } from '@pitboss/runtime/new-id'
-import { connectStorage } from '@pitboss/storage/connect-storage'
 import { createFiguresStore } from '@pitboss/storage/figures-store'
 import { createFoldFigures, settledAfterMs } from '@pitboss/storage/fold-figures'
 import { waitFor } from '@pitboss/testing/wait-for'
@@ -34,7 +33,6 @@ import {
   configureWallet,
   newScope,
   reversalOf,
-  silentLogger,
   specOf,
   startBridge,
   startSuite,
@@ -140,12 +138,7 @@ await t.test('one movement is read by the operator and by the dashboard', async 
 })
 
 await t.test('the series of a wallet counts each call of its movements once', async (t) => {
-  const storage = await connectStorage({
-    url: suite.engines.mongodbUrl,
-    database: `${suite.engines.databasePrefix}_wallet_bridge`,
-    logger: silentLogger,
-  })
-  t.teardown(() => storage.close())
+  const { storage } = suite
   const stored = createMovements(storage.db)
   const attempts = (await stored.collection.find({ operatorId: scope.operatorId }).toArray()).flatMap(
     (movement) => movement.attempts,

@@ -7,7 +7,7 @@ import {
   listReconciliations,
 } from '@pitboss/contracts/endpoints/reconciliations'
 import { newId } from '@pitboss/runtime/new-id'
-import { connectStorage } from '@pitboss/storage/connect-storage'
+import { runOutClaims } from '@pitboss/testing/run-out-claims'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { createLedgerChunks } from '../src/storage/ledger-chunks.ts'
@@ -16,7 +16,6 @@ import {
   clientOf,
   configureWallet,
   newScope,
-  silentLogger,
   specOf,
   startBridge,
   startSuite,
@@ -73,12 +72,7 @@ const ended = (scope: Scope, id: string) =>
     { timeoutMs: 90_000, what: 'the comparison has ended' },
   )
 
-const storage = await connectStorage({
-  url: suite.engines.mongodbUrl,
-  database: `${suite.engines.databasePrefix}_wallet_bridge`,
-  logger: silentLogger,
-})
-t.teardown(() => storage.close())
+const { storage } = suite
 const chunks = createLedgerChunks(storage.db)
 
 await t.test('with a bridge', async (t) => {
@@ -168,6 +162,7 @@ await t.test('a comparison begins again when its process was killed, and is righ
   const others = [await startBridge(suite.environment()), await startBridge(suite.environment())]
   t.match(await show(scope, job.reconciliation_id), { status: 'RUNNING', lines: 1000 })
   await t.rejects(send(scope, []), { code: 'CONFLICT', message: new RegExp(job.reconciliation_id) })
+  await runOutClaims(storage.db)
   const found = await ended(scope, job.reconciliation_id)
   t.match(found, { lines: 1600, counts: { extra: 1600 }, reason: null }, 'nothing is counted twice')
   t.equal(found.differences.length, 100)
@@ -189,6 +184,7 @@ await t.test('a comparison that a person cancels goes on nowhere, and its ledger
   const cancelled = await cancel(scope, reconciliation_id)
   t.match(cancelled, { status: 'CANCELLED', reason: /A person cancelled it/, lines: 1000, differences: [] })
   t.equal(await chunks.count(scope, reconciliation_id), 0, 'the ledger is gone')
+  await runOutClaims(storage.db)
   t.strictSame(await cancel(scope, reconciliation_id), cancelled, 'again, it is answered as it is')
   const next = await ended(scope, (await order(scope, linesOf(rows))).reconciliation_id)
   t.match(next, { status: 'DONE', lines: 1600 }, 'the next one began when the claim had run out')

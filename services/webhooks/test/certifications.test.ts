@@ -9,6 +9,7 @@ import {
   patchWebhook,
 } from '@pitboss/contracts/endpoints/webhooks'
 import { verifyBody } from '@pitboss/signing/body-signature'
+import { runOutClaims } from '@pitboss/testing/run-out-claims'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { type Received, startReceiver } from './fixtures/receiver.ts'
@@ -150,11 +151,12 @@ await t.test('a certification goes on where a killed replica left it, and ends o
   })
   const { certification_id } = (await start(webhook_id)).body
   t.equal(await first.ended, 'SIGKILL')
-  for (const _replica of [1, 2]) spawnService(t, rig.config)
+  for (const _replica of [1, 2]) await rig.startOne()
   const kept = await waitFor(() => show(webhook_id, certification_id).catch(() => null), {
     timeoutMs: 60_000,
   })
   t.equal(kept.cases.length, 5, 'what was stored before the kill')
+  await runOutClaims(rig.storage.db)
   const job = await ended(webhook_id, certification_id)
   t.strictSame(
     job.cases.map(({ id }) => id),

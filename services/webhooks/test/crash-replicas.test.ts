@@ -1,4 +1,5 @@
 import { cancelReplay, createReplay, getReplay } from '@pitboss/contracts/endpoints/webhooks'
+import { runOutClaims } from '@pitboss/testing/run-out-claims'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { allDelivered, createWhenUp } from './fixtures/ledger.ts'
@@ -32,7 +33,8 @@ await t.test('a replay job continues after its replica was killed and sends no e
     },
   })
   t.equal(await first.ended, 'SIGKILL')
-  spawnService(t, rig.config)
+  await runOutClaims(rig.storage.db)
+  await rig.startOne()
   const replay_id = begun.body.replay_id ?? ''
   const done = await waitFor(
     async () => {
@@ -65,7 +67,8 @@ await t.test(
     const lost = rig.call(cancelReplay, { ...base, params, body: undefined }).catch(() => 'lost')
     t.equal(await first.ended, 'SIGKILL')
     receiver.answer((response) => response.end())
-    spawnService(t, rig.config)
+    await runOutClaims(rig.storage.db)
+    await rig.startOne()
     await waitFor(async () => (await replays.findOne({ _id: params.replay_id }))?.counted === true, long)
     const job = await rig.call(getReplay, { ...base, params, body: undefined })
     const delivered = await deliveries.countDocuments({ status: 'DELIVERED' })
@@ -78,7 +81,7 @@ await t.test(
 await t.test('two replicas, one killed again and again under load, lose no event', async (t) => {
   const rig = await startRig(t, { start: false })
   const receiver = await startReceiver(t)
-  spawnService(t, rig.config)
+  await rig.startOne()
   let other = spawnService(t, rig.config)
   await createWhenUp(rig, receiver.url)
   const ids: string[] = []
@@ -111,7 +114,7 @@ await t.test(
     t.equal(await first.ended, 0)
     t.ok(performance.now() - toldAtMs < 10_000)
     hang = false
-    spawnService(t, rig.config)
+    await rig.startOne()
     await allDelivered(rig, 1)
     t.equal(receiver.received.at(-1)?.headers['x-svc-delivery-attempt'], '2')
     const delivery = await rig.collections.deliveries.findOne({})

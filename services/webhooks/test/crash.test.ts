@@ -40,7 +40,7 @@ for (const point of points) {
       )
     }
     t.equal(await doomed.ended, 'SIGKILL')
-    spawnService(t, rig.config)
+    await rig.startOne()
     await allDelivered(rig, 40)
     t.strictSame(new Set(receiver.eventIds()), new Set(ids))
     t.ok(receiver.received.length <= 48, `${receiver.received.length} posts`)

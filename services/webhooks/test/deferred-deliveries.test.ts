@@ -135,7 +135,7 @@ for (const point of [
     for (let count = 0; count < 20; count++) ids.push((await rig.publish()).id)
     t.equal(await doomed.ended, 'SIGKILL')
     for (let count = 0; count < 5; count++) ids.push((await rig.publish()).id)
-    spawnService(t, rig.config)
+    await rig.startOne()
     const { deliveries } = rig.collections
     const held = { webhookId: paused, status: 'HELD' } as const
     await waitFor(async () => (await deliveries.countDocuments(held)) === 25, long)

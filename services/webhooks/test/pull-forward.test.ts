@@ -117,7 +117,7 @@ for (const point of ['webhooks.health-settled=kill@1', 'webhooks.backlog-pulled=
         long,
       )
       t.equal(await doomed.ended, 'SIGKILL')
-      spawnService(t, rig.config)
+      await rig.startOne()
       await waitFor(async () => (await others()) === backlogSize - 1, long)
       const pulled = await waitFor(async () => {
         const kept = await rig.collections.deliveries.findOne({ _id: refused._id, claimToken: 0 })

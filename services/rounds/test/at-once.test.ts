@@ -1,14 +1,12 @@
 import * as playEndpoints from '@pitboss/contracts/endpoints/play'
 import * as endpoints from '@pitboss/contracts/endpoints/rounds'
 import type { TransactionBody } from '@pitboss/contracts/objects/movement'
-import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { act, errorOf, type Rig, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
 t.setTimeout(90_000)
 
 const atOnce = { requestId: 'req', atOnce: true }
-const never = { kind: 'hold', until: new Promise<void>(() => undefined) } as const
 
 function place(rig: Rig, body: TransactionBody, context?: typeof atOnce) {
   const request = { caller: rig.caller(), params: {}, query: {}, body }
@@ -34,7 +32,7 @@ t.test('settlement that is not to be waited for is stored, and paid in the end',
   t.equal(rig.wallet.asked.length, asked, 'nobody waited for the wallet')
   t.equal((await rig.round(roundId)).status, 'SETTLING')
   t.match(await errorOf(place(rig, { ...win, final: true }, atOnce)), { code: 'WALLET_TIMEOUT', resource })
-  await waitFor(async () => (await rig.round(roundId)).status === 'SETTLED', { timeoutMs: 30_000 })
+  await rig.until(async () => (await rig.round(roundId)).status === 'SETTLED', { timeoutMs: 30_000 })
   t.match(await place(rig, { ...win, final: true }), { status: 200, body: { status: 'SUCCESS' } })
 })
 
@@ -49,14 +47,16 @@ t.test('a cash-out and a void that are not to be waited for name what is owed', 
   const owed = await errorOf(cashOut())
   t.match(owed, { code: 'WALLET_TIMEOUT', resource: { round_id: opened.round_id } })
   t.match(owed.resource?.transaction_id, /^win_/)
-  await waitFor(async () => (await rig.round(opened.round_id)).status === 'SETTLED', { timeoutMs: 30_000 })
+  await rig.until(async () => (await rig.round(opened.round_id)).status === 'SETTLED', { timeoutMs: 30_000 })
   t.match(await cashOut(), { body: { status: 'SETTLED', payout: '1.03' } })
 
   const other = await rig.openSession()
   rig.wallet.next({ kind: 'pending', code: 'WALLET_UNAVAILABLE' })
   const stake = (await errorOf(rig.play(other))).resource
-  rig.wallet.next(never)
+  const held = Promise.withResolvers<void>()
+  rig.wallet.next({ kind: 'hold', until: held.promise })
   const voided = { ...request, params: { round_id: stake?.round_id ?? '' }, caller: rig.caller() }
   const failed = await errorOf(rig.bus.call(endpoints.voidRound.call, voided, atOnce))
   t.match(failed, { code: 'WALLET_TIMEOUT', resource: stake })
+  held.resolve()
 })

@@ -5,7 +5,6 @@ import * as playEndpoints from '@pitboss/contracts/endpoints/play'
 import * as sessionsEndpoints from '@pitboss/contracts/endpoints/sessions'
 import { verifyRound } from '@pitboss/fairness/verify-round'
 import { newId } from '@pitboss/runtime/new-id'
-import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { codeOf, errorOf, safeTile, act, cashOut, startRig } from './fixtures/rounds-rig.ts'
 
@@ -25,7 +24,7 @@ t.test('a stake of unknown outcome', async (t) => {
 
   await t.test('is played out when the wallet turns out to have taken it', async (t) => {
     rig.wallet.end(rig.scope, transactionId, 'SUCCESS')
-    const round = await waitFor(
+    const round = await rig.until(
       async () => {
         const now = await rig.round(roundId)
         return now.status === 'SETTLED' ? now : null
@@ -73,7 +72,7 @@ t.test('an owed credit is paid in the end, whatever the answer was', async (t) =
   t.equal(cashed.fairness.server_seed, null, 'the seed is not shown yet')
   const win = rig.wallet.asked.at(-1)
   rig.wallet.end(rig.scope, win?.transactionId ?? '', 'SUCCESS')
-  await waitFor(async () => (await rig.round(opened.round_id)).status === 'SETTLED', { timeoutMs: 15_000 })
+  await rig.until(async () => (await rig.round(opened.round_id)).status === 'SETTLED', { timeoutMs: 15_000 })
   t.equal((await cashOut(rig, session, opened.round_id)).status, 'SETTLED', 'the repeated action answers')
   t.equal(await codeOf(act(rig, session, opened.round_id, 24)), 'ROUND_ALREADY_SETTLED')
 })
@@ -90,14 +89,14 @@ t.test('a credit that takes longer than its caller waits is answered as owed', a
   const { body } = await rig.bus.call(playEndpoints.cashOut.call, request, context)
   t.equal(body.status, 'SETTLING')
   hanging.resolve()
-  await waitFor(async () => (await rig.round(round_id)).status === 'SETTLED', { timeoutMs: 15_000 })
+  await rig.until(async () => (await rig.round(round_id)).status === 'SETTLED', { timeoutMs: 15_000 })
 })
 
 t.test('a round left behind ends in favour of its player', async (t) => {
   const rig = await startRig(t, { timeScale: 600 })
   const session = await rig.openSession({ game: 'mines' })
   const untouched = await rig.play(session, { bet: { mines: 1 } })
-  const voided = await waitFor(
+  const voided = await rig.until(
     async () => {
       const now = await rig.round(untouched.round_id)
       return now.status === 'VOIDED' ? now : null
@@ -117,7 +116,7 @@ t.test('a round left behind ends in favour of its player', async (t) => {
     query: {},
     body: undefined,
   })
-  const paid = await waitFor(
+  const paid = await rig.until(
     async () => {
       const now = await rig.round(begun.round_id)
       return now.status === 'SETTLED' ? now : null
@@ -157,7 +156,7 @@ t.test("a round never lives on another round's stake that has the same id", asyn
     },
   })
   t.equal(await codeOf(rig.play(session, { transaction_id: 'twin' })), 'TRANSACTION_CONFLICT')
-  const ended = await waitFor(
+  const ended = await rig.until(
     async () => {
       const now = await rig.round(roundId)
       return now.status === 'PENDING' ? null : now

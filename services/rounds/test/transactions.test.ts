@@ -1,7 +1,6 @@
 import * as endpoints from '@pitboss/contracts/endpoints/rounds'
 import type { TransactionBody } from '@pitboss/contracts/objects/movement'
 import { verifyRound } from '@pitboss/fairness/verify-round'
-import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { codeOf, errorOf, type Rig, startRig } from './fixtures/rounds-rig.ts'
 
@@ -93,7 +92,7 @@ t.test('a win that a person gave up is no win to roll back', async (t) => {
   const win = { type: 'WIN', transaction_id: 'given-up', round_id, amount: '3.00', currency: 'USD' }
   t.equal(await codeOf(send(rig, win)), 'WALLET_TIMEOUT')
   rig.wallet.end(rig.scope, 'given-up', 'FAILED')
-  await waitFor(async () => (await rig.round(round_id)).status === 'SETTLED')
+  await rig.until(async () => (await rig.round(round_id)).status === 'SETTLED')
   const rollback = { type: 'ROLLBACK', reference_transaction_id: 'given-up' }
   t.equal(await codeOf(send(rig, rollback)), 'CONFLICT')
 })
@@ -104,7 +103,7 @@ t.test('giving back the last stake voids the round', async (t) => {
   const placed = await bet(rig, session, { transaction_id: 'last' })
   await send(rig, { type: 'REFUND', reference_transaction_id: 'last' })
   t.match(await rig.round(placed.body.round_id), { status: 'VOIDED', payout: '0.00' })
-  const completed = await waitFor(async () => {
+  const completed = await rig.until(async () => {
     const found = (await rig.events()).filter(({ type }) => type === 'round.completed')
     return found.length > 0 ? found : null
   })
@@ -129,7 +128,7 @@ t.test(
       const lost = { type: 'ROLLBACK', reference_transaction_id: id }
       t.equal(await codeOf(send(rig, lost)), 'WALLET_TIMEOUT')
       rig.wallet.end(rig.scope, id, status, outcome)
-      await waitFor(async () => (await rig.round(resource?.round_id ?? '')).status === ended, {
+      await rig.until(async () => (await rig.round(resource?.round_id ?? '')).status === ended, {
         timeoutMs: 30_000,
       })
     }
@@ -148,8 +147,8 @@ t.test('a win that the wallet does not acknowledge holds up no refund of its rou
   t.equal(await codeOf(send(rig, win)), 'WALLET_TIMEOUT')
   const refund = { type: 'REFUND', reference_transaction_id: 'returned' }
   t.equal(await codeOf(send(rig, refund)), 'WALLET_TIMEOUT', 'it is unknown whether it was written')
-  await waitFor(() => rig.wallet.asked.some(({ type }) => type === 'REFUND'), { timeoutMs: 15_000 })
-  await waitFor(async () => (await rig.round(round_id)).stake === '10.00', { timeoutMs: 15_000 })
+  await rig.until(() => rig.wallet.asked.some(({ type }) => type === 'REFUND'), { timeoutMs: 15_000 })
+  await rig.until(async () => (await rig.round(round_id)).stake === '10.00', { timeoutMs: 15_000 })
 })
 
 t.test('a rollback that overtakes its stake voids the round, and the stake is never taken', async (t) => {
@@ -163,7 +162,7 @@ t.test('a rollback that overtakes its stake voids the round, and the stake is ne
     transaction_id: 'overtaking',
     reference_transaction_id: 'slow-stake',
   }
-  await waitFor(async () => (await rig.storage.db.collection('rounds').countDocuments()) > 0)
+  await rig.until(async () => (await rig.storage.db.collection('rounds').countDocuments()) > 0)
   const back = await send(rig, rollback)
   t.match(back, { status: 201, body: { type: 'ROLLBACK', status: 'SUCCESS' } })
   t.match(await rig.round(back.body.round_id), { status: 'VOIDED', payout: '0.00' })
@@ -184,7 +183,7 @@ t.test(
     const win = { type: 'WIN', transaction_id: 'late-win', round_id: placed.body.round_id }
     const body = { ...win, amount: '3.00', currency: 'USD' }
     const first = errorOf(send(rig, body))
-    await waitFor(() => rig.wallet.find(rig.scope, 'late-win') !== null, { what: 'a worker has placed it' })
+    await rig.until(() => rig.wallet.find(rig.scope, 'late-win') !== null, { what: 'a worker has placed it' })
     goOn.resolve()
     t.match(await first, { code: 'WALLET_TIMEOUT', resource: { transaction_id: 'late-win' } })
     t.match(await send(rig, body), { status: 200, body: { status: 'SUCCESS' } }, 'and it was paid')
@@ -198,12 +197,12 @@ t.test('a stake that another write has touched is not reported as gone', async (
   rig.wallet.next({ kind: 'late', until: goOn.promise, then: 'unwritten' }, { kind: 'lost' })
   const first = errorOf(bet(rig, session, { transaction_id: 'touched' }))
   const back = { type: 'ROLLBACK', reference_transaction_id: 'touched', transaction_id: 'back' }
-  await waitFor(async () => (await codeOf(send(rig, back))) === 'WALLET_TIMEOUT')
+  await rig.until(async () => (await codeOf(send(rig, back))) === 'WALLET_TIMEOUT')
   goOn.resolve()
   t.match(await first, { code: 'WALLET_TIMEOUT', resource: { transaction_id: 'touched' } })
-  const done = await waitFor(() => rig.wallet.find(rig.scope, 'back'), { what: 'the rollback is placed' })
+  const done = await rig.until(() => rig.wallet.find(rig.scope, 'back'), { what: 'the rollback is placed' })
   t.equal(rig.wallet.find(rig.scope, 'touched')?.movement.status, 'ROLLED_BACK')
-  await waitFor(async () => (await rig.round(done.spec.roundId)).status === 'VOIDED')
+  await rig.until(async () => (await rig.round(done.spec.roundId)).status === 'VOIDED')
 })
 
 t.test(
@@ -223,7 +222,7 @@ t.test(
     t.match(first, { code: 'WALLET_TIMEOUT', resource: { transaction_id: 'kept-refund' } })
     const other = { ...refund, type: 'ROLLBACK', transaction_id: 'beside-it' }
     t.equal(await codeOf(send(rig, other)), 'TRANSACTION_ALREADY_REVERSED')
-    await waitFor(async () => (await rig.round(placed.body.round_id)).status === 'VOIDED')
+    await rig.until(async () => (await rig.round(placed.body.round_id)).status === 'VOIDED')
     t.match(await send(rig, refund), { status: 200, body: { status: 'SUCCESS' } })
   },
 )
@@ -242,12 +241,12 @@ t.test('a round is completed after its reversals, and its event agrees with its 
   t.match(await rig.round(round_id), { status: 'SETTLING', payout: '20.00' })
   rig.wallet.end(rig.scope, 'given-back', 'REFUNDED')
   rig.wallet.end(rig.scope, 'slow-refund', 'SUCCESS')
-  const settled = await waitFor(async () => {
+  const settled = await rig.until(async () => {
     const round = await rig.round(round_id)
     return round.status === 'SETTLED' ? round : null
   })
   t.match(settled, { stake: '10.00', payout: '20.00' })
-  const completed = await waitFor(async () =>
+  const completed = await rig.until(async () =>
     (await rig.events()).find(({ type }) => type === 'round.completed'),
   )
   t.match(completed.data, { status: 'SETTLED', stake: '10.00', payout: '20.00' })
@@ -264,8 +263,8 @@ t.test('a final win waits for the rollback of a pending stake', async (t) => {
   t.equal(await codeOf(send(rig, back)), 'WALLET_TIMEOUT')
   const win = { type: 'WIN', round_id, amount: '3.00', currency: 'USD' }
   t.equal(await codeOf(send(rig, win)), 'ROUND_IN_PROGRESS')
-  await waitFor(async () => (await rig.round(round_id)).stake === '10.00')
-  await waitFor(() => rig.wallet.find(rig.scope, 'unknown')?.movement.status === 'ROLLED_BACK')
+  await rig.until(async () => (await rig.round(round_id)).stake === '10.00')
+  await rig.until(() => rig.wallet.find(rig.scope, 'unknown')?.movement.status === 'ROLLED_BACK')
 })
 
 t.test('the last stake stays while a win of its round is owed or paid', async (t) => {
@@ -331,7 +330,7 @@ t.test('parallel sends of one id share one answer', async (t) => {
   const held = Promise.withResolvers<void>()
   rig.wallet.next({ kind: 'hold', until: held.promise })
   const sends = Array.from({ length: 20 }, () => bet(rig, session, { transaction_id: 'same' }))
-  await waitFor(async () => rig.wallet.asked.length === 1)
+  await rig.until(async () => rig.wallet.asked.length === 1)
   held.resolve()
   const placed = await Promise.all(sends)
   t.equal(placed.filter(({ status }) => status === 201).length, 1)

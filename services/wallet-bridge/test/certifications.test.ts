@@ -53,9 +53,10 @@ async function startSandbox(t: Test, scope: Scope) {
   return { ...wallet, secret }
 }
 
-/** A wallet that answers the first `free` requests with a good balance and holds the others. */
-async function startHeldWallet(t: Test, free: number) {
+/** A wallet that answers the first `free` requests with a good balance and holds the others, until `free()`. */
+async function startHeldWallet(t: Test, freeMax: number) {
   let asked = 0
+  let isFree = false
   const held: (() => void)[] = []
   const server = createServer((request, response) => {
     request.resume().on('end', () => {
@@ -64,7 +65,7 @@ async function startHeldWallet(t: Test, free: number) {
         response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
       }
       asked += 1
-      if (asked <= free) answer()
+      if (isFree || asked <= freeMax) answer()
       else held.push(answer)
     })
   })
@@ -73,7 +74,11 @@ async function startHeldWallet(t: Test, free: number) {
     server.closeAllConnections()
     server.close()
   })
-  return { url: `http://127.0.0.1:${port}`, held }
+  const free = () => {
+    isFree = true
+    for (const answer of held.splice(0)) answer()
+  }
+  return { url: `http://127.0.0.1:${port}`, held, free }
 }
 
 await t.test('with a bridge', async (t) => {
@@ -202,7 +207,7 @@ await t.test('a certification goes on where a killed process left it, and ends o
 await t.test('a certification that a person cancels stays so, whichever replica works on it', async (t) => {
   const replicas = [await startBridge(suite.environment()), await startBridge(suite.environment())]
   const scope = newScope()
-  const { url, held } = await startHeldWallet(t, 20)
+  const { url, held, free } = await startHeldWallet(t, 20)
   await configureWallet(suite.bus, scope, url, { timeout_ms: 15_000 })
   const { certification_id } = (await start(scope)).body
   await waitFor(async () => held.length > 0)
@@ -228,6 +233,7 @@ await t.test('a certification that a person cancels stays so, whichever replica 
     'the wallet had answered, and nothing came of it',
   )
   t.match(await cancel(scope, next.certification_id), { status: 'CANCELLED' })
+  free()
   await Promise.all(replicas.map((bridge) => bridge.stop()))
 })
 
@@ -256,7 +262,7 @@ await t.test('a certification that was cancelled goes on nowhere when its proces
 await t.test('a stopped process hands its certification over at once', async (t) => {
   const scope = newScope()
   const first = await startBridge(suite.environment())
-  const { url, held } = await startHeldWallet(t, 20)
+  const { url, held, free } = await startHeldWallet(t, 20)
   await configureWallet(suite.bus, scope, url, { timeout_ms: 15_000 })
   const { certification_id } = (await start(scope)).body
   await waitFor(async () => held.length > 0)
@@ -273,4 +279,5 @@ await t.test('a stopped process hands its certification over at once', async (t)
     before,
     'the case that was cut short runs again',
   )
+  free()
 })

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { programOf } from '@pitboss/testing/program-of'
 import { createOperatorClient, send } from '@pitboss/testing/operator-client'
-import { sharedStack } from '@pitboss/testing/shared-stack'
+import { runStack } from '@pitboss/testing/run-stack'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { z } from 'zod'
@@ -23,7 +23,7 @@ const side = { timeout, buffered: true }
 t.setTimeout(timeout)
 
 t.test('the ops command on a running stack', { timeout, jobs: 2 }, async (t) => {
-  const stack = await sharedStack(t)
+  const stack = await runStack(t)
   const demo = stack.demo()
   const run = async (...flags: string[]) => {
     const child = spawn(process.execPath, [programOf('ops'), ...flags], {

@@ -5,7 +5,7 @@ import { countMadeDatabase } from './made-databases.ts'
 import type { TestEngines } from './start-test-engines.ts'
 
 /** Databases that every suite of a service has alike. */
-const lent = /_(auth|rounds|wallet_bridge|webhooks)$/
+const lent = /^_(auth|rounds|wallet_bridge|webhooks)$/
 
 /**
  * Returns the databases of a prefix: the services' own without a document, the others dropped.

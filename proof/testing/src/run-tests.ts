@@ -26,8 +26,11 @@ const root = fileURLToPath(new URL('../../../', import.meta.url))
 const accounts = 60
 /** Engine files wait for disks and timers, so more of them run at a time than a small machine has cores. */
 const workers = { product: 1, engines: 5, pure: 2 }
+/** Of the long tests, which keep both cores busy by themselves. */
+const longWorkers = { product: 1, engines: 1, pure: 1 }
 /** A file takes 15 s at most on the reference machine by itself, and runs beside seven others. */
 const fileLimitMs = 120_000
+const longFileLimitMs = 600_000
 /** Beyond it services do not answer each other within their own time-outs, whatever the tests allow. */
 const slownessMax = 8
 const tooSlowCode = 3
@@ -45,6 +48,7 @@ async function main(): Promise<number> {
       'no-engines': { type: 'boolean', default: false },
       times: { type: 'boolean', default: false },
       history: { type: 'boolean', default: false },
+      long: { type: 'boolean', default: false },
     },
   })
   const history = readHistory(root)
@@ -55,7 +59,7 @@ async function main(): Promise<number> {
   const machine = measureMachine()
   console.log(describeMachine(machine))
   if (machine.slowness > slownessMax) return tooSlow(machine.slowness)
-  const files = chooseFiles(root, positionals, false).filter(
+  const files = chooseFiles(root, positionals, values.long).filter(
     ({ kind }) => kind === 'pure' || !values['no-engines'],
   )
   if (files.length === 0) {
@@ -73,8 +77,8 @@ async function main(): Promise<number> {
   const runAll = (engines: TestEngines | null) =>
     runFiles(files, {
       root,
-      workers,
-      limitMs: fileLimitMs * machine.slowness,
+      workers: values.long ? longWorkers : workers,
+      limitMs: (values.long ? longFileLimitMs : fileLimitMs) * machine.slowness,
       stopping: stopping.signal,
       env: {
         NODE_COMPILE_CACHE: compileCache,

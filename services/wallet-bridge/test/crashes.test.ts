@@ -104,7 +104,7 @@ const prepared = await Promise.all(cases.map(prepare))
 async function prepare([scenario, failpoint]: (typeof cases)[number], index: number) {
   const playerId = `crash${index}`
   const scope = newScope()
-  const prefix = `${environment.PITBOSS_DATABASE_PREFIX}${index}`
+  const prefix = `${environment.PITBOSS_DATABASE_PREFIX}_case${index}`
   const caseEnvironment = { ...environment, PITBOSS_DATABASE_PREFIX: prefix }
   const storage = await connectStorage({
     url: suite.engines.mongodbUrl,

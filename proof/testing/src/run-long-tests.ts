@@ -14,7 +14,15 @@ import { fingerprintOf, keepVerdicts, readVerdicts } from './runner/verdicts.ts'
  * names of files, folders and rehearsals choose.
  */
 const root = fileURLToPath(new URL('../../../', import.meta.url))
-const rehearsals = ['scale', 'rotation', 'database-away', 'broker-away', 'broker-node', 'broker-data', 'clock']
+const rehearsals = [
+  'scale',
+  'rotation',
+  'database-away',
+  'broker-away',
+  'broker-node',
+  'broker-data',
+  'clock',
+]
 
 type Proof = { readonly name: string; readonly file: string }
 
@@ -60,7 +68,10 @@ async function main(): Promise<number> {
     ((await run(['web/test/run-browser-tests.ts', proof.file])) === 0 ? passed : failed).push(proof)
   for (const proof of due(acts)) ((await run([proof.file, proof.name])) === 0 ? passed : failed).push(proof)
 
-  keepVerdicts(root, passed.map((proof) => [proof.name, fingerprints.get(proof) ?? '']))
+  keepVerdicts(
+    root,
+    passed.map((proof) => [proof.name, fingerprints.get(proof) ?? '']),
+  )
   if (failed.length > 0) console.log(`failed:\n${failed.map(({ name }) => `  ${name}`).join('\n')}`)
   console.log(`${passed.length} passed, ${failed.length} failed`)
   return failed.length === 0 ? 0 : 1

@@ -9,5 +9,7 @@ const longAgo = new Date(0)
 export async function runOutClaims(db: Db): Promise<void> {
   await db.collection('leases').updateMany({}, { $set: { expiresAt: longAgo } })
   for (const jobs of ['certifications', 'reconciliations', 'replays'])
-    await db.collection(jobs).updateMany({ claimedUntil: { $gt: longAgo } }, { $set: { claimedUntil: longAgo } })
+    await db
+      .collection(jobs)
+      .updateMany({ claimedUntil: { $gt: longAgo } }, { $set: { claimedUntil: longAgo } })
 }

@@ -102,7 +102,9 @@ async function main(): Promise<number> {
   appendHistory(root, {
     at: new Date().toISOString(),
     ...{ slowness: round(machine.slowness), wallS: round(wallS), cpuS: round(cpuS) },
-    files: Object.fromEntries(results.map((result) => [result.file, [round(result.wallS), round(result.cpuS)]])),
+    files: Object.fromEntries(
+      results.map((result) => [result.file, [round(result.wallS), round(result.cpuS)]]),
+    ),
     failed: failed.map(({ file }) => file),
   })
   console.log(describeTimes(results, { all: values.times, wallS, cpuS }).join('\n'))
@@ -114,7 +116,6 @@ async function main(): Promise<number> {
   }
   return failed.length === 0 ? 0 : 1
 }
-
 
 function tooSlow(slowness: number): number {
   console.log(
@@ -155,7 +156,9 @@ async function withEngines(
  */
 async function buildTap(): Promise<number> {
   const resolve = createRequire(join(root, 'node_modules/tap/package.json')).resolve
-  const built = readFileSync(join(dirname(resolve('@tapjs/test/package.json')), 'test-built/dist/esm/index.js'))
+  const built = readFileSync(
+    join(dirname(resolve('@tapjs/test/package.json')), 'test-built/dist/esm/index.js'),
+  )
   if (!built.includes('@tapjs/typescript')) return 0
   const tap = spawn(process.execPath, [join(root, 'node_modules/tap/dist/esm/run.mjs'), 'build'], {
     cwd: root,

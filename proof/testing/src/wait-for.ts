@@ -36,7 +36,8 @@ export async function waitFor<T>(
     } catch (error) {
       cause = error
     }
-    if (performance.now() > deadline) throw new Error(`${what}: not within ${limitMs.toFixed(0)} ms`, { cause })
+    if (performance.now() > deadline)
+      throw new Error(`${what}: not within ${limitMs.toFixed(0)} ms`, { cause })
     const waitedMs = performance.now() - startedAt
     await delay(everyMs ?? Math.min(100, Math.max(5, waitedMs / 20)))
   }

@@ -34,7 +34,8 @@ export async function withEngines(
     ? `${shared.database_prefix}f${randomBytes(4).toString('hex')}`
     : `${shared.database_prefix}a${account}`
   const lentNote = join(shared.claims_dir, `${account}.lent`)
-  if (existsSync(lentNote)) await emptyDatabases(shared, `${shared.database_prefix}a${account}`, { dropAll: true })
+  if (existsSync(lentNote))
+    await emptyDatabases(shared, `${shared.database_prefix}a${account}`, { dropAll: true })
   writeFileSync(lentNote, '')
   t.teardown(async () => {
     await emptyDatabases(shared, databasePrefix, { dropAll: fresh })

@@ -209,7 +209,9 @@ t.test('a stake whose process dies before the wallet was asked takes nothing fro
     t.equal(signal, 'SIGKILL')
     await rig.start()
     t.match(await shown(), { limits: [{ used: '1.00', left: '0.00' }] }, 'what became of it is not known yet')
-    await rig.until(async () => (await list(rig))[0]?.status === 'VOIDED', { what: 'the stake is given back' })
+    await rig.until(async () => (await list(rig))[0]?.status === 'VOIDED', {
+      what: 'the stake is given back',
+    })
     t.match(await shown(), { limits: [{ used: '0.00', left: '1.00' }] })
     t.ok(await rig.play(session))
     t.equal(await codeOf(rig.play(session)), 'BET_LIMIT_EXCEEDED')

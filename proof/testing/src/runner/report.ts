@@ -9,9 +9,12 @@ export function describeResult({ ok, file, wallS, checks }: FileResult): string 
 
 /** Everything that a failed file printed, and why it failed where its tests do not say it. */
 export function describeFailure({ file, output, complaints }: FileResult): string {
-  return [`--- ${file}`, output.trimEnd(), ...complaints.map((complaint) => `${file}: ${complaint}`), '---'].join(
-    '\n',
-  )
+  return [
+    `--- ${file}`,
+    output.trimEnd(),
+    ...complaints.map((complaint) => `${file}: ${complaint}`),
+    '---',
+  ].join('\n')
 }
 
 /** What the run cost: the slowest files, or all of them, and the sums. */

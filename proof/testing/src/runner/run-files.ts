@@ -11,7 +11,11 @@ const lastWordsMs = 2_000
 /** A worker without a file has nothing to do but to end. */
 const endWithinMs = 10_000
 
-export type FileResult = FileReport & { readonly kind: Kind; readonly output: string; readonly timedOut: boolean }
+export type FileResult = FileReport & {
+  readonly kind: Kind
+  readonly output: string
+  readonly timedOut: boolean
+}
 
 export type RunOptions = {
   readonly root: string
@@ -82,10 +86,7 @@ function startWorker({ root, env, limitMs, stopping }: RunOptions) {
     }, limitMs)
     const order: Order = { file: path }
     child.send(order)
-    const report = await Promise.race([
-      nextReport(child),
-      exited.then(() => undefined),
-    ])
+    const report = await Promise.race([nextReport(child), exited.then(() => undefined)])
     clearTimeout(timer)
     if (report !== undefined && !timedOut)
       return { ...report, kind, timedOut, output: await output.until(endOfFile(path)) }

@@ -62,7 +62,10 @@ function isFile(root: string, path: string | null): path is string {
 }
 
 function projectFiles(root: string): readonly string[] {
-  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
+  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
   return listed.split('\n').filter((path) => isFile(root, path) && !path.endsWith('.md'))
 }
 

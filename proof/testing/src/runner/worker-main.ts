@@ -34,7 +34,13 @@ process.on('message', (order: Order) => {
 
 async function runFile(file: string): Promise<FileReport> {
   const startedAt = performance.now()
-  const before = { cpuS: cpuSeconds(), processes, databases: madeDatabases(), open: openResources(), shared: sharedCount() }
+  const before = {
+    cpuS: cpuSeconds(),
+    processes,
+    databases: madeDatabases(),
+    open: openResources(),
+    shared: sharedCount(),
+  }
   const environment = { ...process.env }
   const folder = process.cwd()
   let checks = 0

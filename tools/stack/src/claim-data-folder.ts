@@ -1,7 +1,8 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { reasonOf } from '@pitboss/engines/engine-error'
 import { type ClaimResult, claimFile } from '@pitboss/engines/processes/claim-file'
+import { makeFolder } from '@pitboss/engines/processes/make-folder'
 import { badConfigExitCode } from '@pitboss/runtime/load-config'
 import { StackError } from './stack-error.ts'
 
@@ -13,7 +14,7 @@ import { StackError } from './stack-error.ts'
 export function claimDataFolder(dataDir: string): () => Promise<void> {
   let result: ClaimResult
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o755 })
+    makeFolder(dataDir)
     result = claimFile(join(dataDir, 'stack.lock'))
   } catch (cause) {
     throw new StackError(

@@ -100,6 +100,9 @@ export async function startStack(
       return engine
     }
     const engineOf = (name: string) => ({ dataDir: join(dataDir, name), logger: engineLogger })
+    const step = createSteps(output)
+    undo.push(async () => step(null))
+    step('starting the database and the broker')
     const [mongodb, nats] = await Promise.all([
       given.mongodb ?? own(startMongodb({ ...engineOf('mongodb'), withLogin: true })),
       given.nats ?? own(startNats({ ...engineOf('nats'), accounts: natsAccounts })),
@@ -145,13 +148,16 @@ export async function startStack(
     const onBadConfig = (why: string) => refused.abort(new StackError(why, { exitCode: badConfigExitCode }))
     const launch = (spec: ProcessSpec) =>
       processes.push(superviseProcess({ spec, output, onChange: writeDemoFile, onBadConfig }))
+    step('starting auth, rounds, wallet-bridge and webhooks, which make their indexes at the first start')
     for (const spec of [...specs.filter(({ name }) => name !== 'gateway'), ...(parts?.specs ?? [])])
       launch(spec)
     // The gateways come last, so that whoever sees /readyz answer finds demo.json complete.
     if (parts !== null) demo = await makeDemo({ bus: ops, dataDir, parts, signal })
+    step('starting the gateway')
     for (const spec of specs.filter(({ name }) => name === 'gateway')) launch(spec)
     writeDemoFile()
     await untilReady(baseUrl, signal)
+    step(null)
     return {
       baseUrl,
       dataDir,
@@ -180,6 +186,23 @@ export async function startStack(
   } catch (error) {
     await stop()
     throw refused.signal.aborted ? refused.signal.reason : error
+  }
+}
+
+const silenceMaxMs = 10_000
+
+/** Says what the start is at, and every ten seconds that it still is; null: at nothing more. */
+function createSteps(output: LogOutput): (text: string | null) => void {
+  let silence: NodeJS.Timeout | undefined
+  return (text) => {
+    clearInterval(silence)
+    if (text === null) return
+    output.say(text, {})
+    const beganAt = performance.now()
+    silence = setInterval(
+      () => output.say(`still ${text}`, { seconds: Math.round((performance.now() - beganAt) / 1000) }),
+      silenceMaxMs,
+    )
   }
 }
 

@@ -98,6 +98,13 @@ t.test('so does an engine or a folder that cannot be one, and nothing is started
   }
   t.match(run(main, { PITBOSS_DATA_DIR: file }, ['--port', '0']), noFolder)
   t.match(run(main, {}, ['--port', '0', '--data-dir', file]), noFolder)
+  if (process.platform === 'linux') {
+    const nowhere = {
+      status: 78,
+      stderr: /^PITBOSS_DATA_DIR or --data-dir names \/proc\/x, which cannot be used/m,
+    }
+    t.match(run(main, {}, ['--port', '0', '--data-dir', '/proc/x']), nowhere)
+  }
   const noTour = { status: 78, stderr: /The tour stopped: PITBOSS_DATA_DIR or --data-dir names .*file/ }
   t.match(run(tour, { PITBOSS_DATA_DIR: file }, ['--port', '0']), noTour, 'npm run demo')
   const noStatus = { status: 78, stderr: /^engines: .*PITBOSS_CACHE_DIR/ }

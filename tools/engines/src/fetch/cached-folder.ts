@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statfsSync } fr
 import { join } from 'node:path'
 import { EngineError, errorCode, reasonOf } from '../engine-error.ts'
 import { type Claim, waitForClaim } from '../processes/claim-file.ts'
+import { makeFolder } from '../processes/make-folder.ts'
 import type { Progress } from './progress.ts'
 import { listPrograms, verifyPrograms } from './verify-programs.ts'
 
@@ -56,7 +57,7 @@ export async function cachedFolder(options: {
 
 function makeCache(cacheDir: string): void {
   try {
-    mkdirSync(cacheDir, { recursive: true, mode: 0o755 })
+    makeFolder(cacheDir)
   } catch (error) {
     throw new EngineError(
       `the cache folder ${cacheDir} cannot be made (${reasonOf(error)}); set PITBOSS_CACHE_DIR`,

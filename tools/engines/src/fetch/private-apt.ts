@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } f
 import { join } from 'node:path'
 import { EngineError } from '../engine-error.ts'
 import { waitForClaim } from '../processes/claim-file.ts'
+import { makeFolder } from '../processes/make-folder.ts'
 import { type AptSource, debianMirror, readAptSources, securityMirror } from './apt-sources.ts'
 import type { Progress } from './progress.ts'
 import { runProgram } from './run-program.ts'
@@ -43,7 +44,7 @@ export async function withPrivateApt<T>(
   const known = readAptSources()
   const mirror = debianMirror(known)
   if (obstacle !== null || mirror === null) throw new EngineError(obstacle ?? 'no mirror')
-  mkdirSync(cacheDir, { recursive: true, mode: 0o755 })
+  makeFolder(cacheDir)
   const folder = join(cacheDir, suite === debianSuite ? 'apt' : `apt-${suite}`)
   const lock = `${folder}.lock`
   const claim = await waitForClaim(lock, lockTimeoutMs)

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { EngineError, errorCode, reasonOf } from '../engine-error.ts'
 import { type Claim, claimFile } from './claim-file.ts'
+import { makeFolder } from './make-folder.ts'
 import { killIfThere, processRecord, type ProcessRecord } from './process-record.ts'
 import { waitUntil } from './wait-until.ts'
 
@@ -21,7 +22,7 @@ const orphanTimeoutMs = 15_000
  * @throws EngineError when a living process holds it or it cannot be written.
  */
 export async function openDataFolder(path: string, uses: DataFolderUses = {}): Promise<DataFolder> {
-  makeFolder(path)
+  makeDataFolder(path)
   const claim = claimFolder(path)
   const recordPath = join(path, 'processes')
   const record = processRecord(recordPath)
@@ -43,10 +44,10 @@ export async function openDataFolder(path: string, uses: DataFolderUses = {}): P
   }
 }
 
-function makeFolder(path: string): void {
+function makeDataFolder(path: string): void {
   try {
     if (statSync(path, { throwIfNoEntry: false }) !== undefined) return
-    mkdirSync(path, { recursive: true })
+    makeFolder(path)
     chmodSync(path, 0o755)
   } catch (error) {
     throw new EngineError(`the data folder ${path} cannot be made: ${reasonOf(error)}`)

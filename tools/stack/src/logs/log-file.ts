@@ -1,5 +1,6 @@
-import { closeSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, openSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeFolder } from '@pitboss/engines/processes/make-folder'
 
 /** Size from which a file is put aside, in bytes. */
 const bytesMax = 64 * 1024 * 1024
@@ -14,7 +15,7 @@ export function createLogFile(folder: string, max = bytesMax): (line: string) =>
   let file: number | null = null
   let bytes = 0
   const open = () => {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder, 0o700)
     try {
       renameSync(path, join(folder, 'stack.1.jsonl'))
     } catch (error) {

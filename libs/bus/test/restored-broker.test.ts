@@ -10,7 +10,6 @@ import { type Bus, connectBus } from '../src/connect-bus.ts'
 import { consumeDurable } from '../src/consume-durable.ts'
 import { memoryLogger } from './fixtures/memory-logger.ts'
 
-t.setTimeout(120_000)
 const long = { timeoutMs: 20_000 }
 
 await t.test('an answer to a message of before a restore is no answer to the one in its place', async (t) => {

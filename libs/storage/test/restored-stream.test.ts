@@ -13,7 +13,6 @@ import { createOutbox, outboxIndex } from '../src/outbox.ts'
 import { outboxEntry, type WithOutbox } from '../src/outbox-entry.ts'
 import { silentLogger, testStorage } from './fixtures/test-storage.ts'
 
-t.setTimeout(120_000)
 const long = { timeoutMs: 20_000 }
 const scope = { operatorId: '0b6d1b52-9a54-4d6b-a1f4-1c4a3f0f7a11', environment: 'LIVE' } as const
 const clock = { now: () => new Date() }

@@ -4,9 +4,6 @@ import { playExchanges } from '../src/exchanges/play-exchanges.ts'
 import { readRecordings } from '../src/exchanges/recording.ts'
 import { missedIn, shapeOf } from '../src/exchanges/shape.ts'
 
-const timeout = 240_000
-t.setTimeout(timeout)
-
 t.test('what clients would miss is found, and what is added is not', (t) => {
   const recorded = shapeOf({ id: 'a', at: null, list: [{ amount: '1.00' }], inner: { flag: true } })
   const same = {
@@ -26,7 +23,7 @@ t.test('what clients would miss is found, and what is added is not', (t) => {
   t.end()
 })
 
-t.test('every earlier build was answered nothing that this build does not answer', { timeout }, async (t) => {
+t.test('every earlier build was answered nothing that this build does not answer', async (t) => {
   const recordings = readRecordings()
   t.ok(recordings.size > 0)
   const stack = await sharedStack(t)

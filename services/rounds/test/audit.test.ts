@@ -27,8 +27,6 @@ import { newStreamDocument } from '../src/storage/return-document.ts'
 import { createReturnsStore } from '../src/storage/returns-store.ts'
 import { startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(90_000)
-
 const rig = await startRig(t)
 const log = await serveAuditLog(t, rig.bus, pino({ level: 'silent' }))
 await serveApprovals(t, rig.bus, pino({ level: 'silent' }))

@@ -10,7 +10,6 @@ import { caughtUp, rewindMovements, publishMovementEvent } from './fixtures/rewi
 import { codeOf, type Rig, startRig } from './fixtures/rounds-rig.ts'
 import { spawnService } from './fixtures/spawn-service.ts'
 
-t.setTimeout(240_000)
 /** A busy machine takes long to start a process. */
 const startTimeoutMs = 60_000
 

@@ -6,8 +6,6 @@ import t from 'tap'
 import { z } from 'zod'
 import { errorOf, type Rig, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(90_000)
-
 const unknownId = '01jd5r7mq8v3k9x2c4n6p0s1tw'
 
 type Fields = Record<string, unknown>

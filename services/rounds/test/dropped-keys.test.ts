@@ -7,8 +7,6 @@ import { assertSeedsOpen, createCommitmentsStore } from '../src/storage/commitme
 import { sequenceKey } from '../src/storage/round-document.ts'
 import { codeOf, masterKeys, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(90_000)
-
 const former = `former:${randomBytes(32).toString('base64')}`
 const seeds = { newSeed: () => 'ab'.repeat(32), hashSeed: (seed: string) => `hash of ${seed}` }
 

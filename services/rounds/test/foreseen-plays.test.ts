@@ -2,8 +2,6 @@ import t from 'tap'
 import type { Read } from './fixtures/hold-reads.ts'
 import { startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(120_000)
-
 t.test('the settings of the game are asked for while the session of a known player is read', async (t) => {
   const settings = Promise.withResolvers<void>()
   let isKnown = false

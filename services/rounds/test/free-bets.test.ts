@@ -2,8 +2,6 @@ import * as endpoints from '@pitboss/contracts/endpoints/rounds'
 import t from 'tap'
 import { codeOf, errorOf, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(90_000)
-
 const none = { params: {}, query: {}, body: undefined }
 
 t.test('free bets', async (t) => {

@@ -10,7 +10,6 @@ import { Registry } from 'prom-client'
 import t from 'tap'
 import { act, cashOut, errorOf, type Rig, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(180_000)
 const long = { timeoutMs: 30_000 }
 const kilobyte = 1024
 

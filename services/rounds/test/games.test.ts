@@ -7,8 +7,6 @@ import { pino } from 'pino'
 import t from 'tap'
 import { codeOf, errorOf, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(90_000)
-
 const none = { params: {}, query: {}, body: undefined }
 
 t.test('the catalogue', async (t) => {

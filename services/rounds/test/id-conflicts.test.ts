@@ -3,8 +3,6 @@ import { Registry } from 'prom-client'
 import t from 'tap'
 import { codeOf, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(90_000)
-
 t.test('an id that belongs to a round of the other driver is a conflict, which is counted', async (t) => {
   const registry = new Registry()
   const rig = await startRig(t, { registry })

@@ -21,8 +21,6 @@ import {
 } from './fixtures/rounds-rig.ts'
 import { spawnService } from './fixtures/spawn-service.ts'
 
-t.setTimeout(180_000)
-
 const none = { params: {}, query: {}, body: undefined }
 
 /** A clock that stands still until the test moves it on. */

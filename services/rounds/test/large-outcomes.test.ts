@@ -3,8 +3,6 @@ import * as endpoints from '@pitboss/contracts/endpoints/rounds'
 import t from 'tap'
 import { startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(90_000)
-
 t.test('rounds with large outcomes come in as many pages as they need', async (t) => {
   const rig = await startRig(t)
   const session = await rig.openSession()

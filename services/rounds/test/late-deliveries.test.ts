@@ -7,8 +7,6 @@ import { hearLateness } from '../src/clients/hear-lateness.ts'
 import { shareOfPlay } from '../src/rules/share-of-play.ts'
 import { act, errorOf, type Rig, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(120_000)
-
 function tell(rig: Rig, more: Partial<Lateness>): void {
   const lateness: Lateness = { by: 'worker-1', recording_ms: 0, accounts: [], ...more }
   rig.bus.publish(latenessSubject, Buffer.from(JSON.stringify(lateness)))

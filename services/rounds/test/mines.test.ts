@@ -2,8 +2,6 @@ import { verifyRound } from '@pitboss/fairness/verify-round'
 import t from 'tap'
 import { codeOf, safeTile, bombTile, act, cashOut, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(90_000)
-
 t.test('mines', async (t) => {
   const rig = await startRig(t)
   const session = await rig.openSession({ game: 'mines' })

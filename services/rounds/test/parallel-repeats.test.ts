@@ -7,8 +7,6 @@ import t from 'tap'
 import type { Read } from './fixtures/hold-reads.ts'
 import { type Rig, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(180_000)
-
 const waves = 12
 const width = 16
 

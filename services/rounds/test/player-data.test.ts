@@ -6,8 +6,6 @@ import t from 'tap'
 import type { z } from 'zod'
 import { type Rig, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(90_000)
-
 const order = { by: 'ops', reason: 'the player asked', dryRun: false }
 const dayMs = 24 * 60 * 60 * 1000
 const details = {

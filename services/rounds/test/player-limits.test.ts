@@ -6,8 +6,6 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { act, bombTile, codeOf, errorOf, type Rig, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(300_000)
-
 const dayMs = 86_400_000
 const noon = Date.parse('2026-11-25T12:00:00.000Z')
 const sure = { bet: { target: '98.00', direction: 'under' } }

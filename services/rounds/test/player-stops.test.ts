@@ -6,8 +6,6 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { act, codeOf, type Rig, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(120_000)
-
 const none = { query: {}, body: undefined }
 const farMs = 60 * 60 * 1000
 

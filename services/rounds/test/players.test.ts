@@ -8,8 +8,6 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { codeOf, type Rig, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(90_000)
-
 const none = { params: {}, query: {}, body: undefined }
 const person = {
   kind: 'user',

@@ -11,8 +11,6 @@ import t from 'tap'
 import { receiptBinding, receiptPurpose } from '../src/storage/receipts-store.ts'
 import { act, codeOf, masterKeys, type Rig, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(60_000)
-
 type Shown = Partial<Omit<ReceiptBody, 'hash'>>
 
 function receiptOf(roundId: string, shown: Shown): ReceiptBody {

@@ -11,8 +11,6 @@ import t from 'tap'
 import { dyingAt } from './fixtures/dying-at.ts'
 import { emptyCollections } from '@pitboss/testing/empty-databases'
 
-t.setTimeout(120_000)
-
 const scope = { operatorId: '6f1f9d0e-5a0b-4c57-9a52-3d1c1f0f8a41', environment: 'SANDBOX' } as const
 const groupings: ReportDimension[][] = [
   ['day'],

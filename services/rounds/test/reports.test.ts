@@ -2,8 +2,6 @@ import * as endpoints from '@pitboss/contracts/endpoints/rounds'
 import t from 'tap'
 import { brandId, type Rig, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(90_000)
-
 t.test('reports add up exactly', async (t) => {
   const rig = await startRig(t, { replicas: 2 })
   const session = await rig.openSession()

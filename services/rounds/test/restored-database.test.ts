@@ -14,8 +14,6 @@ import { sequenceOf } from '../src/storage/round-document.ts'
 import { createRoundsStore } from '../src/storage/rounds-store.ts'
 import { act, bombTile, cashOut, codeOf, type Rig, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(90_000)
-
 const order = { by: 'a person', reason: 'restored', dryRun: false }
 
 t.test('what a restored database lacks is found and healed', async (t) => {

@@ -16,8 +16,6 @@ import { createRoundsStore } from '../src/storage/rounds-store.ts'
 import { createCatalogue } from '../src/rules/catalogue.ts'
 import { codeOf, type Rig, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(240_000)
-
 /** Dice that no bet on low numbers ever loses. */
 const loaded: Game = {
   ...dice,

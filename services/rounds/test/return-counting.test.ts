@@ -17,8 +17,6 @@ import { dyingAt } from './fixtures/dying-at.ts'
 import { emptyCollections } from '@pitboss/testing/empty-databases'
 import { act, cashOut, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(120_000)
-
 const account = '6f1f9d0e-5a0b-4c57-9a52-3d1c1f0f8a41'
 const scope = `${account}/SANDBOX`
 /** Roughly equal: sums of the same numbers in another order. */

@@ -11,8 +11,6 @@ import type { StreamDocument } from '../src/storage/return-document.ts'
 import { codeOf, type Rig, startRig } from './fixtures/rounds-rig.ts'
 import { spawnService } from './fixtures/spawn-service.ts'
 
-t.setTimeout(240_000)
-
 const even = { bet: { target: '49.50', direction: 'under' } }
 const order = { by: 'ann', reason: 'found and mended', dryRun: false }
 const shape = 'chance 99/200'

@@ -13,8 +13,6 @@ import { returnIndexes } from '../src/storage/returns-store.ts'
 import type { RoundDocument } from '../src/storage/round-document.ts'
 import { createRoundsStore, roundIndexes } from '../src/storage/rounds-store.ts'
 
-t.setTimeout(120_000)
-
 const roundsPlayed = 450
 const begun = new Date('2026-11-26T08:00:00.000Z')
 const after = (ms: number) => new Date(begun.getTime() + ms)

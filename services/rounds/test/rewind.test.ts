@@ -13,8 +13,6 @@ import {
 } from './fixtures/rewind-movements.ts'
 import { codeOf, errorOf, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(120_000)
-
 const rounds = 40
 /** The time of the second try of a movement. */
 const lateBy = 1000

@@ -5,8 +5,6 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { codeOf, errorOf, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(90_000)
-
 t.test('a round of dice', async (t) => {
   const rig = await startRig(t)
   const session = await rig.openSession()

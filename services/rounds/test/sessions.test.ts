@@ -7,8 +7,6 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { brandId, codeOf, errorOf, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(90_000)
-
 const none = { params: {}, query: {}, body: undefined }
 
 t.test('sessions', async (t) => {

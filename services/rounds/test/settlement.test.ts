@@ -8,8 +8,6 @@ import { newId } from '@pitboss/runtime/new-id'
 import t from 'tap'
 import { codeOf, errorOf, safeTile, act, cashOut, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(90_000)
-
 t.test('a stake of unknown outcome', async (t) => {
   const rig = await startRig(t)
   const session = await rig.openSession()

@@ -4,8 +4,6 @@ import { sampleAccount } from '@pitboss/testing/sample-account'
 import t from 'tap'
 import { codeOf, errorOf, type Rig, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(120_000)
-
 const british = { jurisdiction: 'UK', currency: 'GBP' }
 const inPounds = (rig: Rig) => ({
   account: sampleAccount(rig.scope.operatorId, { currencies: ['GBP', 'USD'] }),

@@ -13,8 +13,6 @@ import type { StopDocument } from '../src/storage/stops-store.ts'
 import { type Rig, startRig } from './fixtures/rounds-rig.ts'
 import { spawnService } from './fixtures/spawn-service.ts'
 
-t.setTimeout(180_000)
-
 const player_id = 'stopped'
 const lateMs = 60_000
 const answered = { timeoutMs: 60_000, everyMs: 100 }

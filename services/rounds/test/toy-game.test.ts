@@ -8,8 +8,6 @@ import t from 'tap'
 import { createCatalogue } from '../src/rules/catalogue.ts'
 import { startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(60_000)
-
 /** Heads or tails: not shipped, it shows what a further game takes. */
 const coin: Game = {
   slug: 'coin',

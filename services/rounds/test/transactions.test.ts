@@ -4,8 +4,6 @@ import { verifyRound } from '@pitboss/fairness/verify-round'
 import t from 'tap'
 import { codeOf, errorOf, type Rig, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(180_000)
-
 let counter = 0
 const nextId = () => `op-${++counter}`
 

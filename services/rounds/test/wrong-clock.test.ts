@@ -2,8 +2,6 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { act, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
-t.setTimeout(60_000)
-
 const hourMs = 60 * 60 * 1000
 
 t.test('a replica whose clock jumps an hour ahead ends no round that a player plays', async (t) => {

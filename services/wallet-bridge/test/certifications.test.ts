@@ -19,7 +19,6 @@ import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
 
 /** A certification is a job: it ends once, whichever process dies, and its report tells no secret. */
 
-t.setTimeout(240_000)
 const suite = await startSuite(t)
 const at = (scope: Scope) =>
   ({ caller: callerOf(scope), params: { environment: 'TEST' }, query: {} }) as const

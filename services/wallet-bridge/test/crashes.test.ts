@@ -23,7 +23,6 @@ import { type FaultRule, startSandboxWallet } from './fixtures/sandbox-wallet.ts
 
 /** The process is killed at each step of a movement; another one must end it with the books right. */
 
-t.setTimeout(600_000)
 const startTimeoutMs = 60_000
 const secret = 'wsec_for_every_case'
 const suite = await startSuite(t)

@@ -22,7 +22,6 @@ import {
 import { spawnBridge } from './fixtures/spawn-bridge.ts'
 import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
 
-t.setTimeout(300_000)
 const suite = await startSuite(t)
 const environment = suite.environment({ timeScale: 50 })
 const bridges = [await startBridge(environment), await startBridge(environment)]

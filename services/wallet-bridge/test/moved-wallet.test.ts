@@ -18,7 +18,6 @@ import {
 } from './fixtures/bridge.ts'
 import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
 
-t.setTimeout(120_000)
 const suite = await startSuite(t)
 const unfinished = new Map<string, number>()
 const rounds = await serveCalls({

@@ -25,7 +25,6 @@ import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
 
 /** A ledger that a person sends is compared once, whichever process dies, and is gone afterwards. */
 
-t.setTimeout(240_000)
 const suite = await startSuite(t)
 const chunkLines = 250
 const window = () => ({

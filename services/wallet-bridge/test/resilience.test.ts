@@ -10,7 +10,6 @@ import { breakersSubject } from '../src/clients/share-breakers.ts'
 import { clientOf, configureWallet, newScope, specOf, startBridge, startSuite } from './fixtures/bridge.ts'
 import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
 
-t.setTimeout(120_000)
 const nobodyListens = 'http://127.0.0.1:9'
 const notesSchema = z.object({
   from: z.string(),

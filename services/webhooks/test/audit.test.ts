@@ -14,8 +14,6 @@ import t from 'tap'
 import { startReceiver } from './fixtures/receiver.ts'
 import { startRig } from './fixtures/rig.ts'
 
-t.setTimeout(120_000)
-
 const order = { by: 'ann', reason: 'asked for', dryRun: false }
 const rig = await startRig(t)
 const log = await serveAuditLog(t, rig.bus, pino({ level: 'silent' }))

@@ -18,7 +18,6 @@ import { spawnService } from './fixtures/service-process.ts'
 
 /** A certification is a job: it ends once, whichever process dies, and its report tells no secret. */
 
-t.setTimeout(240_000)
 const caseIds = receiverCases.map(({ id }) => id)
 
 function clientOf(rig: Rig) {

@@ -16,7 +16,6 @@ import { openReservation } from '../src/workers/open-reservation.ts'
 import { startReceiver } from './fixtures/receiver.ts'
 import { startRig } from './fixtures/rig.ts'
 
-t.setTimeout(120_000)
 const long = { timeoutMs: 30_000 }
 
 t.test('a delivery that can be sent at once wakes nobody; one behind others waits its turn', async (t) => {

@@ -7,8 +7,6 @@ import { startReceiver } from './fixtures/receiver.ts'
 import { startRig } from './fixtures/rig.ts'
 import { spawnService } from './fixtures/service-process.ts'
 
-t.setTimeout(240_000)
-
 const long = { timeoutMs: 30_000 }
 
 await t.test('a replay job continues after its replica was killed and sends no event twice', async (t) => {

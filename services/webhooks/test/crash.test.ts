@@ -5,8 +5,6 @@ import { startReceiver } from './fixtures/receiver.ts'
 import { startRig } from './fixtures/rig.ts'
 import { spawnService } from './fixtures/service-process.ts'
 
-t.setTimeout(240_000)
-
 const long = { timeoutMs: 30_000 }
 
 const points = [
@@ -25,7 +23,7 @@ const points = [
 t.jobs = 4
 for (const point of points) {
   const name = `killed at ${point}: every event arrives, extras at most what was in flight`
-  void t.test(name, { buffered: true, timeout: 120_000 }, async (t) => {
+  void t.test(name, { buffered: true }, async (t) => {
     const rig = await startRig(t, { start: false })
     const receiver = await startReceiver(t)
     const doomed = spawnService(t, rig.config, point)

@@ -10,7 +10,6 @@ import { startReceiver } from './fixtures/receiver.ts'
 import { type Rig, startRig } from './fixtures/rig.ts'
 import { spawnService } from './fixtures/service-process.ts'
 
-t.setTimeout(240_000)
 const long = { timeoutMs: 60_000 }
 
 /** A writer over a store that answers when it is told to. */

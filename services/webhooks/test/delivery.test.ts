@@ -14,8 +14,6 @@ import { newDocument } from '../src/storage/new-delivery.ts'
 import { type Received, startReceiver, status } from './fixtures/receiver.ts'
 import { type Rig, startRig } from './fixtures/rig.ts'
 
-t.setTimeout(120_000)
-
 const long = { timeoutMs: 20_000 }
 /** Times are rounded to milliseconds, and an instant and a duration come from two clocks. */
 const clockErrorMs = 5

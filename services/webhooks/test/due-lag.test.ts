@@ -9,8 +9,6 @@ import { createEndpointStore } from '../src/storage/endpoint-store.ts'
 import { startReceiver, status } from './fixtures/receiver.ts'
 import { startRig } from './fixtures/rig.ts'
 
-t.setTimeout(120_000)
-
 t.test('lag is told by how the endpoint stands', (t) => {
   const dueAt = new Date('2026-11-26T08:00:00.000Z')
   const now = new Date('2026-11-26T08:00:09.000Z')

@@ -7,8 +7,6 @@ import { z } from 'zod'
 import { startReceiver } from './fixtures/receiver.ts'
 import { startRig, testCaller } from './fixtures/rig.ts'
 
-t.setTimeout(120_000)
-
 const folder = new URL('../../../proof/chaos/exchanges/', import.meta.url)
 const recording = z.looseObject({ messages: z.array(z.object({ id: z.string(), body: z.string() })) })
 const envelope = z.looseObject({

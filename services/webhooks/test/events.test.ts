@@ -13,8 +13,6 @@ import t from 'tap'
 import { startReceiver, status } from './fixtures/receiver.ts'
 import { type Rig, startRig, testCaller } from './fixtures/rig.ts'
 
-t.setTimeout(120_000)
-
 type Query = { type?: EventType; from?: string; to?: string; limit?: number; cursor?: string }
 const dayMs = 86_400_000
 

@@ -16,7 +16,6 @@ import { startReceiver } from './fixtures/receiver.ts'
 import { type Rig, startRig } from './fixtures/rig.ts'
 
 const order = { by: 'tester', reason: null, dryRun: false }
-t.setTimeout(120_000)
 
 const long = { timeoutMs: 20_000 }
 

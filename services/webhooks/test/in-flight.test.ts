@@ -7,7 +7,6 @@ import t, { type Test } from 'tap'
 import { startReceiver } from './fixtures/receiver.ts'
 import { type Rig, startRig, testCaller } from './fixtures/rig.ts'
 
-t.setTimeout(120_000)
 const long = { timeoutMs: 30_000 }
 
 /** A receiver that answers nothing until it is told to. */

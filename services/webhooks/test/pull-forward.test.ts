@@ -5,8 +5,6 @@ import { startReceiver, status } from './fixtures/receiver.ts'
 import { type Rig, startRig } from './fixtures/rig.ts'
 import { spawnService } from './fixtures/service-process.ts'
 
-t.setTimeout(120_000)
-
 const long = { timeoutMs: 30_000 }
 const inMs = (ms: number) => new Date(Date.now() + ms)
 const hourMs = 3_600_000

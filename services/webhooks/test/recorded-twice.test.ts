@@ -12,7 +12,6 @@ import { allDelivered, checkAttemptNumbers, checkLedger } from './fixtures/ledge
 import { startReceiver } from './fixtures/receiver.ts'
 import { startRig } from './fixtures/rig.ts'
 
-t.setTimeout(120_000)
 const long = { timeoutMs: 30_000 }
 
 // Another process that gets an event a second time finds it recorded and its delivery missing, while the

@@ -15,8 +15,6 @@ import { never } from '../src/storage/collections.ts'
 import { startReceiver, status } from './fixtures/receiver.ts'
 import { type Rig, startRig } from './fixtures/rig.ts'
 
-t.setTimeout(120_000)
-
 const long = { timeoutMs: 20_000 }
 const window = () => ({
   from: new Date(Date.now() - 3_600_000).toISOString(),

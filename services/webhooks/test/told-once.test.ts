@@ -8,8 +8,6 @@ import t from 'tap'
 import { startReceiver } from './fixtures/receiver.ts'
 import { startRig } from './fixtures/rig.ts'
 
-t.setTimeout(120_000)
-
 t.test('a fact is told once, by the event of an earlier release or by one made again', async (t) => {
   const rig = await startRig(t)
   const receiver = await startReceiver(t)

@@ -14,8 +14,6 @@ import { productionPackages } from '../src/production-files.ts'
 import { buildForTests, root } from './fixtures/build-for-tests.ts'
 import { listLayer, readImageConfig, unpackImage } from './fixtures/unpack-image.ts'
 
-const timeout = 300_000
-t.setTimeout(timeout)
 const obstacle = aptObstacle()
 if (obstacle !== null) {
   t.pass('', { skip: `no images here: ${obstacle}` })
@@ -30,7 +28,7 @@ const imageOf = (name: string) => {
 }
 const auth = imageOf('auth')
 
-await t.test('the same sources give the same digest, and images share their base', { timeout }, async (t) => {
+await t.test('the same sources give the same digest, and images share their base', async (t) => {
   const again = await buildForTests(t, ['auth'])
   t.strictSame(again.build.images[0]?.built, auth.built)
   const [base, ...layers] = auth.built.layers
@@ -134,7 +132,7 @@ await t.test('the bill of materials names each package of the image, and is vali
   t.ok(start?.dependsOn.includes('libs/bus'))
 })
 
-await t.test('a customer verifies an image, and what was changed is not verified', { timeout }, async (t) => {
+await t.test('a customer verifies an image, and what was changed is not verified', async (t) => {
   const env = { ...process.env, COSIGN_PASSWORD: 'of a test' }
   const cosign = await findCosign(env)
   const keys = t.testdir({ other: {} })

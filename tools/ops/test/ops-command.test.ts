@@ -18,11 +18,9 @@ const consumer = 'webhooks-fanout'
 
 /** Commands of one test at once: each is a process of its own. */
 const atOnce = 2
-const timeout = 230_000
-const side = { timeout, buffered: true }
-t.setTimeout(timeout)
+const side = { buffered: true }
 
-t.test('the ops command on a running stack', { timeout, jobs: 2 }, async (t) => {
+t.test('the ops command on a running stack', { jobs: 2 }, async (t) => {
   const stack = await sharedStack(t)
   const demo = stack.demo()
   const run = async (...flags: string[]) => {
@@ -334,23 +332,19 @@ t.test('the ops command on a running stack', { timeout, jobs: 2 }, async (t) => 
 
   await Promise.all([usage, refusal, returns, nobody, operators, switches, consumers])
 
-  await t.test(
-    'status shows the services; the audit log shows what was done and why',
-    { timeout },
-    async (t) => {
-      const status = await one('status')
-      const services = records.parse(status.services).map(({ name }) => String(name))
-      for (const name of ['auth', 'gateway', 'rounds', 'wallet-bridge', 'webhooks'])
-        t.ok(services.includes(name), name)
-      t.match(status, { movements: { pending: Number }, deliveries: { parked: 0 }, rounds: {}, problems: [] })
-      t.match(status.engines, { mongodb: { version: String, ping_ms: Number }, nats: { version: String } })
+  await t.test('status shows the services; the audit log shows what was done and why', async (t) => {
+    const status = await one('status')
+    const services = records.parse(status.services).map(({ name }) => String(name))
+    for (const name of ['auth', 'gateway', 'rounds', 'wallet-bridge', 'webhooks'])
+      t.ok(services.includes(name), name)
+    t.match(status, { movements: { pending: Number }, deliveries: { parked: 0 }, rounds: {}, problems: [] })
+    t.match(status.engines, { mongodb: { version: String, ping_ms: Number }, nats: { version: String } })
 
-      const audit = await many('audit', 'list')
-      const done = new Set(audit.map(({ what }) => String(what)))
-      for (const what of ['consumer.pause', 'consumer.resume', 'consumer.rewind', 'game.set'])
-        t.ok(done.has(what), what)
-      t.ok(audit.some(({ reason }) => reason === 'signed'))
-      t.equal(audit.filter(({ what }) => what === 'consumer.rewind').length, 2, 'dry runs left no record')
-    },
-  )
+    const audit = await many('audit', 'list')
+    const done = new Set(audit.map(({ what }) => String(what)))
+    for (const what of ['consumer.pause', 'consumer.resume', 'consumer.rewind', 'game.set'])
+      t.ok(done.has(what), what)
+    t.ok(audit.some(({ reason }) => reason === 'signed'))
+    t.equal(audit.filter(({ what }) => what === 'consumer.rewind').length, 2, 'dry runs left no record')
+  })
 })

@@ -5,10 +5,7 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import { MongoClient } from 'mongodb'
 import t from 'tap'
 
-const timeout = 230_000
-t.setTimeout(timeout)
-
-t.test('rounds that a restored database lacks are listed and healed, each once', { timeout }, async (t) => {
+t.test('rounds that a restored database lacks are listed and healed, each once', async (t) => {
   const stack = await sharedStack(t)
   const demo = stack.demo()
   const from = new Date().toISOString()

@@ -4,8 +4,6 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { startApprovalCasino } from '../fixtures/approval-casino.ts'
 
-t.setTimeout(500_000)
-
 const answered = { timeoutMs: 90_000 }
 
 for (const at of ['auth.approved', 'auth.approved-done'])

@@ -5,8 +5,6 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { startApprovalCasino } from '../fixtures/approval-casino.ts'
 
-t.setTimeout(120_000)
-
 const none = { params: {}, query: {}, body: undefined }
 
 t.test('an account alone cannot want a second person, and an OWNER alone decides', async (t) => {

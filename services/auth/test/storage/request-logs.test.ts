@@ -12,8 +12,6 @@ import {
   type RequestLogFilters,
 } from '../../src/storage/logs-store.ts'
 
-t.setTimeout(120_000)
-
 const db = await openTestDatabase(t)
 await ensureIndexes(db, authIndexes)
 const cursors = createCursorCodec({ keyring: parseKeyring(`k1:${randomBytes(32).toString('base64')}`) })

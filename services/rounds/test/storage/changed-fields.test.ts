@@ -11,8 +11,6 @@ import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.
 import { updateOf } from '../../src/storage/write-round.ts'
 import { shardedRounds } from '../fixtures/sharded-rounds.ts'
 
-t.setTimeout(90_000)
-
 const now = new Date('2026-11-23T08:00:00.000Z')
 const db = await openTestDatabase(t)
 await ensureIndexes(db, { rounds: roundIndexes })

@@ -8,8 +8,6 @@ import type { RoundState } from '../../src/rules/round.ts'
 import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.ts'
 import { shardedRounds } from '../fixtures/sharded-rounds.ts'
 
-t.setTimeout(90_000)
-
 const now = new Date('2026-11-22T12:00:00.000Z')
 const inMs = (ms: number) => new Date(now.getTime() + ms)
 const all = { after: '', tenantsMax: 10, roundsMax: 40, misdated: false }

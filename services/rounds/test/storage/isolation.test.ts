@@ -39,8 +39,14 @@ const game = 'dice'
 const currency = 'USD'
 /** A game start of an hour ago is deleted by the database itself. */
 const atPresent = new Date()
-const [now, later] = [new Date('2026-11-20T09:10:00.000Z'), new Date('2026-11-20T10:10:00.000Z')]
-const [dayStart, dayEnd] = [new Date('2026-11-20T00:00:00.000Z'), new Date('2026-11-21T00:00:00.000Z')]
+const dayMs = 86_400_000
+// of today: the engine removes what is older than its collection keeps
+const dayStart = new Date(atPresent.getTime() - (atPresent.getTime() % dayMs))
+const dayEnd = new Date(dayStart.getTime() + dayMs)
+const dayOf = (date: Date) => date.toISOString().slice(0, 10)
+const monthOf = (date: Date) => date.toISOString().slice(0, 7)
+const nextMonth = new Date(Date.UTC(dayStart.getUTCFullYear(), dayStart.getUTCMonth() + 1))
+const [now, later] = [atPresent, new Date(Math.min(atPresent.getTime() + 3_600_000, dayEnd.getTime() - 1))]
 
 const db = await openTestDatabase(t)
 await ensureIndexes(db, indexes)
@@ -170,8 +176,11 @@ await holdIsolation(t, {
     createReportPlayers: table(players, {
       record: internal('reports-store.ts, with facts of rounds, each under the scope of its own round'),
       distinct: scoped(async (scope) => [
-        await players.distinct(window(scope, 'day', '2026-11-20', '2026-11-21'), new Set(['game'])),
-        await players.distinct(window(scope, 'month', '2026-11', '2026-12'), new Set(['game'])),
+        await players.distinct(window(scope, 'day', dayOf(dayStart), dayOf(dayEnd)), new Set(['game'])),
+        await players.distinct(
+          window(scope, 'month', monthOf(dayStart), monthOf(nextMonth)),
+          new Set(['game']),
+        ),
       ]),
     }),
     createReportsStore: table(reports, {

@@ -11,8 +11,6 @@ import { sequenceOf, scopeKey } from '../../src/storage/round-document.ts'
 import { createRefusalsStore } from '../../src/storage/refusals-store.ts'
 import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.ts'
 
-t.setTimeout(90_000)
-
 const now = new Date()
 const scope: Scope = { operatorId: randomUUID(), environment: 'SANDBOX' }
 const nothingElse = { dueAt: null, events: [], fact: null }

@@ -10,8 +10,6 @@ import { boundedRead } from '../../src/storage/bounded-read.ts'
 import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.ts'
 import { shardedRounds } from '../fixtures/sharded-rounds.ts'
 
-t.setTimeout(90_000)
-
 const now = new Date()
 const scope = { operatorId: randomUUID(), environment: 'SANDBOX' } as const
 const db = await openTestDatabase(t)

@@ -3,8 +3,6 @@ import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import t from 'tap'
 import { createReportPlayers, reportPlayerIndexes } from '../../src/storage/report-players.ts'
 
-t.setTimeout(90_000)
-
 const scope = '6f1f9d0e-5a0b-4c57-9a52-3d1c1f0f8a41/SANDBOX'
 const place = { game: 'dice', currency: 'USD', brand: '' }
 const all = new Set<never>()

@@ -8,7 +8,6 @@ import { createFanoutLateness } from '../../src/actions/fanout-lateness.ts'
 import { startFanout } from '../../src/consumers/fanout.ts'
 
 const long = { timeoutMs: 20_000 }
-t.setTimeout(120_000)
 
 t.test(
   'a replica that has lost the consumer in the middle of a batch says nothing of its lateness',

@@ -29,8 +29,11 @@ type Ids = Record<
 >
 
 const owner: Scope = { operatorId: randomUUID(), environment: 'SANDBOX' }
-const now = new Date('2026-11-20T09:10:00.000Z')
-const hour = { from: new Date('2026-11-20T09:00:00.000Z'), to: new Date('2026-11-20T10:00:00.000Z') }
+const hourMs = 3_600_000
+// of today: the engine removes what is older than its collection keeps
+const now = new Date()
+const from = new Date(now.getTime() - (now.getTime() % hourMs))
+const hour = { from, to: new Date(from.getTime() + hourMs) }
 
 const db = await openTestDatabase(t)
 await ensureIndexes(db, indexes)

@@ -23,7 +23,6 @@ const groups = {
 const casesMin = 129
 const passedMin = 123
 
-t.setTimeout(180_000)
 const servers = await startServers(t)
 
 await t.test('the suite keeps its size and names every difference', async (t) => {

@@ -8,7 +8,6 @@ import { startEngine } from './fixtures/start-engine.ts'
 import { wireClient } from './fixtures/wire-client.ts'
 import { withContext } from './fixtures/with-context.ts'
 
-t.setTimeout(120_000)
 const { url } = await startEngine(t)
 const port = Number(new URL(url).port)
 const client = await new MongoClient(url).connect()

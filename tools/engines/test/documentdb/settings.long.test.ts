@@ -5,8 +5,6 @@ import { socketFolderFor, socketName } from '../../src/documentdb/postgres-files
 import { openPostgres } from '../../src/documentdb/postgres-process.ts'
 import { startEngine } from './fixtures/start-engine.ts'
 
-t.setTimeout(120_000)
-
 t.test('the engine knows each setting that it is given', async (t) => {
   const { dataDir } = await startEngine(t)
   const log = readFileSync(join(dataDir, 'postgres.log'), 'utf8')

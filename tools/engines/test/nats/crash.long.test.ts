@@ -12,7 +12,6 @@ const publishesBetween = 100
 const recoveryMsMax = 20_000
 const publishTimeoutMs = 1_000
 
-t.setTimeout(60_000 + rounds * 60_000)
 const dataDir = temporaryFolder(t)
 const engine = await startNats({ dataDir, accounts: [{ name: 'CRASH', users: [{ name: 'ops' }] }] })
 t.teardown(engine.stop)

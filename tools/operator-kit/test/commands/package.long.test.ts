@@ -13,7 +13,6 @@ import { settledRound } from '../fixtures/settled-round.ts'
 
 /** Commands are processes, two certifications among them, and the machine may be busy. */
 const timeout = 180_000
-t.setTimeout(timeout)
 
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const asNode20 = fileOf('../fixtures/as-node-20-17.cts')

@@ -16,7 +16,6 @@ import {
 import { runCli } from '../fixtures/run-cli.ts'
 
 /** Commands are processes, and the machine may be busy. */
-t.setTimeout(180_000)
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const window = { from: '2026-11-20T10:00:00.000Z', to: '2026-11-20T12:59:59.999Z' }

@@ -14,12 +14,10 @@ import { listsChapter } from './access/lists-chapter.ts'
 import { peopleChapter } from './access/people-chapter.ts'
 import { readinessChapter } from './access/readiness-chapter.ts'
 
-const timeout = 300_000
 /** The shortest life of a token and of a session, and a busy machine. */
 const expiryMs = 75_000
-t.setTimeout(timeout)
 
-t.test('access to the whole product with two gateways', { timeout }, async (t) => {
+t.test('access to the whole product with two gateways', async (t) => {
   const world = await startAccessWorld(t)
   const { send, stack, witness } = world
   const { seen } = witness

@@ -29,14 +29,11 @@ import { z } from 'zod'
  * for those whose tokens it has, and for nobody else.
  */
 
-const timeout = 300_000
-t.setTimeout(timeout)
-
 const seedsSchema = z.record(z.string(), z.string())
 const connectionSchema = z.object({ nats_url: z.string() })
 const readJson = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'))
 
-t.test('the key of the gateway speaks for nobody without his token', { timeout }, async (t) => {
+t.test('the key of the gateway speaks for nobody without his token', async (t) => {
   const stack = await sharedStack(t)
   const demo = stack.demo()
   const seeds = seedsSchema.parse(readJson(join(stack.dataDir, 'nats', 'nats', 'nkeys.json')))

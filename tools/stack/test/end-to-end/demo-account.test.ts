@@ -5,8 +5,6 @@ import { playedBrand, secondPerson, stoppedPlayers } from '../../src/demo/chapte
 import { createDemoLog } from '../../src/demo/demo-log.ts'
 import { createTour } from '../../src/demo/tour.ts'
 
-t.setTimeout(240_000)
-
 t.test('the tour leaves people, approvals, a brand and stops, and the account as it was', async (t) => {
   const stack = await sharedStack(t)
   const demo = stack.demo()

@@ -7,10 +7,7 @@ import { runStack } from '@pitboss/testing/run-stack'
 const flags =
   process.env.PITBOSS_E2E_REPLICAS === undefined ? [] : ['--replicas', process.env.PITBOSS_E2E_REPLICAS]
 
-const timeout = 300_000
-t.setTimeout(timeout)
-
-t.test('a stranger starts the product and money moves', { timeout }, async (t) => {
+t.test('a stranger starts the product and money moves', async (t) => {
   const since = new Date().toISOString()
   // from the sources, as users do
   const stack = await runStack(t, flags, { PITBOSS_SERVICE_ENTRIES: undefined })
@@ -139,7 +136,7 @@ t.test('a stranger starts the product and money moves', { timeout }, async (t) =
     )
   }
 
-  await t.test('a restart keeps operators, sessions, rounds and events', { timeout }, async (t) => {
+  await t.test('a restart keeps operators, sessions, rounds and events', async (t) => {
     const before = await operator.all(`/rounds?from=${encodeURIComponent(since)}`)
     const events = await operator.all(`/events?from=${encodeURIComponent(since)}`)
     t.equal(await stack.stop(), 0, 'SIGTERM ends it with exit code 0')

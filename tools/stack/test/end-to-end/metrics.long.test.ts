@@ -5,10 +5,7 @@ import t from 'tap'
 
 /** The numbers that processes give to Prometheus, after what was done to a running product. */
 
-const timeout = 300_000
-t.setTimeout(timeout)
-
-t.test('what happens is counted where it happens', { timeout }, async (t) => {
+t.test('what happens is counted where it happens', async (t) => {
   const stack = await runStack(t, [], { PITBOSS_LIMIT_ADDRESS_PER_S: '1', PITBOSS_LIMIT_ADDRESS_BURST: '3' })
   const demo = stack.demo()
   /** The value of the one series whose name and labels hold all these words; null without one. */

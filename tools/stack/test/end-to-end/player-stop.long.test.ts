@@ -3,16 +3,13 @@ import { createOperatorClient } from '@pitboss/testing/operator-client'
 import { runStack } from '@pitboss/testing/run-stack'
 import t from 'tap'
 
-const timeout = 300_000
-t.setTimeout(timeout)
-
 /** What is promised to an authority is this time; the service holds the stop from its answer on. */
 const promisedMs = 2000
 /** By then the connections have reached each gateway, and their calls each replica of rounds. */
 const reachedMs = 60_000
 const stake = { stake: '1.00', bet: { target: '50.00', direction: 'over' } }
 
-t.test('two gateways refuse the stakes of a stopped player from the answer on', { timeout }, async (t) => {
+t.test('two gateways refuse the stakes of a stopped player from the answer on', async (t) => {
   // Who asks until each process has refused may have to ask for longer than the limits like.
   const limits = Object.fromEntries(
     ['OPERATOR_PER_S', 'OPERATOR_BURST', 'ACCOUNT_PER_S', 'ACCOUNT_BURST', 'LAUNCHER_PER_S'].map((name) => [

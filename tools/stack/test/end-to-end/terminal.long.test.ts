@@ -8,8 +8,6 @@ import { findProgram } from '@pitboss/engines/engine-settings'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 
-const timeout = 120_000
-t.setTimeout(timeout)
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const readyWithinMs = 90_000
 
@@ -17,7 +15,7 @@ const readyWithinMs = 90_000
 const script = process.platform === 'linux' ? findProgram(process.env, 'SCRIPT_BIN', 'script') : null
 const skip = script === null ? 'there is no script of util-linux here' : false
 
-t.test('a person at a terminal reads lines, and the JSON goes to a file', { timeout, skip }, async (t) => {
+t.test('a person at a terminal reads lines, and the JSON goes to a file', { skip }, async (t) => {
   const dataDir = join(t.testdir({}), 'data')
   const command = [process.execPath, main, '--port', '0', '--data-dir', dataDir, '--no-demo']
   const child = spawn(

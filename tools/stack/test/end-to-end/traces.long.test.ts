@@ -8,9 +8,6 @@ import t from 'tap'
 
 /** Traces over real processes, as a collector gets them. */
 
-const timeout = 300_000
-t.setTimeout(timeout)
-
 const newTraceparent = (flags: string) =>
   `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-${flags}`
 const traceOf = (traceparent: string) => traceparent.split('-')[1] ?? ''
@@ -36,7 +33,7 @@ async function winRound(demo: ReturnType<Awaited<ReturnType<typeof runStack>>['d
   )
 }
 
-t.test('one won round is one trace, from the request to the delivery', { timeout }, async (t) => {
+t.test('one won round is one trace, from the request to the delivery', async (t) => {
   const collector = await startCollector(t)
   const stack = await runStack(t, [], { ...fast, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })
   const { traceparent, answer } = await winRound(stack.demo(), '01')
@@ -121,7 +118,7 @@ function danglingOf(spans: readonly SpanRecord[], client: string): SpanRecord[] 
   return spans.filter(({ parentId }) => parentId === null || !known.has(parentId))
 }
 
-t.test('clients have few traces recorded, and an unknown outcome always is', { timeout }, async (t) => {
+t.test('clients have few traces recorded, and an unknown outcome always is', async (t) => {
   const collector = await startCollector(t)
   const stack = await runStack(t, [], {
     ...fast,

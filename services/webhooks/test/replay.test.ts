@@ -263,7 +263,7 @@ t.test(
     t.equal(await rig.collections.replays.countDocuments({}), 1)
     const [sent, ...others] = await rig.collections.deliveries.find({}).toArray()
     t.strictSame(others, [])
-    // A replica that stands still for seconds is taken for gone, and its attempt is made again with a new number.
+    // A replica that stands still for seconds counts as gone, and its attempt is repeated under a new number.
     const interrupted = sent?.attempts.filter(({ error }) => error?.startsWith('interrupted')).length ?? 0
     const posts = receiver.received.length
     t.ok(posts >= 1 && posts <= 1 + interrupted, `sent once: ${JSON.stringify(sent?.attempts)}`)

@@ -10,10 +10,7 @@ const programs = {
   'webhooks-main': 'services/webhooks/src/main.ts',
   'ops-main': 'tools/ops/src/main.ts',
 }
-/**
- * Packages that cannot be bundled: native ones, and the driver, a file of which is loaded by its path
- * (end-closed-writes.ts).
- */
+/** Packages that cannot be bundled: native ones, and the driver, since end-closed-writes.ts loads a file of it. */
 const external = [/^mongodb($|\/)/, /^@node-rs\//, /^@opentelemetry\//]
 
 /**

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 import { importsAny } from '../imports-any.ts'
 
 const globs = ['{libs,services,tools,proof}/*/test/**/*.test.ts', 'web/test/**/*.test.ts']
-/** Files of `npm run test:long` alone. */
+/** Only `npm run test:long` runs these files. */
 const longEnding = '.long.test.ts'
 const startsProduct = /(run-stack|shared-stack|start-product)(\.ts)?$/
 const startsEngines =

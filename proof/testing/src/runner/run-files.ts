@@ -29,7 +29,7 @@ export type RunOptions = {
   readonly stopping: AbortSignal
 }
 
-/** Runs the files in worker processes, each of which runs many, one after the other. Resolves when all ended. */
+/** Runs the files in worker processes; each runs many, one after the other. Resolves when all have ended. */
 export async function runFiles(files: readonly TestFile[], options: RunOptions): Promise<void> {
   const lanes = (['product', 'engines', 'pure'] as const).flatMap((kind) => {
     const queue = files

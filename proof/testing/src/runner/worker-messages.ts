@@ -16,5 +16,5 @@ export type FileReport = {
   readonly processes: number
 }
 
-/** Printed by a worker after each file, alone on a line, so that the runner knows whose output came before. */
+/** A worker prints this line after each file, so that the runner knows whose output came before. */
 export const endOfFile = (file: string) => `# end of ${file}`

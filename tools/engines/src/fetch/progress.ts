@@ -60,7 +60,7 @@ export function createProgress(out: NodeJS.WriteStream = process.stderr): Progre
 /** Progress of callers that show none. */
 export const noProgress: Progress = { step: () => {}, bytes: () => {}, done: () => {} }
 
-/** Bytes a second between the first and the last sample; null where they are too near to tell. */
+/** Bytes a second between the first and the last sample; null for samples of less than two seconds. */
 function speedOf(samples: readonly { atMs: number; bytes: number }[]): number | null {
   const [first, last] = [samples[0], samples.at(-1)]
   if (first === undefined || last === undefined || last.atMs - first.atMs < speedAfterMs) return null

@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import t from 'tap'
 import { type Meeting, meetings, startElectionProxy } from '../src/network/start-election-proxy.ts'
 
-const engines = await withEngines(t)
+const engines = await withEngines(t, { fresh: true })
 const { hostname: host, port, searchParams } = new URL(engines.mongodbUrl)
 searchParams.set('retryWrites', 'true')
 

@@ -9,7 +9,7 @@ import { pino } from 'pino'
 import t from 'tap'
 import { startFaultProxy } from '../src/network/fault-proxy.ts'
 
-const engines = await withEngines(t)
+const engines = await withEngines(t, { fresh: true })
 const logger = pino({ level: 'silent' })
 
 async function echoWorld(t: { teardown(fn: () => Promise<void>): void }) {

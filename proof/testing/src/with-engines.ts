@@ -22,7 +22,8 @@ const ownAccounts = 8
  * for the next suite; every other database is dropped. Under `npm test` all suites
  * share one pair of engines; a file that is run by itself (without PITBOSS_TEST_ENGINES) starts a pair of its
  * own and stops it at the end.
- * @param options.fresh true for a suite about indexes: its databases do not exist yet, and are dropped
+ * @param options.fresh true for a suite about indexes or with databases of its own: they have names that no other
+ * suite has, and are dropped. A name must not come back: a backend of DocumentDB may still know the dropped one
  */
 export async function withEngines(
   t: Teardown,

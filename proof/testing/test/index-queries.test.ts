@@ -232,7 +232,7 @@ const needed: Readonly<Record<string, Readonly<Record<string, Readonly<Record<st
 }
 
 t.test('every index has a query that needs it', async (t) => {
-  const engines = await withEngines(t)
+  const engines = await withEngines(t, { fresh: true })
   const stack = await runStack(t, [], {
     MONGODB_URL: engines.mongodbUrl,
     NATS_URL: engines.natsUrl,

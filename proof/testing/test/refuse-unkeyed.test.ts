@@ -5,7 +5,7 @@ import t from 'tap'
 
 type Note = { _id: string; account: string; shelf: string; text?: string }
 
-const engines = await withEngines(t)
+const engines = await withEngines(t, { fresh: true })
 const client = await new MongoClient(engines.mongodbUrl).connect()
 const plain = client.db(`${engines.databasePrefix}_unkeyed`)
 t.teardown(async () => {

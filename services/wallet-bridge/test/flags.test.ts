@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import type { Scope } from '@pitboss/contracts/caller'
 import { getFlag, getFlagRules, listFlags, patchFlag, putFlagRules } from '@pitboss/contracts/endpoints/flags'
@@ -159,7 +160,7 @@ t.test('movements of an earlier release are not flagged', async (t) => {
 
 t.test('a process that dies between a flag and the end of its look leaves one flag', async (t) => {
   const { scope, flags } = await openAccount(bigWins)
-  const prefix = `${suite.engines.databasePrefix}_dies`
+  const prefix = `${suite.engines.databasePrefix}_dies${randomBytes(4).toString('hex')}`
   const own = {
     ...environment,
     PITBOSS_DATABASE_PREFIX: prefix,

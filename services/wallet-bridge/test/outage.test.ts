@@ -22,7 +22,7 @@ const s = 1000
 const min = 60 * s
 const unscaled = (ms: number) => ms
 
-const engines = await withEngines(t)
+const engines = await withEngines(t, { fresh: true })
 const storage = await connectStorage({
   url: engines.mongodbUrl,
   database: `${engines.databasePrefix}_outage`,

@@ -25,10 +25,10 @@ import { startTestEngines, type TestEngines } from './start-test-engines.ts'
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const accounts = 60
 /** Engine files wait for disks and timers, so more of them run at a time than a small machine has cores. */
-const workers = { product: 1, engines: 4, pure: 2 }
+const workers = { product: 1, engines: 3, pure: 1 }
 /** Of the long tests, which keep both cores busy by themselves. */
 const longWorkers = { product: 1, engines: 1, pure: 1 }
-/** A file takes 15 s at most on the reference machine by itself, and runs beside six others. */
+/** A file takes 15 s at most on the reference machine by itself, and runs beside four others. */
 const fileLimitMs = 120_000
 const longFileLimitMs = 600_000
 /** Beyond it services do not answer each other within their own time-outs, whatever the tests allow. */

@@ -40,8 +40,8 @@ type Cost = {
 }
 
 /**
- * Rounds of each kind, and the most that are played until one is within the budget. The cheapest counts: polls
- * and a slow machine only add to the others.
+ * Rounds of each kind, and the most that are played until one is within the budget. The cheapest counts:
+ * polls and a slow machine only add to the others.
  */
 const rounds = 5
 const roundsMax = 40

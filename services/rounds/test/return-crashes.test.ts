@@ -11,6 +11,10 @@ import type { StreamDocument } from '../src/storage/return-document.ts'
 import { codeOf, type Rig, startRig } from './fixtures/rounds-rig.ts'
 import { spawnService } from './fixtures/spawn-service.ts'
 
+/** Each case has its own database and account, and mostly waits. */
+t.jobs = 4
+const atOnce = { buffered: true }
+
 const even = { bet: { target: '49.50', direction: 'under' } }
 const order = { by: 'ann', reason: 'found and mended', dryRun: false }
 const shape = 'chance 99/200'
@@ -59,42 +63,46 @@ for (const { at, isKept, isDown } of [
   { at: 'rounds.return-alarm-kept', isKept: true, isDown: false },
   { at: 'rounds.return-alarm-told', isKept: true, isDown: true },
 ])
-  t.test(`an alarm whose process dies at ${at} takes its game down once, and is told`, async (t) => {
-    const rig = await startRig(t, { running: false, returnsAlarm: 'take-down' })
-    const log = await serveAuditLog(t, rig.bus, pino({ level: 'silent' }))
-    const child = spawnService(rig, at)
-    try {
-      t.equal(await playToDeath(rig, child), 'SIGKILL', 'it died there')
-    } finally {
-      child.kill('SIGKILL')
-    }
-    t.ok((await commonStream(rig))?.alarmDueAt, 'the alarm waits to be told')
-    const kept = await rig.storage.db.collection('return_alarms').countDocuments({ open: true })
-    t.equal(Number(kept), isKept ? 1 : 0)
-    t.equal(await statusOf(rig), isDown ? 'DOWN' : 'AVAILABLE')
+  void t.test(
+    `an alarm whose process dies at ${at} takes its game down once, and is told`,
+    atOnce,
+    async (t) => {
+      const rig = await startRig(t, { running: false, returnsAlarm: 'take-down' })
+      const log = await serveAuditLog(t, rig.bus, pino({ level: 'silent' }))
+      const child = spawnService(rig, at)
+      try {
+        t.equal(await playToDeath(rig, child), 'SIGKILL', 'it died there')
+      } finally {
+        child.kill('SIGKILL')
+      }
+      t.ok((await commonStream(rig))?.alarmDueAt, 'the alarm waits to be told')
+      const kept = await rig.storage.db.collection('return_alarms').countDocuments({ open: true })
+      t.equal(Number(kept), isKept ? 1 : 0)
+      t.equal(await statusOf(rig), isDown ? 'DOWN' : 'AVAILABLE')
 
-    await runOutClaims(rig.storage.db)
-    await rig.start()
-    await rig.until(async () => (await commonStream(rig))?.alarmDueAt === null, {
-      ...answered,
-      what: 'the alarm to be told',
-    })
-    t.equal(await statusOf(rig), 'DOWN')
-    t.match(await alarmsOf(rig), [
-      { status: 'OPEN', rule: 'take-down', stream: { shape, operator_id: null } },
-    ])
-    t.equal((await alarmsOf(rig)).length, 1)
-    t.equal(await codeOf(rig.openSession()), 'GAME_UNAVAILABLE')
-    const acts = () => log.filter(({ act }) => act === 'game.set')
-    await waitFor(() => acts().length > 0, { ...answered, what: 'the audit entry' })
-    // Whatever take-down wrote an entry, it wrote before the alarm counted as told.
-    await waitFor(async () => (await entriesWaiting(rig)) === 0, { ...answered, what: 'no entry to wait' })
-    t.match(acts(), [{ actor: { id: 'return-watch' }, object: { id: 'dice' }, after: { status: 'DOWN' } }])
-    t.equal(acts().length, 1, 'audited once')
-  })
+      await runOutClaims(rig.storage.db)
+      await rig.start()
+      await rig.until(async () => (await commonStream(rig))?.alarmDueAt === null, {
+        ...answered,
+        what: 'the alarm to be told',
+      })
+      t.equal(await statusOf(rig), 'DOWN')
+      t.match(await alarmsOf(rig), [
+        { status: 'OPEN', rule: 'take-down', stream: { shape, operator_id: null } },
+      ])
+      t.equal((await alarmsOf(rig)).length, 1)
+      t.equal(await codeOf(rig.openSession()), 'GAME_UNAVAILABLE')
+      const acts = () => log.filter(({ act }) => act === 'game.set')
+      await waitFor(() => acts().length > 0, { ...answered, what: 'the audit entry' })
+      // Whatever take-down wrote an entry, it wrote before the alarm counted as told.
+      await waitFor(async () => (await entriesWaiting(rig)) === 0, { ...answered, what: 'no entry to wait' })
+      t.match(acts(), [{ actor: { id: 'return-watch' }, object: { id: 'dice' }, after: { status: 'DOWN' } }])
+      t.equal(acts().length, 1, 'audited once')
+    },
+  )
 
 for (const at of ['rounds.return-alarm-lifted', 'rounds.return-stream-restarted'])
-  t.test(`a lift whose process dies at ${at} is finished by its repeat`, async (t) => {
+  void t.test(`a lift whose process dies at ${at} is finished by its repeat`, atOnce, async (t) => {
     const rig = await startRig(t, { running: false, returnsAlarm: 'take-down' })
     const log = await serveAuditLog(t, rig.bus, pino({ level: 'silent' }))
     const stop = await rig.start()

@@ -44,7 +44,7 @@ import { endpointHandlers, replayHandlers } from './calls/endpoints.ts'
 import { opsHandlers } from './calls/ops.ts'
 import { sealCalls } from './calls/seals.ts'
 import { createNotifyWorkers, listenForNotifications } from './clients/notify-workers.ts'
-import { createPostWebhook, type PostWebhook } from './clients/post-webhook.ts'
+import { createPostWebhook, exchangeTimeoutMs, type PostWebhook } from './clients/post-webhook.ts'
 import type { Config } from './config.ts'
 import { createHandleFanoutBatch, fanoutLeaseTtlMs, startFanout } from './consumers/fanout.ts'
 import { createDeferredDeliveries } from './actions/deferred-deliveries.ts'
@@ -85,10 +85,12 @@ export async function startWebhooks({
   config,
   host,
   wrap = {},
+  attemptTimeoutMs = exchangeTimeoutMs,
 }: {
   config: Config
   host: ServiceHost
   wrap?: Partial<WebhooksWrap>
+  attemptTimeoutMs?: number
 }): Promise<RunningService> {
   const { logger } = host
   const bus = await connectServiceBus({ service, config, host })
@@ -163,7 +165,7 @@ export async function startWebhooks({
   const leaseOf = (name: string, ttlMs: number) =>
     createLease({ db, name, owner: workerId, ttlMs, clock, clockAheadMs })
   const slots = createSlots({ totalMax: slotsTotalMax })
-  const poster = createPostWebhook(outbound)
+  const poster = createPostWebhook(outbound, attemptTimeoutMs)
   const dispatcher = startDispatcher({
     listen: (onNotification) => listenForNotifications(bus, onNotification),
     clockAgrees: storage.clockAgrees,

@@ -7,46 +7,55 @@ import { startReceiver } from './fixtures/receiver.ts'
 import { startRig } from './fixtures/rig.ts'
 import { spawnService } from './fixtures/service-process.ts'
 
+/** Each case has its own database and account, and mostly waits. */
+t.jobs = 4
+const atOnce = { buffered: true }
+
 const long = { timeoutMs: 30_000 }
 
-await t.test('a replay job continues after its replica was killed and sends no event twice', async (t) => {
-  const rig = await startRig(t, { start: false })
-  const receiver = await startReceiver(t)
-  const first = spawnService(t, rig.config, 'webhooks.replay-page=kill@2')
-  for (let count = 0; count < 700; count += 50) {
-    await Promise.all(Array.from({ length: 50 }, () => rig.publish()))
-  }
-  await waitFor(async () => (await rig.collections.events.countDocuments({})) === 700, long)
-  const { body } = await createWhenUp(rig, receiver.url)
-  const { webhook_id } = body
-  const base = { caller: rig.caller(), query: {} }
-  const begun = await rig.call(createReplay, {
-    ...base,
-    params: { webhook_id },
-    body: {
-      from: new Date(Date.now() - 3_600_000).toISOString(),
-      to: new Date().toISOString(),
-      only: 'missing',
-      dry_run: false,
-    },
-  })
-  t.equal(await first.ended, 'SIGKILL')
-  await runOutClaims(rig.storage.db)
-  await rig.startOne()
-  const replay_id = begun.body.replay_id ?? ''
-  const done = await waitFor(
-    async () => {
-      const job = await rig.call(getReplay, { ...base, params: { webhook_id, replay_id }, body: undefined })
-      return job.body.status === 'DONE' ? job.body : null
-    },
-    { timeoutMs: 120_000 },
-  )
-  t.match(done, { matched: 700, created: 700, delivered: 700 })
-  t.ok(receiver.received.length <= 702, `${receiver.received.length} posts`)
-})
+void t.test(
+  'a replay job continues after its replica was killed and sends no event twice',
+  atOnce,
+  async (t) => {
+    const rig = await startRig(t, { start: false })
+    const receiver = await startReceiver(t)
+    const first = spawnService(t, rig.config, 'webhooks.replay-page=kill@2')
+    for (let count = 0; count < 700; count += 50) {
+      await Promise.all(Array.from({ length: 50 }, () => rig.publish()))
+    }
+    await waitFor(async () => (await rig.collections.events.countDocuments({})) === 700, long)
+    const { body } = await createWhenUp(rig, receiver.url)
+    const { webhook_id } = body
+    const base = { caller: rig.caller(), query: {} }
+    const begun = await rig.call(createReplay, {
+      ...base,
+      params: { webhook_id },
+      body: {
+        from: new Date(Date.now() - 3_600_000).toISOString(),
+        to: new Date().toISOString(),
+        only: 'missing',
+        dry_run: false,
+      },
+    })
+    t.equal(await first.ended, 'SIGKILL')
+    await runOutClaims(rig.storage.db)
+    await rig.startOne()
+    const replay_id = begun.body.replay_id ?? ''
+    const done = await waitFor(
+      async () => {
+        const job = await rig.call(getReplay, { ...base, params: { webhook_id, replay_id }, body: undefined })
+        return job.body.status === 'DONE' ? job.body : null
+      },
+      { timeoutMs: 120_000 },
+    )
+    t.match(done, { matched: 700, created: 700, delivered: 700 })
+    t.ok(receiver.received.length <= 702, `${receiver.received.length} posts`)
+  },
+)
 
-await t.test(
+void t.test(
   'a replay job ends and counts its arrived events although the cancelling replica is killed',
+  atOnce,
   async (t) => {
     const rig = await startRig(t, { start: false })
     const { deliveries, events, replays } = rig.collections
@@ -76,7 +85,7 @@ await t.test(
   },
 )
 
-await t.test('two replicas, one killed again and again under load, lose no event', async (t) => {
+void t.test('two replicas, one killed again and again under load, lose no event', atOnce, async (t) => {
   const rig = await startRig(t, { start: false })
   const receiver = await startReceiver(t)
   await rig.startOne()
@@ -95,8 +104,9 @@ await t.test('two replicas, one killed again and again under load, lose no event
   t.ok(receiver.received.length <= ids.length + 3 * 8, `${receiver.received.length} posts`)
 })
 
-await t.test(
+void t.test(
   'a process stopped while a receiver hangs exits 0 within 10 s, and the delivery is repeated',
+  atOnce,
   async (t) => {
     const rig = await startRig(t, { start: false })
     let hang = true

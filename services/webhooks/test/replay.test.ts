@@ -15,6 +15,10 @@ import { never } from '../src/storage/collections.ts'
 import { startReceiver, status } from './fixtures/receiver.ts'
 import { type Rig, startRig } from './fixtures/rig.ts'
 
+/** Each case has its own database and account, and mostly waits. */
+t.jobs = 4
+const atOnce = { buffered: true }
+
 const long = { timeoutMs: 20_000 }
 const window = () => ({
   from: new Date(Date.now() - 3_600_000).toISOString(),
@@ -54,79 +58,88 @@ function replayCalls(rig: Rig, webhook_id: string) {
   return { create, show, cancel, done, list }
 }
 
-t.test('what was recorded for the endpoint a moment ago is on its way, not missing', async (t) => {
-  const rig = await startRig(t, { timeScale: 100_000 })
-  const receiver = await startReceiver(t)
-  const { events, deliveries } = rig.collections
-  const { webhook_id } = await rig.createEndpoint(receiver.url)
-  const replay = replayCalls(rig, webhook_id)
-  const event = await rig.publish()
-  await waitFor(async () => (await deliveries.countDocuments({ status: 'DELIVERED' })) === 1)
-  await deliveries.deleteMany({})
-  t.match((await replay.create({ dry_run: true })).body, { matched: 0 })
-  await events.updateOne({ _id: event.id }, { $set: { recordedAt: new Date(Date.now() - 120_000) } })
-  t.match((await replay.create({ dry_run: true })).body, { matched: 1 })
-})
+void t.test(
+  'what was recorded for the endpoint a moment ago is on its way, not missing',
+  atOnce,
+  async (t) => {
+    const rig = await startRig(t, { timeScale: 100_000 })
+    const receiver = await startReceiver(t)
+    const { events, deliveries } = rig.collections
+    const { webhook_id } = await rig.createEndpoint(receiver.url)
+    const replay = replayCalls(rig, webhook_id)
+    const event = await rig.publish()
+    await waitFor(async () => (await deliveries.countDocuments({ status: 'DELIVERED' })) === 1)
+    await deliveries.deleteMany({})
+    t.match((await replay.create({ dry_run: true })).body, { matched: 0 })
+    await events.updateOne({ _id: event.id }, { $set: { recordedAt: new Date(Date.now() - 120_000) } })
+    t.match((await replay.create({ dry_run: true })).body, { matched: 1 })
+  },
+)
 
-t.test('a replay sends events from before the endpoint once; then failed ones; then all again', async (t) => {
-  const rig = await startRig(t, { timeScale: 100_000 })
-  const receiver = await startReceiver(t)
-  const events = await Promise.all(
-    Array.from({ length: 30 }, (_, index) =>
-      rig.publish({ type: index < 10 ? 'transaction.bet' : 'round.started' }),
-    ),
-  )
-  await waitFor(async () => (await rig.collections.events.countDocuments({})) === 30)
-  const { webhook_id } = await rig.createEndpoint(receiver.url)
-  const replay = replayCalls(rig, webhook_id)
+void t.test(
+  'a replay sends events from before the endpoint once; then failed ones; then all again',
+  atOnce,
+  async (t) => {
+    const rig = await startRig(t, { timeScale: 100_000 })
+    const receiver = await startReceiver(t)
+    const events = await Promise.all(
+      Array.from({ length: 30 }, (_, index) =>
+        rig.publish({ type: index < 10 ? 'transaction.bet' : 'round.started' }),
+      ),
+    )
+    await waitFor(async () => (await rig.collections.events.countDocuments({})) === 30)
+    const { webhook_id } = await rig.createEndpoint(receiver.url)
+    const replay = replayCalls(rig, webhook_id)
 
-  const preview = await replay.create({ dry_run: true, types: ['transaction.bet'] })
-  t.equal(preview.status, 200)
-  t.match(preview.body, {
-    replay_id: null,
-    status: 'PREVIEW',
-    matched: 10,
-    created: 0,
-    types: ['transaction.bet'],
-  })
-  t.equal(receiver.received.length, 0)
+    const preview = await replay.create({ dry_run: true, types: ['transaction.bet'] })
+    t.equal(preview.status, 200)
+    t.match(preview.body, {
+      replay_id: null,
+      status: 'PREVIEW',
+      matched: 10,
+      created: 0,
+      types: ['transaction.bet'],
+    })
+    t.equal(receiver.received.length, 0)
 
-  const begun = await replay.create()
-  t.equal(begun.status, 202)
-  t.match(begun.body, { status: 'RUNNING', only: 'missing', matched: 30, finished_at: null })
-  t.match(await replay.done(begun.body.replay_id), {
-    created: 30,
-    delivered: 30,
-    failed: 0,
-    finished_at: String,
-  })
-  t.strictSame(new Set(receiver.eventIds()), new Set(events.map(({ id }) => id)))
-  t.equal(receiver.received.length, 30)
+    const begun = await replay.create()
+    t.equal(begun.status, 202)
+    t.match(begun.body, { status: 'RUNNING', only: 'missing', matched: 30, finished_at: null })
+    t.match(await replay.done(begun.body.replay_id), {
+      created: 30,
+      delivered: 30,
+      failed: 0,
+      finished_at: String,
+    })
+    t.strictSame(new Set(receiver.eventIds()), new Set(events.map(({ id }) => id)))
+    t.equal(receiver.received.length, 30)
 
-  const twice = await replay.create()
-  t.match(await replay.done(twice.body.replay_id), { matched: 0, created: 0, delivered: 0 })
-  t.equal(receiver.received.length, 30, 'nothing is sent twice')
-  await t.rejects(replay.cancel(twice.body.replay_id), { code: 'CONFLICT' })
+    const twice = await replay.create()
+    t.match(await replay.done(twice.body.replay_id), { matched: 0, created: 0, delivered: 0 })
+    t.equal(receiver.received.length, 30, 'nothing is sent twice')
+    await t.rejects(replay.cancel(twice.body.replay_id), { code: 'CONFLICT' })
 
-  await rig.collections.deliveries.updateMany(
-    { eventId: events[0]?.id ?? '' },
-    { $set: { status: 'FAILED' } },
-  )
-  const failed = await replay.create({ only: 'failed' })
-  t.match(await replay.done(failed.body.replay_id), { matched: 1, created: 1, delivered: 1 })
-  t.match(receiver.received.at(-1)?.headers, {
-    'x-svc-event-id': events[0]?.id,
-    'x-svc-delivery-attempt': '2',
-  })
+    await rig.collections.deliveries.updateMany(
+      { eventId: events[0]?.id ?? '' },
+      { $set: { status: 'FAILED' } },
+    )
+    const failed = await replay.create({ only: 'failed' })
+    t.match(await replay.done(failed.body.replay_id), { matched: 1, created: 1, delivered: 1 })
+    t.match(receiver.received.at(-1)?.headers, {
+      'x-svc-event-id': events[0]?.id,
+      'x-svc-delivery-attempt': '2',
+    })
 
-  const all = await replay.create({ only: 'all' })
-  t.match(await replay.done(all.body.replay_id), { matched: 30, created: 30, delivered: 30 })
-  t.equal(receiver.received.length, 61)
-  t.equal((await replay.list()).body.data.length, 4)
-})
+    const all = await replay.create({ only: 'all' })
+    t.match(await replay.done(all.body.replay_id), { matched: 30, created: 30, delivered: 30 })
+    t.equal(receiver.received.length, 61)
+    t.equal((await replay.list()).body.data.length, 4)
+  },
+)
 
-t.test(
+void t.test(
   'a replay stays in its quarter of the slots, can be cancelled, and a paused endpoint takes none',
+  atOnce,
   async (t) => {
     const rig = await startRig(t)
     const waiting: (() => void)[] = []
@@ -153,7 +166,7 @@ t.test(
   },
 )
 
-t.test('a cancelled replay counts the deliveries that were in flight and arrived', async (t) => {
+void t.test('a cancelled replay counts the deliveries that were in flight and arrived', atOnce, async (t) => {
   const rig = await startRig(t, { replicas: 2 })
   const { deliveries, events, replays } = rig.collections
   const waiting: { response: ServerResponse; eventId: string }[] = []
@@ -211,7 +224,7 @@ t.test('a cancelled replay counts the deliveries that were in flight and arrived
   t.match(await replay.show(made), first, 'later jobs change nothing')
 })
 
-t.test('a cancelled replay does not count deliveries that a person sends again', async (t) => {
+void t.test('a cancelled replay does not count deliveries that a person sends again', atOnce, async (t) => {
   const rig = await startRig(t)
   const { deliveries, events, replays } = rig.collections
   const waiting: ServerResponse[] = []
@@ -236,8 +249,9 @@ t.test('a cancelled replay does not count deliveries that a person sends again',
   t.match(await replay.show(replay_id), { created: 10, delivered: ended - 1, failed: 0 })
 })
 
-t.test(
+void t.test(
   'a replay that is repeated under its Idempotency-Key is the first job; another body conflicts',
+  atOnce,
   async (t) => {
     const rig = await startRig(t, { replicas: 2 })
     const receiver = await startReceiver(t)
@@ -289,7 +303,7 @@ t.test(
   },
 )
 
-t.test('jobs at a paused endpoint hold up no other job', async (t) => {
+void t.test('jobs at a paused endpoint hold up no other job', atOnce, async (t) => {
   const rig = await startRig(t, { replaysMax: 1000 })
   const receiver = await startReceiver(t)
   const { webhook_id } = await rig.createEndpoint(receiver.url)
@@ -320,8 +334,9 @@ t.test('jobs at a paused endpoint hold up no other job', async (t) => {
   t.match(await replay.done(body.replay_id), { status: 'DONE' })
 })
 
-t.test(
+void t.test(
   'operations replay for every operator; a failing receiver ends a job with its failures counted',
+  atOnce,
   async (t) => {
     const rig = await startRig(t, { timeScale: 10_000 })
     const receiver = await startReceiver(t, status(500))
@@ -344,7 +359,7 @@ t.test(
   },
 )
 
-t.test('an account has so many replays under way, and no more', async (t) => {
+void t.test('an account has so many replays under way, and no more', atOnce, async (t) => {
   const rig = await startRig(t, { replaysMax: 2 })
   const receiver = await startReceiver(t, status(500))
   await rig.publish({ type: 'round.started' })

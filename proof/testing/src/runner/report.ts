@@ -1,6 +1,6 @@
 import type { FileResult } from './run-files.ts'
 
-const slowestShown = 20
+const slowestShown = 30
 
 /** The line of a file that has ended. */
 export function describeResult({ ok, file, wallS, checks }: FileResult): string {
@@ -17,7 +17,10 @@ export function describeFailure({ file, output, complaints }: FileResult): strin
   ].join('\n')
 }
 
-/** What the run cost: the slowest files, or all of them, and the sums. */
+/** A case of a file, as tap prints it when it has ended. */
+const endOfCase = /^ {4}(?:not )?ok \d+ - (.*) # time=([\d.]+)ms$/gm
+
+/** What the run cost: the slowest files, or all of them with the slowest cases, and the sums. */
 export function describeTimes(
   results: readonly FileResult[],
   { all, wallS, cpuS }: { all: boolean; wallS: number; cpuS: number },
@@ -28,7 +31,13 @@ export function describeTimes(
     ({ file, wallS, cpuS, databases, processes }) =>
       `${seconds(wallS)} ${seconds(cpuS)} ${String(databases).padStart(9)} ${String(processes).padStart(9)}  ${file}`,
   )
+  const cases = results.flatMap(({ file, output }) =>
+    [...output.matchAll(endOfCase)].map(([, name = '', ms]) => ({ name, file, wallS: Number(ms) / 1000 })),
+  )
+  const slowestCases = cases.toSorted((a, b) => b.wallS - a.wallS).slice(0, slowestShown)
   return [
+    ...(all ? ['the slowest cases'] : []),
+    ...(all ? slowestCases.map(({ name, file, wallS: ofCase }) => `${seconds(ofCase)}  ${file}: ${name}`) : []),
     `    wall       cpu databases processes  ${all ? 'every file' : `the slowest ${rows.length} (all: --times)`}`,
     ...rows,
     `${results.length} files in ${wallS.toFixed(0)} s, ${cpuS.toFixed(0)} s of processor time (${sum((result) => result.cpuS).toFixed(0)} s of the tests, the rest engines and loading); ` +

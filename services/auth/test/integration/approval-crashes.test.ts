@@ -4,10 +4,14 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { startApprovalCasino } from '../fixtures/approval-casino.ts'
 
+/** Each case has its own database and account, and mostly waits. */
+t.jobs = 4
+const atOnce = { buffered: true }
+
 const answered = { timeoutMs: 90_000 }
 
 for (const at of ['auth.approved', 'auth.approved-done'])
-  t.test(`what was approved is done once when the process dies at ${at}`, async (t) => {
+  void t.test(`what was approved is done once when the process dies at ${at}`, atOnce, async (t) => {
     const casino = await startApprovalCasino(t)
     const { owner, admin } = casino
     await casino.setSecondPerson(owner, true)
@@ -47,7 +51,7 @@ for (const at of ['auth.approved', 'auth.approved-done'])
     t.equal(deletions.length, 1, 'and the key was deleted once')
   })
 
-t.test('what is approved while a service is away is done when it is back', async (t) => {
+void t.test('what is approved while a service is away is done when it is back', atOnce, async (t) => {
   const casino = await startApprovalCasino(t)
   const { owner, admin } = casino
   await casino.setSecondPerson(owner, true)

@@ -7,7 +7,8 @@ import { resolveName } from '@pitboss/outbound/resolve-name'
 import type { Agent } from 'undici'
 import type { AttemptTimings } from '../storage/collections.ts'
 
-const exchangeTimeoutMs = 15_000
+/** Deadline of a whole exchange. Source: docs/contract.md, section 7. */
+export const exchangeTimeoutMs = 15_000
 const connectTimeoutMs = 5000
 const bodyReadBytes = 64 * 1024
 const excerptBytes = 4 * 1024
@@ -56,11 +57,14 @@ subscribe('undici:client:connected', () => {
 })
 
 /**
- * Posts to receivers: one deadline of 15 s for the whole exchange and 5 s to connect, addresses checked at
- * every connection, redirects not followed, at most 64 KiB of the answer read and 4 KiB kept. Never rejects.
+ * Posts to receivers: one deadline for the whole exchange and 5 s to connect, addresses checked at every
+ * connection, redirects not followed, at most 64 KiB of the answer read and 4 KiB kept. Never rejects.
  * Source: docs/contract.md, sections 7 and 11.
  */
-export function createPostWebhook(outbound: OutboundSettings): {
+export function createPostWebhook(
+  outbound: OutboundSettings,
+  timeoutMs = exchangeTimeoutMs,
+): {
   post: PostWebhook
   close(): Promise<void>
 } {
@@ -89,7 +93,9 @@ export function createPostWebhook(outbound: OutboundSettings): {
         secure: request.url.startsWith('https:'),
         firstByte: null,
       }
-      return exchange.run(marks, () => exchangeOnce(agents[request.environment], request, marks))
+      return exchange.run(marks, () =>
+        exchangeOnce(agents[request.environment], request, { marks, timeoutMs }),
+      )
     },
     async close() {
       await Promise.all([agents.TEST.destroy(), agents.LIVE.destroy()])
@@ -97,9 +103,13 @@ export function createPostWebhook(outbound: OutboundSettings): {
   }
 }
 
-async function exchangeOnce(agent: Agent, request: WebhookPost, marks: Marks): Promise<WebhookAnswer> {
+async function exchangeOnce(
+  agent: Agent,
+  request: WebhookPost,
+  { marks, timeoutMs }: { marks: Marks; timeoutMs: number },
+): Promise<WebhookAnswer> {
   const deadline = new AbortController()
-  const timer = setTimeout(() => deadline.abort(new Error('deadline')), exchangeTimeoutMs)
+  const timer = setTimeout(() => deadline.abort(new Error('deadline')), timeoutMs)
   try {
     const url = new URL(request.url)
     const { statusCode, headers, body } = await agent.request({
@@ -109,8 +119,8 @@ async function exchangeOnce(agent: Agent, request: WebhookPost, marks: Marks): P
       headers: { ...request.headers },
       body: request.body,
       signal: deadline.signal,
-      headersTimeout: exchangeTimeoutMs,
-      bodyTimeout: exchangeTimeoutMs,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
     })
     marks.firstByte = performance.now()
     const read = await readCapped(body)
@@ -122,7 +132,7 @@ async function exchangeOnce(agent: Agent, request: WebhookPost, marks: Marks): P
     })
   } catch (error) {
     const described = deadline.signal.aborted
-      ? `no complete answer within ${exchangeTimeoutMs / 1000} s`
+      ? `no complete answer within ${timeoutMs / 1000} s`
       : describeFailure(error)
     return answer(marks, { httpStatus: null, error: described, headers: new Map(), excerpt: null })
   } finally {

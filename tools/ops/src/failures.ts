@@ -10,12 +10,13 @@ export class UsageError extends Error {
 }
 
 /**
- * Says on stderr why a command failed: the error envelope, or how to use it.
+ * Says why a command failed: the error envelope, or how to use it.
+ * @param write to stderr
  * @returns the exit code, 1 or 2.
  */
-export function reportFailure(error: unknown): 1 | 2 {
+export function reportFailure(error: unknown, write: (text: string) => void): 1 | 2 {
   if (error instanceof UsageError) {
-    process.stderr.write(`error: ${error.message}\n`)
+    write(`error: ${error.message}\n`)
     return 2
   }
   const known =
@@ -25,6 +26,6 @@ export function reportFailure(error: unknown): 1 | 2 {
           message: error instanceof Error ? error.message : String(error),
           cause: error,
         })
-  process.stderr.write(`${JSON.stringify(toErrorEnvelope(known, newId('req')))}\n`)
+  write(`${JSON.stringify(toErrorEnvelope(known, newId('req')))}\n`)
   return 1
 }

@@ -8,7 +8,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { Command } from 'commander'
 import pino from 'pino'
 import { z } from 'zod'
-import { createProgress, type Progress } from './output.ts'
+import { createProgress, type Progress, toProcess } from './output.ts'
 import { readReason } from './read-flags.ts'
 import { UsageError } from './failures.ts'
 
@@ -30,6 +30,8 @@ export type OpsRun = {
   order: Order
   /** The result: one JSON value with `--json`, else the text. */
   show(value: unknown, text: string): void
+  /** A result that is neither JSON nor text for people. */
+  print(text: string): void
   /** A remark, on stderr. */
   note(text: string): void
   /** Shows on stderr how `work` gets on, of `total` steps if that is known. */
@@ -99,15 +101,17 @@ export async function runOps(command: Command, work: (run: OpsRun) => Promise<vo
       })
     },
   )
+  const { writeOut = toProcess.stdout, writeErr = toProcess.stderr } = command.configureOutput()
   try {
     await work({
       bus,
       json,
       order,
-      show: (value, text) => process.stdout.write(json ? `${JSON.stringify(value)}\n` : `${text}\n`),
-      note: (text) => process.stderr.write(`${text}\n`),
+      show: (value, text) => writeOut(json ? `${JSON.stringify(value)}\n` : `${text}\n`),
+      print: writeOut,
+      note: (text) => writeErr(`${text}\n`),
       async follow(total, work) {
-        const progress = createProgress(total)
+        const progress = createProgress(total, { write: writeErr, isTTY: process.stderr.isTTY })
         try {
           return await work(progress)
         } finally {

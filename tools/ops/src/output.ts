@@ -1,4 +1,10 @@
-import type { WriteStream } from 'node:tty'
+/** Where a command prints: its result to `stdout`, everything else to `stderr`. */
+export type Print = { readonly stdout: (text: string) => void; readonly stderr: (text: string) => void }
+
+export const toProcess: Print = {
+  stdout: (text) => void process.stdout.write(text),
+  stderr: (text) => void process.stderr.write(text),
+}
 
 /** The fields of a record, one a row. */
 export function fieldTable(record: object): string {
@@ -46,7 +52,7 @@ export type Progress = {
  */
 export function createProgress(
   total: number | null,
-  stream: Pick<WriteStream, 'write'> & { isTTY?: boolean } = process.stderr,
+  stream: { write(text: string): unknown; isTTY?: boolean },
   now: () => number = () => performance.now(),
 ): Progress {
   const isTerminal = stream.isTTY === true

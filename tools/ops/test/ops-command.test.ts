@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { programOf } from '@pitboss/testing/program-of'
+import { readOps, tryOps } from '@pitboss/testing/run-ops'
 import { createOperatorClient, send } from '@pitboss/testing/operator-client'
 import { sharedStack } from '@pitboss/testing/shared-stack'
 import { waitFor } from '@pitboss/testing/wait-for'
@@ -16,36 +14,26 @@ const records = z.array(record)
 const unknownOperator = 'op_00000000000000000000000000000000'
 const consumer = 'webhooks-fanout'
 
-/** Commands of one test at once: each is a process of its own. */
-const atOnce = 2
 const side = { buffered: true }
 
 t.test('the ops command on a running stack', { jobs: 2 }, async (t) => {
   const stack = await sharedStack(t)
   const demo = stack.demo()
-  const run = async (...flags: string[]) => {
-    const child = spawn(process.execPath, [programOf('ops'), ...flags], {
-      env: {
-        ...process.env,
-        PITBOSS_DATA_DIR: stack.dataDir,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    const [stdout, stderr, [code]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'close'),
-    ])
-    return { code, stdout, stderr }
-  }
-  /** A command that must be done; `JSON.parse` refuses anything but exactly one value. */
-  const json = async (...flags: string[]): Promise<unknown> => {
-    const { code, stdout, stderr } = await run(...flags, '--json')
-    if (code !== 0) throw new Error(`${flags.join(' ')} ended with ${code}: ${stderr}`)
-    return JSON.parse(stdout)
-  }
+  const run = (...flags: string[]) => tryOps(stack.dataDir, ...flags)
+  /** A command that must be done. */
+  const json = (...flags: string[]) => readOps(stack.dataDir, ...flags)
   const one = async (...flags: string[]) => record.parse(await json(...flags))
   const many = async (...flags: string[]) => records.parse(await json(...flags))
+
+  await t.test('the program prints what its process is asked for, and ends with its code', async (t) => {
+    const run = (...flags: string[]) =>
+      spawnSync(process.execPath, [programOf('ops'), ...flags, '--data-dir', stack.dataDir], {
+        encoding: 'utf8',
+      })
+    t.match(run('platform', 'show', '--json'), { status: 0, stdout: /^\{.*\}\n$/, stderr: '' })
+    t.match(run('nothing', 'at-all'), { status: 2, stdout: '', stderr: /unknown command/ })
+    t.match(run('operator', 'show', unknownOperator), { status: 1, stdout: '', stderr: /NOT_FOUND/ })
+  })
 
   const usage = t.test('wrong usage ends with 2 and prints nothing on stdout', side, async (t) => {
     const wrong = [
@@ -68,12 +56,12 @@ t.test('the ops command on a running stack', { jobs: 2 }, async (t) => {
       ['round', 'reopened', '--operator', demo.operator_id, '--heal'],
       ['operator', 'list', '--data-dir', join(stack.dataDir, 'nowhere')],
     ]
-    await mapBounded(wrong, atOnce, async (flags) => {
+    for (const flags of wrong) {
       const { code, stdout, stderr } = await run(...flags, '--json')
       t.equal(code, 2, flags.join(' '))
       t.equal(stdout, '', flags.join(' '))
       t.not(stderr, '', `${flags.join(' ')} says why`)
-    })
+    }
   })
 
   const refusal = t.test('a refusal ends with 1 and the error envelope on stderr', side, async (t) => {
@@ -85,7 +73,7 @@ t.test('the ops command on a running stack', { jobs: 2 }, async (t) => {
       ['movement', 'why', 'txn_00000000000000000000000000'],
       ['rtp', 'lift', 'ral_00000000000000000000000000'],
     ]
-    await mapBounded(refused, atOnce, async (flags) => {
+    for (const flags of refused) {
       const { code, stdout, stderr } = await run(...flags, '--json')
       t.equal(code, 1, flags.join(' '))
       t.equal(stdout, '')
@@ -95,14 +83,15 @@ t.test('the ops command on a running stack', { jobs: 2 }, async (t) => {
         retryable: false,
         request_id: /^req_[0-9a-hjkmnp-tv-z]{26}$/,
       })
-    })
+    }
   })
 
   const returns = t.test('returns under watch are listed, drawn and exported', side, async (t) => {
     const operator = await createOperatorClient(demo)
     const player = await operator.openSession({ player_id: 'watched', game: 'dice', currency: 'USD' })
     const bet = { target: '49.50', direction: 'under' }
-    for (let round = 0; round < 25; round++) await player.call('POST', '/game/rounds', { stake: '1.00', bet })
+    for (let round = 0; round < 25; round++)
+      t.match(await player.call('POST', '/game/rounds', { stake: '1.00', bet }), { status: 201 })
     const where = ['--environment', 'SANDBOX']
     const even = async () => {
       const streams = await many('rtp', 'list', ...where)
@@ -153,30 +142,6 @@ t.test('the ops command on a running stack', { jobs: 2 }, async (t) => {
       live_status: 'APPROVED',
     })
     t.match(await one('operator', 'set', id, '--suspended', 'yes'), { suspended: true })
-  })
-
-  const switches = t.test('platform, game and key switches', side, async (t) => {
-    t.match(await one('platform', 'set', '--real-money', 'off'), { real_money: false })
-    t.match(await one('platform', 'show'), { real_money: false })
-    t.match(await one('platform', 'set', '--real-money', 'on'), { real_money: true })
-    t.match(await one('game', 'set', 'mines', '--status', 'DOWN'), { slug: 'mines', status: 'DOWN' })
-    t.match(await one('game', 'set', 'mines', '--status', 'AVAILABLE'), { status: 'AVAILABLE' })
-
-    const operator = await createOperatorClient(demo)
-    const before = await many('keys', 'list')
-    const after = await many('keys', 'rotate')
-    t.equal(after.length, before.length + 1)
-    t.equal(after.filter(({ status }) => status === 'CURRENT').length, 1)
-    t.equal((await operator.call('GET', '/games')).status, 200, 'a token of the old key still verifies')
-    const minted = await createOperatorClient(demo)
-    t.equal((await minted.call('GET', '/games')).status, 200, 'a token of the new key verifies')
-
-    const leaked = String(after.find(({ status }) => status === 'VERIFYING')?.kid)
-    t.match(await run('keys', 'retire', leaked), { code: 2, stdout: '' }, 'only with --now')
-    const left = await many('keys', 'retire', leaked, '--now', '--reason', 'leaked')
-    t.equal(left.length, after.length - 1)
-    await waitFor(async () => (await operator.call('GET', '/games')).status === 401, { timeoutMs: 2000 })
-    t.equal((await minted.call('GET', '/games')).status, 200, 'a token of another key goes on')
   })
 
   const consumers = t.test('consumers, and a round from end to end', side, async (t) => {
@@ -330,7 +295,32 @@ t.test('the ops command on a running stack', { jobs: 2 }, async (t) => {
     )
   })
 
-  await Promise.all([usage, refusal, returns, nobody, operators, switches, consumers])
+  await Promise.all([usage, refusal, returns, nobody, operators, consumers])
+
+  // A key that is retired ends the tokens of all that runs.
+  await t.test('platform, game and key switches', async (t) => {
+    t.match(await one('platform', 'set', '--real-money', 'off'), { real_money: false })
+    t.match(await one('platform', 'show'), { real_money: false })
+    t.match(await one('platform', 'set', '--real-money', 'on'), { real_money: true })
+    t.match(await one('game', 'set', 'mines', '--status', 'DOWN'), { slug: 'mines', status: 'DOWN' })
+    t.match(await one('game', 'set', 'mines', '--status', 'AVAILABLE'), { status: 'AVAILABLE' })
+
+    const operator = await createOperatorClient(demo)
+    const before = await many('keys', 'list')
+    const after = await many('keys', 'rotate')
+    t.equal(after.length, before.length + 1)
+    t.equal(after.filter(({ status }) => status === 'CURRENT').length, 1)
+    t.equal((await operator.call('GET', '/games')).status, 200, 'a token of the old key still verifies')
+    const minted = await createOperatorClient(demo)
+    t.equal((await minted.call('GET', '/games')).status, 200, 'a token of the new key verifies')
+
+    const leaked = String(after.find(({ status }) => status === 'VERIFYING')?.kid)
+    t.match(await run('keys', 'retire', leaked), { code: 2, stdout: '' }, 'only with --now')
+    const left = await many('keys', 'retire', leaked, '--now', '--reason', 'leaked')
+    t.equal(left.length, after.length - 1)
+    await waitFor(async () => (await operator.call('GET', '/games')).status === 401, { timeoutMs: 2000 })
+    t.equal((await minted.call('GET', '/games')).status, 200, 'a token of another key goes on')
+  })
 
   await t.test('status shows the services; the audit log shows what was done and why', async (t) => {
     const status = await one('status')

@@ -1,23 +1,14 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { text } from 'node:stream/consumers'
-import { programOf } from '@pitboss/testing/program-of'
+import { tryOps } from '@pitboss/testing/run-ops'
 import { withEngines } from '@pitboss/testing/with-engines'
 import t from 'tap'
 
 const { natsUrl } = await withEngines(t)
 
+process.env.NATS_URL = natsUrl
+
 async function apply(...flags: string[]) {
-  const child = spawn(process.execPath, [programOf('ops'), 'topology', 'apply', '--json', ...flags], {
-    env: { ...process.env, NATS_URL: natsUrl },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const [stdout, stderr, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close'),
-  ])
-  return { code, stdout, stderr, value: stdout === '' ? null : JSON.parse(stdout) }
+  const result = await tryOps(null, 'topology', 'apply', '--json', ...flags)
+  return { ...result, value: result.stdout === '' ? null : JSON.parse(result.stdout) }
 }
 
 const everything = (change: string) =>

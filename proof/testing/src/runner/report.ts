@@ -37,7 +37,9 @@ export function describeTimes(
   const slowestCases = cases.toSorted((a, b) => b.wallS - a.wallS).slice(0, slowestShown)
   return [
     ...(all ? ['the slowest cases'] : []),
-    ...(all ? slowestCases.map(({ name, file, wallS: ofCase }) => `${seconds(ofCase)}  ${file}: ${name}`) : []),
+    ...(all
+      ? slowestCases.map(({ name, file, wallS: ofCase }) => `${seconds(ofCase)}  ${file}: ${name}`)
+      : []),
     `    wall       cpu databases processes  ${all ? 'every file' : `the slowest ${rows.length} (all: --times)`}`,
     ...rows,
     `${results.length} files in ${wallS.toFixed(0)} s, ${cpuS.toFixed(0)} s of processor time (${sum((result) => result.cpuS).toFixed(0)} s of the tests, the rest engines and loading); ` +

@@ -62,11 +62,9 @@ export function rtpCommands(program: Command): void {
   const written = ofSomebody(
     noun.command('export').description('records as JSON lines, alarms first, or streams as CSV'),
   ).addOption(new Option('--format <format>').choices(['jsonl', 'csv'] as const).default('jsonl'))
-  onRun(written, async ({ bus }, flags) => {
+  onRun(written, async ({ bus, print }, flags) => {
     const streams = await readStreams(bus, flags)
-    process.stdout.write(
-      flags.format === 'csv' ? csvOf(streams) : lines([...(await readAlarms(bus)), ...streams]),
-    )
+    print(flags.format === 'csv' ? csvOf(streams) : lines([...(await readAlarms(bus)), ...streams]))
   })
 }
 

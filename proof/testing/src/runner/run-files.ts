@@ -75,8 +75,11 @@ function startWorker({ root, env, limitMs, stopping }: RunOptions) {
   stopping.addEventListener('abort', kill)
   const hasDied = () => child.exitCode !== null || child.signalCode !== null
   const output = collectOutput(child)
+  // it loads tap first, which takes a while on a busy machine and is not the first file's time
+  const ready = Promise.race([once(child, 'message'), exited])
 
   async function run({ path, kind }: TestFile): Promise<FileResult> {
+    await ready
     const startedAt = performance.now()
     let timedOut = false
     const timer = setTimeout(() => {

@@ -28,10 +28,14 @@ channel('child_process').subscribe(() => {
   processes += 1
 })
 process.on('message', (order: Order) => {
-  if ('done' in order) void endRun().then(() => process.disconnect())
+  // what a file left open has failed it already
+  if ('done' in order) void endRun().then(() => process.exit())
   else if ('abort' in order) runningFile.test?.timeout()
   else void runFile(order.file).then((report) => process.send?.(report))
 })
+
+// any message says that the first file may come
+process.send?.({})
 
 async function runFile(file: string): Promise<FileReport> {
   const startedAt = performance.now()

@@ -7,8 +7,10 @@ import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
 import t from 'tap'
 import { createReceiverApp } from '../../src/demo-receiver/create-receiver-app.ts'
 import { createWalletApp } from '../../src/sandbox-wallet/create-wallet-app.ts'
-import { runCli } from '../fixtures/run-cli.ts'
+import { openCli, spawnCli } from '../fixtures/run-cli.ts'
 import { settledRound as round } from '../fixtures/settled-round.ts'
+
+const runCli = openCli(t)
 
 await t.test('pitboss verify answers by its exit code and in words', async (t) => {
   const dir = t.testdir({
@@ -21,7 +23,7 @@ await t.test('pitboss verify answers by its exit code and in words', async (t) =
   const lie = await runCli(['verify', join(dir, 'lie.json')])
   t.match(lie, { code: 1, out: /✗ payout {2}expected 19\.80, found 20\.00[\s\S]*NOT valid/ })
   const event = JSON.stringify({ id: 'evt_1', type: 'round.completed', data: round })
-  const piped = await runCli(['verify', '-', '--json'], event)
+  const piped = await spawnCli(['verify', '-', '--json'], event)
   t.equal(piped.code, 0)
   t.match(JSON.parse(piped.out), { valid: true })
   t.match(await runCli(['verify', join(dir, 'x.json')]), { code: 2, err: /x\.json/ })

@@ -6,7 +6,9 @@ import { seedHash } from '@pitboss/fairness/server-seed'
 import { formatAmount } from '@pitboss/money/amount'
 import { formatMultiplier, multiplyFloor } from '@pitboss/money/rational'
 import t from 'tap'
-import { runCli } from '../fixtures/run-cli.ts'
+import { openCli } from '../fixtures/run-cli.ts'
+
+const runCli = openCli(t)
 
 /** A finished round of dice at an even bet, drawn from a seed that the nonce decides. */
 function roundOf(nonce: number) {

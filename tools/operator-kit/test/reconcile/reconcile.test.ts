@@ -13,9 +13,9 @@ import {
   signCompact,
   startEventService,
 } from '../fixtures/event-service.ts'
-import { runCli } from '../fixtures/run-cli.ts'
+import { openCli } from '../fixtures/run-cli.ts'
 
-/** Commands are processes, and the machine may be busy. */
+const runCli = openCli(t)
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const window = { from: '2026-11-20T10:00:00.000Z', to: '2026-11-20T12:59:59.999Z' }

@@ -28,15 +28,24 @@ t.test(
   },
 )
 
-t.test('a round trip by every half hour of a year loses only the hour that comes twice', async (t) => {
+t.test('a round trip through local time loses only the hour that comes twice', async (t) => {
+  const hourMs = 3_600_000
+  const times = (from: number, to: number, stepMs: number) =>
+    Array.from({ length: Math.ceil((to - from) / stepMs) }, (_, step) => from + step * stepMs)
+  const instants = [
+    ...times(Date.UTC(2026, 0, 1), Date.UTC(2027, 0, 1), 6.5 * hourMs),
+    // the days around a change of the clocks
+    ...times(Date.UTC(2026, 2, 28), Date.UTC(2026, 2, 31), hourMs / 2),
+    ...times(Date.UTC(2026, 9, 24), Date.UTC(2026, 9, 27), hourMs / 2),
+  ]
   for (const zone of ['Pacific/Honolulu', 'Asia/Kathmandu', 'Pacific/Kiritimati', 'Europe/Malta']) {
     const lost: string[] = []
-    for (let ms = Date.UTC(2026, 0, 1); ms < Date.UTC(2027, 0, 1); ms += 1_800_000) {
+    for (const ms of instants) {
       const iso = new Date(ms).toISOString()
       if (instantOf(localText(iso, zone), zone) !== iso) lost.push(iso)
     }
     const twice = ['2026-10-25T01:00:00.000Z', '2026-10-25T01:30:00.000Z']
-    t.strictSame(lost, zone === 'Europe/Malta' ? twice : [], zone)
+    t.strictSame([...new Set(lost)], zone === 'Europe/Malta' ? twice : [], zone)
   }
 })
 

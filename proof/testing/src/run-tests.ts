@@ -77,7 +77,7 @@ async function main(): Promise<number> {
   const runAll = (engines: TestEngines | null) =>
     runFiles(files, {
       root,
-      workers: values.long ? longWorkers : values['no-engines'] ? { ...workers, pure: 2 } : workers,
+      workers: values.long ? longWorkers : values['no-engines'] ? { ...workers, pure: 3 } : workers,
       limitMs: (values.long ? longFileLimitMs : fileLimitMs) * machine.slowness,
       stopping: stopping.signal,
       env: {

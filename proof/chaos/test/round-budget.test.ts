@@ -4,8 +4,10 @@ import { createOperatorClient } from '@pitboss/testing/operator-client'
 import { runStack } from '@pitboss/testing/run-stack'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { withEngines } from '@pitboss/testing/with-engines'
+import { MongoClient } from 'mongodb'
 import { pino } from 'pino'
 import t from 'tap'
+import { checkIndexes } from './fixtures/index-queries.ts'
 import { type SeenCommand, watchCommands } from './fixtures/watch-commands.ts'
 import { watchMessages } from './fixtures/watch-messages.ts'
 
@@ -50,8 +52,8 @@ const targets: Readonly<Record<Kind, string>> = { won: '98.00', lost: '2.00' }
 const walletStatus = 'wallet.v1.wallet.status'
 const services = /^(auth|rounds|wallet|webhooks)\.v1\./
 
-t.test('a round of dice stays within its budgets', async (t) => {
-  const engines = await withEngines(t)
+t.test('a round of dice stays within its budgets, and every index has a query that needs it', async (t) => {
+  const engines = await withEngines(t, { fresh: true })
   const database = await watchCommands(engines.mongodbUrl)
   t.teardown(() => database.close())
   const broker = await watchMessages(engines.natsUrl)
@@ -137,6 +139,9 @@ t.test('a round of dice stays within its budgets', async (t) => {
   }
   // Before the proxies go, which its last words pass.
   await stack.stop()
+  const client = await MongoClient.connect(engines.mongodbUrl)
+  t.teardown(() => client.close())
+  await checkIndexes(t, client, engines.databasePrefix)
   const page = readFileSync(new URL('../../../docs/mongodb.md', import.meta.url), 'utf8')
   const sent = [...new Set(database.seen.map(({ name }) => name))].toSorted()
   t.strictSame(

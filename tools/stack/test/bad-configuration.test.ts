@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { checkEngineSettings } from '@pitboss/engines/engine-settings'
 import t from 'tap'
 import { readStackOptions } from '../src/stack-options.ts'
 
@@ -88,16 +89,17 @@ t.test('so does an engine or a folder that cannot be one, and nothing is started
     ['PITBOSS_CACHE_DIR', file],
     ['PITBOSS_CACHE_DIR', join(file, 'below')],
   ] as const) {
-    const refused = { status: 78, stderr: new RegExp(`${variable} is set to ${value}`) }
-    t.match(run(main, { ...unset, [variable]: value }, ['--data-dir', data, '--port', '0']), refused)
+    const message = new RegExp(`${variable} is set to ${value}`)
+    t.throws(() => checkEngineSettings({ ...unset, [variable]: value }), { exitCode: 78, message })
   }
+  const noProgram = run(main, { ...unset, NATS_SERVER_BIN: file }, ['--data-dir', data, '--port', '0'])
+  t.match(noProgram, { status: 78, stderr: /NATS_SERVER_BIN is set to/ })
   t.strictSame(readdirSync(data), [])
   const noFolder = {
     status: 78,
     stderr: /^PITBOSS_DATA_DIR or --data-dir names .*file, which cannot be used/m,
   }
   t.match(run(main, { PITBOSS_DATA_DIR: file }, ['--port', '0']), noFolder)
-  t.match(run(main, {}, ['--port', '0', '--data-dir', file]), noFolder)
   if (process.platform === 'linux') {
     const nowhere = {
       status: 78,

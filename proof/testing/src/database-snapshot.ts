@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { BSON, type Db, type Document } from 'mongodb'
+import { emptyCollections, fullCollections } from './empty-databases.ts'
 
 /** All documents of a database at one moment. */
 export type Snapshot = {
@@ -12,25 +13,19 @@ export type Snapshot = {
   differencesFrom(earlier: Snapshot): string[]
   /** Puts the database back into this state; indexes stay. */
   restore(): Promise<void>
-  /** Removes all documents; indexes stay. */
-  empty(): Promise<void>
 }
 
 /** Reads a small database whole. */
 export async function snapshotOf(db: Db): Promise<Snapshot> {
-  const names = (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name)
+  const names = (await fullCollections(db)).toSorted()
   const byCollection = new Map<string, Document[]>()
   const documents = new Map<string, string>()
-  for (const name of names.toSorted()) {
-    const found = await db.collection(name).find({}).sort({ _id: 1 }).toArray()
-    byCollection.set(name, found)
-    for (const one of found)
+  const found = names.map((name) => db.collection(name).find({}).sort({ _id: 1 }).toArray())
+  for (const [index, rows] of (await Promise.all(found)).entries()) {
+    const name = names[index] ?? ''
+    byCollection.set(name, rows)
+    for (const one of rows)
       documents.set(`${name}/${String(one._id)}`, BSON.EJSON.stringify(one, { relaxed: false }))
-  }
-
-  async function empty(): Promise<void> {
-    for (const { name } of await db.listCollections({}, { nameOnly: true }).toArray())
-      await db.collection(name).deleteMany({})
   }
 
   return {
@@ -46,10 +41,9 @@ export async function snapshotOf(db: Db): Promise<Snapshot> {
         earlier.documents.get(id) === text ? [] : [`${id} is ${text}`],
       ),
     ],
-    empty,
     async restore() {
-      await empty()
-      for (const [name, rows] of byCollection) if (rows.length > 0) await db.collection(name).insertMany(rows)
+      await emptyCollections(db)
+      await Promise.all([...byCollection].map(([name, rows]) => db.collection(name).insertMany(rows)))
     },
   }
 }

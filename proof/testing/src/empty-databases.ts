@@ -35,13 +35,20 @@ export async function emptyDatabases(
 
 /** Deletes all documents of a database; collections and indexes stay. */
 export async function emptyCollections(db: Db): Promise<void> {
-  const collections = await db.listCollections({}, { nameOnly: true }).toArray()
-  const names = collections.map(({ name }) => name)
-  const full = await withDocuments(db, names)
+  const full = await fullCollections(db)
   await Promise.all(full.map((name) => db.collection(name).deleteMany({})))
-  const left = full.length === 0 ? [] : await withDocuments(db, names)
+  const left = full.length === 0 ? [] : await fullCollections(db)
   if (left.length > 0)
     throw new Error(`${db.databaseName} is still written to by what the test left: ${left.join(', ')}`)
+}
+
+/** The collections of a database that have a document. */
+export async function fullCollections(db: Db): Promise<string[]> {
+  const collections = await db.listCollections({}, { nameOnly: true }).toArray()
+  return withDocuments(
+    db,
+    collections.map(({ name }) => name),
+  )
 }
 
 /** The collections that have a document, by one command. */

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import type { Db } from 'mongodb'
 import type { Test } from 'tap'
+import { emptyCollections } from './empty-databases.ts'
 import { type Snapshot, snapshotOf } from './database-snapshot.ts'
 
 export type TenantScope = { readonly operatorId: string; readonly environment: 'SANDBOX' | 'LIVE' }
@@ -61,6 +62,11 @@ export async function holdIsolation<Ids>(
     const named = [...Object.keys(stores), ...others].toSorted()
     t.strictSame(await functionsOf(folder), named, 'every function of the folder is considered')
     const seeded = await snapshotOf(db)
+    const seen = new Map<Line<Ids>, Seen[]>()
+    for (const line of scopedLines(stores)) seen.set(line, await seenBy(line, given, seeded))
+    await emptyCollections(db)
+    const alone = new Map<Line<Ids>, string[]>()
+    for (const line of scopedLines(stores)) alone.set(line, await seenAlone(line, given))
     for (const [factory, { store, lines }] of Object.entries(stores)) {
       await t.test(factory, async (t) => {
         t.strictSame(
@@ -70,47 +76,72 @@ export async function holdIsolation<Ids>(
         )
         for (const [method, line] of Object.entries(lines)) {
           if ('internal' in line) t.match(line.internal, /\w+ \w+ \w+/, `${method} says why it has no scope`)
-          else await holdLine(t, method, line, given, seeded)
+          for (const [index, { name, own, foreign, unknown }] of (seen.get(line) ?? []).entries()) {
+            const title = `${method}, ${name}`
+            t.equal(
+              foreign.answer,
+              unknown.answer,
+              `${title}: what is foreign and what is unknown look alike`,
+            )
+            t.equal(foreign.answer, alone.get(line)?.[index], `${title}: as if there were nobody else`)
+            const changed = [...foreign.changed, ...unknown.changed]
+            t.strictSame(changed, [], `${title}: nothing of the owner's changes`)
+            t.not(inspect(own), inspect(foreign), `${title}: for the owner there is something`)
+          }
         }
       })
     }
   })
 }
 
-async function holdLine<Ids>(
-  t: Test,
-  method: string,
-  { reach, call }: Extract<Line<Ids>, { reach: unknown }>,
+type ScopedLine<Ids> = Extract<Line<Ids>, { reach: unknown }>
+type Effect = { readonly answer: string; readonly changed: string[]; readonly all: string[] }
+/** What a stranger gets for the owner's ids and for unknown ones, beside what the owner gets. */
+type Seen = {
+  readonly name: string
+  readonly own: Effect
+  readonly foreign: Effect
+  readonly unknown: Effect
+}
+
+function scopedLines<Ids>(stores: Readonly<Record<string, StoreTable<Ids>>>): ScopedLine<Ids>[] {
+  return Object.values(stores).flatMap(({ lines }) =>
+    Object.values(lines).flatMap((line) => ('internal' in line ? [] : [line])),
+  )
+}
+
+async function seenBy<Ids>(
+  { reach, call }: ScopedLine<Ids>,
   { db, owner, ids, neverMade }: { db: Db; owner: TenantScope; ids: Ids; neverMade: Ids },
   seeded: Snapshot,
-): Promise<void> {
+): Promise<Seen[]> {
   /** Answer of a call and the changes that it makes; everything is as it was afterwards. */
-  const effectOf = async (scope: TenantScope, named: Ids) => {
+  const effectOf = async (scope: TenantScope, named: Ids): Promise<Effect> => {
     const answer = await answerOf(() => call(scope, named))
     const after = await snapshotOf(db)
     if (!after.equals(seeded)) await seeded.restore()
     return { answer, changed: after.changedSince(seeded), all: after.differencesFrom(seeded) }
   }
   const own = await effectOf(owner, ids)
+  const seen: Seen[] = []
   for (const { name, scope } of strangersTo(owner, reach)) {
     const foreign = await effectOf(scope, ids)
-    const unknown = await effectOf(scope, neverMade)
-    await seeded.empty()
-    const alone = await answerOf(() => call(scope, ids))
-    await seeded.restore()
-    t.equal(
-      foreign.answer,
-      unknown.answer,
-      `${method}, ${name}: what is foreign and what is unknown look alike`,
-    )
-    t.equal(foreign.answer, alone, `${method}, ${name}: as if there were nobody else`)
-    t.strictSame(
-      [...foreign.changed, ...unknown.changed],
-      [],
-      `${method}, ${name}: nothing of the owner's changes`,
-    )
-    t.not(inspect(own), inspect(foreign), `${method}, ${name}: for the owner there is something`)
+    seen.push({ name, own, foreign, unknown: await effectOf(scope, neverMade) })
   }
+  return seen
+}
+
+/** What the strangers get, in their order, where there is nobody else; the database is empty and stays so. */
+async function seenAlone<Ids>(
+  { reach, call }: ScopedLine<Ids>,
+  { db, owner, ids }: { db: Db; owner: TenantScope; ids: Ids },
+): Promise<string[]> {
+  const answers: string[] = []
+  for (const { scope } of strangersTo(owner, reach)) {
+    answers.push(await answerOf(() => call(scope, ids)))
+    await emptyCollections(db)
+  }
+  return answers
 }
 
 function strangersTo(owner: TenantScope, reach: 'environment' | 'account') {

@@ -70,12 +70,14 @@ async function main(): Promise<number> {
   if (buildCode !== 0) return buildCode
 
   const needsPrograms = files.some(({ kind }) => kind !== 'pure')
-  const bundles = needsPrograms ? { PITBOSS_SERVICE_ENTRIES: await bundlePrograms(root) } : {}
+  // beside the start of the engines
+  const bundling = needsPrograms ? bundlePrograms(root) : null
   const stopping = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
   const results: FileResult[] = []
-  const runAll = (engines: TestEngines | null) =>
-    runFiles(files, {
+  const runAll = async (engines: TestEngines | null) => {
+    const bundles = bundling === null ? {} : { PITBOSS_SERVICE_ENTRIES: await bundling }
+    await runFiles(files, {
       root,
       workers: values.long ? longWorkers : values['no-engines'] ? { ...workers, pure: 3 } : workers,
       limitMs: (values.long ? longFileLimitMs : fileLimitMs) * machine.slowness,
@@ -93,6 +95,7 @@ async function main(): Promise<number> {
         if (!result.ok) console.log(describeFailure(result))
       },
     })
+  }
   if (!(await withEngines(files, runAll))) return 1
   if (stopping.signal.aborted) return interruptedCode
 

@@ -10,6 +10,10 @@ import { caughtUp, rewindMovements, publishMovementEvent } from './fixtures/rewi
 import { codeOf, type Rig, startRig } from './fixtures/rounds-rig.ts'
 import { spawnService } from './fixtures/spawn-service.ts'
 
+/** Each case has its own database and account, and mostly waits. */
+t.jobs = 4
+const atOnce = { buffered: true }
+
 /** A busy machine takes long to start a process. */
 const startTimeoutMs = 60_000
 
@@ -23,7 +27,7 @@ const list = async (rig: Rig) =>
     })
   ).body.data
 
-t.test('a process that dies at any step loses, repeats and re-rolls nothing', async (t) => {
+void t.test('a process that dies at any step loses, repeats and re-rolls nothing', atOnce, async (t) => {
   const rig = await startRig(t, { running: false })
   const cases: { at: string; freeBet?: boolean; status: 'SETTLED' | 'VOIDED' }[] = [
     { at: 'rounds.intent-stored', status: 'VOIDED' },
@@ -119,7 +123,7 @@ t.test('a process that dies at any step loses, repeats and re-rolls nothing', as
   }
 })
 
-t.test('a rewind outlives a replica that dies in it, and counts nothing twice', async (t) => {
+void t.test('a rewind outlives a replica that dies in it, and counts nothing twice', atOnce, async (t) => {
   const rig = await startRig(t, { running: false })
   const stop = await rig.start()
   const session = await rig.openSession()
@@ -146,7 +150,7 @@ t.test('a rewind outlives a replica that dies in it, and counts nothing twice', 
   }
 })
 
-t.test('a stop of a player that was stored is carried out, whatever dies', async (t) => {
+void t.test('a stop of a player that was stored is carried out, whatever dies', atOnce, async (t) => {
   const rig = await startRig(t, { running: false })
   const child = spawnService(rig, 'rounds.stop-stored')
   try {
@@ -186,37 +190,45 @@ t.test('a stop of a player that was stored is carried out, whatever dies', async
   }
 })
 
-t.test('a stake whose process dies before the wallet was asked takes nothing from a limit', async (t) => {
-  const rig = await startRig(t, { running: false })
-  const child = spawnService(rig, 'rounds.stake-charged')
-  const player_id = 'limited'
-  const request = { caller: rig.caller(), params: { player_id }, query: {} }
-  const limits = [{ kind: 'stake', period: 'month', currency: 'USD', amount: '1.00' } as const]
-  const shown = async () =>
-    (await rig.bus.call(playerEndpoints.getLimits.call, { ...request, body: undefined })).body
-  try {
-    await waitFor(() => rig.bus.call(playerEndpoints.putLimits.call, { ...request, body: { limits } }), {
-      ...{ timeoutMs: startTimeoutMs, what: 'the service answers' },
-    })
-    const session = await rig.openSession({ player_id })
-    const died = once(child, 'exit')
-    rig.play(session).then(
-      () => t.fail('a process that died has answered'),
-      () => undefined,
-    )
-    const [, signal] = await died
-    t.equal(signal, 'SIGKILL')
-    await rig.start()
-    t.match(await shown(), { limits: [{ used: '1.00', left: '0.00' }] }, 'what became of it is not known yet')
-    await rig.until(async () => (await list(rig))[0]?.status === 'VOIDED', {
-      what: 'the stake is given back',
-    })
-    t.match(await shown(), { limits: [{ used: '0.00', left: '1.00' }] })
-    t.ok(await rig.play(session))
-    t.equal(await codeOf(rig.play(session)), 'BET_LIMIT_EXCEEDED')
-    const moved = rig.wallet.asked.filter(({ type }) => type === 'BET')
-    t.equal(moved.length, 1, 'one stake was taken')
-  } finally {
-    child.kill('SIGKILL')
-  }
-})
+void t.test(
+  'a stake whose process dies before the wallet was asked takes nothing from a limit',
+  atOnce,
+  async (t) => {
+    const rig = await startRig(t, { running: false })
+    const child = spawnService(rig, 'rounds.stake-charged')
+    const player_id = 'limited'
+    const request = { caller: rig.caller(), params: { player_id }, query: {} }
+    const limits = [{ kind: 'stake', period: 'month', currency: 'USD', amount: '1.00' } as const]
+    const shown = async () =>
+      (await rig.bus.call(playerEndpoints.getLimits.call, { ...request, body: undefined })).body
+    try {
+      await waitFor(() => rig.bus.call(playerEndpoints.putLimits.call, { ...request, body: { limits } }), {
+        ...{ timeoutMs: startTimeoutMs, what: 'the service answers' },
+      })
+      const session = await rig.openSession({ player_id })
+      const died = once(child, 'exit')
+      rig.play(session).then(
+        () => t.fail('a process that died has answered'),
+        () => undefined,
+      )
+      const [, signal] = await died
+      t.equal(signal, 'SIGKILL')
+      await rig.start()
+      t.match(
+        await shown(),
+        { limits: [{ used: '1.00', left: '0.00' }] },
+        'what became of it is not known yet',
+      )
+      await rig.until(async () => (await list(rig))[0]?.status === 'VOIDED', {
+        what: 'the stake is given back',
+      })
+      t.match(await shown(), { limits: [{ used: '0.00', left: '1.00' }] })
+      t.ok(await rig.play(session))
+      t.equal(await codeOf(rig.play(session)), 'BET_LIMIT_EXCEEDED')
+      const moved = rig.wallet.asked.filter(({ type }) => type === 'BET')
+      t.equal(moved.length, 1, 'one stake was taken')
+    } finally {
+      child.kill('SIGKILL')
+    }
+  },
+)

@@ -173,7 +173,7 @@ export async function startWalletBridge({
     shortenWaits: createShortenWaits({ pending, wake: wakeAll, clock, logger }),
     foldFigures: createFoldFigures({ figures, clock, readFacts: createReadCalls({ lists }) }),
     raiseFlags: createRaiseFlags({ looks: createLooks(stored), flags, movements, wallets, clock, logger }),
-    ...{ jobs, db, clock, clockAheadMs, logger },
+    ...{ jobs, db, clock, clockAheadMs, scaleMs, logger },
   })
   const stopOutbox = outbox.start()
   const stopAudit = audit.start()

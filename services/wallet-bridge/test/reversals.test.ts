@@ -52,8 +52,9 @@ await t.test('a voided stake that was never placed cannot be taken later', async
 })
 
 await t.test('a rollback of its own closes the round, but not that of a stake that was added', async (t) => {
+  const fault = (player_id: string) => ({ operation: 'debit', player_id, kind: 'http_error' }) as const
+  await wallet.setFaults([fault('first'), fault('added')])
   const isClosed = async (playerId: string, change: { isAdded?: true }) => {
-    await wallet.setFaults([{ operation: 'debit', player_id: playerId, kind: 'http_error' }])
     const stake = specOf({ playerId, driver: 'operator', ...change })
     await client.place(stake)
     await client.void(specOf({ playerId, driver: 'operator', ...change }))
@@ -66,8 +67,11 @@ await t.test('a rollback of its own closes the round, but not that of a stake th
     t.equal(bodies.length, 2)
     return bodies.map(({ roundClosed }) => roundClosed)
   }
-  t.same(await isClosed('first', {}), [true, true])
-  t.same(await isClosed('added', { isAdded: true }), [false, false])
+  const both = [isClosed('first', {}), isClosed('added', { isAdded: true })]
+  t.same(await Promise.all(both), [
+    [true, true],
+    [false, false],
+  ])
 })
 
 await t.test('a rollback that overtakes its stake voids it, and the stake is never taken', async (t) => {

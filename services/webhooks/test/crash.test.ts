@@ -20,7 +20,7 @@ const points = [
 
 // Each test has its own database and account. Mostly they wait until the stream repeats the messages of the
 // dead process.
-t.jobs = 4
+t.jobs = 8
 for (const point of points) {
   const name = `killed at ${point}: every event arrives, extras at most what was in flight`
   void t.test(name, { buffered: true }, async (t) => {

@@ -15,7 +15,7 @@ import { type Received, startReceiver, status } from './fixtures/receiver.ts'
 import { type Rig, startRig } from './fixtures/rig.ts'
 
 /** Each case has its own database and account, and mostly waits. */
-t.jobs = 4
+t.jobs = 8
 const atOnce = { buffered: true }
 
 const long = { timeoutMs: 20_000 }
@@ -147,7 +147,7 @@ void t.test(
   'a dead endpoint gets twelve attempts with the same bytes and rising numbers, then is paused',
   atOnce,
   async (t) => {
-    const rig = await startRig(t, { timeScale: 10_000 })
+    const rig = await startRig(t, { timeScale: 20_000 })
     const receiver = await startReceiver(t, status(500))
     const { webhook_id } = await rig.createEndpoint(receiver.url)
     await rig.publish()
@@ -309,7 +309,7 @@ void t.test(
   'an event that an endpoint always refuses keeps its schedule and holds up no other event',
   atOnce,
   async (t) => {
-    const timeScale = 10_000
+    const timeScale = 20_000
     const rig = await startRig(t, { timeScale })
     const receiver = await startReceiver(t, refusingOneType)
     const { webhook_id } = await rig.createEndpoint(receiver.url)

@@ -1,7 +1,6 @@
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { ask } from '../fixtures/ask.ts'
-import { cuttableProxy } from '../fixtures/cuttable-proxy.ts'
 import { claimsFor, newTestKey, signToken } from '@pitboss/testing/sign-token'
 import { newCredential, startWorld } from '../fixtures/start-world.ts'
 import { ids } from '../fixtures/test-ids.ts'
@@ -33,13 +32,11 @@ await t.test(
     const credential = newCredential({ active: false })
     directory.credentials.set(ids.testKey, credential)
     await bucket.put(`credential.${ids.testKey}`, {})
-    const revokedAtMs = performance.now()
     directory.beforeResolve = async () => undefined
     release()
     await waitFor(async () => (await codes()).every((code) => code === 'INVALID_CREDENTIALS'), {
       timeoutMs: 2000,
     })
-    t.ok(performance.now() - revokedAtMs < 2000)
     for (let again = 0; again < 5; again++)
       t.same(await codes(), ['INVALID_CREDENTIALS', 'INVALID_CREDENTIALS'])
 
@@ -151,54 +148,6 @@ await t.test('tokens of a key that ended are refused by every gateway within 2 s
   directory.keys = [world.key]
   await bucket.put('keys', {})
   await waitFor(async () => (await codes()).every((code) => code === null), { timeoutMs: 2000 })
-})
-
-await t.test('a gateway that is cut off from NATS refuses, it never allows', async (t) => {
-  const proxy = await cuttableProxy(world.natsUrl)
-  t.teardown(() => proxy.close())
-  const far = await world.addGateway({ NATS_URL: proxy.url })
-  const token = await world.operatorToken()
-  t.equal((await ask(far.url + path, { token })).status, 200)
-
-  proxy.cut()
-  const cutAtMs = performance.now()
-  directory.credentials.set(ids.testKey, newCredential({ active: false }))
-  await bucket.put(`credential.${ids.testKey}`, {})
-  await waitFor(async () => (await ask(world.url + path, { token })).code === 'INVALID_CREDENTIALS', {
-    timeoutMs: 2000,
-  })
-  const unverified = async () => (await ask(`${far.url}/v1/public/nothing`)).code
-  t.equal(await unverified(), 'NOT_FOUND')
-  await waitFor(
-    async () => (await ask(far.url + '/v1/game/session', { token })).code === 'SERVICE_UNAVAILABLE',
-    {
-      timeoutMs: 8000,
-      everyMs: 100,
-    },
-  )
-  t.ok(performance.now() - cutAtMs < 6000, 'within 5 s and a heartbeat')
-  const refused = await ask(far.url + path, { token })
-  t.match(refused, { status: 503, code: 'SERVICE_UNAVAILABLE' })
-  t.equal(refused.headers.get('retry-after'), '1')
-  const ready = await ask(`${far.url}/readyz`)
-  t.equal(ready.status, 503)
-  t.ok(ready.paths.includes('revocation-bucket') || ready.paths.includes('nats'), ready.text)
-  t.equal((await ask(`${far.url}/healthz`)).status, 200, 'it lives')
-
-  proxy.mend()
-  const codes = new Set<string | null>()
-  await waitFor(
-    async () => {
-      const { code } = await ask(far.url + path, { token })
-      codes.add(code)
-      return code === 'INVALID_CREDENTIALS'
-    },
-    { timeoutMs: 10_000, everyMs: 50 },
-  )
-  t.notOk(codes.has(null), 'it never let the revoked key in')
-  directory.credentials.set(ids.testKey, newCredential())
-  await bucket.put(`credential.${ids.testKey}`, {})
-  await waitFor(async () => (await ask(far.url + path, { token })).status === 200)
 })
 
 await t.test('a silent heartbeat refuses every token and fails /readyz by name', async (t) => {

@@ -3,20 +3,22 @@ import type { Lease } from '@pitboss/storage/lease'
 import { startLeasedPoll } from '@pitboss/storage/start-leased-poll'
 import type { Logger } from 'pino'
 
-const everyMs = 2000
+export const flagsEveryMs = 2000
 /** Longer than one run of the work takes. */
 export const flagsLeaseTtlMs = 30_000
 
 /**
- * Raises flags every 2 s, on one replica at a time. The lease only saves double work: flags are right without
+ * Raises flags again and again, on one replica at a time. The lease only saves double work: flags are right without
  * it.
  */
 export function startFlagRaiser({
   raise,
+  everyMs,
   lease,
   logger,
 }: {
   raise: () => Promise<boolean>
+  everyMs: number
   lease: Lease
   logger: Logger
 }): Pick<Poll, 'stop'> {

@@ -9,7 +9,7 @@ import type { Logger } from 'pino'
 import type { Jobs } from '../actions/create-jobs.ts'
 import type { ReportPending, ShortenWaits } from '../actions/watch-pending.ts'
 import { startCertifier } from './certifier.ts'
-import { flagsLeaseTtlMs, startFlagRaiser } from './flag-raiser.ts'
+import { flagsEveryMs, flagsLeaseTtlMs, startFlagRaiser } from './flag-raiser.ts'
 import { startReconciler } from './reconciler.ts'
 
 const reportEveryMs = 5000
@@ -28,6 +28,7 @@ export function startUpkeep({
   db,
   clock,
   clockAheadMs,
+  scaleMs,
   logger,
 }: {
   reportPending: ReportPending
@@ -39,6 +40,7 @@ export function startUpkeep({
   db: Db
   clock: Clock
   clockAheadMs: () => number
+  scaleMs: (ms: number) => number
   logger: Logger
 }) {
   const leaseOf = (name: string, ttlMs: number) =>
@@ -54,7 +56,12 @@ export function startUpkeep({
       logger,
     }),
     startFigures({ fold: foldFigures, lease: leaseOf('figures', figuresLeaseTtlMs), logger }),
-    startFlagRaiser({ raise: raiseFlags, lease: leaseOf('flags', flagsLeaseTtlMs), logger }),
+    startFlagRaiser({
+      raise: raiseFlags,
+      everyMs: scaleMs(flagsEveryMs),
+      lease: leaseOf('flags', flagsLeaseTtlMs),
+      logger,
+    }),
     certifier,
     reconciler,
   ]

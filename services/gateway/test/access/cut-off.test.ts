@@ -11,7 +11,7 @@ const path = '/v1/sessions'
 
 await t.test('a gateway that is cut off from NATS refuses, it never allows', async (t) => {
   const proxy = await cuttableProxy(world.natsUrl)
-  t.teardown(() => proxy.close())
+  world.closeLast(() => proxy.close())
   const far = await world.addGateway({ NATS_URL: proxy.url })
   const token = await world.operatorToken()
   t.equal((await ask(far.url + path, { token })).status, 200)

@@ -48,7 +48,6 @@ await t.test('the picture of a round tells an unknown outcome and what settled i
   const roundId = await play('owed')
   await waitFor(async () => (await roundsOf('owed')).every(({ status }) => status === 'SETTLED'), {
     what: 'the win is paid',
-    timeoutMs: 20_000,
   })
   const { page, complaints, close } = await casino.window()
   await openAt(page, `/rounds/${roundId}`, 'Round')
@@ -250,7 +249,7 @@ await t.test('what a server does wrong is told with what helps', async (t) => {
       await page.getByRole('table', { name: 'Requests' }).waitFor()
       return (await mistakes.getByText('GAME_NOT_FOUND').count()) > 0
     },
-    { timeoutMs: 15_000, what: 'the refusals are in the log' },
+    { what: 'the refusals are in the log' },
   )
   await mistakes.getByText('POST /v1/sessions').first().waitFor()
   t.strictSame(await findBarriers(page), [])

@@ -41,7 +41,7 @@ const deliveryId = await waitFor(
     const { body } = await send('GET', `${api}/dashboard/webhook-deliveries?limit=1`, { token: ownerToken })
     return z.object({ data: z.array(z.object({ delivery_id: z.string() })) }).parse(body).data[0]?.delivery_id
   },
-  { what: 'the session has made a delivery', timeoutMs: 20_000 },
+  { what: 'the session has made a delivery' },
 )
 
 const rules = `${api}/dashboard/flag-rules/TEST`
@@ -56,7 +56,7 @@ const flagId = await waitFor(
     const { body } = await send('GET', `${api}/dashboard/flags?status=OPEN`, { token: ownerToken })
     return z.object({ data: z.array(z.object({ flag_id: z.string() })) }).parse(body).data[0]?.flag_id
   },
-  { what: 'a win is flagged', timeoutMs: 20_000, everyMs: 500 },
+  { what: 'a win is flagged', everyMs: 500 },
 )
 
 const sentTo = async (method: string, path: string, token: string, body?: unknown) =>

@@ -18,7 +18,6 @@ import { memoryLogger } from './fixtures/memory-logger.ts'
 
 const scope = { operatorId: '0b6d1b52-9a54-4d6b-a1f4-1c4a3f0f7a11', environment: 'LIVE' } as const
 const password = 'p'
-const long = { timeoutMs: 30_000 }
 const echo = defineCall('auth.v1.keys.public', {
   token: { none: 'a test' },
   request: z.strictObject({ text: z.string() }),
@@ -54,7 +53,6 @@ await t.test('accounts hold over a cluster whose servers each have another user'
   const [bridge, webhooks] = await Promise.all([connectTo(0, 'wallet-bridge'), connectTo(1, 'webhooks')])
   // Streams of a cluster may have no leader yet when the servers have one.
   await waitFor(() => applyTopology(ops.nc, { replicas: 3 }).then(() => true), {
-    ...long,
     what: 'the topology',
   })
 
@@ -62,7 +60,7 @@ await t.test('accounts hold over a cluster whose servers each have another user'
   const served = await serveCalls({ bus: auth, service: 'auth', version: '1', logger, handlers })
   ends.push(() => served.stop())
   const answers = () => gateway.call(echo, { text: 'a' }).catch(() => null)
-  t.strictSame(await waitFor(answers, { ...long, what: 'the service is known everywhere' }), { text: 'a' })
+  t.strictSame(await waitFor(answers, { what: 'the service is known everywhere' }), { text: 'a' })
   const texts = Array.from({ length: 200 }, (_, index) => String(index))
   const replies = await Promise.all(texts.map((text) => gateway.call(echo, { text })))
   t.strictSame(
@@ -80,10 +78,10 @@ await t.test('accounts hold over a cluster whose servers each have another user'
   ends.push(() => watch.stop())
   const beating = setInterval(() => void bucket.heartbeat().catch(() => undefined), 200)
   ends.push(async () => clearInterval(beating))
-  await waitFor(() => watch.aliveWithinMs() < 1000, { ...long, what: 'a heartbeat' })
+  await waitFor(() => watch.aliveWithinMs() < 1000, { what: 'a heartbeat' })
   changed.length = 0
   await bucket.put('user.x', {})
-  await waitFor(() => changed.length > 0, { ...long, what: 'the change' })
+  await waitFor(() => changed.length > 0, { what: 'the change' })
   t.strictSame(changed, ['user.x'])
 
   const seen: string[] = []
@@ -104,29 +102,26 @@ await t.test('accounts hold over a cluster whose servers each have another user'
   const publish = (id: string) =>
     bridge.publishEvent({ id, subject: eventSubject(scope, 'transaction.bet'), payload: Buffer.from('{}') })
   await publish('evt_1')
-  await waitFor(() => seen.length === 1, { ...long, what: 'the event' })
+  await waitFor(() => seen.length === 1, { what: 'the event' })
 
   const killed = cluster.servers[2]?.pid()
   process.kill(killed ?? 0, 'SIGKILL')
   await waitFor(() => lines.some(({ msg }) => msg === 'nats.reconnected'), {
-    ...long,
     what: 'auth is connected again',
   })
-  t.strictSame(await waitFor(answers, { ...long, what: 'an answer after that' }), { text: 'a' })
+  t.strictSame(await waitFor(answers, { what: 'an answer after that' }), { text: 'a' })
   const published = () =>
     publish('evt_2').then(
       () => true,
       () => null,
     )
-  await waitFor(published, { ...long, what: 'the next event is taken' })
-  await waitFor(() => seen.includes('evt_2'), { ...long, what: 'the next event' })
+  await waitFor(published, { what: 'the next event is taken' })
+  await waitFor(() => seen.includes('evt_2'), { what: 'the next event' })
   const changes = changed.length
   await waitFor(() => bucket.put('user.y', {}).catch(() => null), {
-    ...long,
     what: 'the next change is taken',
   })
   await waitFor(() => changed.slice(changes).some((key) => key === 'user.y' || key === '*'), {
-    ...long,
     what: 'the next change, or all counts as changed',
   })
   t.strictSame(

@@ -202,7 +202,6 @@ await t.test('calls', async (t) => {
     }
     await waitFor(() => seen.filter(({ subject }) => !subject.startsWith('$JS.')).length === 52, {
       what: 'all are seen',
-      timeoutMs: 10_000,
     })
     const of = (root: RegExp) => seen.filter(({ subject }) => root.test(subject)).map(({ reply }) => reply)
     const replies = of(/^(rounds|\$SRV)\./)
@@ -254,7 +253,7 @@ await t.test('calls', async (t) => {
     'work in flight is bounded: one more call is answered SERVICE_UNAVAILABLE, not queued',
     async (t) => {
       const held = Array.from({ length: 4 }, () => client.call(slow, {}))
-      await waitFor(() => releases.length === 4, { what: 'four handlers are at work', timeoutMs: 10_000 })
+      await waitFor(() => releases.length === 4, { what: 'four handlers are at work' })
       const error = await rejected(client.call(echo, { amount: '1', limit: 1 }))
       t.match(error, { code: 'SERVICE_UNAVAILABLE', cause: 'shed' }, 'and known not to have been begun')
       t.strictSame(await client.call(settle, {}), {}, 'but what settles money is')
@@ -269,7 +268,6 @@ await t.test('calls', async (t) => {
     client.nc.publish(echo.subject, JSON.stringify({ amount: '1' }), { reply: 'events.v1.stolen' })
     await waitFor(() => lines.some((line) => line.msg === 'call.without-inbox'), {
       what: 'the call is refused',
-      timeoutMs: 10_000,
     })
     await server.nc.flush()
     await client.nc.flush()
@@ -333,7 +331,7 @@ await t.test('calls', async (t) => {
 
   await t.test('stop() answers what is in flight and takes no more', async (t) => {
     const held = client.call({ ...slow, budgetMs: 5000 }, {})
-    await waitFor(() => releases.length === 1, { what: 'a handler is at work', timeoutMs: 10_000 })
+    await waitFor(() => releases.length === 1, { what: 'a handler is at work' })
     const stopped = served.stop()
     await waitFor(
       async () => {
@@ -342,7 +340,7 @@ await t.test('calls', async (t) => {
           .catch((reason: unknown) => reason)
         return error instanceof ServiceError && error.cause === 'no-responders'
       },
-      { what: 'nobody answers any more', timeoutMs: 10_000 },
+      { what: 'nobody answers any more' },
     )
     releases.splice(0).forEach((release) => release())
     t.strictSame(await held, {})
@@ -390,7 +388,7 @@ await t.test('calls that hang fill the places of their own account alone', async
   const hanging = Array.from({ length: 20 }, () => client.call(hang, of('slow')))
   const owing = Array.from({ length: 100 }, () => client.call(owe, of('slow')))
   const outcomes = Promise.allSettled(hanging)
-  await waitFor(() => atWork === 4 + 32, { what: 'its places are full', timeoutMs: 10_000 })
+  await waitFor(() => atWork === 4 + 32, { what: 'its places are full' })
   for (const call of [hang, owe]) t.strictSame(await client.call(call, of('other')), {}, call.subject)
   released.resolve()
   const answered = (await outcomes).filter(({ status }) => status === 'fulfilled')

@@ -51,12 +51,12 @@ await t.test('a durable consumer', async (t) => {
         const info = await manager.consumers.info('EVENTS', 'webhooks-fanout')
         return info.num_ack_pending === 0 && info.num_pending === 0
       },
-      { what: 'all are acknowledged', timeoutMs: 10_000 },
+      { what: 'all are acknowledged' },
     )
 
   await t.test('delivers in order, in batches of what is there, never more than asked for', async (t) => {
     await publish(35)
-    await waitFor(() => seen().length >= 35, { what: 'all have come', timeoutMs: 10_000 })
+    await waitFor(() => seen().length >= 35, { what: 'all have come' })
     t.strictSame(
       seen(),
       Array.from({ length: 35 }, (_, index) => `evt_${index + 1}`),
@@ -74,7 +74,7 @@ await t.test('a durable consumer', async (t) => {
     }
     batches.length = 0
     await publish(1)
-    await waitFor(() => batches.length === 1, { what: 'it was tried', timeoutMs: 10_000 })
+    await waitFor(() => batches.length === 1, { what: 'it was tried' })
     await publish(1)
     onBatch = async (messages) => {
       onBatch = async () => undefined
@@ -84,7 +84,6 @@ await t.test('a durable consumer', async (t) => {
     await publish(1)
     const again = await waitFor(() => batches.flat().find((message) => message.redelivered), {
       what: 'it comes again',
-      timeoutMs: 10_000,
     })
     t.equal(again.deliveryCount, 2)
     await allAcknowledged()
@@ -96,14 +95,13 @@ await t.test('a durable consumer', async (t) => {
     await manager.consumers.delete('EVENTS', 'webhooks-fanout')
     await waitFor(() => lines.some((line) => /consumer\.(ended|interrupted)/.test(String(line.msg))), {
       what: 'the loss is noticed',
-      timeoutMs: 10_000,
     })
     await manager.consumers.add('EVENTS', {
       ...webhooksFanout.config,
       deliver_policy: 'by_start_sequence',
       opt_start_seq: 30,
     })
-    await waitFor(() => seen().length >= published - 29, { what: 'it goes on from there', timeoutMs: 10_000 })
+    await waitFor(() => seen().length >= published - 29, { what: 'it goes on from there' })
     t.equal(seen()[0], 'evt_30')
     await allAcknowledged()
   })
@@ -113,10 +111,9 @@ await t.test('a durable consumer', async (t) => {
     await bus.nc.reconnect()
     await waitFor(() => lines.some((line) => line.msg === 'nats.reconnected'), {
       what: 'the link is back',
-      timeoutMs: 10_000,
     })
     await publish(3)
-    await waitFor(() => seen().length >= 3, { what: 'they come', timeoutMs: 15_000 })
+    await waitFor(() => seen().length >= 3, { what: 'they come' })
     t.strictSame(
       new Set(seen()),
       new Set([`evt_${published - 2}`, `evt_${published - 1}`, `evt_${published}`]),
@@ -131,7 +128,7 @@ await t.test('a durable consumer', async (t) => {
       let release = () => {}
       onBatch = () => new Promise<void>((resolve) => void (release = resolve))
       await publish(1)
-      await waitFor(() => batches.length === 1, { what: 'it is at work', timeoutMs: 10_000 })
+      await waitFor(() => batches.length === 1, { what: 'it is at work' })
       await publish(5)
       let stopped = false
       const stopping = worker.stop().then(() => void (stopped = true))
@@ -142,7 +139,7 @@ await t.test('a durable consumer', async (t) => {
       t.equal(seen().length, 1)
       onBatch = async () => undefined
       worker = start()
-      await waitFor(() => new Set(seen()).size === 6, { what: 'the rest come', timeoutMs: 10_000 })
+      await waitFor(() => new Set(seen()).size === 6, { what: 'the rest come' })
       await allAcknowledged()
     },
   )

@@ -10,8 +10,6 @@ import { type Bus, connectBus } from '../src/connect-bus.ts'
 import { consumeDurable } from '../src/consume-durable.ts'
 import { memoryLogger } from './fixtures/memory-logger.ts'
 
-const long = { timeoutMs: 20_000 }
-
 await t.test('an answer to a message of before a restore is no answer to the one in its place', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'pitboss-restored-'))
   const dataDir = join(root, 'data')
@@ -32,10 +30,10 @@ await t.test('an answer to a message of before a restore is no answer to the one
   await applyTopology(bus.nc, { replicas: 1 })
   const whileDown = async (change: () => Promise<void>) => {
     await nats.stop()
-    await waitFor(() => !bus.connected() && !other.connected(), { ...long, what: 'the loss is noticed' })
+    await waitFor(() => !bus.connected() && !other.connected(), { what: 'the loss is noticed' })
     await change()
     nats = await startNats({ dataDir, env, accounts, port })
-    await waitFor(() => bus.connected() && other.connected(), { ...long, what: 'the link is back' })
+    await waitFor(() => bus.connected() && other.connected(), { what: 'the link is back' })
   }
   await whileDown(() => cp(dataDir, copy, { recursive: true }))
 
@@ -63,7 +61,7 @@ await t.test('an answer to a message of before a restore is no answer to the one
   startOne(bus)
 
   t.equal((await publish('evt_lost')).seq, 1)
-  await waitFor(() => tried.includes('evt_lost'), { ...long, what: 'the first is at work' })
+  await waitFor(() => tried.includes('evt_lost'), { what: 'the first is at work' })
   await whileDown(async () => {
     await rm(dataDir, { recursive: true })
     await cp(copy, dataDir, { recursive: true })
@@ -73,14 +71,12 @@ await t.test('an answer to a message of before a restore is no answer to the one
   const manager = await jetstreamManager(bus.nc)
   const state = () => manager.consumers.info('EVENTS', 'webhooks-fanout')
   await waitFor(async () => (await state()).delivered.stream_seq === 1, {
-    ...long,
     what: 'the second is given',
   })
   firstWritten.resolve()
-  await waitFor(() => tried.includes('evt_new'), { ...long, what: 'the second fails once' })
-  await waitFor(() => recorded.includes('evt_new'), { ...long, what: 'the second comes again' })
+  await waitFor(() => tried.includes('evt_new'), { what: 'the second fails once' })
+  await waitFor(() => recorded.includes('evt_new'), { what: 'the second comes again' })
   await waitFor(async () => (await state()).ack_floor.stream_seq === 1, {
-    ...long,
     what: 'it is acknowledged',
   })
   t.strictSame(recorded.toSorted(), ['evt_lost', 'evt_new'])

@@ -69,7 +69,7 @@ let judgements = 0
 async function judged({ nc, refused }: Thief): Promise<void> {
   const last = `nobody.may.${++judgements}`
   nc.publish(last)
-  await waitFor(() => refused.has(`publish ${last}`), { what: 'the server has judged', timeoutMs: 10_000 })
+  await waitFor(() => refused.has(`publish ${last}`), { what: 'the server has judged' })
 }
 
 /** Calls of each kind, and who may ask them besides ops. */
@@ -347,7 +347,7 @@ await t.test(
         publish(to, data, options)
       }
       const answer = victim.nc.request(subject, 'question', { timeout: 20_000 })
-      await waitFor(() => held.length === 1, { what: 'the call arrives', timeoutMs: 10_000 })
+      await waitFor(() => held.length === 1, { what: 'the call arrives' })
       const [call] = held
       const replies = new Set([...inboxes, call?.reply ?? ''])
       for (const user of natsUsers) {

@@ -213,7 +213,6 @@ await t.test('the outbox', async (t) => {
       connected = true
       await waitFor(async () => (await stored()).length === 1, {
         what: 'the left one is published',
-        timeoutMs: 10_000,
       })
       await stop()
       t.strictSame(await stored(), ['evt_40'])
@@ -229,7 +228,6 @@ await t.test('the outbox', async (t) => {
       const stop = createOutbox({ collection, bus, clock, logger: silentLogger }).start()
       await waitFor(async () => (await collection.findOne({ _id: 'i' }))?.outboxAt === null, {
         what: 'the mark is gone',
-        timeoutMs: 10_000,
       })
       await stop()
     },
@@ -254,7 +252,6 @@ await t.test('the outbox', async (t) => {
     const stop = own.start()
     await waitFor(async () => (await collection.findOne({ _id: 'swept' }))?.outboxAt === null, {
       what: 'the sweep has emptied the other',
-      timeoutMs: 10_000,
     })
     await stop()
   })

@@ -13,7 +13,6 @@ import { createOutbox, outboxIndex } from '../src/outbox.ts'
 import { outboxEntry, type WithOutbox } from '../src/outbox-entry.ts'
 import { silentLogger, testStorage } from './fixtures/test-storage.ts'
 
-const long = { timeoutMs: 20_000 }
 const scope = { operatorId: '0b6d1b52-9a54-4d6b-a1f4-1c4a3f0f7a11', environment: 'LIVE' } as const
 const clock = { now: () => new Date() }
 const entry = (id: string) =>
@@ -76,10 +75,10 @@ async function startRig(t: Test) {
     /** Stops the broker, does something to its files and starts it again. */
     async whileDown(change: (dataDir: string, root: string) => Promise<void>) {
       await nats.stop()
-      await waitFor(() => !bus.connected(), long)
+      await waitFor(() => !bus.connected())
       await change(dataDir, root)
       nats = await startNats({ dataDir, env, accounts, port })
-      await waitFor(() => bus.connected(), long)
+      await waitFor(() => bus.connected())
     },
     newest: async () => (await (await jetstreamManager(bus.nc)).streams.info('EVENTS')).state.last_seq,
   }
@@ -91,7 +90,7 @@ t.test('an event stays in its outbox until webhooks has recorded it', async (t) 
   await rig.write('evt_2')
   t.strictSame(await rig.waiting(), ['evt_1', 'evt_2'], 'the stream has them, webhooks has not')
   const recorder = rig.record()
-  await waitFor(async () => (await rig.waiting()).length === 0, long)
+  await waitFor(async () => (await rig.waiting()).length === 0)
   await recorder.stop()
   t.strictSame(rig.recorded, ['evt_1', 'evt_2'])
   t.equal(await rig.newest(), 2, 'each was sent once')
@@ -101,7 +100,7 @@ t.test('a stream restored from a copy is told again what webhooks had not record
   const rig = await startRig(t)
   const first = rig.record()
   await rig.write('evt_1')
-  await waitFor(async () => (await rig.waiting()).length === 0, long)
+  await waitFor(async () => (await rig.waiting()).length === 0)
   await first.stop()
   await rig.whileDown((dataDir, root) => cp(dataDir, join(root, 'copy'), { recursive: true }))
   await rig.write('evt_2')
@@ -112,8 +111,8 @@ t.test('a stream restored from a copy is told again what webhooks had not record
     await cp(join(root, 'copy'), dataDir, { recursive: true })
   })
   const second = rig.record()
-  await waitFor(() => rig.recorded.length === 3, { ...long, what: 'the lost events are recorded' })
-  await waitFor(async () => (await rig.waiting()).length === 0, long)
+  await waitFor(() => rig.recorded.length === 3, { what: 'the lost events are recorded' })
+  await waitFor(async () => (await rig.waiting()).length === 0)
   await second.stop()
   t.strictSame(rig.recorded.toSorted(), ['evt_1', 'evt_2', 'evt_3'])
 })
@@ -125,7 +124,7 @@ t.test('a stream that was lost and made anew gets what webhooks had not recorded
   await rig.whileDown((dataDir) => rm(dataDir, { recursive: true }))
   await applyTopology(rig.bus.nc, { replicas: 1 })
   const recorder = rig.record()
-  await waitFor(() => rig.recorded.length === 2, { ...long, what: 'the lost events are recorded' })
-  await waitFor(async () => (await rig.waiting()).length === 0, long)
+  await waitFor(() => rig.recorded.length === 2, { what: 'the lost events are recorded' })
+  await waitFor(async () => (await rig.waiting()).length === 0)
   await recorder.stop()
 })

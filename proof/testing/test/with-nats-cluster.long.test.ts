@@ -21,7 +21,6 @@ await t.test(
     const { cluster } = await waitFor(
       () => manager.streams.add({ name: 'S', subjects: ['s.>'], num_replicas: 3 }),
       {
-        timeoutMs: 15_000,
         what: 'the stream',
       },
     )
@@ -32,10 +31,9 @@ await t.test(
     if (killed === undefined) throw new Error('the stream has no leader')
     process.kill(killed, 'SIGKILL')
     const message = await waitFor(() => manager.streams.getMessage('S', { seq: ack.seq }), {
-      timeoutMs: 20_000,
       what: 'the message',
     })
     t.equal(message.string(), 'kept')
-    await waitFor(() => leader?.pid() !== killed, { timeoutMs: 10_000, what: 'the killed server' })
+    await waitFor(() => leader?.pid() !== killed, { what: 'the killed server' })
   },
 )

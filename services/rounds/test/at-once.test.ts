@@ -30,7 +30,7 @@ t.test('settlement that is not to be waited for is stored, and paid in the end',
   t.equal(rig.wallet.asked.length, asked, 'nobody waited for the wallet')
   t.equal((await rig.round(roundId)).status, 'SETTLING')
   t.match(await errorOf(place(rig, { ...win, final: true }, atOnce)), { code: 'WALLET_TIMEOUT', resource })
-  await rig.until(async () => (await rig.round(roundId)).status === 'SETTLED', { timeoutMs: 30_000 })
+  await rig.until(async () => (await rig.round(roundId)).status === 'SETTLED')
   t.match(await place(rig, { ...win, final: true }), { status: 200, body: { status: 'SUCCESS' } })
 })
 
@@ -45,7 +45,7 @@ t.test('a cash-out and a void that are not to be waited for name what is owed', 
   const owed = await errorOf(cashOut())
   t.match(owed, { code: 'WALLET_TIMEOUT', resource: { round_id: opened.round_id } })
   t.match(owed.resource?.transaction_id, /^win_/)
-  await rig.until(async () => (await rig.round(opened.round_id)).status === 'SETTLED', { timeoutMs: 30_000 })
+  await rig.until(async () => (await rig.round(opened.round_id)).status === 'SETTLED')
   t.match(await cashOut(), { body: { status: 'SETTLED', payout: '1.03' } })
 
   const other = await rig.openSession()

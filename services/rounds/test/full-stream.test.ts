@@ -10,7 +10,6 @@ import { Registry } from 'prom-client'
 import t from 'tap'
 import { act, cashOut, errorOf, type Rig, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
-const long = { timeoutMs: 30_000 }
 const kilobyte = 1024
 
 /** Fills the stream until it refuses a small event; what it holds then is not of rounds. */
@@ -43,7 +42,7 @@ t.test('a full stream refuses new play, settles what is owed, and loses no event
   const bet = { type: 'BET', session_id: driven.session_id }
   const placed = await place(rig, 'driven-1', bet)
   const roundId = placed.body.round_id
-  await waitFor(async () => (await rig.events()).length >= 4, long)
+  await waitFor(async () => (await rig.events()).length >= 4)
   await bound(rig, 256)
   await fill(rig)
 
@@ -52,7 +51,7 @@ t.test('a full stream refuses new play, settles what is owed, and loses no event
   const refusal = await waitFor(async () => {
     const error = await errorOf(rig.play(dice))
     return error.message.includes('room') ? error : null
-  }, long)
+  })
   t.match(refusal, { code: 'SERVICE_UNAVAILABLE', retryAfterS: 5 })
   const further = place(rig, 'driven-2', { ...bet, round_id: roundId })
   t.match(await errorOf(further), { code: 'SERVICE_UNAVAILABLE' })
@@ -64,11 +63,11 @@ t.test('a full stream refuses new play, settles what is owed, and loses no event
   t.strictSame(await ends(rig), [], 'the ends of both rounds wait in their outboxes')
 
   await bound(rig, 4096)
-  await waitFor(async () => (await rig.play(dice).catch(() => null)) !== null, long)
+  await waitFor(async () => (await rig.play(dice).catch(() => null)) !== null)
   await waitFor(async () => {
     const ended = (await ends(rig)).map(({ data }) => data.round_id)
     return ended.includes(open.round_id) && ended.includes(roundId)
-  }, long)
+  })
   const ids = (await ends(rig)).map(({ id }) => id)
   t.equal(new Set(ids).size, ids.length, 'and each came once')
 })

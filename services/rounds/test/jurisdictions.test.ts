@@ -316,7 +316,7 @@ t.test('a start outlives the process that accepted it', async (t) => {
   try {
     const exited = once(child, 'exit')
     const opening = () => rig.openSession({ jurisdiction: 'UK' })
-    const session = await waitFor(opening, { timeoutMs: 20_000, what: 'the service answers', everyMs: 100 })
+    const session = await waitFor(opening, { what: 'the service answers', everyMs: 100 })
     void rig.play(session, { transaction_id: 'lost' }).catch(() => undefined)
     t.equal((await exited)[1], 'SIGKILL')
     const [start] = await rig.storage.db.collection('paces').find().toArray()

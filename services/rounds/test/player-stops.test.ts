@@ -162,7 +162,7 @@ t.test('a stake that had passed its checks before the stop is ended as the open 
       const round = await rig.round(round_id)
       return round.status === 'VOIDED' ? round : null
     },
-    { timeoutMs: 20_000, what: 'the round is ended' },
+    { what: 'the round is ended' },
   )
   t.equal(ended.end_reason, 'abandoned')
 })

@@ -22,13 +22,10 @@ t.test('a stake of unknown outcome', async (t) => {
 
   await t.test('is played out when the wallet turns out to have taken it', async (t) => {
     rig.wallet.end(rig.scope, transactionId, 'SUCCESS')
-    const round = await rig.until(
-      async () => {
-        const now = await rig.round(roundId)
-        return now.status === 'SETTLED' ? now : null
-      },
-      { timeoutMs: 15_000 },
-    )
+    const round = await rig.until(async () => {
+      const now = await rig.round(roundId)
+      return now.status === 'SETTLED' ? now : null
+    })
     t.ok(verifyRound(round).valid)
     const repeated = await rig.play(session, { transaction_id: transactionId })
     t.equal(repeated.round_id, roundId, 'a repeat with its id joins it')
@@ -70,7 +67,7 @@ t.test('an owed credit is paid in the end, whatever the answer was', async (t) =
   t.equal(cashed.fairness.server_seed, null, 'the seed is not shown yet')
   const win = rig.wallet.asked.at(-1)
   rig.wallet.end(rig.scope, win?.transactionId ?? '', 'SUCCESS')
-  await rig.until(async () => (await rig.round(opened.round_id)).status === 'SETTLED', { timeoutMs: 15_000 })
+  await rig.until(async () => (await rig.round(opened.round_id)).status === 'SETTLED')
   t.equal((await cashOut(rig, session, opened.round_id)).status, 'SETTLED', 'the repeated action answers')
   t.equal(await codeOf(act(rig, session, opened.round_id, 24)), 'ROUND_ALREADY_SETTLED')
 })
@@ -87,20 +84,17 @@ t.test('a credit that takes longer than its caller waits is answered as owed', a
   const { body } = await rig.bus.call(playEndpoints.cashOut.call, request, context)
   t.equal(body.status, 'SETTLING')
   hanging.resolve()
-  await rig.until(async () => (await rig.round(round_id)).status === 'SETTLED', { timeoutMs: 15_000 })
+  await rig.until(async () => (await rig.round(round_id)).status === 'SETTLED')
 })
 
 t.test('a round left behind ends in favour of its player', async (t) => {
   const rig = await startRig(t, { timeScale: 600 })
   const session = await rig.openSession({ game: 'mines' })
   const untouched = await rig.play(session, { bet: { mines: 1 } })
-  const voided = await rig.until(
-    async () => {
-      const now = await rig.round(untouched.round_id)
-      return now.status === 'VOIDED' ? now : null
-    },
-    { timeoutMs: 15_000 },
-  )
+  const voided = await rig.until(async () => {
+    const now = await rig.round(untouched.round_id)
+    return now.status === 'VOIDED' ? now : null
+  })
   t.match(voided, { payout: '0.00', end_reason: 'abandoned', outcome: null })
   t.same(
     rig.wallet.asked.map(({ type }) => type),
@@ -114,13 +108,10 @@ t.test('a round left behind ends in favour of its player', async (t) => {
     query: {},
     body: undefined,
   })
-  const paid = await rig.until(
-    async () => {
-      const now = await rig.round(begun.round_id)
-      return now.status === 'SETTLED' ? now : null
-    },
-    { timeoutMs: 15_000 },
-  )
+  const paid = await rig.until(async () => {
+    const now = await rig.round(begun.round_id)
+    return now.status === 'SETTLED' ? now : null
+  })
   t.match(paid, { payout: '1.03', end_reason: 'abandoned' })
   t.equal(await codeOf(rig.play(session)), 'SESSION_CLOSED')
 })
@@ -154,13 +145,10 @@ t.test("a round never lives on another round's stake that has the same id", asyn
     },
   })
   t.equal(await codeOf(rig.play(session, { transaction_id: 'twin' })), 'TRANSACTION_CONFLICT')
-  const ended = await rig.until(
-    async () => {
-      const now = await rig.round(roundId)
-      return now.status === 'PENDING' ? null : now
-    },
-    { timeoutMs: 15_000 },
-  )
+  const ended = await rig.until(async () => {
+    const now = await rig.round(roundId)
+    return now.status === 'PENDING' ? null : now
+  })
   t.match(ended, { status: 'VOIDED', payout: '0.00', outcome: null, end_reason: 'stake_not_taken' })
   t.notOk(rig.wallet.asked.some(({ type }) => type === 'WIN'))
   t.equal((await rig.play(session)).status, 'SETTLED', 'the next round may begin')

@@ -126,9 +126,7 @@ t.test(
       const lost = { type: 'ROLLBACK', reference_transaction_id: id }
       t.equal(await codeOf(send(rig, lost)), 'WALLET_TIMEOUT')
       rig.wallet.end(rig.scope, id, status, outcome)
-      await rig.until(async () => (await rig.round(resource?.round_id ?? '')).status === ended, {
-        timeoutMs: 30_000,
-      })
+      await rig.until(async () => (await rig.round(resource?.round_id ?? '')).status === ended)
     }
     t.equal((await bet(rig, session)).status, 201, 'the next round may begin')
   },
@@ -145,8 +143,8 @@ t.test('a win that the wallet does not acknowledge holds up no refund of its rou
   t.equal(await codeOf(send(rig, win)), 'WALLET_TIMEOUT')
   const refund = { type: 'REFUND', reference_transaction_id: 'returned' }
   t.equal(await codeOf(send(rig, refund)), 'WALLET_TIMEOUT', 'it is unknown whether it was written')
-  await rig.until(() => rig.wallet.asked.some(({ type }) => type === 'REFUND'), { timeoutMs: 15_000 })
-  await rig.until(async () => (await rig.round(round_id)).stake === '10.00', { timeoutMs: 15_000 })
+  await rig.until(() => rig.wallet.asked.some(({ type }) => type === 'REFUND'))
+  await rig.until(async () => (await rig.round(round_id)).stake === '10.00')
 })
 
 t.test('a rollback that overtakes its stake voids the round, and the stake is never taken', async (t) => {

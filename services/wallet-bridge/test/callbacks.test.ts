@@ -49,7 +49,7 @@ await t.test('a signed hint makes a pending movement due at once, and the wallet
     async () => {
       return (await wallet.calls({ transaction_id: spec.transactionId })).length === 4
     },
-    { what: 'the retry schedule has come to long waits', timeoutMs: 15_000 },
+    { what: 'the retry schedule has come to long waits' },
   )
   const body = hint(spec.transactionId)
   t.equal(await send(body), null)

@@ -272,7 +272,7 @@ await t.test('a stopped process hands its certification over at once', async (t)
   t.teardown(() => next.stop())
   const before = (await show(scope, certification_id)).cases.length
   t.ok(before > 0 && before < caseIds.length)
-  await waitFor(async () => held.length > 0, { timeoutMs: 10_000 })
+  await waitFor(async () => held.length > 0)
   t.equal(
     (await show(scope, certification_id)).cases.length,
     before,

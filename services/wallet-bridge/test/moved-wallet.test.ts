@@ -62,7 +62,6 @@ await t.test('a wallet stays where movements or rounds are open', async (t) => {
   await old.clearFaults()
   await waitFor(async () => (await client.show(win.transactionId))?.movement.status === 'SUCCESS', {
     what: 'the win is credited',
-    timeoutMs: 30_000,
   })
   await t.rejects(move(scope, next.url), { code: 'CONFLICT', message: /movements: 0, unfinished rounds: 3/ })
   unfinished.delete(scope.operatorId)
@@ -96,7 +95,6 @@ await t.test('with the same ledger, what waits goes on at the new address', asyn
   t.equal((await move(scope, next.url, { same_ledger: true })).status, 200)
   await waitFor(async () => (await client.show(win.transactionId))?.movement.status === 'SUCCESS', {
     what: 'the new address credits the win',
-    timeoutMs: 30_000,
   })
   t.match(await next.calls({ transaction_id: win.transactionId }), [{ status: 'OK' }])
 })
@@ -116,7 +114,6 @@ await t.test('a wallet that does not know a stake which it took acknowledges not
   const ask = { reference: back.transactionId, as: 'success', order } as const
   const resolved = await waitFor(() => suite.bus.call(opsResolveMovement, ask).catch(() => null), {
     what: 'a person resolves it',
-    timeoutMs: 30_000,
   })
   t.match(resolved, { status: 'SUCCESS' })
   t.match(await client.show(bet.transactionId), { movement: { status: 'ROLLED_BACK' } })

@@ -176,7 +176,7 @@ await t.test('every wallet call is listed, without its signature', async (t) => 
     async () => {
       return (await client.show(win.transactionId))?.movement.status === 'SUCCESS'
     },
-    { what: 'the win is credited', timeoutMs: 10_000 },
+    { what: 'the win is credited' },
   )
   const attempts = (query: { limit: number; cursor?: string }) =>
     suite.bus.call(getTransactionAttempts.call, {
@@ -217,7 +217,6 @@ await t.test('the last try of a stake names no next one: what follows is its rol
     )
   await waitFor(async () => (await client.show(bet.transactionId))?.movement.status === 'ROLLED_BACK', {
     what: 'the stake is given back',
-    timeoutMs: 30_000,
   })
   await wallet.clearFaults()
   t.match(await tries(), [
@@ -352,7 +351,6 @@ await t.test("what may be in another day's ledger, or moved nothing, is not look
   const settled = async (id: string, status: string) => {
     await waitFor(async () => (await ours.show(id))?.movement.status === status, {
       what: `${id} is ${status}`,
-      timeoutMs: 30_000,
     })
     return (await ours.show(id))?.movement
   }

@@ -38,7 +38,7 @@ await t.test('ten unknown outcomes in a row stop new stakes only', async (t) => 
       )
       return refusal === null ? null : { spec, refusal }
     },
-    { what: 'a stake is refused fast', timeoutMs: 10_000 },
+    { what: 'a stake is refused fast' },
   )
   t.match(held.refusal, { code: 'WALLET_UNAVAILABLE', resource: undefined })
   t.equal(await client.show(held.spec.transactionId), null, 'nothing was written')
@@ -64,12 +64,10 @@ await t.test('outcomes at other replicas count here, and they are notified of ou
   suite.bus.publish(breakersSubject, Buffer.from(message))
   await waitFor(async () => (await suite.bus.call(opsWalletStatus, {})).breakers_open.includes(wallet), {
     what: 'the breaker is open here',
-    timeoutMs: 10_000,
   })
   await client.place(specOf({ type: 'WIN' }))
   await waitFor(() => told > 0, {
     what: 'the others are notified of the win without an answer',
-    timeoutMs: 10_000,
   })
 })
 
@@ -81,7 +79,6 @@ await t.test('a repeated stake does not use up the probe of an open breaker', as
   await Promise.all(Array.from({ length: 9 }, () => client.place(specOf())))
   await waitFor(async () => (await suite.bus.call(opsWalletStatus, {})).breakers_open.includes(wallet), {
     what: 'the breaker is open',
-    timeoutMs: 10_000,
   })
   let probes = 0
   const subscription = suite.bus.subscribe(breakersSubject, ({ data }) => {
@@ -94,7 +91,7 @@ await t.test('a repeated stake does not use up the probe of an open breaker', as
       await client.place(spec)
       return performance.now() > until
     },
-    { what: 'two intervals of probes are over', timeoutMs: 10_000 },
+    { what: 'two intervals of probes are over' },
   )
   t.equal(probes, 0)
   const stakes = () =>
@@ -104,7 +101,6 @@ await t.test('a repeated stake does not use up the probe of an open breaker', as
     )
   await waitFor(async () => (await stakes()) && probes > 0, {
     what: 'a new stake is the probe',
-    timeoutMs: 10_000,
   })
 })
 
@@ -137,7 +133,7 @@ await t.test('a wallet that hangs does not delay the credits of another', async 
     async () => {
       return (await quick.client.show(win.transactionId))?.movement.status === 'SUCCESS'
     },
-    { what: 'the other win is credited', timeoutMs: 10_000 },
+    { what: 'the other win is credited' },
   )
   t.ok(callsEnded < owed.length, `it waited for ${callsEnded} calls of the other, not for its backlog`)
   await dead.clearFaults()
@@ -146,7 +142,7 @@ await t.test('a wallet that hangs does not delay the credits of another', async 
       const ledger = await dead.ledger({ player_id: 'alice' })
       return ledger.filter(({ operation }) => operation === 'credit').length === 80
     },
-    { what: 'the backlog is credited once the wallet answers', timeoutMs: 30_000 },
+    { what: 'the backlog is credited once the wallet answers' },
   )
 })
 
@@ -171,7 +167,7 @@ await t.test('settlement works without JetStream, and the events follow', async 
       const stored = Object.values(state.subjects ?? {}).reduce((sum, count) => sum + count, 0)
       return stored >= 3 ? stored : null
     },
-    { what: 'the stream has the events', timeoutMs: 20_000 },
+    { what: 'the stream has the events' },
   )
   t.equal(stored, 3)
 })
@@ -192,7 +188,7 @@ await t.test('two replicas share the work and apply each movement once', async (
       const all = await Promise.all(specs.map(({ transactionId }) => client.show(transactionId)))
       return all.some((shown) => shown?.movement.status === 'PENDING') ? null : all
     },
-    { what: 'everything has ended', timeoutMs: 30_000 },
+    { what: 'everything has ended' },
   )
   const ledger = (await wallet.ledger({ player_id: 'alice' })).filter((e) => e.operation !== 'adjustment')
   for (const shown of moved) {

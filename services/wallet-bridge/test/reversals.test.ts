@@ -60,7 +60,6 @@ await t.test('a rollback of its own closes the round, but not that of a stake th
     await client.void(specOf({ playerId, driver: 'operator', ...change }))
     await waitFor(async () => (await client.show(stake.transactionId))?.movement.status === 'ROLLED_BACK', {
       what: 'the stake whose tries are spent is rolled back',
-      timeoutMs: 20_000,
     })
     const calls = await wallet.calls({ operation: 'rollback', player_id: playerId })
     const bodies = calls.map(({ body }) => z.object({ roundClosed: z.boolean() }).parse(JSON.parse(body)))
@@ -112,7 +111,6 @@ await t.test('a void while the debit is in flight ends with nothing taken', asyn
   const placing = client.place(spec)
   await waitFor(async () => (await client.show(spec.transactionId)) !== null, {
     what: 'the intent is stored',
-    timeoutMs: 10_000,
   })
   const voided = await client.void(spec)
   t.match(voided.stake, { status: 'ROLLED_BACK' })
@@ -146,7 +144,7 @@ await t.test(
         const found = suite.eventsOf(spec.transactionId)
         return found.length > 0 ? found : null
       },
-      { what: 'the event is out', timeoutMs: 10_000 },
+      { what: 'the event is out' },
     )
     t.match(event, { type: 'transaction.rollback', data: { status: 'SUCCESS', type: 'BET' } })
   },
@@ -178,7 +176,7 @@ await t.test(
         const found = suite.eventsOf(refund.transactionId)
         return found.length > 0 ? found : null
       },
-      { what: 'the event is out', timeoutMs: 10_000 },
+      { what: 'the event is out' },
     )
     t.match(event, { type: 'transaction.bet', data: { type: 'REFUND', status: 'SUCCESS' } })
   },

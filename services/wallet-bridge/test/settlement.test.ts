@@ -32,7 +32,7 @@ await t.test('a stake is debited once and its event follows', async (t) => {
   t.equal((await wallet.calls({ transaction_id: spec.transactionId })).length, 1)
   const [event] = await waitFor(
     () => (suite.eventsOf(spec.transactionId).length > 0 ? suite.eventsOf(spec.transactionId) : null),
-    { what: 'the event is out', timeoutMs: 10_000 },
+    { what: 'the event is out' },
   )
   t.match(event, { type: 'transaction.bet', data: { type: 'BET', status: 'SUCCESS', amount: '10.00' } })
 })
@@ -79,7 +79,7 @@ await t.test('a definite refusal on the first try is final, and is repeated with
   t.equal((await wallet.calls({ transaction_id: spec.transactionId })).length, 1)
   const [event] = await waitFor(
     () => (suite.eventsOf(spec.transactionId).length > 0 ? suite.eventsOf(spec.transactionId) : null),
-    { what: 'the event is out', timeoutMs: 10_000 },
+    { what: 'the event is out' },
   )
   t.match(event, {
     type: 'transaction.failed',
@@ -96,7 +96,7 @@ await t.test('a retry with the same bytes learns that a stake without an answer 
     async () => {
       return (await client.show(spec.transactionId))?.movement.status === 'SUCCESS'
     },
-    { what: 'the stake is taken', timeoutMs: 10_000 },
+    { what: 'the stake is taken' },
   )
   const calls = await wallet.calls({ transaction_id: spec.transactionId })
   t.equal(calls.length, 2)
@@ -111,7 +111,6 @@ await t.test('a stake whose tries are spent is rolled back, whether or not the w
   await client.place(spec)
   await waitFor(async () => (await client.show(spec.transactionId))?.movement.status === 'ROLLED_BACK', {
     what: 'the stake is rolled back',
-    timeoutMs: 20_000,
   })
   t.same((await client.place(spec)).outcome, { kind: 'done' })
   const ledger = await wallet.ledger({ player_id: 'spent' })
@@ -124,7 +123,7 @@ await t.test('a stake whose tries are spent is rolled back, whether or not the w
       const found = suite.eventsOf(spec.transactionId)
       return found.length > 0 ? found : null
     },
-    { what: 'the event is out', timeoutMs: 10_000 },
+    { what: 'the event is out' },
   )
   t.same(
     events.map(({ type, data }) => [type, data.reference_transaction_id]),
@@ -144,7 +143,7 @@ await t.test('a credit is retried until the wallet acknowledges, a refusal inclu
     async () => {
       return (await client.show(spec.transactionId))?.movement.status === 'SUCCESS'
     },
-    { what: 'the win is credited', timeoutMs: 10_000 },
+    { what: 'the win is credited' },
   )
   t.equal((await wallet.calls({ transaction_id: spec.transactionId })).length, 3)
 })
@@ -166,9 +165,7 @@ await t.test('a credit is refused while no stake of its round is taken', async (
   t.match(await client.place(refund), { outcome: { kind: 'pending' } })
   await t.rejects(client.place(win(false)), { code: 'ROUND_IN_PROGRESS' }, 'its stake is on its way back')
   await wallet.clearFaults()
-  await waitFor(async () => (await client.show(refund.transactionId))?.movement.status === 'SUCCESS', {
-    timeoutMs: 20_000,
-  })
+  await waitFor(async () => (await client.show(refund.transactionId))?.movement.status === 'SUCCESS')
   await t.rejects(client.place(win(false)), { code: 'ROUND_ALREADY_SETTLED' })
   await t.rejects(client.place({ ...win(true), amount: '0.00' }), { code: 'ROUND_ALREADY_SETTLED' })
 })

@@ -16,19 +16,17 @@ import { openReservation } from '../src/workers/open-reservation.ts'
 import { startReceiver } from './fixtures/receiver.ts'
 import { startRig } from './fixtures/rig.ts'
 
-const long = { timeoutMs: 30_000 }
-
 t.test('a delivery that can be sent at once wakes nobody; one behind others waits its turn', async (t) => {
   const rig = await startRig(t)
   const { endpoints, deliveries } = rig.collections
   const hanging: { end(): unknown }[] = []
   const receiver = await startReceiver(t)
   const { webhook_id } = await rig.createEndpoint(receiver.url)
-  const sent = (count: number) => waitFor(() => receiver.received.length === count, long)
+  const sent = (count: number) => waitFor(() => receiver.received.length === count)
   await rig.publish()
   await sent(1)
   const delivered = async () => (await deliveries.countDocuments({ status: 'DELIVERED' })) === 1
-  await waitFor(delivered, { ...long, what: 'the first delivery, for which the endpoint was leased' })
+  await waitFor(delivered, { what: 'the first delivery, for which the endpoint was leased' })
   const wakes = async () => (await endpoints.findOne({ _id: webhook_id }))?.wakes
   const before = await wakes()
 
@@ -39,10 +37,10 @@ t.test('a delivery that can be sent at once wakes nobody; one behind others wait
     await sent(count)
   }
   const claimed = { eventId: { $in: [...ids] }, claimToken: { $gt: 0 }, attemptCount: 1 }
-  await waitFor(async () => (await deliveries.countDocuments(claimed)) === 8, long)
+  await waitFor(async () => (await deliveries.countDocuments(claimed)) === 8)
   t.equal(await wakes(), before, 'none of them had the endpoint woken')
   const last = await rig.publish()
-  const waiting = await waitFor(() => deliveries.findOne({ eventId: last.id }), long)
+  const waiting = await waitFor(() => deliveries.findOne({ eventId: last.id }))
   t.match(waiting, { claimToken: 0, attemptCount: 0, status: 'PENDING' }, 'the ninth has no room')
 
   receiver.answer((response) => response.end())

@@ -15,10 +15,9 @@ import { type Received, startReceiver, status } from './fixtures/receiver.ts'
 import { type Rig, startRig } from './fixtures/rig.ts'
 
 /** Each case has its own database and account, and mostly waits. */
-t.jobs = 8
+t.jobs = 4
 const atOnce = { buffered: true }
 
-const long = { timeoutMs: 20_000 }
 /** Times are rounded to milliseconds, and an instant and a duration come from two clocks. */
 const clockErrorMs = 5
 
@@ -55,7 +54,7 @@ const afterAttempts = (rig: Rig, webhookId: string, attempts: number) =>
     return delivery !== undefined && delivery.attempt_count >= attempts
       ? show(rig, delivery.delivery_id)
       : null
-  }, long)
+  })
 
 void t.test('every failure is an attempt with its reason, and the schedule continues', atOnce, async (t) => {
   const attemptTimeoutMs = 3000
@@ -154,7 +153,7 @@ void t.test(
     const delivery = await waitFor(async () => {
       const [one] = await rig.deliveries({ webhook_id, status: 'FAILED' })
       return one === undefined ? null : show(rig, one.delivery_id)
-    }, long)
+    })
     t.equal(delivery.attempt_count, 12)
     t.strictSame(
       receiver.received.map(({ headers }) => headers['x-svc-delivery-attempt']),
@@ -168,10 +167,7 @@ void t.test(
     })
 
     await rig.publish()
-    const held = await waitFor(
-      async () => (await rig.deliveries({ webhook_id, status: 'HELD' }))[0] ?? null,
-      long,
-    )
+    const held = await waitFor(async () => (await rig.deliveries({ webhook_id, status: 'HELD' }))[0] ?? null)
     t.match((await show(rig, held.delivery_id)).waiting_for, /^paused: a delivery used up/)
     await t.rejects(retry(rig, held.delivery_id), { code: 'CONFLICT' })
 
@@ -182,19 +178,19 @@ void t.test(
       query: {},
       body: { held: 'deliver' },
     })
-    await waitFor(async () => (await show(rig, held.delivery_id)).status === 'DELIVERED', long)
+    await waitFor(async () => (await show(rig, held.delivery_id)).status === 'DELIVERED')
 
     await retry(rig, delivery.delivery_id)
     const again = await waitFor(async () => {
       const one = await show(rig, delivery.delivery_id)
       return one.status === 'DELIVERED' ? one : null
-    }, long)
+    })
     t.equal(again.attempt_count, 13, 'a failed one is sent once more with the next number')
     await retry(rig, delivery.delivery_id)
     const once = await waitFor(async () => {
       const one = await show(rig, delivery.delivery_id)
       return one.attempt_count === 14 ? one : null
-    }, long)
+    })
     t.equal(once.status, 'DELIVERED', 'a delivered one too')
     const last = receiver.received.at(-1)
     t.match(last?.headers, { 'x-svc-event-id': delivery.event_id, 'x-svc-delivery-attempt': '14' })
@@ -260,17 +256,17 @@ void t.test(
       // breaker holds back keep their attempt number.
       const held = shown.filter(({ attempt_count }) => attempt_count === 0)
       return held.find(({ waiting_for: why }) => !/is under way/.test(why ?? '')) ?? null
-    }, long)
+    })
     t.match(waiting.waiting_for, /^breaker open until [0-9:]{8}/)
     const afterOpening = receiver.received.length
     t.ok(afterOpening >= 10 && afterOpening <= 18, `${afterOpening} attempts until it opened`)
     t.ok(inFlightMax <= 8, `${inFlightMax} in flight`)
-    await waitFor(() => new Set(healthy.eventIds()).size === 40, long)
+    await waitFor(() => new Set(healthy.eventIds()).size === 40)
 
-    await waitFor(() => receiver.received.length > afterOpening, long)
+    await waitFor(() => receiver.received.length > afterOpening)
     code = 200
     inFlightMax = 0
-    await waitFor(async () => (await rig.deliveries({ webhook_id, status: 'PENDING' })).length === 0, long)
+    await waitFor(async () => (await rig.deliveries({ webhook_id, status: 'PENDING' })).length === 0)
     t.strictSame(new Set(receiver.eventIds()), new Set(events.map(({ id }) => id)))
     t.ok(inFlightMax <= 8 && inFlightMax > 1, `${inFlightMax} in flight`)
     t.match(await endpointOf(rig, webhook_id), {
@@ -295,10 +291,10 @@ void t.test(
     await waitFor(async () => {
       const endpoint = await rig.collections.endpoints.findOne({ _id: webhook_id })
       return (endpoint?.health.breaker.probeAt ?? null) !== null
-    }, long)
+    })
     const refusedBefore = receiver.received.length
     const other = await rig.publish()
-    await waitFor(() => receiver.eventIds().includes(other.id), long)
+    await waitFor(() => receiver.eventIds().includes(other.id))
     const probes = receiver.eventIds().indexOf(other.id) - refusedBefore
     // The attempts in flight when the breaker opened end after it.
     t.ok(probes <= 16, `${probes} of the refused events went out before it`)
@@ -321,7 +317,7 @@ void t.test(
         const [one] = await rig.deliveries({ webhook_id, status: 'FAILED' })
         return one === undefined ? null : show(rig, one.delivery_id)
       },
-      { timeoutMs: 30_000, everyMs: 50 },
+      { everyMs: 50 },
     )
     const sentAt = failed.attempts.map(({ sent_at }) => Date.parse(sent_at))
     t.equal(failed.attempt_count, 12)
@@ -332,7 +328,7 @@ void t.test(
       return deliveries.length === others.length && deliveries.every(({ status: now }) => now === 'DELIVERED')
         ? deliveries
         : null
-    }, long)
+    })
     t.strictSame(new Set(ended.map(({ attemptCount }) => attemptCount)), new Set([1]))
     t.match(await endpointOf(rig, webhook_id), { status: 'ACTIVE', pause_reason: null })
   },
@@ -345,14 +341,11 @@ void t.test('a success after a failure leaves the pace as it is: eight in flight
   await rig.publish({ type: 'round.started' })
   await afterAttempts(rig, webhook_id, 1)
   const accepted = await rig.publish()
-  await waitFor(
-    async () => (await rig.deliveries({ event_id: accepted.id }))[0]?.status === 'DELIVERED',
-    long,
-  )
+  await waitFor(async () => (await rig.deliveries({ event_id: accepted.id }))[0]?.status === 'DELIVERED')
   const waiting: ServerResponse[] = []
   receiver.answer((response) => waiting.push(response))
   await Promise.all(Array.from({ length: 12 }, () => rig.publish()))
-  await waitFor(() => waiting.length === 8, { ...long, what: 'eight in flight' })
+  await waitFor(() => waiting.length === 8, { what: 'eight in flight' })
   receiver.answer(status(200))
   for (const response of waiting) response.end()
 })
@@ -365,8 +358,8 @@ void t.test(
     const receiver = await startReceiver(t)
     const { webhook_id } = await rig.createEndpoint(receiver.url)
     await rig.publish()
-    const first = await waitFor(() => rig.collections.events.findOne({}), long)
-    await waitFor(() => receiver.received.length === 1, long)
+    const first = await waitFor(() => rig.collections.events.findOne({}))
+    await waitFor(() => receiver.received.length === 1)
     const eventId = first._id.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
     const fields = { webhookId: webhook_id, eventId, eventType: first.type, lane: 'fresh' } as const
     const lost = newDocument({
@@ -381,13 +374,13 @@ void t.test(
     const waiting = await waitFor(async () => {
       const shown = await show(rig, lost._id)
       return shown.attempt_count === 1 ? shown : null
-    }, long)
+    })
     t.match(waiting, { status: 'PENDING', next_attempt_at: String })
     t.match(waiting.last_attempt, { error: 'the event is not in the log any more', http_status: null })
     t.match(await endpointOf(rig, webhook_id), { failure_streak: { consecutive_failed_attempts: 0 } })
     await rig.collections.events.insertOne({ ...first, _id: eventId, seq: 2 })
     await retry(rig, lost._id)
-    await waitFor(async () => (await show(rig, lost._id)).status === 'DELIVERED', long)
+    await waitFor(async () => (await show(rig, lost._id)).status === 'DELIVERED')
   },
 )
 

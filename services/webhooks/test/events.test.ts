@@ -27,7 +27,7 @@ const list = async (rig: Rig, query: Query = {}) =>
   ).body
 
 const recorded = (rig: Rig, count: number) =>
-  waitFor(async () => (await rig.collections.events.countDocuments({})) >= count, { timeoutMs: 20_000 })
+  waitFor(async () => (await rig.collections.events.countDocuments({})) >= count)
 
 t.test('reading events', async (t) => {
   const rig = await startRig(t)
@@ -169,15 +169,12 @@ t.test('pollers miss and repeat no event while many write and a replica stops', 
   const poll = async (limit: number) => {
     const seen: string[] = []
     let cursor: string | undefined
-    await waitFor(
-      async () => {
-        const page = await list(rig, { limit, ...(cursor === undefined ? {} : { cursor }) })
-        cursor = page.next_cursor
-        seen.push(...page.data.map(({ id }) => id))
-        return seen.length >= total
-      },
-      { timeoutMs: 40_000 },
-    )
+    await waitFor(async () => {
+      const page = await list(rig, { limit, ...(cursor === undefined ? {} : { cursor }) })
+      cursor = page.next_cursor
+      seen.push(...page.data.map(({ id }) => id))
+      return seen.length >= total
+    })
     return seen
   }
   const [slow, fast] = await Promise.all([poll(20), poll(200), writing])
@@ -204,14 +201,11 @@ t.test('a dossier has the events of its round with their deliveries, and no othe
   const { id } = await rig.publish({ type: 'round.completed', data })
   await rig.publish({ data: { ...data, round_id: newId('rnd') } })
   const ask = (caller = rig.caller()) => rig.call({ call: roundEvents }, { caller, roundId })
-  const found = await waitFor(
-    async () => {
-      const { data: events, complete } = await ask()
-      const [first] = events
-      return complete && first?.deliveries[0]?.attempt_count === 1 ? first : null
-    },
-    { timeoutMs: 20_000 },
-  )
+  const found = await waitFor(async () => {
+    const { data: events, complete } = await ask()
+    const [first] = events
+    return complete && first?.deliveries[0]?.attempt_count === 1 ? first : null
+  })
   t.equal(found.event.id, id)
   t.match(found.deliveries, [
     {

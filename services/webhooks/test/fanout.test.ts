@@ -17,8 +17,6 @@ import { type Rig, startRig } from './fixtures/rig.ts'
 
 const order = { by: 'tester', reason: null, dryRun: false }
 
-const long = { timeoutMs: 20_000 }
-
 /** Creates the consumer again at the sequence, as `ops consumer rewind` does. */
 async function rewind(rig: Rig, fromSeq: number, toSeq: number) {
   const started = await rig.bus.call(fanoutRewind.start, { order, fromSeq, toSeq })
@@ -32,7 +30,7 @@ async function rewind(rig: Rig, fromSeq: number, toSeq: number) {
   return waitFor(async () => {
     const now = await rig.bus.call(fanoutRewind.show, { rewindId: started.rewind_id })
     return now.done ? now : null
-  }, long)
+  })
 }
 
 t.test('a rewind repairs missing events and deliveries, changes no others and counts both', async (t) => {
@@ -44,7 +42,7 @@ t.test('a rewind repairs missing events and deliveries, changes no others and co
   const events = []
   for (let count = 0; count < 20; count++) events.push(await rig.publish())
   await rig.publish({ type: 'round.started' })
-  await waitFor(() => receiver.received.length === 20, long)
+  await waitFor(() => receiver.received.length === 20)
 
   const unchanged = await rewind(rig, 1, 22)
   t.match(unchanged, { seen: 22, repaired: 0, unchanged: 22, parked: 0 })
@@ -58,7 +56,7 @@ t.test('a rewind repairs missing events and deliveries, changes no others and co
   await rig.collections.deliveries.deleteOne({ eventId: events[19]?.id ?? '' })
   const repaired = await rewind(rig, 2, 22)
   t.match(repaired, { seen: 21, repaired: 4, unchanged: 17, parked: 0 })
-  await waitFor(() => receiver.received.length === 24, long)
+  await waitFor(() => receiver.received.length === 24)
   t.strictSame(new Set(receiver.eventIds().slice(20)), new Set([...lost, events[19]?.id]))
   const numbers = Map.groupBy(receiver.received.slice(20), ({ headers }) => headers['x-svc-delivery-attempt'])
   t.equal(numbers.get('1')?.length, 1, 'whoever recorded the others may have sent them as the first')
@@ -80,7 +78,7 @@ t.test('an unreadable message is parked at its fifth failure and holds up no oth
   const parked = await waitFor(async () => {
     const { data } = await rig.bus.call(opsListParked, { limit: 10 })
     return data[0] ?? null
-  }, long)
+  })
   t.match(parked, {
     consumer: 'webhooks-fanout',
     stream_seq: 1,
@@ -113,7 +111,7 @@ t.test('many events to several endpoints by type, each exactly once, over two re
       rig.publish({ type: index % 3 === 0 ? 'transaction.win' : 'round.started' }),
     ),
   )
-  await waitFor(() => all.received.length >= 300 && wins.received.length >= 100, long)
+  await waitFor(() => all.received.length >= 300 && wins.received.length >= 100)
   t.strictSame(new Set(all.eventIds()), new Set(events.map(({ id }) => id)))
   t.equal(all.received.length, 300)
   t.equal(wins.received.length, 100)
@@ -126,7 +124,7 @@ t.test('a reply that reaches the event stream is parked and changes nothing', as
   const { nc } = rig.bus
   const manager = await jetstreamManager(nc)
   const stored = async (count: number) =>
-    waitFor(async () => (await manager.streams.info('EVENTS')).state.messages === count, long)
+    waitFor(async () => (await manager.streams.info('EVENTS')).state.messages === count)
   const bet = eventSubject(rig.scope, 'transaction.bet')
   const won = eventSubject(rig.scope, 'transaction.win')
   const event = await rig.publish()
@@ -155,7 +153,7 @@ t.test('a reply that reaches the event stream is parked and changes nothing', as
   const parked = await waitFor(async () => {
     const { data } = await rig.bus.call(opsListParked, { limit: 10 })
     return data.length === 4 ? data : null
-  }, long)
+  })
   t.strictSame(new Set(parked.map(({ subject }) => subject)), new Set([won]))
   t.strictSame(parked.map(({ error }) => error.slice(0, 12)).toSorted(), [
     'not JSON',
@@ -167,7 +165,7 @@ t.test('a reply that reaches the event stream is parked and changes nothing', as
     const { num_pending, num_ack_pending } = await manager.consumers.info('EVENTS', 'webhooks-fanout')
     return num_pending + num_ack_pending === 0
   }
-  await waitFor(settled, { ...long, what: 'the end: none of it comes again' })
+  await waitFor(settled, { what: 'the end: none of it comes again' })
   const { state } = await manager.streams.info('EVENTS', { subjects_filter: '>' })
   t.strictSame(state.subjects, { [bet]: 3, [won]: 4 })
   const recorded = await rig.collections.events.find({}).sort({ seq: 1 }).toArray()

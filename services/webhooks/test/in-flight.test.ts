@@ -7,8 +7,6 @@ import t, { type Test } from 'tap'
 import { startReceiver } from './fixtures/receiver.ts'
 import { type Rig, startRig, testCaller } from './fixtures/rig.ts'
 
-const long = { timeoutMs: 30_000 }
-
 /** A receiver that answers nothing until it is told to. */
 async function startHanging(t: Test) {
   const open: ServerResponse[] = []
@@ -41,10 +39,10 @@ t.test('an endpoint has as many attempts in flight as max_in_flight says, eight 
   t.equal(body.max_in_flight, 20)
   t.equal((await create(rig, plain.url)).body.max_in_flight, 8)
   await publishMany(rig, 100)
-  await waitFor(() => wide.open() === 20 && plain.open() === 8, long)
+  await waitFor(() => wide.open() === 20 && plain.open() === 8)
   const claimed = { webhookId: body.webhook_id, claimToken: { $gt: 0 } }
   const inFlight = async () => (await rig.collections.deliveries.countDocuments(claimed)) === 20
-  await waitFor(inFlight, { ...long, what: 'those in flight to be stored' })
+  await waitFor(inFlight, { what: 'those in flight to be stored' })
 
   const target = { caller: rig.caller(), params: { webhook_id: body.webhook_id }, query: {} }
   const patched = await rig.call(patchWebhook, { ...target, body: { max_in_flight: 3 } })
@@ -62,7 +60,7 @@ t.test('an endpoint has as many attempts in flight as max_in_flight says, eight 
     }, 10)
   })
   plain.answerAll()
-  await waitFor(() => new Set(wide.eventIds()).size === 100, long)
+  await waitFor(() => new Set(wide.eventIds()).size === 100)
   t.ok(wide.received.length - before >= 80)
   t.ok(most <= 3, `${most} in flight`)
 })
@@ -88,7 +86,7 @@ t.test("twenty hanging endpoints of one account leave another's deliveries room"
   await publishMany(rig, 64)
   // 1280 deliveries wait; an account alone comes to three quarters of 1024 slots, an endpoint to one when
   // half of those are taken.
-  await waitFor(() => hanging.open() >= 384, long)
+  await waitFor(() => hanging.open() >= 384)
 
   const other = { operatorId: randomUUID(), environment: 'SANDBOX' } as const
   const receiver = await startReceiver(t)
@@ -99,7 +97,7 @@ t.test("twenty hanging endpoints of one account leave another's deliveries room"
     body: { url: receiver.url, environment: 'TEST', events: [] },
   })
   await Promise.all(Array.from({ length: 50 }, () => rig.publish({ scope: other })))
-  await waitFor(() => new Set(receiver.eventIds()).size === 50, long)
+  await waitFor(() => new Set(receiver.eventIds()).size === 50)
   t.ok(hanging.open() >= 384, `${hanging.open()} of the first account hang still`)
   t.ok(hanging.open() < 768, 'and it has left a quarter')
   hanging.answerAll()

@@ -5,7 +5,6 @@ import { startReceiver, status } from './fixtures/receiver.ts'
 import { type Rig, startRig } from './fixtures/rig.ts'
 import { spawnService } from './fixtures/service-process.ts'
 
-const long = { timeoutMs: 30_000 }
 const inMs = (ms: number) => new Date(Date.now() + ms)
 const hourMs = 3_600_000
 const backlogSize = 12
@@ -17,8 +16,7 @@ const request = (rig: Rig, id: string) => ({
   body: undefined,
 })
 const show = async (rig: Rig, id: string) => (await rig.call(dashboardGetDelivery, request(rig, id))).body
-const retry = (rig: Rig, id: string) =>
-  waitFor(() => rig.call(dashboardRetryDelivery, request(rig, id)), long)
+const retry = (rig: Rig, id: string) => waitFor(() => rig.call(dashboardRetryDelivery, request(rig, id)))
 
 /**
  * An endpoint with an open breaker, whose deliveries have all failed once and are due at their ninth step, in
@@ -34,7 +32,7 @@ async function withOpenBreaker(t: Test, rig: Rig, leftBefore: boolean) {
     const failed = await deliveries.countDocuments({ attemptCount: { $gt: 0 } })
     const endpoint = await endpoints.findOne({ _id: webhook_id })
     return endpoint?.health.breaker.probeAt !== null && failed >= 10 && underWay === 0
-  }, long)
+  })
   const stepDueAt = inMs(5 * hourMs)
   const due = { attemptCount: 1, dueAt: stepDueAt, nextAttemptAt: stepDueAt }
   await deliveries.updateMany({}, { $set: { ...due, firstAttemptAt: inMs(-4 * hourMs), step: 9, stepDueAt } })
@@ -59,20 +57,17 @@ for (const leftBefore of [false, true]) {
       const { endpoints } = rig.collections
       const { refused, first, stepDueAt, others, webhookId } = await withOpenBreaker(t, rig, leftBefore)
       await retry(rig, first._id)
-      await waitFor(async () => (await others()) === backlogSize - 1, long)
+      await waitFor(async () => (await others()) === backlogSize - 1)
       const still = { status: 'PENDING', attempt_count: 2, next_attempt_at: stepDueAt.toISOString() }
       const pulled = await waitFor(async () => {
         const shown = await show(rig, refused._id)
         return shown.attempt_count === 2 ? shown : null
-      }, long)
+      })
       t.match(pulled, still)
       t.match(pulled.waiting_for, /^attempt 3 is due at [0-9:]{8}, after HTTP 500$/)
 
       const later = await rig.publish()
-      await waitFor(
-        async () => (await rig.deliveries({ event_id: later.id }))[0]?.status === 'DELIVERED',
-        long,
-      )
+      await waitFor(async () => (await rig.deliveries({ event_id: later.id }))[0]?.status === 'DELIVERED')
       const noted = await endpoints.findOne({ _id: webhookId })
       t.strictSame(noted?.pulledFor, noted?.health.breaker.closedAt)
       t.match(await show(rig, refused._id), still, 'a success pulls nothing forward')
@@ -82,11 +77,11 @@ for (const leftBefore of [false, true]) {
         { _id: webhookId },
         { $unset: { pulledFor: true }, $min: { dueAt: new Date() }, $inc: { wakes: 1, version: 1 } },
       )
-      await waitFor(async () => (await endpoints.findOne({ _id: webhookId }))?.pulledFor !== undefined, long)
+      await waitFor(async () => (await endpoints.findOne({ _id: webhookId }))?.pulledFor !== undefined)
       t.match(await show(rig, refused._id), still, 'the same closing pulls it forward once')
 
       await retry(rig, refused._id)
-      await waitFor(async () => (await show(rig, refused._id)).attempt_count === 3, long)
+      await waitFor(async () => (await show(rig, refused._id)).attempt_count === 3)
       t.match(await show(rig, refused._id), { ...still, attempt_count: 3 }, 'a manual retry uses up no step')
       const kept = await rig.collections.deliveries.findOne({ _id: refused._id })
       t.match(kept, { step: leftBefore ? 2 : 9, stepDueAt })
@@ -110,23 +105,17 @@ for (const point of ['webhooks.health-settled=kill@1', 'webhooks.backlog-pulled=
       void doomed.ended.then(() => {
         isDead = true
       })
-      await waitFor(
-        async () => isDead || (await rig.call(dashboardRetryDelivery, request(rig, first._id))),
-        long,
-      )
+      await waitFor(async () => isDead || (await rig.call(dashboardRetryDelivery, request(rig, first._id))))
       t.equal(await doomed.ended, 'SIGKILL')
       await rig.startOne()
-      await waitFor(async () => (await others()) === backlogSize - 1, long)
+      await waitFor(async () => (await others()) === backlogSize - 1)
       const pulled = await waitFor(async () => {
         const kept = await rig.collections.deliveries.findOne({ _id: refused._id, claimToken: 0 })
         return kept?.attemptCount === 2 ? kept : null
-      }, long)
+      })
       t.match(pulled, { status: 'PENDING', step: 9, stepDueAt, dueAt: stepDueAt, nextAttemptAt: stepDueAt })
       const later = await rig.publish()
-      await waitFor(
-        async () => (await rig.deliveries({ event_id: later.id }))[0]?.status === 'DELIVERED',
-        long,
-      )
+      await waitFor(async () => (await rig.deliveries({ event_id: later.id }))[0]?.status === 'DELIVERED')
       t.equal((await rig.collections.deliveries.findOne({ _id: refused._id }))?.attemptCount, 2)
     },
   )

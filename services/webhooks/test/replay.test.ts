@@ -19,7 +19,6 @@ import { type Rig, startRig } from './fixtures/rig.ts'
 t.jobs = 4
 const atOnce = { buffered: true }
 
-const long = { timeoutMs: 20_000 }
 const window = () => ({
   from: new Date(Date.now() - 3_600_000).toISOString(),
   to: new Date(Date.now() + 1000).toISOString(),
@@ -174,18 +173,18 @@ void t.test('a cancelled replay counts the deliveries that were in flight and ar
     waiting.push({ response, eventId: String(headers['x-svc-event-id']) }),
   )
   await Promise.all(Array.from({ length: 20 }, () => rig.publish()))
-  await waitFor(async () => (await events.countDocuments({})) === 20, long)
+  await waitFor(async () => (await events.countDocuments({})) === 20)
   const { webhook_id } = await rig.createEndpoint(receiver.url)
   const replay = replayCalls(rig, webhook_id)
   const counted = async (replay_id: string | null) => {
     const ended = async () => (await replays.findOne({ _id: replay_id ?? '' }))?.counted === true
-    await waitFor(ended, { timeoutMs: 30_000, what: 'the end of counting' })
+    await waitFor(ended, { what: 'the end of counting' })
     return replay.show(replay_id)
   }
 
   const made = (await replay.create()).body.replay_id
-  await waitFor(() => waiting.length >= 2, long)
-  await waitFor(async () => (await replay.show(made)).created === 20, long)
+  await waitFor(() => waiting.length >= 2)
+  await waitFor(async () => (await replay.show(made)).created === 20)
   t.match((await replay.cancel(made)).body, { status: 'CANCELLED', delivered: 0 })
   const [accepted] = waiting
   receiver.answer((response, { headers }) =>
@@ -211,8 +210,8 @@ void t.test('a cancelled replay counts the deliveries that were in flight and ar
   waiting.length = 0
   receiver.answer((response) => waiting.push({ response, eventId: '' }))
   const again = (await replay.create({ only: 'all' })).body.replay_id
-  await waitFor(() => waiting.length >= 2, long)
-  await waitFor(async () => (await replay.show(again)).created === 20, long)
+  await waitFor(() => waiting.length >= 2)
+  await waitFor(async () => (await replay.show(again)).created === 20)
   t.match((await replay.cancel(again)).body, { delivered: 0 }, 'earlier deliveries are not counted')
   receiver.answer(status(200))
   for (const { response } of waiting) response.writeHead(200).end()
@@ -230,21 +229,21 @@ void t.test('a cancelled replay does not count deliveries that a person sends ag
   const waiting: ServerResponse[] = []
   const receiver = await startReceiver(t, (response) => waiting.push(response))
   await Promise.all(Array.from({ length: 10 }, () => rig.publish()))
-  await waitFor(async () => (await events.countDocuments({})) === 10, long)
+  await waitFor(async () => (await events.countDocuments({})) === 10)
   const { webhook_id } = await rig.createEndpoint(receiver.url)
   const replay = replayCalls(rig, webhook_id)
   const { replay_id } = (await replay.create()).body
-  await waitFor(() => waiting.length >= 2, long)
-  await waitFor(async () => (await replay.show(replay_id)).created === 10, long)
+  await waitFor(() => waiting.length >= 2)
+  await waitFor(async () => (await replay.show(replay_id)).created === 10)
   await replay.cancel(replay_id)
   receiver.answer(status(200))
-  const left = await waitFor(() => deliveries.findOne({ status: 'CANCELLED' }), long)
+  const left = await waitFor(() => deliveries.findOne({ status: 'CANCELLED' }))
   const retry = { caller: rig.caller(), params: { delivery_id: left._id }, query: {}, body: undefined }
   await rig.call(dashboardRetryDelivery, retry)
   const sent = async () => (await deliveries.findOne({ _id: left._id }))?.status === 'DELIVERED'
-  await waitFor(sent, { ...long, what: "a person's retry" })
+  await waitFor(sent, { what: "a person's retry" })
   for (const response of waiting) response.writeHead(200).end()
-  await waitFor(async () => (await replays.findOne({ _id: replay_id ?? '' }))?.counted === true, long)
+  await waitFor(async () => (await replays.findOne({ _id: replay_id ?? '' }))?.counted === true)
   const ended = await deliveries.countDocuments({ status: 'DELIVERED' })
   t.match(await replay.show(replay_id), { created: 10, delivered: ended - 1, failed: 0 })
 })
@@ -256,7 +255,7 @@ void t.test(
     const rig = await startRig(t, { replicas: 2 })
     const receiver = await startReceiver(t)
     await rig.publish()
-    await waitFor(async () => (await rig.collections.events.countDocuments({})) === 1, long)
+    await waitFor(async () => (await rig.collections.events.countDocuments({})) === 1)
     const { webhook_id } = await rig.createEndpoint(receiver.url)
     const body = { ...window(), only: 'missing', dry_run: false } as const
     const caller = rig.caller({ idempotencyKey: 'again' })
@@ -347,13 +346,10 @@ void t.test(
     const request = { order, webhookId: webhook_id, ...window(), only: 'missing' as const }
     t.match(await rig.bus.call(opsReplayEndpoint, request), { status: 'PREVIEW', matched: 1 })
     const job = await rig.bus.call(opsReplayEndpoint, { ...request, order: { ...order, dryRun: false } })
-    const done = await waitFor(
-      async () => {
-        const now = await rig.bus.call(opsShowReplay, { replayId: job.replay_id ?? '' })
-        return now.status === 'DONE' ? now : null
-      },
-      { timeoutMs: 40_000 },
-    )
+    const done = await waitFor(async () => {
+      const now = await rig.bus.call(opsShowReplay, { replayId: job.replay_id ?? '' })
+      return now.status === 'DONE' ? now : null
+    })
     t.match(done, { created: 1, delivered: 0, failed: 1 })
     t.equal(receiver.received.length, 12)
   },

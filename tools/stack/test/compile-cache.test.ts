@@ -29,7 +29,6 @@ t.test('a service that is killed leaves compiled files where the runner keeps it
   const compiled = () => (existsSync(compileCache) ? globSync('**/*', { cwd: compileCache }) : [])
   await waitFor(() => lines.join('').includes('service.started') && compiled().length > 10, {
     what: 'the started service has written what it compiled, while it runs',
-    timeoutMs: 20_000,
   })
   t.type(child.pid(), 'number', 'nothing has ended it')
 })

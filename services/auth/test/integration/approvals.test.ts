@@ -94,7 +94,7 @@ t.test('a key that somebody has changed since is not deleted', async (t) => {
     const entries = await casino.audit('approval.end')
     return entries.length === 0 ? null : entries
   }
-  t.match(await waitFor(endOf, { timeoutMs: 30_000, what: 'the end in the audit log' }), [
+  t.match(await waitFor(endOf, { what: 'the end in the audit log' }), [
     {
       actor: { kind: 'service' },
       object: { id },
@@ -149,7 +149,7 @@ t.test('one act on an object waits at a time, until it is rejected, stale or out
     const entries = await casino.audit('approval.end')
     return entries.length < 4 ? null : entries.map(({ object, after }) => [object.id, after?.status] as const)
   }
-  const ends = await waitFor(endsOf, { timeoutMs: 30_000, what: 'four ends in the audit log' })
+  const ends = await waitFor(endsOf, { what: 'four ends in the audit log' })
   t.strictSame(
     new Map(ends),
     new Map([

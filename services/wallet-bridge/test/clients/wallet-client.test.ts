@@ -51,7 +51,7 @@ await t.test('a credit finds a socket while stakes that get no answer hold all o
   t.teardown(() => server.close())
   const url = `http://${addressOf(server)}`
   for (let stake = 0; stake < 100; stake++) void client.call(callOf(url, 'debit', 60_000))
-  await waitFor(() => asked.length >= 48, { what: 'stakes take their sockets', timeoutMs: 10_000 })
+  await waitFor(() => asked.length >= 48, { what: 'stakes take their sockets' })
   const { exchange } = await client.call(callOf(url, 'credit', 10_000))
   t.match(exchange, { kind: 'answer', httpStatus: 200 })
   t.equal(asked.filter((path) => path === '/debit').length, 48)

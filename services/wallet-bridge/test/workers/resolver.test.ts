@@ -7,7 +7,6 @@ import { newScope, silentLogger, specOf } from '../fixtures/bridge.ts'
 
 const clock = { now: () => new Date() }
 const scope = newScope()
-const limit = { timeoutMs: 10_000 }
 
 function owed(walletKey: string, number: number): MovementDocument {
   const spec = specOf({ type: 'WIN', transactionId: `${walletKey}-${number}` })
@@ -73,7 +72,7 @@ t.test('a wallet gets a place although the backlogs of others take all of them',
       if (!full) endAll()
       return full
     },
-    { what: 'every place is taken', ...limit },
+    { what: 'every place is taken' },
   )
   backlog.set('late', [owed('late', 0)])
   resolver.wake()
@@ -87,7 +86,7 @@ t.test('a wallet gets a place although the backlogs of others take all of them',
       ended += 1
       return false
     },
-    { what: 'the late one is begun', ...limit },
+    { what: 'the late one is begun' },
   )
   t.ok(ended < 128, `it waited for ${ended} others, not for a backlog to end`)
 })
@@ -96,7 +95,7 @@ t.test('a wallet that answers again gets its backlog with growing concurrency', 
   const backlog = new Map([['acme', Array.from({ length: 400 }, (_, number) => owed('acme', number))]])
   const { begun, ends, endAll, breaker, resolver } = start(t, backlog)
   const settled = async (running: number) => {
-    await waitFor(() => ends.size === running, { what: `${running} calls are under way`, ...limit })
+    await waitFor(() => ends.size === running, { what: `${running} calls are under way` })
     resolver.wake()
     await new Promise((resolve) => setImmediate(resolve))
     return ends.size
@@ -123,7 +122,7 @@ t.test('a wallet that answers is served while hundreds of silent ones hold their
   const { begun, ends, breaker, resolver } = start(t, backlog)
   breaker.silent = (key) => key.startsWith('dead')
   resolver.wake()
-  await waitFor(() => ends.size >= 128, { what: 'silent wallets have their calls', ...limit })
+  await waitFor(() => ends.size >= 128, { what: 'silent wallets have their calls' })
   backlog.set(
     'live',
     Array.from({ length: 40 }, (_, number) => owed('live', number)),
@@ -138,7 +137,7 @@ t.test('a wallet that answers is served while hundreds of silent ones hold their
       }
       return begun.filter((key) => key === 'live').length === 40
     },
-    { what: 'every credit of the wallet that answers is sent', ...limit },
+    { what: 'every credit of the wallet that answers is sent' },
   )
   t.equal(begun.filter((key) => key.startsWith('dead')).length, 128, 'none of the silent ones has ended')
 })
@@ -157,7 +156,7 @@ t.test('due lag is told by what a movement waits for', async (t) => {
   )
   const { ends, endAll, breaker, resolver } = start(t, backlog)
   breaker.silent = (key) => key === 'mute'
-  await waitFor(() => ends.size >= 256 || (endAll(), false), { what: 'every place is taken', ...limit })
+  await waitFor(() => ends.size >= 256 || (endAll(), false), { what: 'every place is taken' })
   const { answering, full, silent } = resolver.dueLags()
   t.same([answering, silent], [0, 0], 'nothing waits for this process')
   t.ok(full >= 20_000, 'these wallets have as many calls as one process makes')
@@ -167,7 +166,6 @@ t.test('due lag is told by what a movement waits for', async (t) => {
   resolver.wake()
   await waitFor(() => resolver.dueLags().answering > 0 && resolver.dueLags().silent > 0, {
     what: 'both are seen',
-    ...limit,
   })
   const lags = resolver.dueLags()
   t.ok(lags.answering >= 9000 && lags.answering < 20_000, 'a wallet that answers waits for a place')
@@ -175,11 +173,9 @@ t.test('due lag is told by what a movement waits for', async (t) => {
 
   await waitFor(() => (endAll(), [...backlog.values()].every((due) => due.length === 0) && ends.size === 0), {
     what: 'all are done',
-    ...limit,
   })
   await waitFor(() => Object.values(resolver.dueLags()).every((ms) => ms === 0), {
     what: 'no lag is left',
-    ...limit,
   })
 })
 
@@ -192,7 +188,7 @@ t.test('movements that cannot be advanced do not hide those behind them', async 
       endAll()
       return begun.length >= 300
     },
-    { what: 'each of them was looked at', ...limit },
+    { what: 'each of them was looked at' },
   )
   backlog.set('acme', [...stuck, owed('acme', 1000)])
   resolver.wake()
@@ -203,6 +199,6 @@ t.test('movements that cannot be advanced do not hide those behind them', async 
       resolver.wake()
       return isServed
     },
-    { what: 'the one behind them is begun', ...limit },
+    { what: 'the one behind them is begun' },
   )
 })

@@ -37,8 +37,8 @@ await t.test(
     ] as const) {
       const killed = pid()
       process.kill(killed, 'SIGKILL')
-      await waitFor(() => pid() !== killed, { timeoutMs: 10_000, what: 'the restart' })
-      t.equal(await waitFor(() => write(engine.url, id), { timeoutMs: 10_000, what: 'a write' }), id)
+      await waitFor(() => pid() !== killed, { what: 'the restart' })
+      t.equal(await waitFor(() => write(engine.url, id), { what: 'a write' }), id)
     }
   },
 )

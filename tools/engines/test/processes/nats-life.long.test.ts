@@ -55,9 +55,8 @@ await t.test(
     const killed = engine.pid()
     if (killed === null) throw new Error('the server is not ours')
     process.kill(killed, 'SIGKILL')
-    await waitFor(() => engine.pid() !== killed, { timeoutMs: 10_000, what: 'the restart' })
+    await waitFor(() => engine.pid() !== killed, { what: 'the restart' })
     const message = await waitFor(() => manager.streams.getMessage('S', { seq }), {
-      timeoutMs: 10_000,
       what: 'the message',
     })
     t.equal(message.string(), 'kept')

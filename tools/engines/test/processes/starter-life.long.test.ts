@@ -26,7 +26,6 @@ async function start(folder: string): Promise<{ child: ChildProcess; pids: numbe
 /** Nothing of the starter lives and none of its sockets is left. */
 async function nothingLeft(t: Tap, folder: string, pids: number[]): Promise<void> {
   await waitFor(() => processesOf(folder).length === 0, {
-    timeoutMs: 15_000,
     what: 'the end of all processes',
   })
   t.strictSame(pids.map(processStartedAt), [null, null, null])

@@ -147,7 +147,7 @@ t.test('a stranger starts the product and money moves', async (t) => {
         await stack.killAndAwaitRestart(name)
         await playing
         const heals = async () => (await send('GET', `${demo.base_url}/readyz`)).status === 200
-        await waitFor(heals, { timeoutMs: 30_000, what: 'the stack to be ready again' })
+        await waitFor(heals, { what: 'the stack to be ready again' })
       }
       t.strictSame(await checkBooks(demo, operator, since), [])
     },

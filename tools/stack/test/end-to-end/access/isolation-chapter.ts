@@ -119,7 +119,6 @@ async function makeOneOfEach(world: AccessWorld): Promise<Record<string, string>
   )
   const first = async (path: string) =>
     waitFor(async () => rows.parse(okay(200, await send('GET', path, { token: owner })).data)[0], {
-      timeoutMs: 15_000,
       what: `something in ${path}`,
     })
   const event = await first('/v1/dashboard/events')
@@ -147,7 +146,7 @@ async function makeOneOfEach(world: AccessWorld): Promise<Record<string, string>
       okay(201, await send('POST', '/v1/game/rounds', { token: dice.playerToken, body: almostSure }))
       return rows.parse(okay(200, await send('GET', '/v1/dashboard/flags', { token: owner })).data)[0]
     },
-    { timeoutMs: 15_000, everyMs: 500, what: 'a flag on a win' },
+    { everyMs: 500, what: 'a flag on a win' },
   )
   const [approval = ''] = await makeApprovals(world, owner, 1)
   const certify = await send('POST', '/v1/dashboard/wallets/TEST/certify', { token: owner, body: {} })

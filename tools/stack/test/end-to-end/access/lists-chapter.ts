@@ -160,23 +160,22 @@ async function makeTwoOfEach(world: AccessWorld) {
   }
   await makeApprovals(world, owner, 2)
   const events = '/v1/dashboard/events?environment=LIVE&type=round.completed'
-  await waitFor(async () => (await listed(events)).length >= 2, { timeoutMs: 15_000, what: 'live events' })
+  await waitFor(async () => (await listed(events)).length >= 2, { what: 'live events' })
   const deliveries = '/v1/dashboard/webhook-deliveries?environment=LIVE'
   await waitFor(async () => (await listed(deliveries)).length >= 2, {
-    timeoutMs: 15_000,
     what: 'live deliveries',
   })
   const returns = '/v1/dashboard/returns?environment=LIVE'
-  await waitFor(async () => (await listed(returns)).length >= 2, { timeoutMs: 15_000, what: 'live returns' })
+  await waitFor(async () => (await listed(returns)).length >= 2, { what: 'live returns' })
   const logs = '/v1/dashboard/request-logs?environment=LIVE'
-  await waitFor(async () => (await listed(logs)).length >= 2, { timeoutMs: 15_000, what: 'live requests' })
+  await waitFor(async () => (await listed(logs)).length >= 2, { what: 'live requests' })
   const flags = `/v1/dashboard/flags?${new URLSearchParams({ environment: 'LIVE', player_id: player }).toString()}`
   await waitFor(
     async () => {
       await play(world, playerToken)
       return (await listed(flags)).length >= 2
     },
-    { timeoutMs: 15_000, everyMs: 500, what: 'live flags' },
+    { everyMs: 500, what: 'live flags' },
   )
   return {
     playerToken,
@@ -222,7 +221,6 @@ async function callTwice(world: AccessWorld, live: string): Promise<string> {
   const [id] = idsOf(await send('GET', `/v1/transactions?${query}`, { token: live }))
   const attempts = `/v1/transactions/${String(id)}/attempts`
   await waitFor(async () => idsOf(await send('GET', attempts, { token: live })).length > 1, {
-    timeoutMs: 15_000,
     what: 'the second wallet call',
   })
   return String(id)

@@ -15,7 +15,6 @@ export async function reconcileNothing(
   const begun = okay(202, await send('POST', order, { token, rawBody: '', headers }))
   const id = String(begun.reconciliation_id)
   await waitFor(async () => okay(200, await send('GET', `${path}/${id}`, { token })).status === 'DONE', {
-    timeoutMs: 30_000,
     what: 'the comparison to end',
   })
   return id

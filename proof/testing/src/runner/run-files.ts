@@ -64,10 +64,22 @@ function takeNext(queue: TestFile[], last: TestFile | null): TestFile | null {
   return queue.splice(Math.max(at, 0), 1)[0] ?? null
 }
 
+/** Settings of the product and of terminals, which a person or a CI may have set for something else. */
+const settings = /^(CI|FORCE_COLOR|PORT|NODE_ENV|MONGODB_URL|NATS_URL|PITBOSS_.*)$/
+/** Of these, the ones that are about tests. */
+const ofTests = /^PITBOSS_(TEST_.*|E2E_.*|STACK_FLAGS|CACHE_DIR)$/
+
+/** The environment as tests see it: alike wherever they run. */
+function ofTheMachine(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !settings.test(name) || ofTests.test(name)),
+  )
+}
+
 function startWorker({ root, env, limitMs, stopping }: RunOptions) {
   const child = spawn(process.execPath, ['--require', hooks, program], {
     cwd: root,
-    env: { ...process.env, ...env, TAP_TIMEOUT: '0' },
+    env: { ...ofTheMachine(process.env), ...env, NO_COLOR: '1', TAP_TIMEOUT: '0' },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   const exited = once(child, 'exit')

@@ -12,6 +12,9 @@ const files = {
   'hangs.test.ts':
     "import t from 'tap'\nt.test('waits', () => new Promise((resolve) => setTimeout(resolve, 60_000)))",
   'sets.test.ts': `${passing}\nprocess.env.LEFT_BEHIND = 'yes'`,
+  'settings.test.ts':
+    "import t from 'tap'\nconst { CI, PITBOSS_LOG_LEVEL } = process.env\n" +
+    "t.test('sees none', async (t) => t.strictSame([CI, PITBOSS_LOG_LEVEL], [undefined, undefined]))",
   'sees.test.ts':
     "import t from 'tap'\nt.test('sees', async (t) => t.equal(process.env.LEFT_BEHIND, undefined))",
 }
@@ -64,6 +67,14 @@ await t.test('a file whose process dies or hangs has failed, and the next one ru
   const [hangs, next] = await run(root, ['hangs.test.ts', 'passes.test.ts'], 3_000)
   t.match(hangs, { ok: false, timedOut: true, output: /waits/, complaints: [/within 3 s/] })
   t.match(next, { ok: true })
+})
+
+await t.test('settings of whoever runs the tests do not reach them', async (t) => {
+  t.teardown(() => {
+    for (const name of ['CI', 'PITBOSS_LOG_LEVEL']) delete process.env[name]
+  })
+  Object.assign(process.env, { CI: '1', PITBOSS_LOG_LEVEL: 'debug' })
+  t.match(await run(t.testdir(files), ['settings.test.ts']), [{ ok: true }])
 })
 
 await t.test('the environment is put back after each file', async (t) => {

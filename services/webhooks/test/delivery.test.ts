@@ -47,6 +47,19 @@ const retry = (rig: Rig, id: string) =>
     body: undefined,
   })
 
+const dayMs = 24 * 3_600_000
+
+/** Takes the endpoint's deliveries to the next step of their schedule, and to the end of their day, as time does. */
+async function makeDue({ collections: { deliveries, endpoints } }: Rig, webhookId: string): Promise<void> {
+  const now = new Date()
+  const waiting = { webhookId, status: 'PENDING', claimedAt: null, dueAt: { $gt: now } } as const
+  const due = { $set: { dueAt: now, nextAttemptAt: now, stepDueAt: now } }
+  const begun = { $set: { firstAttemptAt: new Date(now.getTime() - dayMs) } }
+  await deliveries.updateMany({ ...waiting, attemptCount: 11 }, begun)
+  if ((await deliveries.updateMany(waiting, due)).modifiedCount === 0) return
+  await endpoints.updateOne({ _id: webhookId }, { $min: { dueAt: now }, $inc: { wakes: 1 } })
+}
+
 /** The only delivery of the endpoint, once this many of its attempts have ended. */
 const afterAttempts = (rig: Rig, webhookId: string, attempts: number) =>
   waitFor(async () => {
@@ -146,11 +159,12 @@ void t.test(
   'a dead endpoint gets twelve attempts with the same bytes and rising numbers, then is paused',
   atOnce,
   async (t) => {
-    const rig = await startRig(t, { timeScale: 20_000 })
+    const rig = await startRig(t, { timeScale: 60 })
     const receiver = await startReceiver(t, status(500))
     const { webhook_id } = await rig.createEndpoint(receiver.url)
     await rig.publish()
     const delivery = await waitFor(async () => {
+      await makeDue(rig, webhook_id)
       const [one] = await rig.deliveries({ webhook_id, status: 'FAILED' })
       return one === undefined ? null : show(rig, one.delivery_id)
     })

@@ -33,6 +33,9 @@ export const transactionId = z
   .string()
   .regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'must be 1 to 128 characters of A-Z a-z 0-9 _ . : -')
 
+/** The same for a new movement: `.` and `..` cannot be sent in a path. */
+export const newTransactionId = transactionId.regex(/^(?!\.{1,2}$)/, 'must be neither "." nor ".."')
+
 /** The outer shape of an amount; its decimals are checked where the currency is known. */
 export const amount = z
   .string('must be a decimal string such as "10.00"')
@@ -46,13 +49,81 @@ export const balance = z
 export const currency = z.string().regex(/^[A-Z]{3,5}$/, 'must be a currency code such as "USD"')
 
 const notAnInstant = 'must be an ISO 8601 time in UTC such as 2026-11-20T09:30:00.000Z'
+const notATime =
+  'must be a time with its offset, such as 2026-11-20T09:30:00.000Z or 2026-11-20T10:30:00+01:00'
+const plusAsSpace = `${notATime}; write the plus of an offset as %2B`
 /** Bound of an instant's text, with room for a long fraction; cursors carry instants. */
 const instantCharactersMax = 64
 
 /** An instant in UTC, with or without milliseconds; impossible dates are refused. */
 export const instant = z.iso.datetime({ error: notAnInstant }).max(instantCharactersMax, notAnInstant)
 
-export const playerId = z.string().min(1).max(128)
+/**
+ * An instant as a client writes it: an RFC 3339 time with any offset. Becomes UTC with milliseconds; finer
+ * fractions are cut. docs/contract.md, section 1.
+ */
+export const givenInstant = z
+  .string(notATime)
+  .max(instantCharactersMax, notATime)
+  .meta({ format: 'date-time' })
+  .transform((text, context) => {
+    const read = readTime(text)
+    if (read !== null) return read
+    const message = / \d\d:\d\d$/.test(text) ? plusAsSpace : notATime
+    context.issues.push({ code: 'custom', message, input: text })
+    return z.NEVER
+  })
+
+const timePattern =
+  /^(?<date>\d{4}-\d\d-\d\d)[Tt](?<minute>([01]\d|2[0-3]):[0-5]\d)(:(?<second>[0-5]\d)(\.(?<fraction>\d+))?)?(?<offset>[Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+
+/** An RFC 3339 time as UTC text with milliseconds; null for what is none, or has a date that is not. */
+function readTime(text: string): string | null {
+  const {
+    date = '',
+    minute,
+    second = '00',
+    fraction = '',
+    offset = '',
+  } = timePattern.exec(text)?.groups ?? {}
+  const midnight = new Date(`${date}T00:00:00Z`)
+  if (Number.isNaN(midnight.getTime()) || !midnight.toISOString().startsWith(date)) return null
+  const millis = fraction.slice(0, 3).padEnd(3, '0')
+  const time = new Date(`${date}T${minute}:${second}.${millis}${offset.toUpperCase()}`)
+  return /^\d{4}-/.test(time.toISOString()) ? time.toISOString() : null
+}
+
+const playerCharactersMax = 128
+const tooLong = `must have at most ${playerCharactersMax} characters`
+
+/** A player's id, as sessions of any release have it. Counted in code points. */
+export const playerId = z
+  .string()
+  .min(1)
+  .max(2 * playerCharactersMax, tooLong)
+  .refine((id) => [...id].length <= playerCharactersMax, tooLong)
+
+/** Control characters, line and paragraph separators, marks of direction, and what nobody sees. */
+const unseen = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff]/u
+const unseenAtAnEnd = /^[\s\u200c\u200d]|[\s\u200c\u200d]$/u
+
+/** The id of a player in a new session: what looks alike is alike. docs/contract.md, section 4. */
+export const newPlayerId = playerId
+  .refine((id) => id === id.normalize('NFC'), 'must be in the Unicode form NFC')
+  .refine((id) => !unseen.test(id), 'must not have control characters or characters that nobody sees')
+  .refine((id) => !unseenAtAnEnd.test(id), 'must not begin or end with white space or a joiner')
+  .refine((id) => id !== '.' && id !== '..', 'must be neither "." nor ".."')
+
+/** A name or another short text that people read: one line without marks of direction. */
+export const shownText = (charactersMax: number) =>
+  z
+    .string()
+    .min(1, 'must not be empty')
+    .max(charactersMax)
+    .refine((text) => !unseenInText.test(text), 'must not have control characters or marks of direction')
+
+const unseenInText = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u
+
 export const gameSlug = z.string().min(1).max(64)
 export const clientSeed = z
   .string()
@@ -84,7 +155,7 @@ export const cursor = z.string().min(1).max(2048)
 export const pageQuery = { limit, cursor: cursor.optional() } as const
 
 /** The window that time-bounded lists take; both ends are inclusive. */
-export const windowQuery = { from: instant.optional(), to: instant.optional() } as const
+export const windowQuery = { from: givenInstant.optional(), to: givenInstant.optional() } as const
 
 export const idempotencyKey = z
   .string()

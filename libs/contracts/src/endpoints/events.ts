@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineEndpoint, forDashboard, everybody } from '../endpoint.ts'
 import { eventEnvelopeSchema, eventType } from '../objects/event.ts'
-import { instant, pageQuery, windowQuery } from '../primitives.ts'
+import { givenInstant, pageQuery, windowQuery } from '../primitives.ts'
 
 /** Routes of the event log, which webhooks answers. Source: docs/contract.md, sections 7 and 11. */
 
@@ -40,7 +40,7 @@ export const manifestSchema = z.strictObject({
 export const getEventManifest = defineEndpoint('GET /v1/events/manifest', {
   access: { 'operator-api': 'events:read' },
   subject: 'webhooks.v1.event.manifest',
-  query: z.strictObject({ from: instant, to: instant }),
+  query: z.strictObject({ from: givenInstant, to: givenInstant }),
   reply: manifestSchema,
   budgetMs: 30_000,
 })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { roleSchema } from '../caller.ts'
 import { defineEndpoint, everybody, ownerAlone, ownerAndAdmin } from '../endpoint.ts'
 import { email, password, userSchema, userSessionSchema } from '../objects/user.ts'
-import { pageOf, pageQuery } from '../primitives.ts'
+import { pageOf, pageQuery, shownText } from '../primitives.ts'
 
 /** The routes of dashboard users, answered by the auth service. Source: docs/contract.md, section 11. */
 
@@ -62,7 +62,7 @@ export const inviteUser = defineEndpoint('POST /v1/dashboard/users', {
   subject: 'auth.v1.user.create',
   body: z.strictObject({
     email,
-    name: z.string().min(1).max(128),
+    name: shownText(128),
     role: roleSchema,
     password: password.optional(),
     /** The person has to change the given password after the first sign-in. */

@@ -4,7 +4,7 @@ import { gameSchema } from '../objects/game.ts'
 import { receiptCreateSchema, receiptSchema, servedPageSchema } from '../objects/receipt.ts'
 import { roundSchema, roundStatus } from '../objects/round.ts'
 import { sessionSchema } from '../objects/session.ts'
-import { amount, balance, clientSeed, currency, pageOf, pageQuery, transactionId } from '../primitives.ts'
+import { amount, balance, clientSeed, currency, pageOf, newTransactionId, pageQuery } from '../primitives.ts'
 import { roundParam, roundsPage, walletBudgetMs } from './round-parts.ts'
 
 /** Routes of a player's browser, about the caller's session. Source: docs/contract.md, sections 4 and 11. */
@@ -69,7 +69,7 @@ export const playRound = defineEndpoint('POST /v1/game/rounds', {
     bet: z.record(z.string(), z.unknown()),
     client_seed: clientSeed.nullable().optional(),
     free_bet: z.boolean().optional(),
-    transaction_id: transactionId.optional(),
+    transaction_id: newTransactionId.optional(),
   }),
   reply: roundSchema,
   budgetMs: walletBudgetMs,

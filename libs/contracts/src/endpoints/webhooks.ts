@@ -13,7 +13,7 @@ import {
 } from '../objects/webhook.ts'
 import { eventType } from '../objects/event.ts'
 import { endpointSeriesSchema, seriesQuery } from '../objects/series.ts'
-import { instant, pageOf, pageQuery, accountMode, windowQuery } from '../primitives.ts'
+import { givenInstant, pageOf, pageQuery, accountMode, windowQuery } from '../primitives.ts'
 
 /** Routes of webhook endpoints, replays and deliveries. Source: docs/contract.md, sections 7 and 11. */
 
@@ -107,8 +107,8 @@ export const createReplay = defineEndpoint('POST /v1/dashboard/webhooks/{webhook
   subject: 'webhooks.v1.replay.create',
   ...oneWebhook,
   body: z.strictObject({
-    from: instant,
-    to: instant,
+    from: givenInstant,
+    to: givenInstant,
     types: z.array(eventType).max(7).optional(),
     only: replayOnly.default('missing'),
     dry_run: z.boolean().default(false),

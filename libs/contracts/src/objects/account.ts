@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { jurisdictionName } from '../jurisdictions.ts'
-import { accountMode, brandId, currency, userId, viewId } from '../primitives.ts'
+import { accountMode, brandId, currency, shownText, userId, viewId } from '../primitives.ts'
 import { liveStatusSchema, planSchema } from '../caller.ts'
 
 /** Every scope that exists. Source: docs/contract.md, section 2. */
@@ -39,7 +39,7 @@ export const credentialSchema = z.strictObject({
   scopes_used: z.array(scopeName).optional(),
 })
 
-const name = z.string().min(1).max(128)
+const name = shownText(128)
 const scopes = z.array(scopeName).max(20)
 const ipAllowlist = z.array(z.string().min(1).max(64)).max(100)
 
@@ -72,7 +72,7 @@ export const businessSchema = z.strictObject({
 })
 
 export const businessPatchSchema = z.strictObject({
-  name: z.string().min(1).max(128).optional(),
+  name: name.optional(),
   currencies: z.array(currency).min(1).max(200).optional(),
   timezone: z.string().min(1).max(64).optional(),
   require_totp: z.boolean().optional(),
@@ -88,7 +88,7 @@ export const brandSchema = z.strictObject({
   created_at: z.string(),
 })
 export const brandCreateSchema = z.strictObject({
-  name: z.string().min(1).max(128),
+  name,
   default_jurisdiction: jurisdictionName.optional(),
 })
 
@@ -100,7 +100,7 @@ export const viewPage = z
 
 /** Body of `POST /v1/dashboard/views`; `query` is that of the page's address. */
 export const viewCreateSchema = z.strictObject({
-  name: z.string().min(1, 'is needed').max(64),
+  name: shownText(64),
   page: viewPage,
   query: z.string().max(2048),
 })

@@ -6,7 +6,7 @@ import {
   gameSlug,
   grantId,
   eventEnvironment,
-  instant,
+  givenInstant,
   playerId,
 } from '../primitives.ts'
 
@@ -60,5 +60,5 @@ export const freeBetCreateSchema = z.strictObject({
   currency,
   stake: amount,
   count: z.int().min(1).max(1000),
-  expires_at: instant.optional(),
+  expires_at: givenInstant.optional(),
 })

@@ -7,6 +7,7 @@ import {
   playerId,
   roundId,
   sessionId,
+  newTransactionId,
   transactionId,
 } from '../primitives.ts'
 
@@ -60,7 +61,7 @@ export type MovementAttempt = z.infer<typeof movementAttemptSchema>
 export const transactionBodySchema = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('BET'),
-    transaction_id: transactionId,
+    transaction_id: newTransactionId,
     session_id: z.string().min(1).max(64),
     amount,
     currency,
@@ -68,7 +69,7 @@ export const transactionBodySchema = z.discriminatedUnion('type', [
   }),
   z.strictObject({
     type: z.literal('WIN'),
-    transaction_id: transactionId,
+    transaction_id: newTransactionId,
     round_id: z.string().min(1).max(64),
     amount,
     currency,
@@ -77,7 +78,7 @@ export const transactionBodySchema = z.discriminatedUnion('type', [
   }),
   z.strictObject({
     type: z.enum(['REFUND', 'ROLLBACK']),
-    transaction_id: transactionId,
+    transaction_id: newTransactionId,
     reference_transaction_id: transactionId,
     amount: amount.optional(),
     currency: currency.optional(),

@@ -4,6 +4,7 @@ import {
   currency,
   eventEnvironment,
   gameSlug,
+  givenInstant,
   instant,
   playerId,
   roundId,
@@ -15,7 +16,7 @@ import {
 
 const reason = z.string().min(1).max(500)
 
-export const stopCreateSchema = z.strictObject({ reason, until: instant.optional() })
+export const stopCreateSchema = z.strictObject({ reason, until: givenInstant.optional() })
 export const stopLiftSchema = z.strictObject({ reason })
 
 export const stopStatus = z.enum(['IN_FORCE', 'OVER', 'LIFTED'])

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { instant, webhookId, accountMode } from '../primitives.ts'
+import { givenInstant, webhookId, accountMode } from '../primitives.ts'
 
 /** Figures of an endpoint and of a wallet over time. Source: docs/contract.md, section 3, "Series". */
 
@@ -30,8 +30,8 @@ const seriesStep = z
 
 /** `to` is now unless given, `from` a day before it; the step is the shortest that 300 points allow. */
 export const seriesQuery = {
-  from: instant.optional(),
-  to: instant.optional(),
+  from: givenInstant.optional(),
+  to: givenInstant.optional(),
   step_s: seriesStep,
 } as const
 

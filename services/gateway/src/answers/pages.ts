@@ -88,6 +88,17 @@ export async function servedPage(pages: StaticFiles | null, build: string): Prom
   return file?.data.includes(`src="/play/assets/${build}"`) === true ? page : null
 }
 
+/** `GET /`: leads a browser to the dashboard; for everybody else there is nothing here. */
+export function createHome() {
+  return async ({ raw }: PageRequest): Promise<Answer> => {
+    const wantsPage = (raw.headers.accept ?? '')
+      .split(',')
+      .some((type) => /^\s*text\/html\s*(;|$)/i.test(type))
+    if (!wantsPage) throw new ServiceError('NOT_FOUND')
+    return { status: 302, headers: { location: '/dashboard', 'cache-control': 'no-store', vary: 'accept' } }
+  }
+}
+
 /**
  * `/dashboard*`: files below `assets/`, else the one page, whose own router does the rest. No text becomes
  * script there.

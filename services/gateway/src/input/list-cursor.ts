@@ -29,7 +29,8 @@ export function validateQuery(schema: z.ZodType, given: Readonly<Record<string, 
   const [payload, mac, ...carried] = given.cursor.split('.')
   if (carried.length === 0) return asked
   const filters = carried.length === 1 ? decodeFilters(carried[0] ?? '') : null
-  const differs = (name: string) => given[name] !== undefined && given[name] !== filters?.[name]
+  const own = querySchema.parse(asked.value)
+  const differs = (name: string) => given[name] !== undefined && own[name] !== filters?.[name]
   if (filters === null || Object.keys(filters).some(differs)) return foreign
   const resumed = validatePart(schema, { ...filters, ...given, cursor: `${payload}.${mac}` }, 'query')
   return resumed.ok ? resumed : foreign

@@ -65,14 +65,15 @@ function tooLarge(): ServiceError {
 }
 
 /**
- * Checks that the body is declared as plain JSON in UTF-8.
+ * Checks that the body is declared as plain JSON in UTF-8; other parameters of the type say nothing.
  * @throws ServiceError VALIDATION_ERROR path `content-type` or `content-encoding`.
  */
 export function requireJsonContent(request: IncomingMessage): void {
   const type = singleHeader(request, 'content-type')
-  if (type === null || !/^application\/json[ \t]*(;[ \t]*charset=("utf-8"|utf-8)[ \t]*)?$/i.test(type)) {
+  if (type === null || !/^application\/json[ \t]*(;|$)/i.test(type))
     throw invalidField('content-type', 'must be application/json')
-  }
+  const [, charset = 'utf-8'] = /;[ \t]*charset=[ \t]*"?([^";\s]*)/i.exec(type) ?? []
+  if (!/^utf-?8$/i.test(charset)) throw invalidField('content-type', 'must have the charset utf-8, or none')
   requirePlainEncoding(request)
 }
 

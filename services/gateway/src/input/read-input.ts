@@ -9,6 +9,7 @@ import {
 import { z } from 'zod'
 import { validateQuery } from './list-cursor.ts'
 import { parseJson } from './parse-json.ts'
+import { withoutNulls } from './without-nulls.ts'
 import { type BodyRules, hasBody, readBody, requireJsonContent } from './read-body.ts'
 import { validatePart } from './validate.ts'
 import type { RouteEntry } from '../routes/route-entry.ts'
@@ -76,7 +77,8 @@ function validateBody({ shapes, method }: RouteEntry, body: unknown): ReturnType
     const part = validatePart(nothing, body === undefined ? {} : body, 'body')
     return part.ok ? { ok: true, value: undefined } : part
   }
-  if (body !== undefined) return validatePart(shapes.body, body, 'body')
+  if (body !== undefined)
+    return validatePart(shapes.body, withoutNulls(shapes.body, body, { clears: method === 'PATCH' }), 'body')
   const withoutFields = method === 'POST' ? validatePart(shapes.body, {}, 'body') : null
   if (withoutFields?.ok === true) return withoutFields
   return { ok: false, details: [{ path: 'body', message: 'is required' }] }

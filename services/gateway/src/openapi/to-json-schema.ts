@@ -136,7 +136,8 @@ export function createSchemaWriter(): SchemaWriter {
   const named = new Map<string, string>()
   return {
     write(schema, io) {
-      const options = { io, unrepresentable: 'any', metadata: componentNames } as const
+      const override = io === 'input' ? tellDefault : () => undefined
+      const options = { io, unrepresentable: 'any', metadata: componentNames, override } as const
       const { $schema: _dialect, $defs = {}, ...rest } = toReferences(z.toJSONSchema(schema, options))
       for (const [name, definition] of Object.entries(definitions.parse($defs))) {
         const text = JSON.stringify(definition)
@@ -152,6 +153,17 @@ export function createSchemaWriter(): SchemaWriter {
           .map(([name, text]) => [name, object.parse(JSON.parse(text))]),
       ),
   }
+}
+
+/**
+ * Says a default in words: generators of clients take a property that has one for a property that is always
+ * there, and ask their users for it.
+ */
+function tellDefault({ jsonSchema }: { jsonSchema: { default?: unknown; description?: string } }): void {
+  if (jsonSchema.default === undefined) return
+  const said = `By default ${JSON.stringify(jsonSchema.default)}.`
+  jsonSchema.description = jsonSchema.description === undefined ? said : `${jsonSchema.description} ${said}`
+  delete jsonSchema.default
 }
 
 const object = z.record(z.string(), z.unknown())

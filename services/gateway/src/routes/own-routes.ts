@@ -26,7 +26,7 @@ import { createDossier } from '../answers/dossier.ts'
 import { createEventTypes, eventTypesReply } from '../answers/event-types.ts'
 import { createMintToken } from '../answers/mint-token.ts'
 import { createOverview } from '../answers/overview.ts'
-import { createDashboardPage, createPlayPage, createVerifyPage } from '../answers/pages.ts'
+import { createDashboardPage, createHome, createPlayPage, createVerifyPage } from '../answers/pages.ts'
 import {
   createHealthz,
   createPublicKeys,
@@ -219,6 +219,7 @@ export const ownRoutes: readonly RouteEntry[] = [
   page('GET /v1/public/docs', 'This description as a page', createDocs),
   page('GET /v1/public/docs/*', 'Files of that page', createDocs),
   page('GET /play/*', 'Pages on which players play', createPlayPage),
+  page('GET /', 'To the dashboard, for who asks for a page', createHome),
   page('GET /dashboard', 'The dashboard', createDashboardPage),
   page('GET /dashboard/*', 'The dashboard', createDashboardPage),
 ]

@@ -4,6 +4,7 @@ import { brotliCompressSync, gunzipSync } from 'node:zlib'
 import t from 'tap'
 import {
   createDashboardPage,
+  createHome,
   createPlayPage,
   createStaticFiles,
   createVerifyPage,
@@ -26,6 +27,18 @@ writeFileSync(join(folder, 'play/assets/long-Bx3kQ9aZ.js'), script)
 const inbound = (rest: string, headers: Record<string, string> = {}): Pick<Inbound, 'params' | 'raw'> => ({
   params: { '*': rest },
   raw: Object.assign(Object.create(null), { headers }),
+})
+
+await t.test('the root leads who asks for a page to the dashboard, and is nothing else', async (t) => {
+  const home = createHome()
+  for (const accept of [
+    'text/html',
+    'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8',
+    'a/b, Text/HTML;q=0.1',
+  ])
+    t.match(await home(inbound('', { accept })), { status: 302, headers: { location: '/dashboard' } }, accept)
+  for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }])
+    await t.rejects(home(inbound('', headers)), { code: 'NOT_FOUND' })
 })
 
 await t.test('a game has its own page or the common one', async (t) => {

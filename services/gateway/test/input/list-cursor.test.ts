@@ -180,7 +180,7 @@ await t.test(
 await t.test('the longest filters still make a cursor that is taken', async (t) => {
   const list = listOf('/v1/dashboard/transactions')
   const instant = (start: string) => `${start}.${'0'.repeat(43)}Z`
-  for (const player_id of ['p'.repeat(128), '玩'.repeat(128), '\u0001'.repeat(128)]) {
+  for (const player_id of ['p'.repeat(128), '玩'.repeat(128), '😀'.repeat(128), '\u0001'.repeat(128)]) {
     const filters = {
       environment: 'LIVE',
       player_id,
@@ -194,7 +194,10 @@ await t.test('the longest filters still make a cursor that is taken', async (t) 
     const cursor = await cursorOf(list, filters)
     t.match(cursor, /^[A-Za-z0-9_.-]{1,2048}$/)
     t.equal((await get(list, { cursor })).status, 200, `${cursor.length} characters`)
-    t.strictSame(asked().query, { ...filters, limit: 50, cursor: ofService })
+    const window = { from: '2026-11-19T00:00:00.000Z', to: '2026-11-20T00:00:00.000Z' }
+    t.strictSame(asked().query, { ...filters, ...window, limit: 50, cursor: ofService })
+    const spelled = { cursor, from: '2026-11-19T01:00:00+01:00' }
+    t.equal((await get(list, spelled)).status, 200, 'the same time in another spelling is the same filter')
   }
   const endless = await get(list, { from: instant('2026-11-19T00:00:00').replace('Z', '0Z') })
   t.match(endless, { status: 422, paths: ['from'] }, 'an instant of more than 64 characters is none')

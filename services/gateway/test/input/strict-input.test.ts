@@ -101,6 +101,7 @@ await t.test('only plain JSON is taken', async (t) => {
     'application/x-www-form-urlencoded',
     'application/jsonp',
     'application/json; charset=latin1',
+    'application/json; version=1; charset=iso-8859-1',
   ]
   const more = [
     'application/json, text/plain',
@@ -121,6 +122,9 @@ await t.test('only plain JSON is taken', async (t) => {
     'application/json',
     'application/json; charset=utf-8',
     'APPLICATION/JSON;charset="UTF-8"',
+    'application/json;',
+    'application/json; charset=utf8',
+    'application/json; version=1; charset=utf-8',
   ]) {
     const answer = await ask(`${url}/v1/sessions`, {
       method: 'POST',
@@ -177,7 +181,8 @@ const badQueries: [path: string, named: string][] = [
   ['/v1/sessions?status=active', 'status'],
   ['/v1/sessions?from=2026-02-30T00:00:00Z', 'from'],
   ['/v1/sessions?from=2026-11-20', 'from'],
-  ['/v1/sessions?from=2026-11-20T09:30:00%2B01:00', 'from'],
+  ['/v1/sessions?from=2026-11-20T09:30:00+01:00', 'from'],
+  ['/v1/sessions?from=2026-11-20T09:30:60Z', 'from'],
   ['/v1/sessions?from=1700000000', 'from'],
   ['/v1/sessions?to=2026-13-01T00:00:00Z', 'to'],
   ['/v1/sessions?to=2026-11-20T25:00:00Z', 'to'],

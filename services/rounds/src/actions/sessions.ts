@@ -62,6 +62,7 @@ export function createSessions({
     readAll(
       () => judgeAmount(body.limits?.min_stake, body.currency, 'limits.min_stake'),
       () => judgeAmount(body.limits?.max_stake, body.currency, 'limits.max_stake'),
+      () => judgeReturnUrl(body.return_url, scope.environment),
     )
     const createdAt = clock.now()
     const creation = { list: 'sessions', body, now: createdAt }
@@ -220,4 +221,10 @@ function readLimits(body: SessionBody, allowed: Limits): SessionDocument['limits
     throw invalidField(path, 'leaves no stake within the limits of the game')
   }
   return { minStake: minStake?.toString() ?? null, maxStake: maxStake?.toString() ?? null }
+}
+
+/** A player with real money is never sent back over an open line. */
+function judgeReturnUrl(url: string | undefined, environment: Caller['scope']['environment']): void {
+  if (environment === 'LIVE' && url?.startsWith('http:') === true)
+    throw invalidField('return_url', 'must be an https address in LIVE')
 }

@@ -15,6 +15,24 @@ export function parseJsonObject(bytes: Uint8Array): JsonObject | null {
   }
 }
 
+/**
+ * The digits of a number that a JSON object has under `name`, as they were written: an id may be longer than a
+ * number is exact. Null where it is no number.
+ * @param bytes of an object that `parseJsonObject` has read
+ */
+export function digitsOf(bytes: Uint8Array, name: string): string | null {
+  const found = new Map<unknown, string>()
+  const root: unknown = JSON.parse(
+    new TextDecoder().decode(bytes),
+    function keep(this: unknown, key: string, value: unknown, ...[context]: { source?: string }[]) {
+      const source = context?.source
+      if (key === name && typeof value === 'number' && source !== undefined) found.set(this, source)
+      return value
+    },
+  )
+  return found.get(root) ?? null
+}
+
 /** Members at the top level of a JSON object's text, doubles included, which nobody can read. */
 function countMembers(text: string): number {
   let depth = 0

@@ -101,7 +101,7 @@ export const playerId = z
   .string()
   .min(1)
   .max(2 * playerCharactersMax, tooLong)
-  .refine((id) => [...id].length <= playerCharactersMax, tooLong)
+  .refine((id) => Array.from(id).length <= playerCharactersMax, tooLong)
 
 /** Control characters, line and paragraph separators, marks of direction, and what nobody sees. */
 const unseen = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff]/u

@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Registry } from 'prom-client'
+import { createScrape } from './scrape.ts'
 import { within } from './within.ts'
 
 type ProbeServer = { readonly port: number; close(): Promise<void> }
@@ -26,6 +27,7 @@ export async function startProbeServer({
       response.destroy(error instanceof Error ? error : new Error('probe failed'))
     })
   })
+  const scrape = createScrape(registry)
   server.requestTimeout = 5000
   server.headersTimeout = 5000
   server.maxConnections = 64
@@ -39,8 +41,9 @@ export async function startProbeServer({
       return send(response, 503, { status: 'not ready', missing: names })
     }
     if (path === '/metrics') {
+      const text = await scrape()
       response.writeHead(200, { 'content-type': registry.contentType })
-      response.end(await registry.metrics())
+      response.end(text)
       return
     }
     send(response, 404, { status: 'unknown path' })

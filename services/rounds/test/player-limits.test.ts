@@ -225,6 +225,26 @@ t.test('of an open round of the operator each further stake is held against the 
   t.match(await limitsOf(rig, player_id), { limits: [{ used: '1.00' }] }, 'what was given back is free again')
 })
 
+t.test('a stake that is added again after a refusal that may be repeated counts once', async (t) => {
+  const rig = await startRig(t, { clock: shiftedClock() })
+  const player_id = 'again'
+  await put(rig, player_id, [turnover('5.00')])
+  const session = await rig.openSession({ player_id })
+  const bet = { type: 'BET', session_id: session.session_id, amount: '1.00', currency: 'USD' }
+  const { round_id } = await transact(rig, { ...bet, transaction_id: 'one' })
+  const added = { ...bet, round_id, transaction_id: 'two' }
+  for (let tried = 0; tried < 3; tried++) {
+    rig.wallet.next({ kind: 'unwritten', code: 'WALLET_UNAVAILABLE' })
+    t.match(await errorOf(transact(rig, added)), { code: 'WALLET_UNAVAILABLE', retryable: true })
+  }
+  await transact(rig, added)
+  t.match(await limitsOf(rig, player_id), { limits: [{ used: '2.00', left: '3.00' }] })
+  t.ok(
+    await transact(rig, { ...added, transaction_id: 'three', amount: '3.00' }),
+    'what is left can be staked',
+  )
+})
+
 t.test('a session that was opened while the first limit was being set is held by it', async (t) => {
   const rig = await startRig(t, { clock: shiftedClock(), replicas: 2 })
   for (let turn = 0; turn < 5; turn++) {

@@ -153,6 +153,9 @@ void t.test('every failure is an attempt with its reason, and the schedule conti
     'every other failure ends before the deadline',
   )
   t.equal(redirected.received.length, 0, 'a redirect is not followed')
+  const redirect = endpoints[cases.findIndex(([name]) => name === 'redirect')]
+  const [attempt] = (await afterAttempts(rig, redirect?.webhook_id ?? '', 1)).attempts
+  t.match(attempt, { url: redirect?.url ?? '', location: redirected.url }, 'and is named')
 })
 
 void t.test(

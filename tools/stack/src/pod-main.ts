@@ -67,7 +67,9 @@ async function tellPid(): Promise<void> {
   if (stopping && !quitting) attached?.kill('SIGTERM')
   const { stdout } = await run(podman, ['inspect', '--format={{.State.Pid}}', container])
   const pid = Number(stdout)
-  if (pid > 0 && process.getuid?.() === 0 && process.connected) process.send?.({ pid })
+  if (pid <= 0 || process.getuid?.() !== 0 || !process.connected) return
+  // The runner may go at this moment; without a callback that would end this process, and leave the pod.
+  process.send?.({ pid }, () => undefined)
 }
 
 /** The container first: podman waits seconds for a pod whose last process has just ended. */

@@ -84,6 +84,10 @@ export const deliveryAttemptSchema = z.strictObject({
   response_excerpt: z.string().nullable(),
   timings: attemptTimings.nullable(),
   hint: z.string().nullable(),
+  /** Where it went; null where nothing was sent, and in attempts of earlier releases. */
+  url: z.string().nullable().optional(),
+  /** Where a redirect, which is not followed, pointed. */
+  location: z.string().nullable().optional(),
 })
 
 export const deliverySchema = z.strictObject({

@@ -16,6 +16,7 @@ export const labelMeanings: Readonly<Record<string, string>> = {
   state:
     'how a receipt compares with its round: `AGREES`, `DIFFERS`, or `UNCHECKED` for a page in another language or of another release',
   why: 'why new play was refused: `stream-full`, the stream of events takes no more; `deliveries-late`, new events reach healthy receivers late',
+  metric: 'the name of a metric of this page',
   call: 'the subject of a call between services, such as `rounds.v1.player.play`',
   collection: 'the collection whose documents hold the events',
   consumer: 'a durable consumer: `webhooks-fanout`, `rounds-movements`',

@@ -96,11 +96,12 @@ function startWorker({ root, env, limitMs, stopping }: RunOptions) {
     let timedOut = false
     const timer = setTimeout(() => {
       timedOut = true
-      child.send({ abort: true } satisfies Order)
+      child.send({ abort: true } satisfies Order, () => undefined)
       setTimeout(kill, lastWordsMs)
     }, limitMs)
     const order: Order = { file: path }
-    child.send(order)
+    // one that has died meanwhile is told by its exit
+    child.send(order, () => undefined)
     const report = await Promise.race([nextReport(child), exited.then(() => undefined)])
     clearTimeout(timer)
     if (report !== undefined && !timedOut)

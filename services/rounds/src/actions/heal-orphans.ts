@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { orderedBy } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { startedRound } from '@pitboss/contracts/calls/rounds'
@@ -174,9 +175,17 @@ function sequenceOf(scope: Scope, { game, player_id }: Pick<Player, 'game' | 'pl
   return sequenceKey(scope, game, player_id)
 }
 
+const idCharactersMax = 128
+
+/** The id of the refund of a lost stake: told from its id, so that healing twice gives back once. */
+function refundId(stakeId: string): string {
+  const id = `lost_${stakeId}`
+  return id.length <= idCharactersMax ? id : `lost_${createHash('sha256').update(stakeId).digest('hex')}`
+}
+
 function refundSpec(stake: Movement, driver: MovementSpec['driver']): MovementSpec {
   return {
-    transactionId: `lost_${stake.transaction_id}`.slice(0, 128),
+    transactionId: refundId(stake.transaction_id),
     type: 'REFUND',
     amount: stake.amount,
     currency: stake.currency,

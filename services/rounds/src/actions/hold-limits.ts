@@ -3,7 +3,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { formatAmount } from '@pitboss/money/amount'
 import { changeFenced } from '@pitboss/storage/change-fenced'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import { type Charge, exceededLimit, type LimitBook, settleCharges } from '../rules/limit-book.ts'
+import { type Charge, exceededLimit, isOfStake, type LimitBook, settleCharges } from '../rules/limit-book.ts'
 import { limitsAt, type PlayerLimit, periodAt, playedMs } from '../rules/player-limits.ts'
 import type { RoundState, Stake } from '../rules/round.ts'
 import type { PlayerLimitsStore, StoredLimits } from '../storage/player-limits-store.ts'
@@ -142,9 +142,11 @@ export function createHoldLimits({
       const { stored, limits, book, now } = state
       const { transactionId, minor } = stake
       const added: Charge = { transactionId, roundId: round.id, currency: round.currency, minor, at: now }
-      const exceeded = exceededLimit(limits, book, added, now)
+      // An earlier try of this stake may have counted it already.
+      const others = { ...book, charges: book.charges.filter((charge) => !isOfStake(charge, added)) }
+      const exceeded = exceededLimit(limits, others, added, now)
       if (exceeded !== null) return { refusal: moneyExceeded(exceeded.limit, exceeded.left, now) }
-      const charged = { ...book, charges: [...book.charges, added] }
+      const charged = { ...others, charges: [...others.charges, added] }
       return (await playerLimits.keep(scope, playerId, stored.version, charged)) ? { refusal: null } : null
     }
   }

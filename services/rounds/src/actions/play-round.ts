@@ -219,7 +219,7 @@ function requestOf(play: Play, context: HandlerContext): IntentRequest {
   }
 }
 
-/** Whether a round is of an equal request: with this id and meaning, for the same player and game. */
+/** Whether a round is of an equal request: with this id and meaning, for the same player, game and currency. */
 function isOwn({ player, requestHash, body }: Play): (round: RoundState) => boolean {
   const { transaction_id: id } = body
   return ({ clientTransactionId, stakes, ...round }) =>
@@ -228,5 +228,6 @@ function isOwn({ player, requestHash, body }: Play): (round: RoundState) => bool
     round.driver === 'game' &&
     round.playerId === player.session.playerId &&
     round.game === player.session.game &&
+    round.currency === player.session.currency &&
     round.requestHash === requestHash
 }

@@ -10,6 +10,11 @@ export type Charge = {
   readonly at: Date
 }
 
+/** Whether both count the same stake, of which each counts once. */
+export function isOfStake(one: Charge, { transactionId, roundId }: Charge): boolean {
+  return one.transactionId === transactionId && one.roundId === roundId
+}
+
 /** What the rounds that are over have moved in the period that began at `from`. Minor units. */
 export type Sum = {
   readonly currency: string
@@ -54,7 +59,9 @@ function stakeOf({ stakes }: ChargedRound, { transactionId }: Charge): bigint | 
 }
 
 function sumsOf(round: ChargedRound, all: readonly Charge[]): Sum[] {
-  const charges = all.filter(({ roundId }) => roundId === round.id)
+  const own = all.filter(({ roundId }) => roundId === round.id)
+  // Earlier releases could charge a stake several times.
+  const charges = own.filter((charge, at) => own.findIndex((one) => isOfStake(one, charge)) === at)
   const [first] = charges
   if (first === undefined) return []
   const stakes = charges.reduce((sum, charge) => sum + (stakeOf(round, charge) ?? 0n), 0n)

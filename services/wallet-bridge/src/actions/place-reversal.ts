@@ -176,9 +176,8 @@ async function recordNeverSent(
  */
 export function refuseOtherRequest(
   present: MovementDocument,
-  { requestHash, type, roundId }: Pick<MovementSpec, 'requestHash' | 'type' | 'roundId'>,
+  spec: Pick<MovementSpec, 'requestHash' | 'type' | 'roundId' | 'referenceTransactionId'>,
 ): void {
-  if (present.requestHash !== requestHash || present.type !== type || present.roundId !== roundId) {
-    throw new ServiceError('TRANSACTION_CONFLICT')
-  }
+  const same = ['requestHash', 'type', 'roundId', 'referenceTransactionId'] as const
+  if (same.some((field) => present[field] !== spec[field])) throw new ServiceError('TRANSACTION_CONFLICT')
 }

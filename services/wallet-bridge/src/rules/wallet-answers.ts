@@ -1,6 +1,6 @@
 import { formatAmount, readBalance } from '@pitboss/money/amount'
 import type { Judgement, RefusalCode, WalletOperation } from './movement.ts'
-import { type JsonObject, parseJsonObject } from '@pitboss/contracts/json'
+import { digitsOf, type JsonObject, parseJsonObject } from '@pitboss/contracts/json'
 
 /** The result of one wallet call on the wire. */
 export type WalletExchange =
@@ -76,7 +76,8 @@ export function judgeExchange(
   if (httpStatus >= 300 && httpStatus < 400) return unknown(`a redirect (${httpStatus})`)
   if (body === null) return unknown('the answer is not a JSON object')
   if (walletCode === null) return unknown('the answer has no usable status')
-  return judgeCode({ operation, currency, httpStatus, body, walletCode })
+  const transactionId = readText(body.transactionId) ?? readText(digitsOf(exchange.body, 'transactionId'))
+  return judgeCode({ operation, currency, httpStatus, body, walletCode, transactionId })
 }
 
 function judgeCode({
@@ -85,12 +86,14 @@ function judgeCode({
   httpStatus,
   body,
   walletCode,
+  transactionId,
 }: {
   operation: WalletOperation
   currency: string
   httpStatus: number
   body: JsonObject
   walletCode: string
+  transactionId: string | null
 }): Judgement {
   const accepted = httpStatus < 300
   const known = operationMeanings[operation].get(walletCode) ?? walletCodeMeanings.get(walletCode)
@@ -116,7 +119,7 @@ function judgeCode({
   return {
     kind: 'success',
     walletCode,
-    walletTransactionId: readText(body.transactionId),
+    walletTransactionId: transactionId,
     balanceAfter: balance === null ? null : formatAmount(balance, currency),
   }
 }

@@ -179,3 +179,15 @@ await t.test('a balance is an amount, a refusal or unusable', async (t) => {
     t.match(read(exchange), { kind: 'unusable' })
   }
 })
+
+t.test("the wallet's id may be a number, and is kept digit by digit", async (t) => {
+  const idOf = (text: string) => {
+    const judged = judgeExchange('debit', 'USD', answer(200, text))
+    return judged.kind === 'success' ? judged.walletTransactionId : judged
+  }
+  t.equal(idOf('{"status":"OK","transactionId":1795848134123}'), '1795848134123')
+  t.equal(idOf('{"status":"OK","transactionId":90071992547409931234567890}'), '90071992547409931234567890')
+  t.equal(idOf('{"status":"OK","meta":{"transactionId":5},"transactionId":"w-1"}'), 'w-1')
+  t.equal(idOf('{"status":"OK","meta":{"transactionId":5}}'), null, 'that of something else is none')
+  t.equal(idOf('{"status":"OK","transactionId":null}'), null)
+})

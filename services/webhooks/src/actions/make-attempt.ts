@@ -18,6 +18,16 @@ export type AttemptOutcome = {
   readonly record: AttemptRecord
 }
 
+/** Longest place of a redirect that is kept. Source: ours. */
+const locationCharactersMax = 2048
+
+/** Where a redirect points, which is what its owner has to know. */
+function locationOf({ httpStatus, headers }: Awaited<ReturnType<PostWebhook>>): { location?: string } {
+  const location = headers.get('location')
+  const isRedirect = httpStatus !== null && httpStatus >= 300 && httpStatus < 400
+  return isRedirect && location !== undefined ? { location: location.slice(0, locationCharactersMax) } : {}
+}
+
 /** @param body null when the event log lacks the event */
 export type MakeAttempt = (
   endpoint: EndpointDocument,
@@ -81,6 +91,8 @@ export function createMakeAttempt({
         error: answer.error,
         responseExcerpt: answer.excerpt,
         timings: answer.timings,
+        url: endpoint.url,
+        ...locationOf(answer),
         hint: hintFor(endpoint, answer, { body, timestamp, secrets, sentAt }),
       },
     }

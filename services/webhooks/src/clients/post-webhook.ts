@@ -10,6 +10,8 @@ import type { AttemptTimings } from '../storage/collections.ts'
 /** Deadline of a whole exchange. Source: docs/contract.md, section 7. */
 export const exchangeTimeoutMs = 15_000
 const connectTimeoutMs = 5000
+/** A success counts from its head on; of its body what comes within this time is kept. */
+const successBodyMs = 1000
 const bodyReadBytes = 64 * 1024
 const excerptBytes = 4 * 1024
 const connectionsMax = 1024
@@ -123,7 +125,9 @@ async function exchangeOnce(
       bodyTimeout: timeoutMs,
     })
     marks.firstByte = performance.now()
-    const read = await readCapped(body)
+    const isSuccess = statusCode >= 200 && statusCode < 300
+    const given = isSuccess ? setTimeout(() => body.destroy(), successBodyMs) : undefined
+    const read = await readCapped(body, charsetOf(headers['content-type'])).finally(() => clearTimeout(given))
     return answer(marks, {
       httpStatus: statusCode,
       error: read.error,
@@ -185,6 +189,7 @@ function tenths(ms: number): number {
 /** Reads until the end or the limit; a body that breaks off is no failure of its own. */
 async function readCapped(
   body: AsyncIterable<Uint8Array> & { destroy(): unknown },
+  charset: string,
 ): Promise<{ text: string; error: string | null }> {
   const kept: Uint8Array[] = []
   let keptBytes = 0
@@ -204,7 +209,20 @@ async function readCapped(
     error = describeFailure(cause)
   }
   body.destroy()
-  return { text: Buffer.concat(kept).toString('utf8'), error }
+  return { text: decoderOf(charset).decode(Buffer.concat(kept)), error }
+}
+
+function charsetOf(type: string | string[] | undefined): string {
+  return /;\s*charset=\s*"?([^";\s]+)/i.exec(String(type ?? ''))?.[1] ?? 'utf-8'
+}
+
+/** What nobody knows is read as UTF-8. */
+function decoderOf(charset: string) {
+  try {
+    return new TextDecoder(charset)
+  } catch {
+    return new TextDecoder()
+  }
 }
 
 function firstValues(headers: Readonly<Record<string, string | string[] | undefined>>): Map<string, string> {

@@ -168,6 +168,8 @@ function presentAttempt(attempt: AttemptRecord) {
             total_ms: timings.totalMs,
           },
     hint: attempt.hint,
+    url: attempt.url ?? null,
+    location: attempt.location ?? null,
   }
 }
 

@@ -92,6 +92,9 @@ export type AttemptRecord = {
   responseExcerpt: string | null
   timings: AttemptTimings | null
   hint: string | null
+  /** Where it went, and where a redirect pointed; absent in records of earlier releases. */
+  url?: string
+  location?: string
   /** When its write was made up: figures count it in that minute. Earlier releases stored none. */
   storedAt?: Date
 }

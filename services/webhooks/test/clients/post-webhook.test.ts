@@ -75,3 +75,21 @@ t.test('without TLS its time is null', async (t) => {
     firstByteMs: Number,
   })
 })
+
+t.test('a success counts from its head on, whatever becomes of its body', async (t) => {
+  const endless = createHttpServer((_, response) => response.writeHead(200).write('begun'))
+  const answer = await poster(t)(await listen(t, endless, 'http'))
+  t.match(answer, { ok: true, httpStatus: 200, error: null, excerpt: 'begun' })
+  t.ok(answer.durationMs < 15_000, 'it does not wait for the deadline')
+})
+
+t.test('an excerpt is read in the charset that the answer names', async (t) => {
+  const type = { 'content-type': 'text/plain; charset=ISO-8859-1' }
+  const latin = createHttpServer((_, response) =>
+    response.writeHead(500, type).end(Buffer.from('café', 'latin1')),
+  )
+  t.match(await poster(t)(await listen(t, latin, 'http')), { ok: false, excerpt: 'café' })
+  const unknown = { 'content-type': 'text/plain; charset=klingon' }
+  const other = createHttpServer((_, response) => response.writeHead(500, unknown).end('café'))
+  t.match(await poster(t)(await listen(t, other, 'http')), { ok: false, excerpt: 'café' })
+})

@@ -47,6 +47,7 @@ import {
   registerMetrics,
 } from './metrics.ts'
 import { type Catalogue, createCatalogue } from './rules/catalogue.ts'
+import { usualYield, type YieldRule } from './rules/share-of-play.ts'
 import { transition } from './rules/transition.ts'
 import {
   assertSeedsOpen,
@@ -108,6 +109,7 @@ type RoundsOptions = {
   clock?: Clock
   catalogue?: Catalogue
   returnsAlarm?: AlarmRule
+  yields?: YieldRule
 }
 
 /**
@@ -126,6 +128,7 @@ export async function startRounds({
   clock = systemClock,
   catalogue: plainCatalogue = createCatalogue(),
   returnsAlarm = 'take-down',
+  yields = usualYield,
 }: RoundsOptions): Promise<{ stop(): Promise<void> }> {
   await ensureIndexes(db, indexes, logger)
   const bus = wrap.bus?.(plainBus) ?? plainBus
@@ -144,7 +147,7 @@ export async function startRounds({
   const commitmentsStore = createCommitmentsStore({ db, secretBox, ...seeds })
   const walletClient = createWalletClient({ bus })
   const fullness = watchFullness(bus)
-  const lateness = hearLateness(bus)
+  const lateness = hearLateness(bus, yields)
   const relaying = { bus: fullness.publisher, position: () => eventsPosition(bus), clock, logger }
   const roundOutbox = createOutbox({ ...relaying, collection: roundsStore.collection, shardKey: ['chain'] })
   const sessionOutbox = createOutbox({ ...relaying, collection: sessions.collection })
@@ -181,6 +184,7 @@ export async function startRounds({
   const admitPlay = createAdmitPlay({
     isStreamFull: fullness.isFull,
     latenessOf: lateness.of,
+    yields,
     random: Math.random,
     noteRefused: createYieldNote(registry),
   })
@@ -279,6 +283,10 @@ export async function runRounds({
     timeScale: config.PITBOSS_TIME_SCALE,
     callTokens: config.PITBOSS_CALL_TOKENS,
     returnsAlarm: config.PITBOSS_RETURNS_ALARM,
+    yields: {
+      fromMs: config.PITBOSS_PLAY_YIELDS_FROM_S * 1000,
+      allMs: config.PITBOSS_PLAY_STOPS_FROM_S * 1000,
+    },
     logger,
     registry,
     wrap,

@@ -4,7 +4,7 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import { Registry } from 'prom-client'
 import t from 'tap'
 import { hearLateness } from '../src/clients/hear-lateness.ts'
-import { shareOfPlay } from '../src/rules/share-of-play.ts'
+import { shareOfPlay, usualYield } from '../src/rules/share-of-play.ts'
 import { act, errorOf, type Rig, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
 function tell(rig: Rig, more: Partial<Lateness>): void {
@@ -21,12 +21,15 @@ t.test('new play waits while deliveries are late, and goes on when nobody says s
     const metric = await registry.getSingleMetric('pitboss_rounds_play_refused_total')?.get()
     return metric?.values.find(({ labels }) => labels.why === 'deliveries-late')?.value
   }
-  const late = [{ account: rig.scope.operatorId, late_ms: 2500 }]
+  const late = [{ account: rig.scope.operatorId, late_ms: 60_000 }]
 
-  const refusal = await waitFor(() => {
-    tell(rig, { accounts: late })
-    return errorOf(rig.play(dice))
-  })
+  const refusal = await waitFor(
+    () => {
+      tell(rig, { accounts: late })
+      return errorOf(rig.play(dice))
+    },
+    { everyMs: 250, what: 'the lateness to have lasted' },
+  )
   t.match(refusal, { code: 'SERVICE_UNAVAILABLE', retryAfterS: 1, message: /catch up/ })
   t.equal(await refused(), 1)
   tell(rig, { accounts: late })
@@ -39,10 +42,13 @@ t.test('new play waits while deliveries are late, and goes on when nobody says s
   tell(rig, { accounts: [{ account: randomUUID(), late_ms: 60_000 }] })
   await rig.play(dice)
   t.pass('an account is not held up by the deliveries of another')
-  await waitFor(() => {
-    tell(rig, { recording_ms: 2500 })
-    return errorOf(rig.play(dice))
-  })
+  await waitFor(
+    () => {
+      tell(rig, { recording_ms: 60_000 })
+      return errorOf(rig.play(dice))
+    },
+    { everyMs: 250, what: 'that lateness, too' },
+  )
   t.pass('events that are not recorded in time hold up all accounts')
 })
 
@@ -53,27 +59,39 @@ t.test('a lateness stands for a second, of several replicas the worst', (t) => {
     hear = fn
     return { unsubscribe: () => undefined }
   }
-  const lateness = hearLateness({ subscribe }, () => nowMs)
+  const lateness = hearLateness({ subscribe }, { fromMs: 1000, nowMs: () => nowMs })
   const said = (by: string, recording_ms: number, late_ms: number) => {
     const message = { by, recording_ms, accounts: [{ account: 'a', late_ms }] }
     hear({ subject: latenessSubject, data: Buffer.from(JSON.stringify(message)) })
   }
+  /** Both say it again, several times a second. */
+  const go = (toMs: number, recording_ms: number, ones: number, twos: number) => {
+    for (; nowMs < toMs; nowMs += 200) {
+      said('one', 0, ones)
+      said('two', recording_ms, twos)
+    }
+  }
   t.equal(lateness.of('a'), 0)
-  said('one', 0, 1500)
-  said('two', 300, 900)
-  t.equal(lateness.of('a'), 1800)
-  t.equal(lateness.of('b'), 300)
-  nowMs = 900
-  said('two', 0, 700)
-  t.equal(lateness.of('a'), 1500)
-  nowMs = 1100
-  t.equal(lateness.of('a'), 700)
-  nowMs = 2000
-  t.equal(lateness.of('a'), 0)
+  go(4800, 300, 1500, 900)
+  t.equal(lateness.of('a'), 0, 'it has not lasted')
+  go(5200, 300, 1500, 900)
+  t.equal(lateness.of('a'), 1800, 'the worst, and what recording adds')
+  t.equal(lateness.of('b'), 0, 'recording alone is not late')
+  go(5400, 0, 900, 700)
+  t.equal(lateness.of('a'), 0, 'it has caught up')
+  go(9000, 0, 1500, 700)
+  t.equal(lateness.of('a'), 0, 'and its time begins anew')
+  go(20_000, 5000, 0, 0)
+  t.equal(lateness.of('b'), 5000, 'late recording is of all accounts')
+  nowMs += 1100
+  t.equal(lateness.of('b'), 0, 'what nobody says any more is over')
   t.end()
 })
 
-t.test('play yields evenly from one second to one and a half', (t) => {
-  t.strictSame([0, 999, 1000, 1125, 1375, 1500, 9000].map(shareOfPlay), [1, 1, 1, 0.75, 0.25, 0, 0])
+t.test('play yields evenly from ten seconds to thirty', (t) => {
+  const share = (seconds: number) => shareOfPlay(seconds * 1000, usualYield)
+  t.strictSame([0, 9.9, 10, 15, 25, 30, 90].map(share), [1, 1, 1, 0.75, 0.25, 0, 0])
+  t.equal(shareOfPlay(10_000, { fromMs: 10_000, allMs: 10_000 }), 0, 'a single bound is one')
+  t.equal(shareOfPlay(9000, { fromMs: 10_000, allMs: 10_000 }), 1)
   t.end()
 })

@@ -55,7 +55,7 @@ export function createLatenessNote(
   let seen = noDueLags
   const late = new Gauge({
     name: 'pitboss_webhook_late_seconds',
-    help: 'How much later than their receivers would have it new events reach them; new play yields from one second on',
+    help: 'How much later than their receivers would have it new events reach them; new play yields from ten seconds on',
     registers: [registry],
   })
   const breakersOpen = new Gauge({

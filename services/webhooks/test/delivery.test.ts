@@ -53,10 +53,13 @@ const dayMs = 24 * 3_600_000
 async function makeDue({ collections: { deliveries, endpoints } }: Rig, webhookId: string): Promise<void> {
   const now = new Date()
   const waiting = { webhookId, status: 'PENDING', claimedAt: null, dueAt: { $gt: now } } as const
-  const due = { $set: { dueAt: now, nextAttemptAt: now, stepDueAt: now } }
-  const begun = { $set: { firstAttemptAt: new Date(now.getTime() - dayMs) } }
-  await deliveries.updateMany({ ...waiting, attemptCount: 11 }, begun)
-  if ((await deliveries.updateMany(waiting, due)).modifiedCount === 0) return
+  const due = { dueAt: now, nextAttemptAt: now, stepDueAt: now }
+  const ended = { ...due, firstAttemptAt: new Date(now.getTime() - dayMs) }
+  const changes = [
+    await deliveries.updateMany({ ...waiting, attemptCount: { $lt: 11 } }, { $set: due }),
+    await deliveries.updateMany({ ...waiting, attemptCount: 11 }, { $set: ended }),
+  ]
+  if (changes.every(({ modifiedCount }) => modifiedCount === 0)) return
   await endpoints.updateOne({ _id: webhookId }, { $min: { dueAt: now }, $inc: { wakes: 1 } })
 }
 

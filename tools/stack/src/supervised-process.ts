@@ -163,6 +163,8 @@ function inheritedEnvironment(): Record<string, string> {
     'PITBOSS_BUG',
     'PITBOSS_PROOF_CONTROL',
     'PITBOSS_RETURNS_ALARM',
+    'PITBOSS_PLAY_YIELDS_FROM_S',
+    'PITBOSS_PLAY_STOPS_FROM_S',
     'PITBOSS_TRUSTED_PROXIES',
     'PITBOSS_OUTBOUND_DENY',
     'PITBOSS_CALL_TOKENS',

@@ -28,7 +28,7 @@ export const deliveryBoard: Board = {
         },
         {
           title: 'Lateness that new play yields to',
-          says: 'From one second on a share of new play is refused, from one and a half on all of it.',
+          says: 'From ten seconds on a share of new play is refused, from thirty on all of it.',
           unit: 's',
           queries: [{ expr: `max(pitboss_webhook_late_seconds{${here}})`, legend: 'late' }],
           limit: 1,

@@ -1,6 +1,6 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { shareOfPlay } from '../rules/share-of-play.ts'
+import { shareOfPlay, type YieldRule } from '../rules/share-of-play.ts'
 
 /** Why new play is refused. */
 export const yieldReasons = ['stream-full', 'deliveries-late'] as const
@@ -17,16 +17,18 @@ const lateRetryAfterS = 1
  */
 export type AdmitPlay = (scope: Scope) => void
 
-/** Creates the look before new play. Source: docs/contract.md, section 11. */
+/** Creates the look before new play. Source: docs/contract.md, sections 7 and 11. */
 export function createAdmitPlay({
   isStreamFull,
   latenessOf,
+  yields,
   random,
   noteRefused,
 }: {
   isStreamFull: () => boolean
   /** By how many milliseconds the account's deliveries are late. */
   latenessOf: (account: string) => number
+  yields: YieldRule
   /** 0 to 1. */
   random: () => number
   noteRefused: (reason: YieldReason) => void
@@ -37,7 +39,7 @@ export function createAdmitPlay({
       const message = 'New play is refused until there is room for its events; what is owed is settled.'
       throw new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: fullRetryAfterS })
     }
-    if (random() < shareOfPlay(latenessOf(operatorId))) return
+    if (random() < shareOfPlay(latenessOf(operatorId), yields)) return
     noteRefused('deliveries-late')
     const message = 'New play waits for deliveries to catch up; what is owed is settled.'
     throw new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: lateRetryAfterS })

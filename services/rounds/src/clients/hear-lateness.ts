@@ -10,41 +10,59 @@ type Heard = {
 /** How late deliveries are, as the replicas of webhooks tell it. */
 export type HeardLateness = {
   /**
-   * By how many milliseconds an account's new events would reach its receivers late; 0 when nobody says so.
+   * By how many milliseconds an account's new events reach its receivers late, once that has lasted; 0 before,
+   * and when nobody says so.
    */
   of(account: string): number
   stop(): void
 }
 
+/** Deliveries that are late for less time than this catch up by themselves. Source: docs/contract.md, section 7. */
+const lastsMs = 5000
+/** Stands for the accounts of which nothing is said but how late the recording of all events is. */
+const everybody = ''
+
 /**
  * Hears how late deliveries are. What is a second old is over: without webhooks nobody is late.
- * @param nowMs a monotonic clock
+ * @param options.fromMs the lateness that has to last before it counts
+ * @param options.nowMs a monotonic clock
  */
 export function hearLateness(
   bus: Pick<Bus, 'subscribe'>,
-  nowMs: () => number = () => performance.now(),
+  { fromMs, nowMs = () => performance.now() }: { fromMs: number; nowMs?: () => number },
 ): HeardLateness {
   const heard = new Map<string, Heard>()
+  /** Since when an account is later than `fromMs`. */
+  const since = new Map<string, number>()
   const decoder = new TextDecoder()
   const { unsubscribe } = bus.subscribe(latenessSubject, ({ data }) => {
     const { by, recording_ms, accounts } = latenessSchema.parse(JSON.parse(decoder.decode(data)))
-    dropOld()
+    forgetOld()
     heard.set(by, {
       ...{ atMs: nowMs(), recordingMs: recording_ms },
       accounts: new Map(accounts.map(({ account, late_ms }) => [account, late_ms])),
     })
+    for (const account of [everybody, ...[...heard.values()].flatMap((one) => [...one.accounts.keys()])])
+      if (lateOf(account) > fromMs && !since.has(account)) since.set(account, since.get(everybody) ?? nowMs())
+    forgetOld()
   })
 
-  function dropOld(): void {
+  function lateOf(account: string): number {
+    const all = [...heard.values()]
+    const recording = Math.max(0, ...all.map(({ recordingMs }) => recordingMs))
+    return recording + Math.max(0, ...all.map(({ accounts }) => accounts.get(account) ?? 0))
+  }
+
+  function forgetOld(): void {
     for (const [by, { atMs }] of heard) if (nowMs() - atMs > latenessStandsMs) heard.delete(by)
+    for (const account of since.keys()) if (lateOf(account) <= fromMs) since.delete(account)
   }
 
   return {
     of(account) {
-      dropOld()
-      const all = [...heard.values()]
-      const recording = Math.max(0, ...all.map(({ recordingMs }) => recordingMs))
-      return recording + Math.max(0, ...all.map(({ accounts }) => accounts.get(account) ?? 0))
+      forgetOld()
+      const lateSince = since.get(account) ?? since.get(everybody)
+      return lateSince === undefined || nowMs() - lateSince < lastsMs ? 0 : lateOf(account)
     },
     stop: unsubscribe,
   }

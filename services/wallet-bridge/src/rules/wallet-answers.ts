@@ -33,6 +33,8 @@ export const walletCodeMeanings: ReadonlyMap<string, Meaning> = new Map([
   ['LIMIT_EXCEEDED', 'BET_LIMIT_EXCEEDED'],
   ['CURRENCY_MISMATCH', 'CURRENCY_MISMATCH'],
   ['TEMPORARY_ERROR', 'unknown'],
+  // It speaks of another movement, so nothing of this one can stand.
+  ['TRANSACTION_CONFLICT', 'WALLET_REJECTED'],
 ])
 
 /**
@@ -46,12 +48,19 @@ const operationMeanings: Readonly<Record<WalletOperation, ReadonlyMap<string, Me
 }
 
 /**
- * Under 2xx these say neither that the wallet took a stake nor that it did not, in any case of letters; OK
- * and DUPLICATE in capitals have a meaning above. Source: docs/contract.md, section 6.
+ * Under 2xx these say neither that the wallet took a stake nor that it did not, in any case of letters, with
+ * white space and full stops around them; OK and DUPLICATE as they stand have a meaning above. Source:
+ * docs/contract.md, section 6.
  */
 const nearSuccesses = new Set(
-  'OK DUPLICATE SUCCESS SUCCEEDED ACCEPTED APPROVED COMPLETED DONE TRUE YES'.split(' '),
+  [
+    'OK DUPLICATE SUCCESS SUCCESSFUL SUCCEEDED ACCEPTED APPROVED CONFIRMED COMPLETED CREATED PAID PROCESSED DONE',
+    'TRUE YES PENDING PROCESSING QUEUED IN_PROGRESS',
+  ].flatMap((words) => words.split(' ')),
 )
+
+/** These say that it was too late, too early or not the moment, unless a word of the contract says more. */
+const unclearStatuses = new Set([408, 409, 425, 499])
 
 const walletCodeCharactersMax = 128
 
@@ -97,7 +106,10 @@ function judgeCode({
 }): Judgement {
   const accepted = httpStatus < 300
   const known = operationMeanings[operation].get(walletCode) ?? walletCodeMeanings.get(walletCode)
-  const isMisspelt = known === undefined && nearSuccesses.has(walletCode.toUpperCase())
+  if (known === undefined && unclearStatuses.has(httpStatus))
+    return unknown(`http status ${httpStatus}`, 'WALLET_UNAVAILABLE', walletCode)
+  const word = walletCode.replaceAll(/^[\s.]+|[\s.]+$/g, '').toUpperCase()
+  const isMisspelt = known === undefined && nearSuccesses.has(word)
   const meaning = known ?? (isMisspelt && accepted && operation === 'debit' ? 'unknown' : 'WALLET_REJECTED')
   if (meaning === 'unknown') return unknown(`the wallet says ${walletCode}`, 'WALLET_UNAVAILABLE', walletCode)
   if (accepted && typeof body.balance === 'number') {

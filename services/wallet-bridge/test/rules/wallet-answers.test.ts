@@ -97,11 +97,18 @@ const table: readonly Row[] = [
   ['OK under 400', answer(400, { status: 'OK', ...fine }), unavailable],
   ['404 without JSON', answer(404, 'Not Found'), unavailable],
   ['400 without status', answer(400, { error: 'bad' }), unavailable],
+  ...[408, 409, 425, 499].map(
+    (status): Row => [`an unknown code ${status}`, answer(status, { status: 'TEAPOT' }), unavailable],
+  ),
+  ['a known code 409', answer(409, { status: 'PLAYER_BLOCKED' }), refused('PLAYER_BLOCKED')],
   ['an unknown code 400', answer(400, { status: 'TEAPOT' }), rejected],
   ['an unknown code 200', answer(200, { status: 'TEAPOT' }), rejected],
   ['INVALID_SIGNATURE', answer(401, { status: 'INVALID_SIGNATURE' }), rejected],
   ['TRANSACTION_CONFLICT', answer(409, { status: 'TRANSACTION_CONFLICT' }), rejected],
   ['ok in small letters', answer(200, { status: 'ok', ...fine }), unavailable, rejected, rejected],
+  ...['OK ', ' ok.', 'Successful', 'CONFIRMED', 'PAID', 'PROCESSED', 'CREATED', 'pending', 'QUEUED'].map(
+    (status): Row => [`"${status}" 202`, answer(202, { status }), unavailable, rejected, rejected],
+  ),
   ...['Ok', 'duplicate', 'SUCCESS', 'success', 'Succeeded', 'ACCEPTED', 'approved', 'COMPLETED', 'done'].map(
     (status): Row => [`${status} 201`, answer(201, { status, ...fine }), unavailable, rejected, rejected],
   ),
@@ -117,8 +124,8 @@ const table: readonly Row[] = [
     'TRANSACTION_ROLLED_BACK',
     answer(409, { status: 'TRANSACTION_ROLLED_BACK' }),
     'rolled-back',
-    rejected,
-    rejected,
+    unavailable,
+    unavailable,
   ],
   ['TRANSACTION_NOT_FOUND', answer(404, { status: 'TRANSACTION_NOT_FOUND' }), rejected, rejected, success],
   [

@@ -10,7 +10,7 @@ import { startPoll } from '@pitboss/runtime/poll'
 import type { Logger } from 'pino'
 import type { EndpointLateness } from '../actions/endpoint-lateness.ts'
 
-/** Less than this needs no word: play yields from one second on. */
+/** Less than this needs no word: play yields from seconds on. */
 const toldFromMs = 500
 
 /** An endpoint of an account, and how late its deliveries are. */

@@ -29,8 +29,9 @@ export async function ensureIndexes(
 ): Promise<void> {
   const { msg } = await db.command({ hello: 1 })
   if (msg === 'isdbgrid') logger?.warn({ collections: unshardable(declarations) }, 'database.keep-unsharded')
+  const there = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name))
   for (const [collection, indexes] of Object.entries(declarations)) {
-    await ensureCollection(db, collection)
+    if (!there.has(collection)) await ensureCollection(db, collection)
     const present = await db.collection(collection).listIndexes().toArray()
     refuseDrift(collection, indexes, present)
     const unknown = present.map(({ name }) => String(name)).filter((name) => !isKnown(name, indexes))

@@ -1,5 +1,6 @@
 import { toErrorEnvelope, ServiceError } from '@pitboss/errors/service-error'
 import { newId } from '@pitboss/runtime/new-id'
+import { shown, shownJson } from './output.ts'
 
 /** The command was typed wrongly; the process ends with exit code 2. */
 export class UsageError extends Error {
@@ -16,7 +17,7 @@ export class UsageError extends Error {
  */
 export function reportFailure(error: unknown, write: (text: string) => void): 1 | 2 {
   if (error instanceof UsageError) {
-    write(`error: ${error.message}\n`)
+    write(`error: ${shown(error.message)}\n`)
     return 2
   }
   const known =
@@ -26,6 +27,6 @@ export function reportFailure(error: unknown, write: (text: string) => void): 1 
           message: error instanceof Error ? error.message : String(error),
           cause: error,
         })
-  write(`${JSON.stringify(toErrorEnvelope(known, newId('req')))}\n`)
+  write(`${shownJson(toErrorEnvelope(known, newId('req')))}\n`)
   return 1
 }

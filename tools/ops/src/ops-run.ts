@@ -8,8 +8,8 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { Command } from 'commander'
 import pino from 'pino'
 import { z } from 'zod'
-import { createProgress, type Progress, toProcess } from './output.ts'
-import { readReason } from './read-flags.ts'
+import { createProgress, type Progress, shown, shownJson, toProcess } from './output.ts'
+import { readPerson, readReason } from './read-flags.ts'
 import { UsageError } from './failures.ts'
 
 const connection = z.looseObject({ nats_url: z.string(), nats_nkey_seed: z.string().optional() })
@@ -19,6 +19,7 @@ const common = z.looseObject({
   yes: z.boolean().default(false),
   dryRun: z.boolean().default(false),
   reason: z.string().optional(),
+  by: z.string().optional(),
 })
 
 type Order = { by: string; reason: string | null; dryRun: boolean }
@@ -57,10 +58,16 @@ export function withCommonFlags(command: Command): Command {
 
 /** Adds the flags of a verb that changes something. */
 export function withChangeFlags(command: Command): Command {
-  return withCommonFlags(command)
+  return withOrderFlags(withCommonFlags(command))
     .option('--dry-run', 'say what would happen and change nothing')
     .option('--yes', 'do not ask')
+}
+
+/** Adds the flags that say who gives an order and why: both go into the audit log. */
+export function withOrderFlags(command: Command): Command {
+  return command
     .option('--reason <text>', 'why; goes into the audit log', readReason)
+    .option('--by <person>', 'who gives the order; PITBOSS_OPS_BY unless given', readPerson)
 }
 
 /**
@@ -88,9 +95,9 @@ export function onRun(command: Command, work: (run: OpsRun, ...given: Given) => 
 
 /** Connects with the rights of the ops user, runs `work` and hangs up. */
 export async function runOps(command: Command, work: (run: OpsRun) => Promise<void>): Promise<void> {
-  const { json, dataDir, yes, dryRun, reason } = common.parse(command.opts())
+  const { json, dataDir, yes, dryRun, reason, by } = common.parse(command.opts())
   const { nats_url: url, nats_nkey_seed: nkeySeed } = findConnection(dataDir)
-  const order = { by: userName(), reason: reason ?? null, dryRun }
+  const order = { by: by ?? personOf(process.env), reason: reason ?? null, dryRun }
   const logger = pino({ level: 'error' }, pino.destination(2))
   const bus = await connectBus({ url, nkeySeed, service: 'ops', logger, patient: false }).catch(
     (cause: unknown) => {
@@ -107,9 +114,9 @@ export async function runOps(command: Command, work: (run: OpsRun) => Promise<vo
       bus,
       json,
       order,
-      show: (value, text) => writeOut(json ? `${JSON.stringify(value)}\n` : `${text}\n`),
+      show: (value, text) => writeOut(json ? `${shownJson(value)}\n` : `${shown(text)}\n`),
       print: writeOut,
-      note: (text) => writeErr(`${text}\n`),
+      note: (text) => writeErr(`${shown(text)}\n`),
       async follow(total, work) {
         const progress = createProgress(total, { write: writeErr, isTTY: process.stderr.isTTY })
         try {
@@ -135,8 +142,12 @@ export async function runOps(command: Command, work: (run: OpsRun) => Promise<vo
   }
 }
 
-/** Name of who gives the order. A container may run under a number that has no name. */
-function userName(): string {
+/**
+ * Name of who gives the order, where no flag says it: on a machine of one's own that is its user. A container
+ * may run under a number that has no name.
+ */
+function personOf({ PITBOSS_OPS_BY }: NodeJS.ProcessEnv): string {
+  if (PITBOSS_OPS_BY !== undefined && PITBOSS_OPS_BY !== '') return readPerson(PITBOSS_OPS_BY)
   try {
     return userInfo().username
   } catch {

@@ -6,6 +6,20 @@ export const toProcess: Print = {
   stderr: (text) => void process.stderr.write(text),
 }
 
+/** What moves a cursor, colours text or turns it around: a tenant may have put it into a name. */
+const acting = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+const hexOf = (character: string) => (character.codePointAt(0) ?? 0).toString(16)
+
+/** A text for a terminal, on which nothing of it acts; its lines stay lines. */
+export function shown(text: string): string {
+  return text.replaceAll(acting, (character) => (character === '\n' ? character : `\\u{${hexOf(character)}}`))
+}
+
+/** One JSON value in one line for a terminal: the same value, on which nothing acts. */
+export function shownJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(acting, (character) => `\\u${hexOf(character).padStart(4, '0')}`)
+}
+
 /** The fields of a record, one a row. */
 export function fieldTable(record: object): string {
   return textTable(Object.entries(record).map(([field, value]) => ({ field, value })))
@@ -33,7 +47,8 @@ export function textTable(
 
 function cellText(value: unknown): string {
   if (value === null || value === undefined) return '-'
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  // a line break would forge a row
+  return shown(typeof value === 'string' ? value : JSON.stringify(value)).replaceAll('\n', '\\u{a}')
 }
 
 const lineEveryMs = 5000

@@ -37,6 +37,16 @@ export function readInstant(text: string): string {
   return instant.toISOString()
 }
 
+const personCharactersMax = 128
+
+/** Reads the name of a person. */
+export function readPerson(text: string): string {
+  const person = text.trim()
+  if (person === '' || person.length > personCharactersMax)
+    throw new InvalidArgumentError(`It must have 1 to ${personCharactersMax} characters.`)
+  return person
+}
+
 /** Reads why something is done: some words, for the audit log. */
 export function readReason(text: string): string {
   const reason = text.trim()

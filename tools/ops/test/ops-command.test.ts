@@ -269,7 +269,9 @@ t.test('the ops command on a running stack', { jobs: 2 }, async (t) => {
     t.match(summary, { lines: own.length + 1, matched: own.length })
     const whole = join(stack.dataDir, 'exported.jsonl')
     const ofExported = ['exported', '--operator', demo.operator_id, '--environment', 'TEST']
-    t.match(await one('player', 'export', ...ofExported, '--out', whole), {
+    t.match(await run('player', 'export', ...ofExported, '--out', whole), { code: 2 }, 'not without a reason')
+    const asked = ['--reason', 'the player asked', '--by', 'Ada']
+    t.match(await one('player', 'export', ...ofExported, '--out', whole, ...asked), {
       counts: { session: 1, round: 1, event: events.length },
     })
     const lines = readFileSync(whole, 'utf8')
@@ -283,7 +285,11 @@ t.test('the ops command on a running stack', { jobs: 2 }, async (t) => {
       own.length,
       'with each movement and its wallet calls',
     )
-    t.match(await run('player', 'export', ...ofExported, '--out', whole), { code: 2 }, 'never over a file')
+    t.match(
+      await run('player', 'export', ...ofExported, '--out', whole, ...asked),
+      { code: 2, stderr: /is there already/ },
+      'never over a file',
+    )
     t.match(await run('player', 'erase', ...ofExported), { code: 2 }, 'not without a reason')
     t.strictSame(await one('player', 'erase', ...ofExported, '--dry-run'), { erased: 0, kept: 0 })
 
@@ -332,6 +338,8 @@ t.test('the ops command on a running stack', { jobs: 2 }, async (t) => {
 
     const audit = await many('audit', 'list')
     const done = new Set(audit.map(({ what }) => String(what)))
+    const exported = audit.find(({ what }) => what === 'player.export')
+    t.match(exported, { by: 'Ada', target: 'exported', reason: 'the player asked' })
     for (const what of ['consumer.pause', 'consumer.resume', 'consumer.rewind', 'game.set'])
       t.ok(done.has(what), what)
     t.ok(audit.some(({ reason }) => reason === 'signed'))

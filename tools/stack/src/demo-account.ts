@@ -34,11 +34,14 @@ const currencies = ['USD', 'EUR', 'JPY', 'BTC', 'FUN']
  * follow changed addresses. Source: docs/contract.md, section 9.
  */
 export async function prepareDemoAccount({
-  bus,
+  ops,
+  edge,
   dataDir,
   urls,
 }: {
-  bus: Bus
+  /** With the rights of operations, and with those of a gateway, as which it asks for the account's owner. */
+  ops: Bus
+  edge: Bus
   dataDir: string
   urls: { wallet: string; liveWallet: string; receiver: string }
 }): Promise<DemoAccount> {
@@ -51,7 +54,7 @@ export async function prepareDemoAccount({
 
   if (state.operator_id === undefined) {
     const order = { by: 'stack', reason: 'demo account', dryRun: false }
-    const made = await bus.call(opsCreateOperator, {
+    const made = await ops.call(opsCreateOperator, {
       order,
       name: 'Demo Casino',
       ...state.dashboard,
@@ -63,12 +66,12 @@ export async function prepareDemoAccount({
     save()
   }
   const operatorId = present(operatorIdOf(state.operator_id) ?? undefined, 'an op_ handle')
-  const { account } = await bus.call(resolvePrincipal, { kind: 'session', operatorId })
+  const { account } = await edge.call(resolvePrincipal, { kind: 'session', operatorId })
   if (account === null)
     throw new ServiceError('NOT_FOUND', {
       message: 'The demo operator is gone from the database; start with --fresh.',
     })
-  const owner = createDemoOwner({ bus, account, handle: state.operator_id, ...state.dashboard })
+  const owner = createDemoOwner({ bus: edge, account, handle: state.operator_id, ...state.dashboard })
   const asOwner = async (environment: AccountMode) => {
     const { caller, context } = await owner.callIn(environment)
     return [{ caller, params: {}, query: {}, body: undefined }, context] as const
@@ -81,7 +84,7 @@ export async function prepareDemoAccount({
     if (state[field] !== undefined) continue
     const body = { name: `Demo ${environment.toLowerCase()} key`, environment, scopes: [], ip_allowlist: [] }
     const [frame, context] = await asOwner(environment)
-    const made = await bus.call(createCredential.call, { ...frame, body }, context)
+    const made = await edge.call(createCredential.call, { ...frame, body }, context)
     state[field] = { api_key: made.body.api_key, api_secret: present(made.body.api_secret, 'api_secret') }
     save()
   }
@@ -93,9 +96,9 @@ export async function prepareDemoAccount({
     const [frame, context] = await asOwner(environment)
     const request = { ...frame, params: { environment } }
     const body = { url, timeout_ms: 5000, settle_losses: 'none' as const }
-    const put = await bus.call(putWallet.call, { ...request, body }, context)
+    const put = await edge.call(putWallet.call, { ...request, body }, context)
     const known = put.body.secret ?? state[field]?.secret
-    const secret = known ?? (await bus.call(rotateWalletSecret.call, request, context)).body.secret
+    const secret = known ?? (await edge.call(rotateWalletSecret.call, request, context)).body.secret
     state[field] = { url, secret: present(secret, 'secret') }
     save()
   }
@@ -107,7 +110,7 @@ export async function prepareDemoAccount({
       description: 'Demo receiver',
     }
     const [frame, context] = await asOwner('TEST')
-    const made = await bus.call(createWebhook.call, { ...frame, body }, context)
+    const made = await edge.call(createWebhook.call, { ...frame, body }, context)
     state.receiver = {
       url: urls.receiver,
       secret: present(made.body.secret, 'secret'),
@@ -116,7 +119,7 @@ export async function prepareDemoAccount({
   } else if (state.receiver.url !== urls.receiver) {
     const params = { webhook_id: state.receiver.webhook_id }
     const [frame, context] = await asOwner('TEST')
-    await bus.call(patchWebhook.call, { ...frame, params, body: { url: urls.receiver } }, context)
+    await edge.call(patchWebhook.call, { ...frame, params, body: { url: urls.receiver } }, context)
     state.receiver = { ...state.receiver, url: urls.receiver }
   }
   save()

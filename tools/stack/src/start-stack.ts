@@ -112,13 +112,16 @@ export async function startStack(
     }
     signal.throwIfAborted()
 
-    const ops = await connectBus({
-      url: nats.url,
-      service: 'ops',
-      logger: engineLogger,
-      ...(nats.seeds.ops === undefined ? {} : { nkeySeed: nats.seeds.ops }),
-    })
-    undo.push(() => ops.close())
+    const connectAs = async (user: 'ops' | 'gateway') => {
+      const nkeySeed = nats.seeds[user]
+      const bus = await connectBus({
+        ...{ url: nats.url, service: user, logger: engineLogger },
+        ...(nkeySeed === undefined ? {} : { nkeySeed }),
+      })
+      undo.push(() => bus.close())
+      return bus
+    }
+    const ops = await connectAs('ops')
     await applyTopology(ops.nc, { replicas: given.nats?.replicas ?? 1, events: options.events })
     writePrivateJson(join(dataDir, 'connection.json'), {
       nats_url: nats.url,
@@ -152,7 +155,11 @@ export async function startStack(
     for (const spec of [...specs.filter(({ name }) => name !== 'gateway'), ...(parts?.specs ?? [])])
       launch(spec)
     // The gateways come last, so that whoever sees /readyz answer finds demo.json complete.
-    if (parts !== null) demo = await makeDemo({ bus: ops, dataDir, parts, signal })
+    if (parts !== null) {
+      const edge = await connectAs('gateway')
+      demo = await makeDemo({ ops, edge, dataDir, parts, signal })
+      await edge.close()
+    }
     step('starting the gateway')
     for (const spec of specs.filter(({ name }) => name === 'gateway')) launch(spec)
     writeDemoFile()
@@ -217,12 +224,14 @@ async function untilReady(url: string, signal: AbortSignal): Promise<void> {
 }
 
 async function makeDemo({
-  bus,
+  ops,
+  edge,
   dataDir,
   parts,
   signal,
 }: {
-  bus: Bus
+  ops: Bus
+  edge: Bus
   dataDir: string
   parts: DemoParts
   signal: AbortSignal
@@ -231,7 +240,7 @@ async function makeDemo({
     what: 'The demo account',
     timeoutMs: demoWithinMs,
     signal,
-    attempt: () => prepareDemoAccount({ bus, dataDir, urls: parts.urls }),
+    attempt: () => prepareDemoAccount({ ops, edge, dataDir, urls: parts.urls }),
   })
   const receiver = new URL('/demo/secrets', parts.urls.receiver).href
   for (const [url, body] of [

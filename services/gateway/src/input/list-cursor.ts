@@ -30,7 +30,7 @@ export function validateQuery(schema: z.ZodType, given: Readonly<Record<string, 
   if (carried.length === 0) return asked
   const filters = carried.length === 1 ? decodeFilters(carried[0] ?? '') : null
   const own = querySchema.parse(asked.value)
-  const differs = (name: string) => given[name] !== undefined && own[name] !== filters?.[name]
+  const differs = (name: string) => given[name] !== undefined && String(own[name]) !== filters?.[name]
   if (filters === null || Object.keys(filters).some(differs)) return foreign
   const resumed = validatePart(schema, { ...filters, ...given, cursor: `${payload}.${mac}` }, 'query')
   return resumed.ok ? resumed : foreign
@@ -52,7 +52,9 @@ function filtersOf(query: unknown): Record<string, string> | null {
   const filters = Object.entries(fields).filter(
     ([name, value]) => value !== undefined && !ofThePage.has(name),
   )
-  return filters.length === 0 ? null : filtersSchema.parse(Object.fromEntries(filters))
+  // as text, which the query is read from again
+  const texts = filters.map(([name, value]) => [name, String(value)])
+  return texts.length === 0 ? null : filtersSchema.parse(Object.fromEntries(texts))
 }
 
 function encodeFilters(filters: Record<string, string>): string {

@@ -2,6 +2,7 @@ import http from 'node:http'
 import { PassThrough, Readable } from 'node:stream'
 import { mock } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { createReconcile } from '../../src/answers/reconcile.ts'
 import { ask } from '../fixtures/ask.ts'
@@ -17,6 +18,12 @@ const row = (id: string, amount = '1.00') => ({
   currency: 'EUR',
   player_id: 'p',
 })
+
+/** The timers that a case moves are those of NATS, too, which then takes its link for lost: it comes back. */
+const linked = () =>
+  waitFor(() => world.services.connected() && world.gateways.every(({ bus }) => bus.connected()), {
+    what: 'the links to NATS to be back',
+  })
 
 async function reconcile(raw: string, type = 'application/x-ndjson') {
   const answer = await ask(path, { method: 'POST', token, raw, headers: { 'content-type': type } })
@@ -123,10 +130,12 @@ await t.test('a ledger that stops coming is given up and leaves its place', asyn
   t.strictSame((await statuses).toSorted(), ['422', '422', '503'])
   mock.timers.reset()
   for (const { request } of begun) request.destroy()
+  await linked()
   t.equal((await reconcile('')).answer.status, 200, 'the places are free again')
 })
 
 await t.test('a ledger that drips is given up at the deadline', async (t) => {
+  await linked()
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' }
   mock.timers.enable({ apis: ['setTimeout'] })
   t.teardown(() => mock.timers.reset())
@@ -190,6 +199,7 @@ await t.test('a ledger has a bound of bytes, and gives way to an account without
 })
 
 await t.test('a body that is no ledger is refused', async (t) => {
+  await linked()
   t.match((await reconcile('{}', 'application/json')).answer, { status: 422, paths: ['content-type'] })
   t.match((await reconcile('a,b\n1,2\n', 'text/csv')).answer, { status: 422, paths: ['body'] })
   t.match((await reconcile('x'.repeat(9000))).answer, { status: 422, paths: ['body'] })

@@ -1,6 +1,6 @@
 import * as calls from '@pitboss/contracts/calls/auth-ops'
 import { type Command, Option } from 'commander'
-import { onRun, runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
+import { needsReason, onRun, runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
 import { fieldTable, textTable } from '../output.ts'
 import { UsageError } from '../failures.ts'
 
@@ -12,6 +12,7 @@ export function userCommands(program: Command): void {
   const resetFactor = withChangeFlags(
     noun.command('reset-factor <user>').description('take the second factor of a person (id or e-mail) away'),
   ).option('--operator <operator>', 'where several accounts have the e-mail address')
+  needsReason(resetFactor, ({ dryRun }) => dryRun !== true)
   onRun(resetFactor, async ({ bus, order, show, confirm }, user: string, flags) => {
     await confirm(`Take the second factor of ${user} away and sign the person out everywhere?`)
     const record = await bus.call(calls.opsResetFactor, { order, user, operator: flags.operator ?? null })

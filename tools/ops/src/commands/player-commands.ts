@@ -11,7 +11,7 @@ import { mapBounded } from '@pitboss/runtime/map-bounded'
 import type { Command } from 'commander'
 import { UsageError } from '../failures.ts'
 import { accountOf, withAccount } from '../account-flags.ts'
-import { needsReason, onRun, withChangeFlags, withCommonFlags } from '../ops-run.ts'
+import { needsReason, onRun, withChangeFlags, withCommonFlags, withOrderFlags } from '../ops-run.ts'
 import { pagesOf } from '../pages-of.ts'
 
 type Line = { readonly kind: string } & Readonly<Record<string, unknown>>
@@ -22,9 +22,14 @@ const roundsAtOnce = 8
 export function playerCommands(program: Command): void {
   const noun = program.command('player').description('what is kept of one player')
   const exportVerb = withAccount(
-    withCommonFlags(noun.command('export <player>').description('all of a player as one file of JSON lines')),
+    withOrderFlags(
+      withCommonFlags(
+        noun.command('export <player>').description('all of a player as one file of JSON lines'),
+      ),
+    ),
   ).requiredOption('--out <file>', 'the file to make; it must not be there yet')
-  onRun(exportVerb, async ({ bus, show, follow }, playerId: string, flags) => {
+  needsReason(exportVerb)
+  onRun(exportVerb, async ({ bus, show, follow, audit }, playerId: string, flags) => {
     const scope = accountOf(flags)
     const file = resolve(flags.out)
     if (existsSync(file)) throw new UsageError(`--out: ${file} is there already`)
@@ -35,6 +40,8 @@ export function playerCommands(program: Command): void {
       environment: scope.environment,
       exported_at: new Date().toISOString(),
     }
+    const { operator_id, environment } = head
+    await audit('player.export', playerId, { operator_id, environment })
     const counts: Record<string, number> = {}
     await follow(null, (progress) =>
       writeLines(file, head, linesOf(bus, scope, playerId), (kind) => {

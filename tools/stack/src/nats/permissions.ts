@@ -6,17 +6,13 @@ import { answerRoot } from '@pitboss/bus/wire'
 
 /** Subjects that one NATS user may publish to and subscribe to. Everything else is refused. */
 export type NatsPermissions = {
-  readonly publish: { readonly allow: readonly string[]; readonly deny?: readonly string[] }
+  readonly publish: { readonly allow: readonly string[] }
   readonly subscribe: { readonly allow: readonly string[] }
 }
 
 const services = ['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks'] as const
 export const natsUsers = [...services, 'ops'] as const
 export type NatsUser = (typeof natsUsers)[number]
-
-/** A person's command may ask everything but what moves money. */
-const opsCalls = ['auth.v1.>', 'rounds.v1.>', 'wallet.v1.>', 'webhooks.v1.>']
-const movesMoney = ['wallet.v1.movement.place', 'wallet.v1.movement.void-stake']
 
 /**
  * Answers of a service. Those who ask have accounts of their own, so the server gives each request a way
@@ -135,11 +131,10 @@ export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
   ops: {
     publish: {
       allow: [
-        ...opsCalls,
+        ...subjectsAskedBy('ops'),
         '$JS.API.>',
         ...services.flatMap((service) => [`$SRV.*.${service}`, `$SRV.*.${service}.*`]),
       ],
-      deny: movesMoney,
     },
     subscribe: { allow: ['_INBOX.ops.>'] },
   },

@@ -31,10 +31,10 @@ const plain = {
   webhooks: call('webhooks.v1.event.list'),
 }
 const ops = {
-  auth: call('auth.v1.ops.echo'),
-  rounds: call('rounds.v1.ops.echo'),
-  'wallet-bridge': call('wallet.v1.ops.echo'),
-  webhooks: call('webhooks.v1.ops.echo'),
+  auth: call('auth.v1.ops.status'),
+  rounds: call('rounds.v1.ops.status'),
+  'wallet-bridge': call('wallet.v1.ops.status'),
+  webhooks: call('webhooks.v1.ops.status'),
 }
 /** Calls between services. */
 const between = {
@@ -90,7 +90,6 @@ await t.test('each NATS user may do its work', async (t) => {
     }
     for (const service of services) {
       t.strictSame(await bus.gateway.call(plain[service], {}), { by: service })
-      t.strictSame(await bus.ops.call(plain[service], {}), { by: service })
       t.strictSame(await bus.ops.call(ops[service], {}), { by: service })
       t.ok(await bus.gateway.request(`$SRV.PING.${service}`, { timeoutMs: 1000 }))
       t.ok(await bus.ops.request(`$SRV.STATS.${service}`, { timeoutMs: 1000 }))

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { actingCharacters } from './acting-characters.ts'
 
 /** Shapes that many public objects share. Source: docs/contract.md, section 1 unless said otherwise. */
 
@@ -104,7 +105,7 @@ export const playerId = z
   .refine((id) => Array.from(id).length <= playerCharactersMax, tooLong)
 
 /** Control characters, line and paragraph separators, marks of direction, and what nobody sees. */
-const unseen = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff]/u
+const unseen = new RegExp(`[${actingCharacters}\u200b\u2060\ufeff]`, 'u')
 const unseenAtAnEnd = /^[\s\u200c\u200d]|[\s\u200c\u200d]$/u
 
 /** The id of a player in a new session: what looks alike is alike. docs/contract.md, section 4. */
@@ -120,9 +121,9 @@ export const shownText = (charactersMax: number) =>
     .string()
     .min(1, 'must not be empty')
     .max(charactersMax)
-    .refine((text) => !unseenInText.test(text), 'must not have control characters or marks of direction')
+    .refine((text) => !acting.test(text), 'must not have control characters or marks of direction')
 
-const unseenInText = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u
+const acting = new RegExp(`[${actingCharacters}]`, 'u')
 
 export const gameSlug = z.string().min(1).max(64)
 export const clientSeed = z

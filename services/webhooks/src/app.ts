@@ -44,7 +44,7 @@ import { endpointHandlers, replayHandlers } from './calls/endpoints.ts'
 import { opsHandlers } from './calls/ops.ts'
 import { sealCalls } from './calls/seals.ts'
 import { createNotifyWorkers, listenForNotifications } from './clients/notify-workers.ts'
-import { createPostWebhook, exchangeTimeoutMs, type PostWebhook } from './clients/post-webhook.ts'
+import { createPostWebhook, type PostWebhook } from './clients/post-webhook.ts'
 import type { Config } from './config.ts'
 import { createHandleFanoutBatch, fanoutLeaseTtlMs, startFanout } from './consumers/fanout.ts'
 import { createDeferredDeliveries } from './actions/deferred-deliveries.ts'
@@ -85,7 +85,7 @@ export async function startWebhooks({
   config,
   host,
   wrap = {},
-  attemptTimeoutMs = exchangeTimeoutMs,
+  attemptTimeoutMs,
 }: {
   config: Config
   host: ServiceHost

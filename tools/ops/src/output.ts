@@ -1,3 +1,5 @@
+import { actingCharacters } from '@pitboss/contracts/acting-characters'
+
 /** Where a command prints: its result to `stdout`, everything else to `stderr`. */
 export type Print = { readonly stdout: (text: string) => void; readonly stderr: (text: string) => void }
 
@@ -7,7 +9,7 @@ export const toProcess: Print = {
 }
 
 /** What moves a cursor, colours text or turns it around: a tenant may have put it into a name. */
-const acting = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+const acting = new RegExp(`[${actingCharacters}]`, 'gu')
 const hexOf = (character: string) => (character.codePointAt(0) ?? 0).toString(16)
 
 /** A text for a terminal, on which nothing of it acts; its lines stay lines. */

@@ -112,16 +112,15 @@ export async function startStack(
     }
     signal.throwIfAborted()
 
-    const connectAs = async (user: 'ops' | 'gateway') => {
+    const connectAs = (user: 'ops' | 'gateway') => {
       const nkeySeed = nats.seeds[user]
-      const bus = await connectBus({
+      return connectBus({
         ...{ url: nats.url, service: user, logger: engineLogger },
         ...(nkeySeed === undefined ? {} : { nkeySeed }),
       })
-      undo.push(() => bus.close())
-      return bus
     }
     const ops = await connectAs('ops')
+    undo.push(() => ops.close())
     await applyTopology(ops.nc, { replicas: given.nats?.replicas ?? 1, events: options.events })
     writePrivateJson(join(dataDir, 'connection.json'), {
       nats_url: nats.url,
@@ -157,8 +156,11 @@ export async function startStack(
     // The gateways come last, so that whoever sees /readyz answer finds demo.json complete.
     if (parts !== null) {
       const edge = await connectAs('gateway')
-      demo = await makeDemo({ ops, edge, dataDir, parts, signal })
-      await edge.close()
+      try {
+        demo = await makeDemo({ ops, edge, dataDir, parts, signal })
+      } finally {
+        await edge.close()
+      }
     }
     step('starting the gateway')
     for (const spec of specs.filter(({ name }) => name === 'gateway')) launch(spec)

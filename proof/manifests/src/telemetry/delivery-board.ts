@@ -31,7 +31,7 @@ export const deliveryBoard: Board = {
           says: 'From ten seconds on a share of new play is refused, from thirty on all of it.',
           unit: 's',
           queries: [{ expr: `max(pitboss_webhook_late_seconds{${here}})`, legend: 'late' }],
-          limit: 1,
+          limit: 10,
         },
         {
           title: 'For how long the longest due delivery has been due, by how its endpoint stands',

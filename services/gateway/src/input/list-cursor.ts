@@ -49,12 +49,11 @@ export function withFilters(body: unknown, query: unknown): unknown {
 /** The filters of a query; null for none. */
 function filtersOf(query: unknown): Record<string, string> | null {
   const fields = querySchema.parse(query ?? {})
-  const filters = Object.entries(fields).filter(
-    ([name, value]) => value !== undefined && !ofThePage.has(name),
-  )
-  // as text, which the query is read from again
-  const texts = filters.map(([name, value]) => [name, String(value)])
-  return texts.length === 0 ? null : filtersSchema.parse(Object.fromEntries(texts))
+  const filters = Object.entries(fields)
+    .filter(([name, value]) => value !== undefined && !ofThePage.has(name))
+    // as text, which the query is read from again
+    .map(([name, value]) => [name, String(value)] as const)
+  return filters.length === 0 ? null : Object.fromEntries(filters)
 }
 
 function encodeFilters(filters: Record<string, string>): string {

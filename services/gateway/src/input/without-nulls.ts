@@ -13,12 +13,9 @@ export function withoutNulls(schema: z.ZodType, value: unknown, options: { clear
     return value.map((item) => withoutNulls(zodType(bare.element), item, options))
   }
   if (typeof value !== 'object' || value === null) return value
-  if (bare instanceof z.ZodUnion) {
-    const tried = bare.options.map((option) => withoutNulls(zodType(option), value, options))
-    return (
-      tried.find((body, index) => zodType(bare.options[index]).safeParse(body).success) ??
-      nearest(bare, tried)
-    )
+  if (bare instanceof z.ZodDiscriminatedUnion) {
+    const kind = kindOf(bare, { ...value })
+    return kind === undefined ? value : withoutNulls(kind, value, options)
   }
   if (!(bare instanceof z.ZodObject)) return value
   const shape: Readonly<Record<string, z.core.$ZodType>> = bare.shape
@@ -34,16 +31,19 @@ export function withoutNulls(schema: z.ZodType, value: unknown, options: { clear
   )
 }
 
-/** Of a body that fits no kind: as the kind that it names would read it, so that only its mistakes are told. */
-function nearest(union: z.ZodUnion, tried: readonly unknown[]): unknown {
-  if (!(union instanceof z.ZodDiscriminatedUnion)) return tried[0]
+/** The kind of body that a value names; undefined when there is none of that name. */
+function kindOf(
+  union: z.ZodDiscriminatedUnion,
+  value: Readonly<Record<string, unknown>>,
+): z.ZodType | undefined {
   const { discriminator } = union.def
-  const at = union.options.findIndex((option, index) => {
-    const kind = unwrap(zodType(option))
-    const named = z.record(z.string(), z.unknown()).parse(tried[index])[discriminator]
-    return kind instanceof z.ZodObject && zodType(kind.shape[discriminator]).safeParse(named).success
+  return union.options.map(zodType).find((option) => {
+    const kind = unwrap(option)
+    return (
+      kind instanceof z.ZodObject &&
+      zodType(kind.shape[discriminator]).safeParse(value[discriminator]).success
+    )
   })
-  return tried[Math.max(at, 0)]
 }
 
 /** The schema that the wrappers around it are about. */

@@ -44,7 +44,6 @@ export function hearLateness(
     })
     for (const account of [everybody, ...[...heard.values()].flatMap((one) => [...one.accounts.keys()])])
       if (lateOf(account) > fromMs && !since.has(account)) since.set(account, since.get(everybody) ?? nowMs())
-    forgetOld()
   })
 
   function lateOf(account: string): number {

@@ -85,7 +85,8 @@ export function judgeExchange(
   if (httpStatus >= 300 && httpStatus < 400) return unknown(`a redirect (${httpStatus})`)
   if (body === null) return unknown('the answer is not a JSON object')
   if (walletCode === null) return unknown('the answer has no usable status')
-  const transactionId = readText(body.transactionId) ?? readText(digitsOf(exchange.body, 'transactionId'))
+  const isNumber = typeof body.transactionId === 'number'
+  const transactionId = readText(isNumber ? digitsOf(exchange.body, 'transactionId') : body.transactionId)
   return judgeCode({ operation, currency, httpStatus, body, walletCode, transactionId })
 }
 

@@ -3,24 +3,31 @@ import type { Lease } from '@pitboss/storage/lease'
 import { startLeasedPoll } from '@pitboss/storage/start-leased-poll'
 import type { Logger } from 'pino'
 
-export const flagsEveryMs = 2000
+const everyMs = 2000
 /** Longer than one run of the work takes. */
 export const flagsLeaseTtlMs = 30_000
 
 /**
- * Raises flags again and again, on one replica at a time. The lease only saves double work: flags are right without
- * it.
+ * Raises flags every 2 s, divided by the time scale, on one replica at a time. The lease only saves double
+ * work: flags are right without it.
  */
 export function startFlagRaiser({
   raise,
-  everyMs,
+  scaleMs,
   lease,
   logger,
 }: {
   raise: () => Promise<boolean>
-  everyMs: number
+  scaleMs: (ms: number) => number
   lease: Lease
   logger: Logger
 }): Pick<Poll, 'stop'> {
-  return startLeasedPoll({ event: 'flags.not-raised', level: 'warn', everyMs, lease, logger, work: raise })
+  return startLeasedPoll({
+    event: 'flags.not-raised',
+    level: 'warn',
+    everyMs: scaleMs(everyMs),
+    lease,
+    logger,
+    work: raise,
+  })
 }

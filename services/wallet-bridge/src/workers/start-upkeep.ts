@@ -9,7 +9,7 @@ import type { Logger } from 'pino'
 import type { Jobs } from '../actions/create-jobs.ts'
 import type { ReportPending, ShortenWaits } from '../actions/watch-pending.ts'
 import { startCertifier } from './certifier.ts'
-import { flagsEveryMs, flagsLeaseTtlMs, startFlagRaiser } from './flag-raiser.ts'
+import { flagsLeaseTtlMs, startFlagRaiser } from './flag-raiser.ts'
 import { startReconciler } from './reconciler.ts'
 
 const reportEveryMs = 5000
@@ -58,7 +58,7 @@ export function startUpkeep({
     startFigures({ fold: foldFigures, lease: leaseOf('figures', figuresLeaseTtlMs), logger }),
     startFlagRaiser({
       raise: raiseFlags,
-      everyMs: scaleMs(flagsEveryMs),
+      scaleMs,
       lease: leaseOf('flags', flagsLeaseTtlMs),
       logger,
     }),

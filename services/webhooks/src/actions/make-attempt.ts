@@ -1,7 +1,7 @@
 import { toAccountMode } from '@pitboss/contracts/primitives'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
 import { inSpan } from '@pitboss/tracing/spans'
-import type { PostWebhook } from '../clients/post-webhook.ts'
+import { isRedirect, type PostWebhook } from '../clients/post-webhook.ts'
 import { retryAfterMs } from '../rules/retry-schedule.ts'
 import { computedSignatureHeader, signatureHint } from '../rules/signature-hint.ts'
 import { secretsValidAt } from '../rules/signing-secrets.ts'
@@ -24,8 +24,8 @@ const locationCharactersMax = 2048
 /** Where a redirect points, which is what its owner has to know. */
 function locationOf({ httpStatus, headers }: Awaited<ReturnType<PostWebhook>>): { location?: string } {
   const location = headers.get('location')
-  const isRedirect = httpStatus !== null && httpStatus >= 300 && httpStatus < 400
-  return isRedirect && location !== undefined ? { location: location.slice(0, locationCharactersMax) } : {}
+  if (location === undefined || httpStatus === null || !isRedirect(httpStatus)) return {}
+  return { location: location.slice(0, locationCharactersMax) }
 }
 
 /** @param body null when the event log lacks the event */

@@ -8,7 +8,7 @@ import type { Agent } from 'undici'
 import type { AttemptTimings } from '../storage/collections.ts'
 
 /** Deadline of a whole exchange. Source: docs/contract.md, section 7. */
-export const exchangeTimeoutMs = 15_000
+const exchangeTimeoutMs = 15_000
 const connectTimeoutMs = 5000
 /** A success counts from its head on; of its body what comes within this time is kept. */
 const successBodyMs = 1000
@@ -125,8 +125,7 @@ async function exchangeOnce(
       bodyTimeout: timeoutMs,
     })
     marks.firstByte = performance.now()
-    const isSuccess = statusCode >= 200 && statusCode < 300
-    const given = isSuccess ? setTimeout(() => body.destroy(), successBodyMs) : undefined
+    const given = isSuccess(statusCode) ? setTimeout(() => body.destroy(), successBodyMs) : undefined
     const read = await readCapped(body, charsetOf(headers['content-type'])).finally(() => clearTimeout(given))
     return answer(marks, {
       httpStatus: statusCode,
@@ -149,7 +148,7 @@ function answer(
   received: Pick<WebhookAnswer, 'httpStatus' | 'error' | 'headers' | 'excerpt'>,
 ): WebhookAnswer {
   const { httpStatus, error } = received
-  const ok = httpStatus !== null && httpStatus >= 200 && httpStatus < 300
+  const ok = httpStatus !== null && isSuccess(httpStatus)
   const totalMs = performance.now() - marks.startedAt
   return {
     ...received,
@@ -160,10 +159,12 @@ function answer(
   }
 }
 
+const isSuccess = (status: number) => status >= 200 && status < 300
+export const isRedirect = (status: number): boolean => status >= 300 && status < 400
+
 function statusError(httpStatus: number | null): string | null {
   if (httpStatus === null) return null
-  const redirect = httpStatus >= 300 && httpStatus < 400
-  return redirect ? `HTTP ${httpStatus}: redirects are not followed` : `HTTP ${httpStatus}`
+  return isRedirect(httpStatus) ? `HTTP ${httpStatus}: redirects are not followed` : `HTTP ${httpStatus}`
 }
 
 /**

@@ -42,6 +42,12 @@ async function main(): Promise<number> {
   const kept = values.all ? {} : readVerdicts(root)
   const isWanted = ({ name }: Proof) =>
     positionals.length === 0 || positionals.some((path) => name === path || name.startsWith(`${path}/`))
+  if (![...tests, ...pages, ...acts].some(isWanted)) {
+    console.error(
+      'no long test matches: give the path of a file or of its folder, or the name of a rehearsal',
+    )
+    return 1
+  }
   const fingerprints = new Map<Proof, string>()
   const due = (proofs: readonly Proof[]) =>
     proofs.filter((proof) => {

@@ -1,0 +1,35 @@
+import { createOperatorClient, send } from '@pitboss/testing/operator-client'
+import { runStack } from '@pitboss/testing/run-stack'
+import { waitFor } from '@pitboss/testing/wait-for'
+import t from 'tap'
+import { checkBooks } from '../fixtures/check-books.ts'
+
+t.test(
+  'each service is killed in turn while rounds are played: the product heals and the books balance',
+  async (t) => {
+    const since = new Date().toISOString()
+    const stack = await runStack(t, [])
+    const demo = stack.demo()
+    const operator = await createOperatorClient(demo)
+    const players = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        operator.openSession({ player_id: `killed-${index}`, game: 'dice', currency: 'USD' }),
+      ),
+    )
+    for (const name of ['wallet-bridge', 'rounds', 'webhooks', 'auth', 'gateway']) {
+      const playing = Promise.all(
+        players.map((player) =>
+          player.call('POST', '/game/rounds', {
+            stake: '1.00',
+            bet: { target: '50.00', direction: 'over' },
+          }),
+        ),
+      )
+      await stack.killAndAwaitRestart(name)
+      await playing
+      const heals = async () => (await send('GET', `${demo.base_url}/readyz`)).status === 200
+      await waitFor(heals, { what: 'the product to be ready again' })
+    }
+    t.strictSame(await checkBooks(demo, operator, since), [])
+  },
+)

@@ -23,6 +23,7 @@ const shown = z.object({
       min_stake: z.string(),
       max_stake: z.string(),
       max_payout: z.string(),
+      rtp_at_min_stake: z.string().nullable(),
     }),
   ),
 })

@@ -8,6 +8,7 @@ export type SheetLimit = {
   readonly min_stake: string
   readonly max_stake: string
   readonly max_payout: string
+  readonly rtp_at_min_stake: string | null
 }
 
 /** A picture of the page: its file beside the sheet, and what it shows. */
@@ -70,12 +71,13 @@ export function renderSheet(
     '## Limits',
     '',
     ...table(
-      ['Currency', 'Least stake', 'Greatest stake', 'Greatest payout'],
-      limits.map(({ currency, min_stake, max_stake, max_payout }) => [
+      ['Currency', 'Least stake', 'Greatest stake', 'Greatest payout', 'Least return at the least stake'],
+      limits.map(({ currency, min_stake, max_stake, max_payout, rtp_at_min_stake }) => [
         currency,
         min_stake,
         max_stake,
         max_payout,
+        rtp_at_min_stake ?? 'no bet is taken',
       ]),
     ),
     '',

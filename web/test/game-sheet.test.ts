@@ -18,7 +18,15 @@ for (const game of games) {
 }
 
 t.test('a sheet has rules, shares, draw, limits and pictures', (t) => {
-  const limits = [{ currency: 'USD', min_stake: '0.10', max_stake: '1000.00', max_payout: '100000.00' }]
+  const limits = [
+    {
+      currency: 'USD',
+      min_stake: '0.10',
+      max_stake: '1000.00',
+      max_payout: '100000.00',
+      rtp_at_min_stake: '0.9076',
+    },
+  ]
   const pictures = [{ file: 'before.png', shows: 'The page before a bet' }]
   for (const game of games) {
     const sheet = renderSheet(game, { limits, pictures })

@@ -211,6 +211,7 @@ await t.test('a further game is one value and one line of registration', async (
     rtp: DEFAULT_RTP,
     betSchema: { type: 'object' },
     parseBet: () => ({ ok: false as const, issues: [] }),
+    shapes: () => [],
     readOutcome: () => null,
   }
   t.equal(gameBySlug('toss', [...games, toss]), toss)

@@ -69,7 +69,7 @@ t.test('a stake beyond a limit is refused in every game and session, and leaves 
   t.equal(await rig.storage.db.collection('rounds').countDocuments({ nonce: { $gt: 0 } }), rounds, 'no round')
 
   t.match(await rig.play(after, { stake: '1.00' }), { fairness: { nonce: 1 } }, 'what is left can be staked')
-  t.equal(await codeOf(rig.play(before, { stake: '0.10' })), 'BET_LIMIT_EXCEEDED')
+  t.equal(await codeOf(rig.play(before, { stake: '1.00' })), 'BET_LIMIT_EXCEEDED')
   const bet = { type: 'BET', session_id: before.session_id, amount: '0.10', currency: 'USD' }
   t.equal(
     await codeOf(transact(rig, { ...bet, transaction_id: 'op' })),

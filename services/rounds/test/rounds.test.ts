@@ -56,6 +56,11 @@ t.test('a refusal before the wallet is asked takes no nonce and leaves no round'
     'BET_LIMIT_EXCEEDED',
     'a win of 990,000.00 is above max_payout',
   )
+  const unpaid = await errorOf(
+    rig.play(session, { stake: '0.97', bet: { target: '98.00', direction: 'under' } }),
+  )
+  t.match(unpaid, { code: 'BET_LIMIT_EXCEEDED', retryable: false, details: [{ path: 'stake' }] })
+  t.match(unpaid.message, /no more than its stake.* pays is 0\.98 USD\.$/)
   const bad = await errorOf(rig.play(session, { bet: { target: '99.99', direction: 'under' } }))
   t.equal(bad.code, 'VALIDATION_ERROR')
   t.equal(bad.details?.[0]?.path, 'bet.target')

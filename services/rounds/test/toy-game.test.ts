@@ -28,6 +28,7 @@ const coin: Game = {
       wager: {
         bet: { side },
         leastWinMultiplier,
+        winMultipliers: (rtp) => [leastWinMultiplier(rtp)],
         isAction,
         play({ seeds, rtp }) {
           const source = createDrawSource(seeds)
@@ -39,6 +40,10 @@ const coin: Game = {
         },
       },
     }
+  },
+  shapes() {
+    const parsed = coin.parseBet({ side: 'heads' })
+    return parsed.ok ? [parsed.wager] : []
   },
   readOutcome: (value) =>
     typeof value === 'object' && value !== null && 'side' in value
@@ -61,4 +66,5 @@ t.test('a fourth game is one value and one line of registration', async (t) => {
     body: undefined,
   })
   t.equal(shown.body.rtp, '0.9500', 'and the catalogue shows it')
+  t.equal(shown.body.limits[0]?.rtp_at_min_stake, '0.9500', 'and what the least stake returns')
 })

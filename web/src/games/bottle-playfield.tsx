@@ -34,7 +34,7 @@ export function BottlePlayfield(props: PlayfieldProps) {
   return (
     <div class="playfield">
       <BottleStage state={state} sectors={sectors} pick={pick} onPick={busy ? () => undefined : setPick} />
-      <BetForm {...props} bet={{ pick, sectors }} winMultiplier={winMultiplier} playLabel="Spin" showsWin>
+      <BetForm {...props} bet={{ pick, sectors }} multipliers={[winMultiplier]} playLabel="Spin" showsWin>
         <Choices
           legend="Sectors"
           name="sectors"

@@ -56,7 +56,7 @@ export function DicePlayfield(props: PlayfieldProps) {
       <BetForm
         {...props}
         bet={problem === null ? { target: targetText(target), direction } : null}
-        winMultiplier={winMultiplier}
+        multipliers={[winMultiplier]}
         playLabel="Roll"
         showsWin
       >

@@ -1,4 +1,4 @@
-import { MINES_TILES, minesMultiplier } from '@pitboss/fairness/games/mines'
+import { MINES_TILES, minesMultiplier, minesMultipliers } from '@pitboss/fairness/games/mines'
 import { formatMultiplier, multiplyFloor } from '@pitboss/money/rational'
 import { useState } from 'preact/hooks'
 import type { Round } from '../api/records.ts'
@@ -56,7 +56,7 @@ export function MinesPlayfield(props: PlayfieldProps) {
         <BetForm
           {...props}
           bet={{ mines }}
-          winMultiplier={minesMultiplier(rtp, mines, 1)}
+          multipliers={minesMultipliers(rtp, mines)}
           playLabel="Start round"
           showsWin={false}
         >

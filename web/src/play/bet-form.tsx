@@ -6,15 +6,15 @@ import type { Sitting } from '../api/records.ts'
 import { type BetSlip, clientSeedProblem } from './bet-slip.ts'
 import type { PlayfieldProps } from './game-definition.ts'
 import { moneyText } from '@pitboss/money/money-text'
-import { minorText } from './money-text.ts'
-import { checkStake, clamp, stakeRange } from './stake.ts'
+import { minorText, readDecimal } from './money-text.ts'
+import { checkStake, clamp, returnText, stakeRange } from './stake.ts'
 import { takesBets } from './table-state.ts'
 
 type Props = PlayfieldProps & {
   /** Null while the game's own controls hold something that is no bet. */
   readonly bet: Readonly<Record<string, unknown>> | null
-  /** The least that a win pays. */
-  readonly winMultiplier: Rational
+  /** The multipliers of the bet's wins, the smallest first. */
+  readonly multipliers: readonly Rational[]
   readonly playLabel: string
   /** The payout of a win is shown for games of one draw. */
   readonly showsWin: boolean
@@ -24,13 +24,15 @@ type Props = PlayfieldProps & {
 
 /** Stake, the game's own controls and the button that places the bet. */
 export function BetForm(props: Props) {
-  const { table, state, sitting, slip, bet, winMultiplier, playLabel, showsWin, children } = props
+  const { table, state, sitting, slip, bet, multipliers, playLabel, showsWin, children } = props
   const field = useRef<HTMLInputElement>(null)
   const { currency } = sitting.session
   const range = stakeRange(sitting)
   const grant = slip.freeBet ? sitting.free_bets[0] : undefined
   const stakeText = grant?.stake ?? slip.stake
-  const stake = checkStake(stakeText, currency, grant === undefined ? range : unlimited(range), winMultiplier)
+  const stake = checkStake(stakeText, currency, grant === undefined ? range : unlimited(range), multipliers)
+  const pays = range === null || stake.minor === null || stake.problem !== null ? null : stake.minor
+  const [winMultiplier] = multipliers
   const ready = takesBets(state)
   const grantsLeft = sitting.free_bets.length > 0
   // A grant that comes later is not used without being chosen.
@@ -93,6 +95,15 @@ export function BetForm(props: Props) {
               ? ''
               : `${moneyText(formatAmount(range.min, currency), currency)} to ${minorText(range.max, currency)}`)}
         </p>
+        {range === null || pays === null ? null : (
+          <p class="quiet" data-testid="return">
+            Return to player at this stake:{' '}
+            {returnText(multipliers, readDecimal(sitting.game.rtp), {
+              stake: pays,
+              maxPayout: range.maxPayout,
+            })}
+          </p>
+        )}
       </div>
       {sitting.free_bets.length === 0 ? null : <FreeBetSwitch sitting={sitting} slip={slip} />}
       {children}
@@ -104,10 +115,10 @@ export function BetForm(props: Props) {
         data-testid="play"
       >
         <span>{playLabel}</span>
-        {showsWin && stake.minor !== null && stake.problem === null ? (
+        {showsWin && pays !== null && winMultiplier !== undefined ? (
           <small>
             {grant === undefined ? '' : 'free bet, '}wins{' '}
-            {minorText(multiplyFloor(stake.minor, winMultiplier), currency)}
+            {minorText(multiplyFloor(pays, winMultiplier), currency)}
           </small>
         ) : grant === undefined ? null : (
           <small>free bet</small>

@@ -1,5 +1,6 @@
 import { moneyText } from '@pitboss/money/money-text'
 import type { TableParts } from './game-definition.ts'
+import { percentText } from './stake.ts'
 
 /** Name, balance and the way back. */
 export function GameHeader({ definition, state, sitting }: TableParts) {
@@ -12,7 +13,7 @@ export function GameHeader({ definition, state, sitting }: TableParts) {
           <h1>
             {definition.title} {session.environment === 'SANDBOX' ? <span class="tag">Test play</span> : null}
           </h1>
-          <p class="quiet">{percentText(game.rtp)} return to player</p>
+          <p class="quiet">Up to {percentText(game.rtp)} return to player</p>
         </div>
       </div>
       <div class="balance" data-changing={state.activity !== 'idle' ? 'yes' : 'no'}>
@@ -33,9 +34,4 @@ export function ReturnLink({ href, text = 'Leave' }: { href: string; text?: stri
       {text}
     </a>
   ) : null
-}
-
-function percentText(rtp: string): string {
-  const [, decimals = ''] = rtp.split('.')
-  return `${rtp.startsWith('1') ? '100' : decimals.slice(0, 2).padEnd(2, '0')}.${decimals.slice(2).padEnd(2, '0')} %`
 }

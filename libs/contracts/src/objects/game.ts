@@ -20,7 +20,15 @@ export const gameSchema = z.strictObject({
   enabled: z.boolean(),
   status: gameStatus,
   rtp: z.string(),
-  limits: z.array(z.strictObject({ currency, min_stake: amount, max_stake: amount, max_payout: amount })),
+  limits: z.array(
+    z.strictObject({
+      currency,
+      min_stake: amount,
+      max_stake: amount,
+      max_payout: amount,
+      rtp_at_min_stake: z.string().nullable(),
+    }),
+  ),
   bet_schema: z.record(z.string(), z.unknown()),
 })
 export type Game = z.infer<typeof gameSchema>

@@ -59,6 +59,11 @@ export const dice: Game = {
     }
     return { ok: true, wager: createWager(String(target), targetIndex, direction) }
   },
+  *shapes() {
+    for (let winning = WINNING_ROLLS_MAX; winning >= 1; winning--) {
+      yield createWager(rollText(winning), winning, 'under')
+    }
+  },
   readOutcome(value) {
     const fields = readObject(value)
     if (fields === null) return null
@@ -79,6 +84,7 @@ function createWager(target: string, targetIndex: number, direction: Direction):
   return {
     bet: { target, direction },
     leastWinMultiplier: winMultiplier,
+    winMultipliers: (rtp) => [winMultiplier(rtp)],
     isAction: isNoAction,
     play({ seeds, rtp }) {
       const { index, roll, steps } = drawDice(seeds)
@@ -106,6 +112,10 @@ function readTarget(value: unknown): number | null {
 export function drawDice(seeds: Seeds): { index: number; roll: string; steps: readonly DrawStep[] } {
   const source = createDrawSource(seeds)
   const index = source.draw(DICE_ROLLS)
+  return { index, roll: rollText(index), steps: source.steps }
+}
+
+function rollText(index: number): string {
   const text = index.toString().padStart(4, '0')
-  return { index, roll: `${text.slice(0, 2)}.${text.slice(2)}`, steps: source.steps }
+  return `${text.slice(0, 2)}.${text.slice(2)}`
 }

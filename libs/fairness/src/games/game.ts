@@ -31,6 +31,11 @@ export type Game = {
   readonly betSchema: JsonObject
   /** Checks a bet from outside. Never throws. */
   parseBet(value: unknown): { ok: true; wager: Wager } | { ok: false; issues: BetIssue[] }
+  /**
+   * A wager for each way to win, by their least win, the smallest first: every bet has the wins of one of
+   * them.
+   */
+  shapes(): Iterable<Wager>
   /** Bet and actions of a finished round's outcome; null for what is none of this game. Never throws. */
   readOutcome(value: unknown): { bet: unknown; actions: readonly number[] } | null
 }
@@ -44,6 +49,11 @@ export type Wager = {
    * refused: for one-shot games it is the only win there is, for stepwise ones the first step.
    */
   leastWinMultiplier(rtp: Rational): Rational
+  /**
+   * The multipliers of all wins, the smallest first: one for one-shot games, one for each step of stepwise
+   * ones. The chance of a win is R divided by its multiplier.
+   */
+  winMultipliers(rtp: Rational): readonly Rational[]
   /** True for a value that `play` accepts among its actions (a tile number); never for a one-shot game. */
   isAction(value: unknown): value is number
   /** The state of the round after these actions, from the seeds alone. */

@@ -31,6 +31,7 @@ export const mines: Game = {
     if (issues.length > 0 || !isIntegerWithin(count, 1, MINES_MAX)) return { ok: false, issues }
     return { ok: true, wager: createWager(count) }
   },
+  shapes: () => Array.from({ length: MINES_MAX }, (_, index) => createWager(index + 1)),
   readOutcome(value) {
     const fields = readObject(value)
     const tiles = fields?.get('tiles_opened')
@@ -50,10 +51,18 @@ export function minesMultiplier(rtp: Rational, mineCount: number, safeTiles: num
   return multiplyRational(rtp, inverseChance)
 }
 
+/** The multipliers after 1, 2, 3 … safe tiles, as far as there are. */
+export function minesMultipliers(rtp: Rational, mineCount: number): Rational[] {
+  return Array.from({ length: MINES_TILES - mineCount }, (_, index) =>
+    minesMultiplier(rtp, mineCount, index + 1),
+  )
+}
+
 function createWager(mineCount: number): Wager {
   return {
     bet: { mines: mineCount },
     leastWinMultiplier: (rtp) => minesMultiplier(rtp, mineCount, 1),
+    winMultipliers: (rtp) => minesMultipliers(rtp, mineCount),
     isAction: isTile,
     play: (input) => playMines(mineCount, input),
   }

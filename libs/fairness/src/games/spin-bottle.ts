@@ -41,6 +41,7 @@ export const spinBottle: Game = {
     if (issues.length > 0 || !sectorsValid || !isIntegerWithin(pick, 0, pickMax)) return { ok: false, issues }
     return { ok: true, wager: createWager(pick, sectors) }
   },
+  shapes: () => SPIN_BOTTLE_SECTORS.map((sectors) => createWager(0, sectors)),
   readOutcome(value) {
     const fields = readObject(value)
     if (fields === null) return null
@@ -53,6 +54,7 @@ function createWager(pick: number, sectors: number): Wager {
   return {
     bet: { pick, sectors },
     leastWinMultiplier: winMultiplier,
+    winMultipliers: (rtp) => [winMultiplier(rtp)],
     isAction: isNoAction,
     play({ seeds, rtp }) {
       const { index, angle, steps } = drawAngle(seeds)

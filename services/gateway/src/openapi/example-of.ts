@@ -62,6 +62,7 @@ const byName: Readonly<Record<string, unknown>> = {
   multiplier: '1.9800',
   next_multiplier: '1.0312',
   rtp: '0.9900',
+  rtp_at_min_stake: '0.9076',
   stream_id: `rst_${ulid}`,
   game_version: '1',
   shape: 'chance 99/200',

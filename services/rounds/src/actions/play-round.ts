@@ -4,7 +4,6 @@ import { hashBody } from '@pitboss/contracts/json'
 import type { playRound as endpoint } from '@pitboss/contracts/endpoints/play'
 import { invalidFields, readAll, ServiceError } from '@pitboss/errors/service-error'
 import type { Wager } from '@pitboss/fairness/games/game'
-import { multiplyFloor } from '@pitboss/money/rational'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { z } from 'zod'
 import type { CatalogueEntry } from '../rules/catalogue.ts'
@@ -12,6 +11,7 @@ import { isWithin, type Limits, narrow, readAmount } from '../rules/limits.ts'
 import { assertWithinCap } from '../rules/stake-cap.ts'
 import { assertMayPlay, assertNoRealityCheck } from '../rules/live-rules.ts'
 import { assertCertain, resourceOf } from '../rules/movement.ts'
+import { assertPays } from '../rules/paying-stake.ts'
 import { receivedAt } from '../rules/refusal.ts'
 import type { RoundState } from '../rules/round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
@@ -150,11 +150,8 @@ export function createPlayRound(
     const narrowed = narrow(limits, stakeRangeOf(session))
     // A free bet's stake was held against the limits when it was granted.
     if (body.free_bet !== true && !isWithin(narrowed, stake)) throw new ServiceError('BET_LIMIT_EXCEEDED')
-    if (multiplyFloor(stake, wager.leastWinMultiplier(entry.rtp)) > limits.maxPayout) {
-      throw new ServiceError('BET_LIMIT_EXCEEDED', {
-        message: 'A win would pay more than the greatest payout of this game.',
-      })
-    }
+    const { maxPayout } = limits
+    assertPays(wager.winMultipliers(entry.rtp), entry.rtp, session.currency, { stake, maxPayout })
   }
 
   async function takeStake(stored: StoredRound, play: Play, context: HandlerContext): Promise<Started> {

@@ -12,7 +12,7 @@ import type { GameSettings } from '../storage/games-store.ts'
  */
 export function presentGame(
   {
-    entry: { game, gameId, rtp },
+    entry: { game, gameId, rtp, leastReturn },
     settings,
     status,
   }: {
@@ -35,7 +35,14 @@ export function presentGame(
       if (platform === null) return []
       const ofAccount = narrow(platform, settings.limits.get(currency) ?? null)
       const own = session?.currency === currency ? session.range : null
-      return [presentLimits(narrow(ofAccount, own), currency)]
+      const limits = narrow(ofAccount, own)
+      const least = leastReturn({ stake: limits.minStake, maxPayout: limits.maxPayout })
+      return [
+        {
+          ...presentLimits(limits, currency),
+          rtp_at_min_stake: least === null ? null : formatMultiplier(least),
+        },
+      ]
     }),
     bet_schema: { ...game.betSchema },
   }

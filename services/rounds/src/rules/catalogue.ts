@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { Game } from '@pitboss/fairness/games/game'
 import { games as allGames } from '@pitboss/fairness/games/registry'
+import { leastReturn, type StakeAtLimit } from '@pitboss/fairness/returns/paid-return'
 import { multiplyFloor, type Rational } from '@pitboss/money/rational'
 import { v5 } from 'uuid'
 import type { RoundContext } from './round-message.ts'
@@ -12,6 +13,8 @@ export type CatalogueEntry = {
   /** The id of the game, fixed for ever; `wallet_game_id` of its rounds. */
   readonly gameId: string
   readonly rtp: Rational
+  /** The least return of a bet that is taken at this stake; null when none is. */
+  readonly leastReturn: (at: StakeAtLimit) => Rational | null
 }
 
 export type Catalogue = {
@@ -19,13 +22,35 @@ export type Catalogue = {
   find(slug: string): CatalogueEntry | null
 }
 
+/** Stakes of a game whose least return is remembered. */
+const returnsMax = 10_000
+
 /** Namespace of the game ids: the id follows from the slug alone. Never change it, wallets know the ids. */
 const gameIdNamespace = '6f1f9d0e-5a0b-4c57-9a52-3d1c1f0f8a41'
 
 /** The catalogue of the registered games; a further game needs its line in the registry and nothing here. */
 export function createCatalogue(games: readonly Game[] = allGames): Catalogue {
-  const entries = games.map((game) => ({ game, gameId: v5(game.slug, gameIdNamespace), rtp: game.rtp }))
+  const entries = games.map((game) => ({
+    game,
+    gameId: v5(game.slug, gameIdNamespace),
+    rtp: game.rtp,
+    leastReturn: createLeastReturn(game),
+  }))
   return { entries, find: (slug) => entries.find((entry) => entry.game.slug === slug) ?? null }
+}
+
+/** Remembers what it has computed: a search takes up to some milliseconds, and accounts share their limits. */
+function createLeastReturn(game: Game): CatalogueEntry['leastReturn'] {
+  const known = new Map<string, Rational | null>()
+  return function leastReturnAt(at) {
+    const key = `${at.stake}/${at.maxPayout}`
+    const found = known.get(key)
+    if (found !== undefined) return found
+    if (known.size >= returnsMax) known.clear()
+    const least = leastReturn(game, game.rtp, at)
+    known.set(key, least)
+    return least
+  }
 }
 
 /**

@@ -157,6 +157,7 @@ const endWords: ReadonlyMap<string, string> = new Map([
   ['max_payout', 'It reached the highest payout.'],
   ['refused', 'The wallet refused it.'],
   ['settled', 'Your server settled it.'],
+  ['win_failed', 'A person ended a win of it as failed, so that was not paid.'],
 ])
 
 function howEnded(reason: string | null): string {

@@ -1,7 +1,7 @@
 import { moneyText, multiplierText } from '@pitboss/money/money-text'
 
 /** The version of the sentences below: a change of any of them raises it. */
-export const roundLineVersion = 1
+export const roundLineVersion = 2
 /** The language of the sentences. */
 export const roundLineLanguage = 'en'
 
@@ -15,6 +15,7 @@ export type ToldRound = {
   readonly multiplier: string | null
   readonly payout: string | null
   readonly currency: string
+  readonly end_reason: string | null
 }
 
 const outcomes: Readonly<Record<string, (outcome: Fields) => string>> = {
@@ -40,8 +41,9 @@ export function outcomeText({ game, outcome }: Pick<ToldRound, 'game' | 'outcome
  * is not settled. Source: docs/contract.md, section 4, "Receipts".
  */
 export function roundLine(round: ToldRound): string | null {
-  const { status, outcome, payout, currency, multiplier } = round
+  const { status, outcome, payout, currency, multiplier, end_reason } = round
   if (status !== 'SETTLED' || outcome === null) return null
+  if (end_reason === 'win_failed') return `${outcomeText(round)}. You won, but your casino has not paid it.`
   return outcome.won === true
     ? `${outcomeText(round)}. You won ${moneyText(payout ?? '0', currency)} at ${multiplierText(multiplier ?? '0')}`
     : `${outcomeText(round)}. No win this time.`

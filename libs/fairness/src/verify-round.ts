@@ -19,7 +19,7 @@ export type RoundKind = 'game' | 'operator' | 'returned'
 /**
  * Recomputes a finished round from itself alone: commitment, draw, outcome, multiplier and payout. Takes a
  * round record, `round.completed` data or its envelope, wire names. A voided or failed round has no outcome:
- * its commitment and its empty result are checked. A round that the operator's server drives shows its
+ * its commitment and its empty result are checked. Of a win that a person ended as failed it says so. A round that the operator's server drives shows its
  * commitment alone. Never throws: a field that cannot be checked is a failed check with the reason. Source:
  * docs/contract.md, sections 4 and 11.
  */
@@ -111,14 +111,24 @@ function payoutChecks(round: Fields, multiplier: Rational | null): Check[] {
   if (typeof currency !== 'string') return [failure('currency', 'a currency code', currency)]
   try {
     const stake = parseAmount(round.get('stake'), currency)
-    const payout = multiplier === null ? 0n : multiplyFloor(stake, multiplier)
-    return [compare('payout', formatAmount(payout, currency), round.get('payout'))]
+    const drawn = multiplier === null ? 0n : multiplyFloor(stake, multiplier)
+    if (multiplier !== null && round.get('end_reason') === 'win_failed') {
+      return failedWinChecks(round, drawn, currency)
+    }
+    return [compare('payout', formatAmount(drawn, currency), round.get('payout'))]
   } catch (error) {
     if (!(error instanceof AmountError)) throw error
     const [name, actual] =
       error.reason === 'UNKNOWN_CURRENCY' ? ['currency', currency] : ['stake', round.get('stake')]
     return [failure(show(name), error.message, actual)]
   }
+}
+
+/** The checks of a round whose win a person has ended as failed: it won, and nothing was paid. */
+function failedWinChecks(round: Fields, drawn: bigint, currency: string): Check[] {
+  if (drawn === 0n) return [failure('end_reason', 'a win, which alone can be ended as failed', 'no win')]
+  const name = `payout: a person ended the win of ${formatAmount(drawn, currency)} as failed, so nothing was paid`
+  return [compare(name, formatAmount(0n, currency), round.get('payout'))]
 }
 
 function unfinished(round: Fields): Check {

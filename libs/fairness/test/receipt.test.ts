@@ -32,6 +32,7 @@ t.test('the end of a round is told in a sentence', async (t) => {
       payout: '1234.50',
       currency: 'EUR',
       multiplier: '1.9800',
+      end_reason: null,
       ...more,
     })
   t.equal(lineOf('dice', { roll: '73.12', won: true }), 'Rolled 73.12. You won 1,234.50 EUR at 1.98×')
@@ -42,6 +43,10 @@ t.test('the end of a round is told in a sentence', async (t) => {
   t.equal(mines([3, 4, 9], false), 'Hit a mine after 2 safe tiles. No win this time.')
   const turn = { sector: 2, angle: '311.5', won: false }
   t.equal(lineOf('spin-bottle', turn), 'The bottle points at C, 311.5°. No win this time.')
+  t.equal(
+    lineOf('dice', { roll: '73.12', won: true }, { end_reason: 'win_failed', payout: '0.00' }),
+    'Rolled 73.12. You won, but your casino has not paid it.',
+  )
   t.equal(lineOf('dice', {}, { status: 'VOIDED' }), null)
   t.equal(lineOf('dice', {}, { outcome: null }), null)
 })

@@ -90,6 +90,31 @@ await t.test('an abandoned mines round paid at its current multiplier verifies',
   t.same(failedChecks({ ...mines, end_reason: 'abandoned' }), [])
 })
 
+await t.test(
+  'a win that a person has ended as failed verifies without its payout, and says so',
+  async (t) => {
+    for (const won of [dice, mines, spin]) {
+      const round = { ...won, payout: '0.00', end_reason: 'win_failed' }
+      t.same(failedChecks(round), [])
+      const { checks } = verifyRound(envelope(round))
+      const said = `payout: a person ended the win of ${won.payout} as failed, so nothing was paid`
+      t.ok(checks.some(({ name, ok }) => ok && name === said))
+      t.same(failedChecks({ ...round, payout: won.payout }), [said], 'a payout is a contradiction')
+      t.same(
+        failedChecks({ ...round, multiplier: '0.0000' }),
+        ['multiplier'],
+        'the multiplier stays as drawn',
+      )
+      t.same(
+        failedChecks({ ...won, payout: '0.00' }),
+        ['payout'],
+        'and without the word the payout is missing',
+      )
+    }
+    t.same(failedChecks({ ...diceLost, end_reason: 'win_failed' }), ['end_reason'], 'no loss can be failed')
+  },
+)
+
 await t.test('the documented event without the additive fields verifies too', async (t) => {
   const { bet: _bet, driver: _driver, multiplier: _multiplier, status: _status, ...data } = dice
   t.same(failedChecks(envelope(data)), [])

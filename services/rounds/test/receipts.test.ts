@@ -3,7 +3,7 @@ import { sendReceipt } from '@pitboss/contracts/endpoints/play'
 import type { ReceiptBody, ServedPage } from '@pitboss/contracts/objects/receipt'
 import type { Session } from '@pitboss/contracts/objects/session'
 import { receiptHash } from '@pitboss/fairness/receipt'
-import { roundLine } from '@pitboss/fairness/round-line'
+import { roundLine, roundLineVersion } from '@pitboss/fairness/round-line'
 import { parseKeyring } from '@pitboss/storage/keyring'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import { Registry } from 'prom-client'
@@ -14,7 +14,7 @@ import { act, codeOf, masterKeys, type Rig, safeTile, startRig } from './fixture
 type Shown = Partial<Omit<ReceiptBody, 'hash'>>
 
 function receiptOf(roundId: string, shown: Shown): ReceiptBody {
-  const body = { build: 'dice-1.js', language: 'en', text_version: 1, text: '', ...shown }
+  const body = { build: 'dice-1.js', language: 'en', text_version: roundLineVersion, text: '', ...shown }
   const { build, language, text_version: textVersion, text } = body
   return { ...body, hash: receiptHash({ roundId, build, language, textVersion, text }) }
 }
@@ -69,7 +69,7 @@ t.test('what a page showed is sealed beside the round, once, and one that differ
 
   for (const [reason, shown] of [
     ['language', { language: 'de', text: 'Gewürfelt' }],
-    ['text_version', { text_version: 2, text: 'Rolled!' }],
+    ['text_version', { text_version: roundLineVersion + 1, text: 'Rolled!' }],
   ] as const) {
     const third = await played()
     await send(rig, session, third.round.round_id, receiptOf(third.round.round_id, shown))

@@ -6,7 +6,7 @@ import * as sessionsEndpoints from '@pitboss/contracts/endpoints/sessions'
 import { verifyRound } from '@pitboss/fairness/verify-round'
 import { newId } from '@pitboss/runtime/new-id'
 import t from 'tap'
-import { codeOf, errorOf, safeTile, act, cashOut, startRig } from './fixtures/rounds-rig.ts'
+import { codeOf, errorOf, safeTile, act, cashOut, type Rig, startRig } from './fixtures/rounds-rig.ts'
 
 t.test('a stake of unknown outcome', async (t) => {
   const rig = await startRig(t)
@@ -71,6 +71,61 @@ t.test('an owed credit is paid in the end, whatever the answer was', async (t) =
   t.equal((await cashOut(rig, session, opened.round_id)).status, 'SETTLED', 'the repeated action answers')
   t.equal(await codeOf(act(rig, session, opened.round_id, 24)), 'ROUND_ALREADY_SETTLED')
 })
+
+t.test('a win that a person has ended as failed is in no payout, event or report', async (t) => {
+  const rig = await startRig(t)
+  const session = await rig.openSession({ game: 'mines' })
+  const { round_id } = await rig.play(session, { bet: { mines: 1 } })
+  await act(rig, session, round_id, await safeTile(rig, round_id))
+  rig.wallet.next({ kind: 'pending', code: 'WALLET_TIMEOUT' })
+  const owed = await cashOut(rig, session, round_id)
+  t.match(owed, { status: 'SETTLING', payout: '1.03' })
+  rig.wallet.end(rig.scope, rig.wallet.asked.at(-1)?.transactionId ?? '', 'FAILED')
+  const ended = await rig.until(async () => {
+    const now = await rig.round(round_id)
+    return now.status === 'SETTLED' ? now : null
+  })
+  t.match(ended, { payout: '0.00', end_reason: 'win_failed', multiplier: '1.0312', outcome: { won: true } })
+  t.ok(verifyRound(ended).valid)
+  const told = await rig.until(async () =>
+    (await rig.events()).find(({ type, data }) => type === 'round.completed' && data.round_id === round_id),
+  )
+  t.match(told.data, { payout: '0.00', end_reason: 'win_failed', multiplier: '1.0312' })
+  t.ok(verifyRound(told).valid, 'the event verifies by itself')
+  t.match(await reportOf(rig), [{ rounds: 1, stakes: '1.00', payouts: '0.00', ggr: '1.00' }])
+})
+
+t.test('of the wins of a round of the operator the one that a person has failed is left out', async (t) => {
+  const rig = await startRig(t)
+  const session = await rig.openSession()
+  const transact = async (body: Record<string, unknown>) => {
+    const { request } = endpoints.placeTransaction.call
+    const parsed = request.parse({ caller: rig.caller(), params: {}, query: {}, body })
+    return (await rig.bus.call(endpoints.placeTransaction.call, parsed)).body
+  }
+  const money = { currency: 'USD' }
+  const { round_id } = await transact({
+    ...{ type: 'BET', transaction_id: 'bet', session_id: session.session_id, amount: '1.00', ...money },
+  })
+  const win = { type: 'WIN', round_id, ...money }
+  rig.wallet.nextWin({ kind: 'pending', code: 'WALLET_TIMEOUT' })
+  const first = { ...win, transaction_id: 'first', amount: '7.00', final: false }
+  t.equal(await codeOf(transact(first)), 'WALLET_TIMEOUT')
+  await transact({ ...win, transaction_id: 'second', amount: '2.00' })
+  t.match(await rig.round(round_id), { status: 'SETTLING', payout: '9.00' })
+  rig.wallet.end(rig.scope, 'first', 'FAILED')
+  const ended = await rig.until(async () => {
+    const now = await rig.round(round_id)
+    return now.status === 'SETTLED' ? now : null
+  })
+  t.match(ended, { payout: '2.00', end_reason: 'win_failed' })
+  t.match(await reportOf(rig), [{ rounds: 1, stakes: '1.00', payouts: '2.00' }])
+})
+
+async function reportOf(rig: Rig) {
+  const request = { caller: rig.caller(), params: {}, query: {}, body: undefined }
+  return (await rig.bus.call(endpoints.getReport.call, request)).body.data
+}
 
 t.test('a credit that takes longer than its caller waits is answered as owed', async (t) => {
   const rig = await startRig(t)

@@ -45,7 +45,13 @@ function HistoryRow({ definition, round, onVerify }: TableParts & { round: Round
       </span>
       <span class="result">
         <strong>{counted ? moneyText(round.payout ?? '0', round.currency) : 'stake kept'}</strong>
-        <small class="quiet">{counted && won ? multiplierText(round.multiplier ?? '0') : ''}</small>
+        <small class="quiet">
+          {round.end_reason === 'win_failed'
+            ? 'not paid by your casino'
+            : counted && won
+              ? multiplierText(round.multiplier ?? '0')
+              : ''}
+        </small>
       </span>
       <button
         type="button"

@@ -105,7 +105,7 @@ export const playRoutes: readonly RouteEntry[] = [
     example: {
       build: 'dice-Bx7Tq1.js',
       language: 'en',
-      text_version: 1,
+      text_version: 2,
       text: 'Rolled 73.12. You won 1.98 EUR at 1.98×',
       hash: '1494aacc50b3b6c6146c00dfe20805f1a8e9f0f4aaf01da4bd3df0a558d59280',
     },

@@ -1,6 +1,6 @@
 import { isAmount } from '@pitboss/money/amount'
 import { isRefusedBy, type MovementRequest, refusalsMax } from './refusal.ts'
-import { endWhenNothingIsLeft, releaseReversal, settleWhenPaid } from './round-parts.ts'
+import { endWhenNothingIsLeft, releaseReversal, settleWhenPaid, winFailed } from './round-parts.ts'
 import { refuse, type RoundMessage, type Step } from './round-message.ts'
 import { hasMovement, movementsOf, type RoundState, type Stake, sum } from './round.ts'
 
@@ -79,7 +79,7 @@ function addWin(round: RoundState, { win, outcome }: Extract<AddMessage, { type:
     payout,
     status: 'SETTLING',
     outcome: outcome ?? round.outcome,
-    endReason: 'settled',
+    endReason: round.endReason === winFailed ? winFailed : 'settled',
   }
 }
 
@@ -140,7 +140,8 @@ function withdraw(round: RoundState, transactionId: string): Step {
   if (round.driver === 'operator' && win?.state === 'OWED') {
     const wins = round.wins.filter((one) => !isThis(one))
     if (!win.final) return settleWhenPaid({ ...round, wins })
-    return { ...round, wins, status: 'OPEN', payout: null, endReason: null }
+    const endReason = round.endReason === winFailed ? winFailed : null
+    return { ...round, wins, status: 'OPEN', payout: null, endReason }
   }
   if (round.reversals.some((one) => isThis(one) && one.state === 'OWED')) {
     return settleWhenPaid(releaseReversal(round, transactionId, 'REMOVED'))

@@ -38,13 +38,20 @@ function withWin(round: RoundState, win: Win): RoundState {
   return { ...round, wins: round.wins.map((one) => (one.transactionId === transactionId ? win : one)) }
 }
 
+/** The end of a round with a win that a person has ended as failed. Source: docs/contract.md, section 4. */
+export const winFailed = 'win_failed'
+
 /**
- * Ends an owed credit: as paid, or as failed, which only a person does. The round is over then all the same.
+ * Ends an owed credit: as paid, or as failed, which only a person does. The round is over then all the same;
+ * its payout leaves a failed win out, its outcome and multiplier stay as drawn. A credit of zero is no win.
  */
 export function endWin(round: RoundState, transactionId: string, state: 'PAID' | 'REVERSED'): Step {
   const win = round.wins.find((one) => one.transactionId === transactionId)
   if (win === undefined || win.state !== 'OWED') return 'unchanged'
-  return settleWhenPaid(withWin(round, { ...win, state }))
+  const ended = withWin(round, { ...win, state })
+  if (state === 'PAID' || win.minor === 0n) return settleWhenPaid(ended)
+  const payout = round.payout === null ? null : round.payout - win.minor
+  return settleWhenPaid({ ...ended, payout, endReason: winFailed })
 }
 
 /** Completes a reversal that the wallet has acknowledged: the stake is back, or the win is gone. */

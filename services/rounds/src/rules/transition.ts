@@ -1,7 +1,14 @@
 import type { PlayState } from '@pitboss/fairness/games/game'
 import { formatMultiplier, multiplyFloor } from '@pitboss/money/rational'
 import { changeOperatorRound, operatorSums } from './operator-round.ts'
-import { completeReversal, endWhenNothingIsLeft, endWin, failReversal, withStake } from './round-parts.ts'
+import {
+  completeReversal,
+  endWhenNothingIsLeft,
+  endWin,
+  failReversal,
+  winFailed,
+  withStake,
+} from './round-parts.ts'
 import { refuse, type RoundChange, type RoundContext, type RoundMessage, type Step } from './round-message.ts'
 import { factOf, isUnfinished, type RoundState, type Stake, type Win } from './round.ts'
 
@@ -196,9 +203,14 @@ function endAsTold(
     if (round.actions.length > 0 || endReason !== 'abandoned') return other
     return round.freeBet ? giveGrantBack(round) : giveStakeBack(round, context)
   }
-  const ended = applyPlay(round, context.play(play.actions, true), context)
+  const drawn = applyPlay(round, context.play(play.actions, true), context)
+  const [win] = drawn.wins
+  // A win that a person had ended as failed is not paid now either.
+  const ended =
+    endReason === winFailed && win !== undefined ? endWin(drawn, win.transactionId, 'REVERSED') : drawn
+  if (ended === 'unchanged' || 'kind' in ended) return other
   if (ended.status === 'OPEN' || ended.payout !== play.payout) return other
-  const finalAction = finalActionOf(ended, endReason)
+  const finalAction = finalActionOf(drawn, endReason)
   return { ...ended, endReason, finalAction, lastActionAt: context.now }
 }
 

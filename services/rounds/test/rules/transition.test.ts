@@ -124,7 +124,7 @@ const message: fc.Arbitrary<RoundMessage> = fc.oneof(
     play: fc.option(
       fc.record({ actions: fc.array(fc.integer({ min: 0, max: 24 }), { maxLength: 4 }), payout: minor }),
     ),
-    endReason: fc.constantFrom('cashout', 'loss', 'abandoned'),
+    endReason: fc.constantFrom('cashout', 'loss', 'abandoned', 'win_failed'),
   }),
   fc.record({
     type: fc.constant('learn-end-reason' as const),
@@ -230,6 +230,8 @@ t.test('every message is answered in every state, by the table alone', async (t)
           totals.payouts !== reported.payouts ||
           totals.refunds !== reported.refunds
         if (differs) fail('report and round differ')
+        const isPlayed = round.driver === 'game' && round.status === 'SETTLED'
+        if (isPlayed && round.payout !== totals.payouts) fail('record and report differ')
       }
       if (terminal && round.serverSeed !== serverSeed) fail('seed not revealed')
     }),

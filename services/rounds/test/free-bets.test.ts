@@ -1,8 +1,46 @@
+import type { Caller } from '@pitboss/contracts/caller'
 import * as endpoints from '@pitboss/contracts/endpoints/rounds'
 import t from 'tap'
 import { codeOf, errorOf, startRig } from './fixtures/rounds-rig.ts'
-
 const none = { params: {}, query: {}, body: undefined }
+
+t.test('a reference makes one grant, for ever', async (t) => {
+  const rig = await startRig(t, { replicas: 2 })
+  const body = {
+    player_id: 'p',
+    game: 'dice',
+    currency: 'USD',
+    stake: '1.00',
+    count: 2,
+    reference: 'spring/p',
+  }
+  const grant = async (more: Record<string, unknown> = {}, caller: Partial<Caller> = {}) => {
+    const { request } = endpoints.createFreeBet.call
+    const asked = {
+      caller: { ...rig.caller(), ...caller },
+      params: {},
+      query: {},
+      body: { ...body, ...more },
+    }
+    return (await rig.bus.call(endpoints.createFreeBet.call, request.parse(asked))).body
+  }
+  const made = await Promise.all(Array.from({ length: 8 }, () => grant()))
+  t.same(new Set(made.map(({ grant_id }) => grant_id)).size, 1, 'requests at once on two replicas')
+  const [first] = made
+  t.equal(first?.reference, 'spring/p')
+  t.same(await grant({ stake: '1' }), first, 'written otherwise')
+  t.same(await grant({}, { idempotencyKey: 'tomorrow' }), first, 'under a key of its own')
+  const others = [{ player_id: 'q' }, { count: 3 }, { stake: '2.00' }, { game: 'mines' }, { currency: 'EUR' }]
+  for (const other of [...others, { expires_at: '2030-01-01T00:00:00Z' }]) {
+    t.equal(await codeOf(grant(other)), 'CONFLICT', JSON.stringify(other))
+  }
+  const params = { grant_id: first?.grant_id ?? '' }
+  await rig.bus.call(endpoints.cancelFreeBet.call, { ...none, caller: rig.caller(), params })
+  t.match(await grant(), { grant_id: params.grant_id, status: 'CANCELLED' }, 'cancelled, and not made again')
+  const live = { operatorId: rig.scope.operatorId, environment: 'LIVE' } as const
+  t.not((await grant({}, { scope: live })).grant_id, params.grant_id, 'of another environment')
+  t.not((await grant({ reference: 'spring/q' })).grant_id, params.grant_id)
+})
 
 t.test('free bets', async (t) => {
   const rig = await startRig(t, { replicas: 2 })

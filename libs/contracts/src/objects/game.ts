@@ -44,6 +44,11 @@ export const gamePatchSchema = z.strictObject({
 
 export const freeBetStatus = z.enum(['ACTIVE', 'EXHAUSTED', 'EXPIRED', 'CANCELLED'])
 
+/** The operator's own name of a grant, which makes it once for ever. docs/contract.md, section 4. */
+const grantReference = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 printable characters of ASCII without spaces')
+
 /** A grant. Source: docs/contract.md, section 4, "Free bets"; fields beyond the request are ours. */
 export const freeBetSchema = z.strictObject({
   grant_id: grantId,
@@ -54,6 +59,7 @@ export const freeBetSchema = z.strictObject({
   stake: amount,
   count: z.int(),
   remaining: z.int(),
+  reference: grantReference.nullable(),
   environment: eventEnvironment,
   created_at: z.string(),
   expires_at: z.string().nullable(),
@@ -69,4 +75,5 @@ export const freeBetCreateSchema = z.strictObject({
   stake: amount,
   count: z.int().min(1).max(1000),
   expires_at: givenInstant.optional(),
+  reference: grantReference.optional(),
 })

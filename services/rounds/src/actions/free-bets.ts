@@ -33,9 +33,11 @@ export function createFreeBets({
   return { grant, find, list, cancel }
 
   /**
-   * Grants free bets to a player, or answers the grant that was made under the same idempotency key. Checks
-   * in order: decimals, game, currency, amount, limits, expiry. Source: docs/contract.md, sections 1 and 4.
+   * Grants free bets to a player, or answers the grant that was made under the same idempotency key or
+   * reference. Checks in order: decimals, game, currency, amount, limits, expiry. Source: docs/contract.md,
+   * sections 1 and 4.
    * @param by the person whose act is audited; null for an operator's server
+   * @throws ServiceError CONFLICT for a key or a reference of another grant; the refusals of the checks
    */
   async function grant(
     caller: Caller,
@@ -49,6 +51,8 @@ export function createFreeBets({
     const earlierId = await keys.find(caller, creation)
     const earlier = earlierId === null ? null : await grants.find(scope, earlierId)
     if (earlier !== null) return earlier
+    const named = body.reference === undefined ? null : await grants.findReferenced(scope, body.reference)
+    if (named !== null) return sameGrant(named, body)
 
     const { stake, expiresAt } = await check(caller, body, now)
     const made: GrantDocument = {
@@ -61,17 +65,18 @@ export function createFreeBets({
       stake: String(stake),
       count: body.count,
       remaining: body.count,
+      ...(body.reference === undefined ? {} : { reference: body.reference }),
       uses: [],
       createdAt: now,
       endsAt: expiresAt ?? neverEnds,
       expiresAt,
       cancelledAt: null,
     }
-    if (by === null) return grants.insert(made)
+    if (by === null) return sameGrant(await grants.insert(made), body)
     const object = { type: 'free-bet', id: made._id }
     const after = presentFreeBet(made, now)
     const entry = audit.entry(by, { act: 'free-bet.create', object, before: null, after })
-    return grants.insert({ ...made, ...auditedInsert(entry) })
+    return sameGrant(await grants.insert({ ...made, ...auditedInsert(entry) }), body)
   }
 
   async function check({ scope, account }: Caller, body: FreeBetBody, now: Date) {
@@ -143,6 +148,22 @@ export function createFreeBets({
     const after = shown({ ...grant, cancelledAt: now })
     return audit.entry(by, { act: 'free-bet.cancel', object, before: shown(grant), after })
   }
+}
+
+/** @throws ServiceError CONFLICT when the grant is another than the body asks for, by what it means */
+function sameGrant(grant: GrantDocument, body: FreeBetBody): GrantDocument {
+  const isSame =
+    grant.playerId === body.player_id &&
+    grant.game === body.game &&
+    grant.currency === body.currency &&
+    grant.stake === String(readAmount(body.stake, grant.currency, 'stake')) &&
+    grant.count === body.count &&
+    (grant.expiresAt?.toISOString() ?? null) === (body.expires_at ?? null)
+  if (isSame) return grant
+  throw new ServiceError('CONFLICT', {
+    message: `This reference belongs to another grant, ${grant._id}.`,
+    details: [{ path: 'reference', message: 'was used with a different body' }],
+  })
 }
 
 /** `taken-back`: neither the stake nor a free bet was taken, and the round is gone. */

@@ -13,6 +13,7 @@ export function presentFreeBet(grant: GrantDocument, now: Date): FreeBet {
     stake: formatAmount(BigInt(grant.stake), grant.currency),
     count: grant.count,
     remaining: grant.remaining,
+    reference: grant.reference ?? null,
     environment: grant.environment,
     created_at: grant.createdAt.toISOString(),
     expires_at: grant.expiresAt?.toISOString() ?? null,

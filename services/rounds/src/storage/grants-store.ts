@@ -26,6 +26,8 @@ export type GrantDocument = WithAudit & {
   stake: string
   count: number
   remaining: number
+  /** The operator's own name of the grant, once in account and environment. Absent without one. */
+  reference?: string
   uses: string[]
   /** The last rounds that were refused one, or gave theirs back: they never get one. Absent while empty. */
   closedTo?: string[]
@@ -47,6 +49,12 @@ export type GrantFilters = {
 export const grantIndexes: readonly IndexDeclaration[] = [
   { key: { scope: 1, _id: -1 }, name: 'scope_id' },
   { key: { scope: 1, playerId: 1, game: 1, _id: 1 }, name: 'scope_player_game' },
+  {
+    key: { scope: 1, reference: 1 },
+    name: 'scope_reference',
+    unique: true,
+    partialFilterExpression: { reference: { $gt: '' } },
+  },
   auditOutboxIndex,
 ]
 
@@ -57,16 +65,22 @@ export function createGrantsStore({ db }: { db: Db }) {
   const usable = (now: Date) => ({ remaining: { $gt: 0 }, cancelledAt: null, endsAt: { $gt: now } })
 
   return {
-    /** Inserts the grant, or answers the one that has this id already. */
+    /** Inserts the grant, or answers the one that has this id, or this reference, already. */
     async insert(grant: GrantDocument): Promise<GrantDocument> {
+      const { _id, scope, reference } = grant
       const { result } = await createOnce({
         document: grant,
         insert: () => grants.insertOne(grant),
-        find: () => grants.findOne({ _id: grant._id, scope: grant.scope }),
-        name: `grant ${grant._id}`,
+        find: async () =>
+          (await grants.findOne({ _id, scope })) ??
+          (reference === undefined ? null : await grants.findOne({ scope, reference })),
+        name: `grant ${_id}`,
       })
       return result
     },
+
+    findReferenced: (scope: Scope, reference: string) =>
+      grants.findOne({ scope: scopeKey(scope), reference }),
 
     find: (scope: Scope, grantId: string) => grants.findOne({ _id: grantId, scope: scopeKey(scope) }),
 

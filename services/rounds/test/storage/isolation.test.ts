@@ -133,6 +133,7 @@ await holdIsolation(t, {
     createGrantsStore: table(grants, {
       insert: internal('free-bets.ts; scope of the caller, id ours or claimed under a key of that scope'),
       find: scoped((scope, { grantId }) => grants.find(scope, grantId)),
+      findReferenced: scoped((scope, { grantId }) => grants.findReferenced(scope, grantId)),
       open: scoped((scope, { playerId }) => grants.open(scope, { playerId, game, currency }, now)),
       use: scoped((scope, { grantId, openId }) => grants.use(scope, grantId, openId, now)),
       giveBack: scoped((scope, { grantId, openId }) => grants.giveBack(scope, grantId, openId)),
@@ -426,6 +427,7 @@ async function makeThings() {
       currency,
       stake: '100',
       count: 2,
+      reference: grantId,
     },
     ...{ remaining: 2, uses: [], createdAt: now, endsAt: dayEnd, expiresAt: null, cancelledAt: null },
   })

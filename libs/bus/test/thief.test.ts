@@ -88,6 +88,7 @@ const askers: Readonly<Record<string, readonly NatsUser[]>> = {
   'rounds.v1.transaction.place': ['gateway'],
   'rounds.v1.session.currencies-in-use': ['auth'],
   'rounds.v1.ops.game-set': ['ops'],
+  'rounds.v1.ops.game-limits': ['ops'],
   'wallet.v1.wallet.put': ['gateway'],
   'wallet.v1.callback.receive': ['gateway'],
   'wallet.v1.reconciliation.compare': ['gateway'],

@@ -53,6 +53,7 @@ export const auditedActs = {
   rounds: [
     'game.change',
     'game.set',
+    'game.set-limits',
     'game-session.close',
     'free-bet.create',
     'free-bet.cancel',

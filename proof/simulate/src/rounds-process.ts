@@ -7,7 +7,7 @@ import { createMailbox } from '@pitboss/runtime/mailbox'
 import { createRoundActor } from '@pitboss/rounds/actions/round-actor'
 import { createCatalogue } from '@pitboss/rounds/rules/catalogue'
 import { createWalletClient } from '@pitboss/rounds/clients/wallet'
-import { narrow, platformLimits } from '@pitboss/rounds/rules/limits'
+import { accountLimits, platformLimits } from '@pitboss/rounds/rules/limits'
 import type { RoundMessage } from '@pitboss/rounds/rules/round-message'
 import { rulesWith, walletWith } from '@pitboss/bugs/rounds-bugs'
 import {
@@ -206,7 +206,7 @@ async function offered(_operatorId: string, slug: string) {
     limits(currency: string) {
       const limits = platformLimits(currency)
       if (limits === null) throw new ServiceError('CURRENCY_NOT_SUPPORTED')
-      return narrow(limits, null)
+      return accountLimits(limits, null)
     },
   }
 }

@@ -5,6 +5,7 @@ import {
   opsHealOrphan,
   opsLiftReturnAlarm,
   opsSetGame,
+  opsSetGameLimits,
   opsSkipNonces,
 } from '@pitboss/contracts/calls/rounds'
 import {
@@ -176,6 +177,14 @@ await holdAudit(t, {
       ...{ act: 'game.set', ...byOperations },
       run: async () => {
         await rig.bus.call(opsSetGame, { order, slug: 'mines', status: 'DOWN' })
+        return []
+      },
+    },
+    'rounds.v1.ops.game-limits': {
+      ...{ act: 'game.set-limits', ...byOperations, operatorId },
+      run: async () => {
+        const limits = { max_stake: '5000.00' }
+        await rig.bus.call(opsSetGameLimits, { order, operatorId, slug: 'dice', currency: 'USD', limits })
         return []
       },
     },

@@ -1,5 +1,6 @@
-import { opsSetGame } from '@pitboss/contracts/calls/rounds'
+import { opsSetGame, opsSetGameLimits } from '@pitboss/contracts/calls/rounds'
 import * as sessionsEndpoints from '@pitboss/contracts/endpoints/sessions'
+import * as roundsEndpoints from '@pitboss/contracts/endpoints/rounds'
 import * as playEndpoints from '@pitboss/contracts/endpoints/play'
 import { serveApprovals } from '@pitboss/testing/serve-approvals'
 import { waitFor } from '@pitboss/testing/wait-for'
@@ -55,6 +56,79 @@ t.test('the catalogue', async (t) => {
       return codes.every((code) => code === 'GAME_UNAVAILABLE')
     },
     { timeoutMs: 2000, what: 'every replica knows it' },
+  )
+})
+
+t.test('an account lowers its greatest payout, and operations move its limits', async (t) => {
+  const rig = await startRig(t, { replicas: 2 })
+  const call = async (body: Record<string, unknown>) => {
+    const request = { caller: rig.caller(), params: { slug: 'dice' }, query: {}, body }
+    const [usd] = (await rig.bus.call(sessionsEndpoints.patchGame.call, request)).body.limits
+    return usd
+  }
+  const transact = async (body: Record<string, unknown>) => {
+    const { request } = roundsEndpoints.placeTransaction.call
+    const parsed = request.parse({
+      caller: rig.caller(),
+      params: {},
+      query: {},
+      body: { currency: 'USD', ...body },
+    })
+    return (await rig.bus.call(roundsEndpoints.placeTransaction.call, parsed)).body
+  }
+  const stakes = { currency: 'USD', min_stake: '0.10', max_stake: '1000.00' }
+  const session = await rig.openSession()
+  const bet = { type: 'BET', session_id: session.session_id, amount: '1.00' }
+  const win = async (round_id: string, id: string, amount: string, final = false) =>
+    transact({ type: 'WIN', transaction_id: id, round_id, amount, final })
+  const before = await transact({ ...bet, transaction_id: 'before' })
+
+  t.match(await call({ limits: [{ ...stakes, max_payout: '50.00' }] }), { max_payout: '50.00' })
+  const even = { target: '50.00', direction: 'under' }
+  const other = await rig.openSession({ player_id: 'other' })
+  t.equal(await codeOf(rig.play(other, { stake: '26.00', bet: even })), 'BET_LIMIT_EXCEEDED')
+  t.equal((await rig.play(other, { stake: '25.00', bet: even })).status, 'SETTLED')
+  t.equal(
+    (await win(before.round_id, 'w0', '50.01', true)).status,
+    'SUCCESS',
+    'a round that was open keeps its own',
+  )
+  const held = await transact({ ...bet, transaction_id: 'held' })
+  await win(held.round_id, 'w1', '30.00')
+  const beyond = await errorOf(win(held.round_id, 'w2', '20.01'))
+  t.match(beyond, { code: 'BET_LIMIT_EXCEEDED', retryable: false })
+  t.match(beyond.message, /above 50\.00 USD/)
+  t.equal(await codeOf(win(held.round_id, 'w3', '20.01', true)), 'BET_LIMIT_EXCEEDED')
+  t.equal((await win(held.round_id, 'w4', '20.00', true)).status, 'SUCCESS')
+  t.match(await rig.round(held.round_id), { status: 'SETTLED', payout: '50.00' })
+
+  t.match(
+    await call({ limits: [{ ...stakes, max_stake: '40.00' }] }),
+    { max_payout: '50.00' },
+    'left out, it stays',
+  )
+  const path = async (more: Record<string, unknown>) =>
+    (await errorOf(call({ limits: [{ ...stakes, ...more }] }))).details?.[0]?.path
+  t.equal(await path({ max_payout: '100000.01' }), 'limits.0.max_payout')
+  t.equal(await path({ max_payout: '0.10' }), 'limits.0.max_payout')
+
+  const order = { by: 'tester', reason: 'agreed', dryRun: false }
+  const byOperations = async (limits: Record<string, string> | null, more = {}) => {
+    const asked = { order, operatorId: rig.scope.operatorId, slug: 'dice', currency: 'USD', limits, ...more }
+    return (await rig.bus.call(opsSetGameLimits, asked)).limits[0]
+  }
+  await byOperations({ max_stake: '5000.00', max_payout: '500000.00' }, { order: { ...order, dryRun: true } })
+  t.equal(await path({ max_stake: '5000.00' }), 'limits.0.max_stake', 'a dry run changes nothing')
+  await byOperations({ min_stake: '0.50', max_stake: '5000.00', max_payout: '500000.00' })
+  t.equal(await path({ min_stake: '0.10' }), 'limits.0.min_stake', 'narrower at one end')
+  const wide = { min_stake: '0.50', max_stake: '5000.00', max_payout: '500000.00' }
+  t.match(await call({ limits: [{ currency: 'USD', ...wide }] }), wide, 'wider at the others')
+  const free = await transact({ ...bet, transaction_id: 'free', amount: '5000.00' })
+  t.equal((await win(free.round_id, 'w5', '500000.01', true)).status, 'SUCCESS', 'nothing is lowered')
+  t.match(await byOperations(null), { min_stake: '0.50', max_stake: '1000.00', max_payout: '100000.00' })
+  t.equal(
+    (await errorOf(byOperations({ min_stake: '9.00', max_stake: '8.00' }))).details?.[0]?.path,
+    'min_stake',
   )
 })
 

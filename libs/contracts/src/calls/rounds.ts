@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { defineCall } from '../call.ts'
 import { scopeSchema } from '../caller.ts'
-import { gameStatus } from '../objects/game.ts'
+import { gameSchema, gameStatus } from '../objects/game.ts'
 import { opsReturnStreamSchema, returnAlarmSchema } from '../objects/returns.ts'
 import { roundSchema } from '../objects/round.ts'
-import { eventEnvironment, playerId, transactionId, uuid } from '../primitives.ts'
+import { amount, currency, eventEnvironment, playerId, transactionId, uuid } from '../primitives.ts'
 import { opsOrder } from './auth-ops.ts'
 import { defineRewindCalls } from './rewind.ts'
 
@@ -27,6 +27,23 @@ export const countUnfinishedRounds = defineCall('rounds.v1.round.count-unfinishe
 export const opsSetGame = defineCall('rounds.v1.ops.game-set', {
   request: z.strictObject({ order: opsOrder, slug: z.string().max(64), status: gameStatus }),
   reply: z.strictObject({ slug: z.string(), status: gameStatus }),
+})
+/** What an account may use in a currency of a game; `limits` null goes back to the platform's. */
+export const opsSetGameLimits = defineCall('rounds.v1.ops.game-limits', {
+  request: z.strictObject({
+    order: opsOrder,
+    operatorId: uuid,
+    slug: z.string().max(64),
+    currency,
+    limits: z
+      .strictObject({
+        min_stake: amount.optional(),
+        max_stake: amount.optional(),
+        max_payout: amount.optional(),
+      })
+      .nullable(),
+  }),
+  reply: z.strictObject({ slug: z.string(), limits: gameSchema.shape.limits }),
 })
 /**
  * Streams of the watch of returns: of one account, or without `operatorId` of the whole installation. `after`

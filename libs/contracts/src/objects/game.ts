@@ -37,7 +37,7 @@ export type Game = z.infer<typeof gameSchema>
 export const gamePatchSchema = z.strictObject({
   enabled: z.boolean().optional(),
   limits: z
-    .array(z.strictObject({ currency, min_stake: amount, max_stake: amount }))
+    .array(z.strictObject({ currency, min_stake: amount, max_stake: amount, max_payout: amount.optional() }))
     .max(200)
     .optional(),
 })

@@ -10,11 +10,12 @@ import { z } from 'zod'
 import { presentGame } from '../records/present-game.ts'
 import type { CatalogueEntry } from '../rules/catalogue.ts'
 import {
+  type AccountLimits,
+  accountLimits,
+  allowedLimits,
   assertCurrency,
   judgeAmount,
   type Limits,
-  narrow,
-  platformLimits,
   readAmount,
 } from '../rules/limits.ts'
 import type { GameChange, GameSettings } from '../storage/games-store.ts'
@@ -23,10 +24,10 @@ import type { Parts } from './parts.ts'
 export type OfferedGame = {
   readonly entry: CatalogueEntry
   /**
-   * The account's limits inside the platform's.
+   * The account's limits inside those that it may use.
    * @throws ServiceError CURRENCY_NOT_SUPPORTED for a code that is no currency
    */
-  limits(currency: string): Limits
+  limits(currency: string): AccountLimits
 }
 
 export type GameAccess = ReturnType<typeof createGameAccess>
@@ -53,9 +54,9 @@ export function createGameAccess({ catalogue, games }: Pick<Parts, 'catalogue' |
       return {
         entry,
         limits(currency) {
-          const platform = platformLimits(currency)
-          if (platform === null) throw new ServiceError('CURRENCY_NOT_SUPPORTED')
-          return narrow(platform, settings.limits.get(currency) ?? null)
+          const allowed = allowedLimits(settings, currency)
+          if (allowed === null) throw new ServiceError('CURRENCY_NOT_SUPPORTED')
+          return accountLimits(allowed, settings.limits.get(currency) ?? null)
         },
       }
     },
@@ -91,7 +92,7 @@ export function createGames({
 }: Pick<Parts, 'catalogue' | 'games' | 'access' | 'cursors' | 'audit' | 'clock'> & {
   askApproval: AskApproval
 }) {
-  return { find, list, change, changeApproved, setStatus }
+  return { find, list, change, changeApproved, setLimits, setStatus }
 
   /** @throws ServiceError GAME_NOT_FOUND */
   async function find(operatorId: string, slug: string): Promise<GameView> {
@@ -126,7 +127,11 @@ export function createGames({
     const { operator_id: operatorId } = account
     const seen = patch.enabled === false ? await games.settings(operatorId, slug) : null
     if (seen?.enabled === true) {
-      const after = { ...seen, enabled: false, limits: new Map([...seen.limits, ...keyed(given.limits)]) }
+      const after = {
+        ...seen,
+        enabled: false,
+        limits: new Map([...seen.limits, ...ownOf(seen, given.limits)]),
+      }
       await askApproval({
         ...{ by, order: { act: 'game.change', slug, patch }, object, seen: String(seen.version) },
         ...{ before: shown(seen), after: shown(after) },
@@ -158,19 +163,58 @@ export function createGames({
   /** Judges a patch, and gives what its change and its records need. */
   async function read(account: Account, slug: string, patch: GamePatch) {
     readAll(
-      ...(patch.limits ?? []).flatMap(({ currency, min_stake, max_stake }, position) => [
+      ...(patch.limits ?? []).flatMap(({ currency, min_stake, max_stake, max_payout }, position) => [
         () => judgeAmount(min_stake, currency, `limits.${position}.min_stake`),
         () => judgeAmount(max_stake, currency, `limits.${position}.max_stake`),
+        () => judgeAmount(max_payout, currency, `limits.${position}.max_payout`),
       ]),
     )
     const entry = access.find(slug)
-    const given: GameChange = { enabled: patch.enabled, limits: readLimits(account, patch.limits ?? []) }
-    const status = await games.status(slug)
+    const [settings, status] = await Promise.all([
+      games.settings(account.operator_id, slug),
+      games.status(slug),
+    ])
+    const limits = readLimits(account, settings, patch.limits ?? [])
+    const given: GameChange = { enabled: patch.enabled, limits }
     const shown = (settings: GameSettings) => {
       const { enabled, limits } = presentGame({ entry, settings, status }, account.currencies)
       return { enabled, limits }
     }
     return { entry, given, status, object: { type: 'game', id: slug }, shown }
+  }
+
+  /**
+   * Sets what an account may use in a currency of a game, in place of the platform's limits and in either
+   * direction; parts that are left out stay. Null goes back to the platform's.
+   * @returns the account's limits from then on
+   * @throws ServiceError GAME_NOT_FOUND, CURRENCY_NOT_SUPPORTED, VALIDATION_ERROR naming the path
+   */
+  async function setLimits(
+    { operatorId, slug, currency }: { operatorId: string; slug: string; currency: string },
+    wanted: WantedLimits | null,
+    order: Order,
+    requestId: string,
+  ): Promise<{ settings: GameSettings; entry: CatalogueEntry }> {
+    const entry = access.find(slug)
+    const settings = await games.settings(operatorId, slug)
+    const allowed = allowedLimits(settings, currency)
+    if (allowed === null) throw new ServiceError('CURRENCY_NOT_SUPPORTED')
+    const byOperations = { currency, limits: wanted === null ? null : readWanted(wanted, allowed, currency) }
+    const change: GameChange = { enabled: undefined, limits: [], byOperations }
+    const shown = (one: GameSettings) => {
+      const { limits } = presentGame({ entry, settings: one, status: 'AVAILABLE' }, [currency])
+      return { limits }
+    }
+    if (order.dryRun) return { settings, entry }
+    const changed = await games.change(operatorId, slug, change, clock.now(), (before, after) =>
+      audit.entry(orderedBy(order, operatorId, requestId), {
+        act: 'game.set-limits',
+        object: { type: 'game', id: slug },
+        before: shown(before),
+        after: shown(after),
+      }),
+    )
+    return { settings: changed, entry }
   }
 
   /** Switches a game on or off for the whole platform. @throws ServiceError GAME_NOT_FOUND */
@@ -192,10 +236,37 @@ export function createGames({
   }
 }
 
-const keyed = (limits: GameChange['limits']) => limits.map((one) => [one.currency, one] as const)
+/** The account's own limits of these currencies, once they are changed. */
+function ownOf({ limits: before }: GameSettings, limits: GameChange['limits']) {
+  return limits.map(({ currency, maxPayout = before.get(currency)?.maxPayout ?? null, ...stakes }) => {
+    return [currency, { ...stakes, maxPayout }] as const
+  })
+}
 
-function readLimits(account: Account, limits: NonNullable<GamePatch['limits']>) {
-  const reads = limits.map(({ currency, min_stake, max_stake }, position) => () => {
+type WantedLimits = { readonly [Part in 'min_stake' | 'max_stake' | 'max_payout']?: string | undefined }
+
+function readWanted(
+  { min_stake, max_stake, max_payout }: WantedLimits,
+  now: Limits,
+  currency: string,
+): Limits {
+  const read = (text: string | undefined, present: bigint, path: string) =>
+    text === undefined ? present : readAmount(text, currency, path)
+  const minStake = read(min_stake, now.minStake, 'min_stake')
+  const maxStake = read(max_stake, now.maxStake, 'max_stake')
+  const maxPayout = read(max_payout, now.maxPayout, 'max_payout')
+  if (minStake === 0n) throw invalidField('min_stake', 'must be above zero')
+  if (minStake > maxStake) throw invalidField('min_stake', 'must not be above max_stake')
+  if (maxPayout <= minStake) throw invalidField('max_payout', 'must be above min_stake')
+  return { minStake, maxStake, maxPayout }
+}
+
+function readLimits(
+  account: Account,
+  settings: GameSettings,
+  limits: NonNullable<GamePatch['limits']>,
+): GameChange['limits'] {
+  const reads = limits.map(({ currency, min_stake, max_stake, max_payout }, position) => () => {
     const path = `limits.${position}`
     assertCurrency(currency, account, `${path}.currency`)
     if (limits.findIndex((one) => one.currency === currency) !== position) {
@@ -203,7 +274,9 @@ function readLimits(account: Account, limits: NonNullable<GamePatch['limits']>) 
     }
     const minStake = readAmount(min_stake, currency, `${path}.min_stake`)
     const maxStake = readAmount(max_stake, currency, `${path}.max_stake`)
-    const platform = platformLimits(currency)
+    const maxPayout =
+      max_payout === undefined ? undefined : readAmount(max_payout, currency, `${path}.max_payout`)
+    const platform = allowedLimits(settings, currency)
     if (platform === null) throw invalidField(`${path}.currency`, 'is not a currency')
     if (minStake < platform.minStake) {
       const least = formatAmount(platform.minStake, currency)
@@ -214,7 +287,13 @@ function readLimits(account: Account, limits: NonNullable<GamePatch['limits']>) 
       throw invalidField(`${path}.max_stake`, `must not be above the platform's ${most}`)
     }
     if (minStake > maxStake) throw invalidField(`${path}.min_stake`, 'must not be above max_stake')
-    return { currency, minStake, maxStake }
+    if (maxPayout === undefined) return { currency, minStake, maxStake }
+    if (maxPayout > platform.maxPayout) {
+      const most = formatAmount(platform.maxPayout, currency)
+      throw invalidField(`${path}.max_payout`, `must not be above the platform's ${most}`)
+    }
+    if (maxPayout <= minStake) throw invalidField(`${path}.max_payout`, 'must be above min_stake')
+    return { currency, minStake, maxStake, maxPayout: maxPayout === platform.maxPayout ? null : maxPayout }
   })
   return readAll(...reads)
 }

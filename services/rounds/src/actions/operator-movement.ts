@@ -6,7 +6,7 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import type { Placed } from '../clients/wallet.ts'
 import type { CatalogueEntry } from '../rules/catalogue.ts'
-import { isWithin, type Limits, narrow, readAmount } from '../rules/limits.ts'
+import { type AccountLimits, isWithin, narrow, readAmount } from '../rules/limits.ts'
 import { assertMayPlay } from '../rules/live-rules.ts'
 import { assertDone, resourceOf, transactionHash } from '../rules/movement.ts'
 import type { RoundMessage } from '../rules/round-message.ts'
@@ -74,7 +74,7 @@ export function createOperatorMovements({
     caller: Caller,
     body: BetBody,
     session: SessionDocument,
-  ): Promise<{ entry: CatalogueEntry; amount: bigint; limits: Limits }> {
+  ): Promise<{ entry: CatalogueEntry; amount: bigint; limits: AccountLimits }> {
     admitPlay(caller.scope)
     if (body.currency !== session.currency) throw new ServiceError('CURRENCY_MISMATCH')
     const amount = readAmount(body.amount, session.currency, 'amount')

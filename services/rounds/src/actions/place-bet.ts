@@ -66,6 +66,7 @@ export function createOpenOperatorRound({
         bet: null,
         stake: amount,
         maxPayout: limits.maxPayout,
+        ...(limits.winsMax === null ? {} : { winsMax: limits.winsMax }),
         requestHash,
         clientTransactionId: body.transaction_id,
       } as const

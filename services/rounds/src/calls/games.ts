@@ -1,7 +1,7 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { type ActedBy, actedBy } from '@pitboss/contracts/audit'
 import { doApproved } from '@pitboss/contracts/calls/approvals'
-import { opsSetGame } from '@pitboss/contracts/calls/rounds'
+import { opsSetGame, opsSetGameLimits } from '@pitboss/contracts/calls/rounds'
 import type { Caller } from '@pitboss/contracts/caller'
 import {
   dashboardListGames,
@@ -50,6 +50,12 @@ export function createGameHandlers({ games }: { games: Games }): CallHandler[] {
     handler(doApproved.game, async ({ account, order: { slug, patch }, seen, by }) => ({
       result: await games.changeApproved(account, slug, patch, Number(seen), by),
     })),
+    handler(opsSetGameLimits, async ({ order, operatorId, slug, currency, limits }, { requestId }) => {
+      const named = { operatorId, slug, currency }
+      const { entry, settings } = await games.setLimits(named, limits, order, requestId)
+      const shown = presentGame({ entry, settings, status: 'AVAILABLE' }, [currency])
+      return { slug, limits: shown.limits }
+    }),
     handler(opsSetGame, async ({ order, slug, status }, { requestId }) => {
       await games.setStatus(slug, status, order, requestId)
       return { slug, status }

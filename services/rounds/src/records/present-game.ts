@@ -2,7 +2,7 @@ import type { Game } from '@pitboss/contracts/objects/game'
 import { formatAmount } from '@pitboss/money/amount'
 import { formatMultiplier } from '@pitboss/money/rational'
 import type { CatalogueEntry } from '../rules/catalogue.ts'
-import { type Limits, narrow, platformLimits, type StakeRange } from '../rules/limits.ts'
+import { accountLimits, allowedLimits, type Limits, narrow, type StakeRange } from '../rules/limits.ts'
 import type { GameSettings } from '../storage/games-store.ts'
 
 /**
@@ -31,9 +31,9 @@ export function presentGame(
     status,
     rtp: formatMultiplier(rtp),
     limits: currencies.flatMap((currency) => {
-      const platform = platformLimits(currency)
-      if (platform === null) return []
-      const ofAccount = narrow(platform, settings.limits.get(currency) ?? null)
+      const allowed = allowedLimits(settings, currency)
+      if (allowed === null) return []
+      const ofAccount = accountLimits(allowed, settings.limits.get(currency) ?? null)
       const own = session?.currency === currency ? session.range : null
       const limits = narrow(ofAccount, own)
       const least = leastReturn({ stake: limits.minStake, maxPayout: limits.maxPayout })

@@ -1,16 +1,25 @@
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { AmountError, parseAmount } from '@pitboss/money/amount'
 import { currencyDigits } from '@pitboss/money/currencies'
+import { roundValue } from './limits-by-value.ts'
+import { unitsPerDollar } from './rates.ts'
 
 /** Limits of one game in one currency, in minor units. */
 export type Limits = { readonly minStake: bigint; readonly maxStake: bigint; readonly maxPayout: bigint }
 export type StakeRange = { readonly minStake: bigint | null; readonly maxStake: bigint | null }
+/** The limits that an account has set for itself; `maxPayout` is null where it has left that alone. */
+export type OwnLimits = StakeRange & { readonly maxPayout: bigint | null }
+/** `winsMax` bounds the wins of a round that the operator drives; null where it has not lowered the payout. */
+export type AccountLimits = Limits & { readonly winsMax: bigint | null }
 
 /**
- * The platform's limits by currency: least stake, greatest stake, greatest payout of a round.
- * Source: ours.
+ * The platform's limits by currency: least stake, greatest stake, greatest payout of a round. All others
+ * follow from those of the dollar, by value. Source: ours.
  */
 const platformTable: Readonly<Record<string, readonly [string, string, string]>> = {
+  USD: ['0.10', '1000', '100000'],
+  EUR: ['0.10', '1000', '100000'],
+  GBP: ['0.10', '1000', '100000'],
   BTC: ['0.00000100', '0.10000000', '10.00000000'],
   ETH: ['0.00001', '2', '200'],
   LTC: ['0.0001', '10', '1000'],
@@ -25,27 +34,62 @@ const platformTable: Readonly<Record<string, readonly [string, string, string]>>
   INR: ['1', '80000', '8000000'],
 }
 
-/**
- * Limits of currencies that the table does not name: a tenth of the unit to a thousand units. Without
- * decimals they are ten times that.
- */
-const usual: readonly [string, string, string] = ['0.1', '1000', '100000']
-const usualWithoutDecimals: readonly [string, string, string] = ['10', '100000', '10000000']
+const dollarLimits = ['0.10', '1000', '100000'] as const
 
-/** The limits of every account in `currency` before its own; null for a code that is no currency. */
+/**
+ * The limits of every account in `currency`, before those of operations and its own; null for a code that is
+ * no currency. Source: docs/limits.md.
+ */
 export function platformLimits(currency: string): Limits | null {
   const digits = currencyDigits(currency)
   if (digits === null) return null
-  const [min, max, payout] = platformTable[currency] ?? (digits === 0 ? usualWithoutDecimals : usual)
+  const named = platformTable[currency]
+  if (named !== undefined) {
+    const [minStake, maxStake, maxPayout] = named
+    return {
+      minStake: parseAmount(minStake, currency),
+      maxStake: parseAmount(maxStake, currency),
+      maxPayout: parseAmount(maxPayout, currency),
+    }
+  }
+  const rate = unitsPerDollar[currency]
+  if (rate === undefined) throw new Error(`the table of rates lacks ${currency}`)
+  const [minStake, maxStake, maxPayout] = dollarLimits
   return {
-    minStake: parseAmount(min, currency),
-    maxStake: parseAmount(max, currency),
-    maxPayout: parseAmount(payout, currency),
+    minStake: roundValue(minStake, rate, digits),
+    maxStake: roundValue(maxStake, rate, digits),
+    maxPayout: roundValue(maxPayout, rate, digits),
+  }
+}
+
+/** The limits that an account may use: those that operations have set for it, or else the platform's. */
+export function allowedLimits(
+  { byOperations }: { readonly byOperations: ReadonlyMap<string, Limits> },
+  currency: string,
+): Limits | null {
+  return byOperations.get(currency) ?? platformLimits(currency)
+}
+
+/**
+ * An account's own limits inside those that it may use. An end that lies outside, since the platform's have
+ * changed, is brought to the nearest that is allowed.
+ */
+export function accountLimits(allowed: Limits, own: OwnLimits | null): AccountLimits {
+  if (own === null) return { ...allowed, winsMax: null }
+  const { minStake, maxStake, maxPayout } = own
+  const within = (stake: bigint) =>
+    stake < allowed.minStake ? allowed.minStake : stake > allowed.maxStake ? allowed.maxStake : stake
+  const winsMax = maxPayout !== null && maxPayout < allowed.maxPayout ? maxPayout : null
+  return {
+    minStake: within(minStake ?? allowed.minStake),
+    maxStake: within(maxStake ?? allowed.maxStake),
+    maxPayout: winsMax ?? allowed.maxPayout,
+    winsMax,
   }
 }
 
 /** Narrows limits by a range; an end that the range leaves open stays. Source: ours. */
-export function narrow(limits: Limits, range: StakeRange | null): Limits {
+export function narrow<Some extends Limits>(limits: Some, range: StakeRange | null): Some {
   if (range === null) return limits
   const { minStake, maxStake } = range
   return {

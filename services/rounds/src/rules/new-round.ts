@@ -23,6 +23,7 @@ export type WantedRound = {
   readonly bet: JsonObject | null
   readonly stake: bigint
   readonly maxPayout: bigint
+  readonly winsMax?: bigint
   readonly requestHash: string
   readonly clientTransactionId: string | null
 }

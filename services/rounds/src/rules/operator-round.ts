@@ -1,4 +1,4 @@
-import { isAmount } from '@pitboss/money/amount'
+import { formatAmount, isAmount } from '@pitboss/money/amount'
 import { isRefusedBy, type MovementRequest, refusalsMax } from './refusal.ts'
 import { endWhenNothingIsLeft, releaseReversal, settleWhenPaid, winFailed } from './round-parts.ts'
 import { refuse, type RoundMessage, type Step } from './round-message.ts'
@@ -72,6 +72,13 @@ function addWin(round: RoundState, { win, outcome }: Extract<AddMessage, { type:
   const wins = [...round.wins, win]
   const payout = sum(wins.filter(({ state }) => state === 'OWED' || state === 'PAID'))
   if (!isAmount(payout, round.currency)) return tooMuch('wins')
+  if (round.winsMax !== undefined && payout > round.winsMax) {
+    const most = `${formatAmount(round.winsMax, round.currency)} ${round.currency}`
+    return refuse('BET_LIMIT_EXCEEDED', {
+      path: 'amount',
+      message: `must not bring the wins of the round above ${most}, the greatest payout that the account has set`,
+    })
+  }
   if (!win.final) return { ...round, wins, outcome: outcome ?? round.outcome }
   return {
     ...round,

@@ -72,6 +72,8 @@ export type RoundState = {
   readonly bet: JsonObject | null
   readonly stake: bigint
   readonly maxPayout: bigint
+  /** The most that its wins may pay together. Only rounds that an operator who has lowered it drives have it. */
+  readonly winsMax?: bigint
   readonly freeBet: boolean
   readonly grantId: string | null
   readonly grantReturn: 'OWED' | 'DONE' | null

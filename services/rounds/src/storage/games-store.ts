@@ -4,7 +4,7 @@ import { changeFenced } from '@pitboss/storage/change-fenced'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import type { Db } from 'mongodb'
-import type { StakeRange } from '../rules/limits.ts'
+import type { Limits, OwnLimits } from '../rules/limits.ts'
 
 export const gameIndexes: Readonly<Record<'game_settings' | 'game_status', readonly IndexDeclaration[]>> = {
   game_settings: [auditOutboxIndex],
@@ -15,7 +15,10 @@ type SettingsDocument = WithAudit & {
   _id: string
   version: number
   enabled: boolean
-  limits: { currency: string; minStake: string; maxStake: string }[]
+  /** `maxPayout` is absent where the account has left it alone. */
+  limits: { currency: string; minStake: string; maxStake: string; maxPayout?: string }[]
+  /** Limits that operations have set for the account in place of the platform's. Absent without any. */
+  byOperations?: { currency: string; minStake: string; maxStake: string; maxPayout: string }[]
   updatedAt: Date
   /** The approval by which it was changed the last time that one was needed. */
   approvalId?: string
@@ -36,14 +39,26 @@ type StatusDocument = WithAudit & {
  */
 export type GameSettings = {
   readonly enabled: boolean
-  readonly limits: ReadonlyMap<string, StakeRange>
+  /** The account's own. */
+  readonly limits: ReadonlyMap<string, OwnLimits>
+  /** Set by operations, in place of the platform's. */
+  readonly byOperations: ReadonlyMap<string, Limits>
   readonly version: number
 }
 
-/** Parts to change; limits replace those of the same currency. */
+/**
+ * Parts to change; limits replace those of the same currency. A `maxPayout` that is undefined stays, null
+ * follows the limits that are allowed again, and so do limits of operations that are null.
+ */
 export type GameChange = {
   readonly enabled: boolean | undefined
-  readonly limits: readonly { currency: string; minStake: bigint; maxStake: bigint }[]
+  readonly limits: readonly {
+    readonly currency: string
+    readonly minStake: bigint
+    readonly maxStake: bigint
+    readonly maxPayout?: bigint | null | undefined
+  }[]
+  readonly byOperations?: { readonly currency: string; readonly limits: Limits | null }
 }
 type EntryOfChange = (before: GameSettings, after: GameSettings) => AuditEntry
 
@@ -100,7 +115,7 @@ export function createGamesStore({ db }: { db: Db }) {
         document: await read(),
         async change(present) {
           const next = changed(present, change, now)
-          const after = decode({ _id, ...next })
+          const after = decode({ ...present, _id, ...next })
           const entry = entryOf(decode(present), after)
           return (await replace(_id, present?.version ?? null, next, entry)) ? after : null
         },
@@ -127,7 +142,7 @@ export function createGamesStore({ db }: { db: Db }) {
           if (present?.approvalId === approvalId) return 'done'
           if ((present?.version ?? 0) !== version) return 'stale'
           const next = { ...changed(present, change, now), approvalId }
-          const entry = entryOf(decode(present), decode({ _id, ...next }))
+          const entry = entryOf(decode(present), decode({ ...present, _id, ...next }))
           return (await replace(_id, present?.version ?? null, next, entry)) ? 'done' : null
         },
         reread: read,
@@ -206,27 +221,56 @@ export function createGamesStore({ db }: { db: Db }) {
   }
 }
 
-function changed(present: SettingsDocument | null, { enabled, limits }: GameChange, updatedAt: Date) {
-  const kept = (present?.limits ?? []).filter(
-    (one) => !limits.some(({ currency }) => currency === one.currency),
-  )
-  const given = limits.map(({ currency, minStake, maxStake }) => ({
-    currency,
-    minStake: String(minStake),
-    maxStake: String(maxStake),
-  }))
+function changed(
+  present: SettingsDocument | null,
+  { enabled, limits, byOperations }: GameChange,
+  updatedAt: Date,
+): Omit<SettingsDocument, '_id'> {
+  const before = present?.limits ?? []
+  const kept = before.filter((one) => !limits.some(({ currency }) => currency === one.currency))
+  const given = limits.map(({ currency, minStake, maxStake, maxPayout }) => {
+    const earlier = before.find((one) => one.currency === currency)?.maxPayout ?? null
+    const payout = maxPayout === undefined ? earlier : maxPayout
+    return {
+      currency,
+      minStake: String(minStake),
+      maxStake: String(maxStake),
+      ...(payout === null ? {} : { maxPayout: String(payout) }),
+    }
+  })
   return {
     version: (present?.version ?? 0) + 1,
     enabled: enabled ?? present?.enabled ?? true,
     limits: [...kept, ...given],
+    ...(byOperations === undefined ? {} : { byOperations: changedByOperations(present, byOperations) }),
     updatedAt,
   }
 }
 
+function changedByOperations(
+  present: SettingsDocument | null,
+  { currency, limits }: NonNullable<GameChange['byOperations']>,
+) {
+  const others = (present?.byOperations ?? []).filter((one) => one.currency !== currency)
+  if (limits === null) return others
+  const { minStake, maxStake, maxPayout } = limits
+  const set = { minStake: String(minStake), maxStake: String(maxStake), maxPayout: String(maxPayout) }
+  return [...others, { currency, ...set }]
+}
+
 function decode(document: SettingsDocument | null): GameSettings {
-  const limits = (document?.limits ?? []).map(
-    ({ currency, minStake, maxStake }) =>
-      [currency, { minStake: BigInt(minStake), maxStake: BigInt(maxStake) }] as const,
-  )
-  return { enabled: document?.enabled ?? true, limits: new Map(limits), version: document?.version ?? 0 }
+  const limits = (document?.limits ?? []).map(({ currency, minStake, maxStake, maxPayout }) => {
+    const payout = maxPayout === undefined ? null : BigInt(maxPayout)
+    return [currency, { minStake: BigInt(minStake), maxStake: BigInt(maxStake), maxPayout: payout }] as const
+  })
+  const byOperations = (document?.byOperations ?? []).map(({ currency, minStake, maxStake, maxPayout }) => {
+    const set = { minStake: BigInt(minStake), maxStake: BigInt(maxStake), maxPayout: BigInt(maxPayout) }
+    return [currency, set] as const
+  })
+  return {
+    enabled: document?.enabled ?? true,
+    limits: new Map(limits),
+    byOperations: new Map(byOperations),
+    version: document?.version ?? 0,
+  }
 }

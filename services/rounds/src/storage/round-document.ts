@@ -37,7 +37,7 @@ type Encoded<Part extends { minor: bigint }> = Omit<Part, 'minor'> & { minor: st
  */
 export type RoundDocument = Omit<
   RoundState,
-  'id' | 'stake' | 'maxPayout' | 'payout' | 'stakes' | 'wins' | 'bet' | 'outcome' | 'refusals'
+  'id' | 'stake' | 'maxPayout' | 'winsMax' | 'payout' | 'stakes' | 'wins' | 'bet' | 'outcome' | 'refusals'
 > & {
   _id: string
   version: number
@@ -66,6 +66,8 @@ export type RoundDocument = Omit<
   factsAt: Date | null
   stake: string
   maxPayout: string
+  /** Absent where the wins of the round are not bounded. */
+  winsMax?: string
   payout: string | null
   stakes: Encoded<Stake>[]
   wins: Encoded<Win>[]
@@ -151,9 +153,10 @@ export function sequenceKey(scope: Scope, game: string, playerId: string): strin
 
 /** The fields of the document that follow from the round's state. */
 export function encodeRound(round: RoundState) {
-  const { id: _, ...rest } = round
+  const { id: _, winsMax, ...rest } = round
   return {
     ...rest,
+    ...(winsMax === undefined ? {} : { winsMax: String(winsMax) }),
     scope: scopeKey(round),
     chain: sequenceOf(round),
     unfinished: isUnfinished(round),
@@ -187,6 +190,7 @@ export function decodeRound(document: RoundDocument): StoredRound {
     chain: _chain,
     unfinished: _unfinished,
     transactionIds: _transactionIds,
+    winsMax,
     ...rest
   } = fields
   const round: RoundState = {
@@ -194,6 +198,7 @@ export function decodeRound(document: RoundDocument): StoredRound {
     id: _id,
     stake: BigInt(rest.stake),
     maxPayout: BigInt(rest.maxPayout),
+    ...(winsMax === undefined ? {} : { winsMax: BigInt(winsMax) }),
     payout: rest.payout === null ? null : BigInt(rest.payout),
     stakes: rest.stakes.map(decodeMinor),
     wins: rest.wins.map(decodeMinor),

@@ -6,13 +6,15 @@ import {
   opsRotateKeys,
   opsListAudit,
 } from '@pitboss/contracts/calls/auth-ops'
-import { opsSetGame } from '@pitboss/contracts/calls/rounds'
+import { opsSetGame, opsSetGameLimits } from '@pitboss/contracts/calls/rounds'
 import { type Command, Option } from 'commander'
-import { onRun, withChangeFlags, withCommonFlags } from '../ops-run.ts'
+import { readOperator } from '../account-flags.ts'
+import { UsageError } from '../failures.ts'
+import { needsReason, onRun, withChangeFlags, withCommonFlags } from '../ops-run.ts'
 import { textTable } from '../output.ts'
 import { readCount } from '../read-flags.ts'
 
-/** `platform show|set` and `game set`. Source: docs/contract.md, section 10. */
+/** `platform show|set` and `game set|limits`. Source: docs/contract.md, section 10. */
 export function platformCommands(program: Command): void {
   const noun = program.command('platform').description('switches of the whole platform')
   onRun(withCommonFlags(noun.command('show').description('how they stand')), async ({ bus, show }) => {
@@ -36,6 +38,35 @@ export function platformCommands(program: Command): void {
     await confirm(`Set ${slug} to ${flags.status} for everybody?`)
     const record = await bus.call(opsSetGame, { order, slug, status: flags.status })
     show(record, `${record.slug}: ${record.status}`)
+  })
+
+  const limits = withChangeFlags(
+    game
+      .command('limits <slug>')
+      .description("what an account may use in place of the platform's limits, in either direction")
+      .requiredOption('--operator <operator>', 'op_… handle or uuid', readOperator)
+      .requiredOption('--currency <currency>', 'such as EUR')
+      .option('--min-stake <amount>', 'the least stake')
+      .option('--max-stake <amount>', 'the greatest stake')
+      .option('--max-payout <amount>', 'the greatest payout of a round')
+      .option('--platform', "back to the platform's limits"),
+  )
+  needsReason(limits, ({ dryRun }) => dryRun !== true)
+  onRun(limits, async ({ bus, order, show, confirm }, slug: string, flags) => {
+    const { operator: operatorId, currency, minStake, maxStake, maxPayout } = flags
+    const wanted = {
+      ...(minStake === undefined ? {} : { min_stake: minStake }),
+      ...(maxStake === undefined ? {} : { max_stake: maxStake }),
+      ...(maxPayout === undefined ? {} : { max_payout: maxPayout }),
+    }
+    const isBack = flags.platform === true
+    if (isBack === Object.keys(wanted).length > 0) {
+      throw new UsageError('name --min-stake, --max-stake or --max-payout, or --platform alone')
+    }
+    await confirm(`Set what this account may use in ${currency} of ${slug}?`)
+    const request = { order, operatorId, slug, currency, limits: isBack ? null : wanted }
+    const record = await bus.call(opsSetGameLimits, request)
+    show(record, textTable(record.limits))
   })
 }
 

@@ -38,10 +38,11 @@ export function ChangeGame({ of: game, onClose }: { of: Game; onClose: () => voi
               </span>
             </label>
             <p className="hint">
-              Stakes lie within the platform's limits. A session can narrow them once more, with its own.
+              Stakes and payouts lie within the platform's limits. A session can narrow its stakes once more.
+              A highest payout below the platform's holds for the wins of rounds that your server drives, too.
             </p>
             {faults.limits !== undefined && <p className="fault">{faults.limits}</p>}
-            {game.limits.map(({ currency, min_stake, max_stake }) => (
+            {game.limits.map(({ currency, min_stake, max_stake, max_payout }) => (
               <div className="split" key={currency}>
                 <Field label={`Least stake in ${currency}`}>
                   <input
@@ -61,6 +62,15 @@ export function ChangeGame({ of: game, onClose }: { of: Game; onClose: () => voi
                     autoComplete="off"
                   />
                 </Field>
+                <Field label={`Highest payout of a round in ${currency}`}>
+                  <input
+                    type="text"
+                    inputMode="decimal"
+                    name={`payout ${currency}`}
+                    defaultValue={max_payout}
+                    autoComplete="off"
+                  />
+                </Field>
               </div>
             ))}
           </>
@@ -73,10 +83,12 @@ export function ChangeGame({ of: game, onClose }: { of: Game; onClose: () => voi
 /** What differs from the game as it was read: a limit that nobody touched stays the platform's to change. */
 function bodyOf(data: FormData, game: Game) {
   const enabled = data.get('enabled') === 'yes'
-  const limits = game.limits.flatMap(({ currency, min_stake, max_stake }) => {
+  const limits = game.limits.flatMap(({ currency, min_stake, max_stake, max_payout }) => {
     const now = { min_stake: textOf(data, `min ${currency}`), max_stake: textOf(data, `max ${currency}`) }
-    const same = now.min_stake === min_stake && now.max_stake === max_stake
-    return same ? [] : [{ currency, ...now }]
+    const payout = textOf(data, `payout ${currency}`)
+    const lowered = payout === max_payout ? {} : { max_payout: payout }
+    const same = now.min_stake === min_stake && now.max_stake === max_stake && payout === max_payout
+    return same ? [] : [{ currency, ...now, ...lowered }]
   })
   return {
     ...(enabled === game.enabled ? {} : { enabled }),

@@ -59,8 +59,11 @@ export default function Games() {
 function Limits({ of: limits }: { of: Game['limits'] }) {
   return (
     <ul>
-      {limits.map(({ currency, min_stake, max_stake, max_payout }) => (
-        <li key={currency} title={`Pays at most ${max_payout} ${currency}`}>
+      {limits.map(({ currency, min_stake, max_stake, max_payout, rtp_at_min_stake }) => (
+        <li
+          key={currency}
+          title={`Pays at most ${max_payout} ${currency}; returns ${rtp_at_min_stake ?? 'nothing'} at the least stake, at least`}
+        >
           {min_stake} to {max_stake} {currency}
         </li>
       ))}

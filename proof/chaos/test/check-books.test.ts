@@ -49,7 +49,7 @@ await t.test('a report that differs from the movements of its day is found', (t)
     'reports: payouts of a day are what its wins paid',
   ])
   t.strictSame(reported({ ggr: '-49' }, sampleMovement({}), win), [
-    'reports: ggr is stakes less refunds and payouts',
+    'reports: ggr is stakes less refunds and payouts, plus adjustments',
   ])
   t.strictSame(reported({ day: '2026-01-02' }, sampleMovement({}), win), [
     stakes,

@@ -117,6 +117,7 @@ function expected(rounds: readonly Played[], by: ReadonlySet<ReportDimension>) {
         stakes,
         payouts: BigInt(rounds) * 7n,
         refunds: 0n,
+        adjustments: 0n,
         players: players.size,
       }
     })

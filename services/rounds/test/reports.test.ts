@@ -101,6 +101,58 @@ t.test('reports add up exactly', async (t) => {
   t.equal(await unapplied(rig), 0, 'nothing is left to count')
 })
 
+t.test(
+  'a win that is rolled back later is an adjustment of its own day, and the closed day stays',
+  async (t) => {
+    const dayMs = 86_400_000
+    let nowMs = Date.parse('2026-11-25T12:10:00.000Z')
+    const rig = await startRig(t, { clock: { now: () => new Date(nowMs) } })
+    const session = await rig.openSession({ expires_in_s: 86_400 })
+    const transact = async (body: Record<string, unknown>) => {
+      const { request } = endpoints.placeTransaction.call
+      const parsed = request.parse({ caller: rig.caller(), params: {}, query: {}, body })
+      return (await rig.bus.call(endpoints.placeTransaction.call, parsed)).body
+    }
+    const currency = 'USD'
+    const won = async (id: string) => {
+      const bet = { type: 'BET', transaction_id: `bet-${id}`, session_id: session.session_id }
+      const { round_id } = await transact({ ...bet, amount: '10.00', currency })
+      await transact({ type: 'WIN', transaction_id: id, round_id, amount: '30.00', currency })
+    }
+    const rollback = (id: string) =>
+      transact({ type: 'ROLLBACK', transaction_id: `back-${id}`, reference_transaction_id: id })
+    const report = async (query: Record<string, string>) => {
+      const request = { caller: rig.caller(), params: {}, query, body: undefined }
+      return (await rig.bus.call(endpoints.getReport.call, request)).body.data
+    }
+    await won('same-day')
+    await rollback('same-day')
+    await won('later')
+    const first = { day: '2026-11-25', rounds: 2, stakes: '20.00', payouts: '60.00', refunds: '0.00' }
+    const closed = { ...first, adjustments: '30.00', ggr: '-10.00', restated_at: null }
+    t.match(await report({}), [closed])
+    nowMs += 2 * dayMs
+    await rollback('later')
+    const days = [
+      { ...closed, restated_at: '2026-11-27T12:10:00.000Z' },
+      { day: '2026-11-27', rounds: 0, players: 0, payouts: '0.00', adjustments: '30.00', ggr: '30.00' },
+    ]
+    t.match(await report({}), days)
+    t.match(await report({ group_by: 'day,game,brand' }), days, 'by place')
+    t.match(
+      await report({ from: '2026-11-25T12:05:00.000Z', to: '2026-11-25T12:20:00.000Z' }),
+      days.slice(0, 1),
+    )
+    t.match(await report({ from: '2026-11-27T12:05:00.000Z', to: '2026-11-27T12:20:00.000Z' }), days.slice(1))
+    const both = { rounds: 2, payouts: '60.00', adjustments: '60.00', ggr: '20.00' }
+    const [sum, ...none] = await report({ group_by: 'currency' })
+    t.match(sum, both)
+    t.notOk(Object.hasOwn(sum ?? {}, 'restated_at'))
+    t.same(none, [])
+    t.equal(await unapplied(rig), 0)
+  },
+)
+
 async function unapplied(rig: { storage: Rig['storage'] }): Promise<number> {
   return Number(await rig.storage.db.collection('rounds').countDocuments({ 'facts.0': { $exists: true } }))
 }

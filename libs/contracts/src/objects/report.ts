@@ -11,7 +11,9 @@ const reportRow = z.strictObject({
   stakes: z.string(),
   payouts: z.string(),
   refunds: z.string(),
+  adjustments: z.string(),
   ggr: z.string(),
+  restated_at: z.string().nullable().optional(),
 })
 
 /** Sums of money that moved, by what was asked for. Source: docs/contract.md, section 11, "Access". */

@@ -6,7 +6,7 @@ import type { Verdict } from './verdict.ts'
 const names = {
   stakes: 'reports: stakes less refunds of a day are what its bets took',
   payouts: 'reports: payouts of a day are what its wins paid',
-  ggr: 'reports: ggr is stakes less refunds and payouts',
+  ggr: 'reports: ggr is stakes less refunds and payouts, plus adjustments',
   none: 'reports: every row has rounds behind it',
 } as const
 
@@ -44,8 +44,11 @@ export function checkReport(
     const show = () =>
       `${key}: ${JSON.stringify(row)}; bets ${formatAmount(sumOf('BET'), currency)}, wins ${formatAmount(sumOf('WIN'), currency)}`
     verdict.check(names.stakes, held === sumOf('BET'), show)
-    verdict.check(names.payouts, minor(row?.payouts) === sumOf('WIN'), show)
-    verdict.check(names.ggr, minor(row?.ggr) === held - minor(row?.payouts), show)
+    const [payouts, adjustments] = [minor(row?.payouts), minor(row?.adjustments)]
+    // A win that is rolled back after midnight is adjusted on a day on which its round did not end.
+    const isMoved = report.some((one) => one.currency === currency && typeof one.restated_at === 'string')
+    verdict.check(names.payouts, isMoved || payouts - adjustments === sumOf('WIN'), show)
+    verdict.check(names.ggr, minor(row?.ggr) === held - payouts + adjustments, show)
   }
   for (const [key, row] of rows) verdict.check(names.none, row.rounds === 0, () => `${key}: ${row.rounds}`)
 }

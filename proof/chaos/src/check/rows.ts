@@ -133,6 +133,8 @@ export const reportRow = z.looseObject({
   stakes: z.string(),
   payouts: z.string(),
   refunds: z.string(),
+  adjustments: z.string().optional(),
   ggr: z.string(),
+  restated_at: z.string().nullable().optional(),
 })
 export type ReportRow = z.infer<typeof reportRow>

@@ -27,6 +27,8 @@ const columns = [
   'payouts',
   'refunds',
   'ggr',
+  'adjustments',
+  'restated_at',
 ] as const
 
 /** The answer of a session's creation: the gateway adds the address with the player's token. */
@@ -93,7 +95,7 @@ function wantsCsv(accept: string | undefined): boolean {
 type Row = ReturnType<typeof reportSchema.parse>['data'][number]
 
 function toCsv(rows: readonly Row[]): string {
-  const optional = new Set<string>(['day', 'game', 'brand'])
+  const optional = new Set<string>(['day', 'game', 'brand', 'restated_at'])
   const shown = columns.filter(
     (column) => !optional.has(column) || rows.some((row) => row[column] !== undefined),
   )

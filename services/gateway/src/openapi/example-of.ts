@@ -78,6 +78,7 @@ const byName: Readonly<Record<string, unknown>> = {
   stakes: '120.00',
   payouts: '97.50',
   refunds: '0.00',
+  adjustments: '0.00',
   ggr: '22.50',
   day: '2026-11-20',
   server_seed: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',

@@ -70,18 +70,19 @@ await t.test('reports are CSV for those who ask', async (t) => {
     stakes: '2.00',
     payouts: '14.50',
     refunds: '0.00',
+    adjustments: '0.00',
     ggr: '-12.50',
   }
   world.answers.set('rounds.v1.report.summary', () => ({
     status: 200,
-    body: { data: [{ day: '2026-11-20', brand: null, ...row }] },
+    body: { data: [{ day: '2026-11-20', brand: null, ...row, restated_at: null }] },
   }))
   const path = `${url}/v1/reports/summary`
   const csv = await ask(path, { token, headers: { accept: 'text/csv' } })
   t.match(csv.headers.get('content-type'), /^text\/csv/)
   t.equal(
     csv.text,
-    'day,brand,currency,rounds,players,stakes,payouts,refunds,ggr\r\n2026-11-20,,EUR,2,1,2.00,14.50,0.00,-12.50\r\n',
+    'day,brand,currency,rounds,players,stakes,payouts,refunds,ggr,adjustments,restated_at\r\n2026-11-20,,EUR,2,1,2.00,14.50,0.00,-12.50,0.00,\r\n',
   )
   for (const accept of ['*/*', 'application/json', 'text/csv;q=0.5, application/json', 'text/csv;q=0']) {
     t.match(await ask(path, { token, headers: { accept } }), { json: { data: [row] } }, accept)

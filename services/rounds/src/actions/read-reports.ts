@@ -1,6 +1,13 @@
 import type { Caller } from '@pitboss/contracts/caller'
 import { createMailbox } from '@pitboss/runtime/mailbox'
-import { type Grain, type ReportDimension, reportRows, reportSegments } from '../rules/report.ts'
+import {
+  type Grain,
+  type ReportDimension,
+  type ReportRow,
+  reportRows,
+  reportSegments,
+} from '../rules/report.ts'
+import type { Restatement } from '../storage/report-adjustments.ts'
 import type { Parts } from './parts.ts'
 import { readWindow, type WindowQuery } from './read-window.ts'
 
@@ -50,8 +57,25 @@ export function createReadReport({ reports, clock }: Pick<Parts, 'reports' | 'cl
       found.flatMap(({ players }) => players),
       by,
     )
-    return { rows, by }
+    const restated = by.has('day') ? await reports.restated(scope, from, to) : []
+    return { rows, by, restatedAt: (row: ReportRow) => lastRestated(row, by, restated) }
   }
+}
+
+/** The last change, on a later day, of a round that counts in a row by day. */
+function lastRestated(
+  row: ReportRow,
+  by: ReadonlySet<ReportDimension>,
+  restated: readonly Restatement[],
+): Date | null {
+  const isOwn = (one: Restatement) =>
+    one.day === row.day &&
+    one.currency === row.currency &&
+    (!by.has('game') || one.game === row.game) &&
+    (!by.has('brand') || one.brandId === row.brandId)
+  return restated
+    .filter(isOwn)
+    .reduce<Date | null>((last, { at }) => (last === null || at > last ? at : last), null)
 }
 
 function nextMonth(now: Date): Date {

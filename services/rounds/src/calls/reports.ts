@@ -8,8 +8,8 @@ type Report = Awaited<ReturnType<ReadReport>>
 /** Calls for reports: sums of money that moved. Source: docs/contract.md, section 11, "Business". */
 export function createReportHandlers({ readReport }: { readReport: ReadReport }): CallHandler[] {
   async function report(...asked: Parameters<ReadReport>) {
-    const { rows, by } = await readReport(...asked)
-    return { status: 200, body: { data: rows.map((row) => presentReportRow(row, by)) } }
+    const { rows, ...more } = await readReport(...asked)
+    return { status: 200, body: { data: rows.map((row) => presentReportRow(row, more)) } }
   }
 
   return [
@@ -18,9 +18,12 @@ export function createReportHandlers({ readReport }: { readReport: ReadReport })
   ]
 }
 
-/** One row of a report; `ggr` is stakes less refunds and payouts. Source: docs/contract.md, section 11. */
-function presentReportRow(row: Report['rows'][number], by: Report['by']) {
-  const { currency, stakes, payouts, refunds } = row
+/**
+ * One row of a report; `ggr` is stakes less refunds and payouts, and the adjustments. Source:
+ * docs/contract.md, section 11.
+ */
+function presentReportRow(row: Report['rows'][number], { by, restatedAt }: Omit<Report, 'rows'>) {
+  const { currency, stakes, payouts, refunds, adjustments } = row
   const amountOf = (minor: bigint) => formatAmount(minor, currency)
   return {
     ...(row.day === null ? {} : { day: row.day }),
@@ -32,6 +35,8 @@ function presentReportRow(row: Report['rows'][number], by: Report['by']) {
     stakes: amountOf(stakes),
     payouts: amountOf(payouts),
     refunds: amountOf(refunds),
-    ggr: amountOf(stakes - refunds - payouts),
+    adjustments: amountOf(adjustments),
+    ggr: amountOf(stakes - refunds - payouts + adjustments),
+    ...(row.day === null ? {} : { restated_at: restatedAt(row)?.toISOString() ?? null }),
   }
 }

@@ -53,6 +53,8 @@ export type CellSums = {
   readonly stakes: bigint
   readonly payouts: bigint
   readonly refunds: bigint
+  /** What changes after the ends of rounds gave back, on the day of the change; below zero where they took. */
+  readonly adjustments: bigint
 }
 /** Sums with their distinct players, which only days count. */
 export type Cell = CellSums & { readonly players: number }
@@ -69,7 +71,9 @@ export type CellPlace = { readonly game: string; readonly currency: string; read
 export const groupings = ['currency', 'game', 'brand', 'all'] as const
 export type Grouping = (typeof groupings)[number]
 
-const columns = 8
+/** Cells of earlier releases, and those without adjustments, lack the last. */
+const columnsMax = 9
+const columnsMin = columnsMax - 1
 
 /** The grouping for a report by these dimensions. */
 export function groupingOf(by: ReadonlySet<ReportDimension>): Grouping {
@@ -95,6 +99,7 @@ export function addSums(a: Cell, b: CellSums): Cell {
     stakes: a.stakes + b.stakes,
     payouts: a.payouts + b.payouts,
     refunds: a.refunds + b.refunds,
+    adjustments: a.adjustments + b.adjustments,
     players: a.players,
   }
 }
@@ -106,8 +111,8 @@ export function addSums(a: Cell, b: CellSums): Cell {
 export function encodeCells(cells: Iterable<CellPlace & Cell>): string {
   return Array.from(
     cells,
-    ({ game, currency, brand, rounds, stakes, payouts, refunds, players }) =>
-      `${game}|${currency}|${brand}|${rounds}|${stakes}|${payouts}|${refunds}|${players}`,
+    ({ game, currency, brand, rounds, stakes, payouts, refunds, players, adjustments }) =>
+      `${game}|${currency}|${brand}|${rounds}|${stakes}|${payouts}|${refunds}|${players}${adjustments === 0n ? '' : `|${adjustments}`}`,
   ).join('\n')
 }
 
@@ -117,7 +122,8 @@ export function decodeCells(text: string): (CellPlace & Cell)[] {
   return text.split('\n').map((line) => {
     const parts = line.split('|')
     const [game = '', currency = '', brand = '', rounds = '', stakes = '', payouts = '', refunds = ''] = parts
-    if (parts.length !== columns) throw new Error(`"${line}" is no cell`)
+    const [players = '', adjustments = '0'] = parts.slice(columnsMin - 1)
+    if (parts.length < columnsMin || parts.length > columnsMax) throw new Error(`"${line}" is no cell`)
     return {
       game,
       currency,
@@ -126,7 +132,8 @@ export function decodeCells(text: string): (CellPlace & Cell)[] {
       stakes: BigInt(stakes),
       payouts: BigInt(payouts),
       refunds: BigInt(refunds),
-      players: Number(parts[columns - 1]),
+      adjustments: BigInt(adjustments),
+      players: Number(players),
     }
   })
 }
@@ -187,6 +194,7 @@ export function reportRows(
       stakes: 0n,
       payouts: 0n,
       refunds: 0n,
+      adjustments: 0n,
     }
     rows.set(key, row)
     return row
@@ -198,6 +206,7 @@ export function reportRows(
     row.stakes += part.stakes
     row.payouts += part.payouts
     row.refunds += part.refunds
+    row.adjustments += part.adjustments
   }
   for (const player of players) rowOf(player).players.add(player.playerId)
   return [...rows.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)

@@ -116,6 +116,8 @@ export type ReportFact = {
   readonly stakes: bigint
   readonly payouts: bigint
   readonly refunds: bigint
+  /** The time of a change after the end of the round, on whose day it counts; absent for the end itself. */
+  readonly at?: Date
   /** The chances that the round took with this change, for the watch of returns; absent for none. */
   readonly trials?: TakenTrials
 }
@@ -170,8 +172,8 @@ function trialCount({
 }
 
 /**
- * The share of a change in the reports; null for none. A round counts when it completes; later changes
- * correct it.
+ * The share of a change in the reports; null for none. A round counts when it completes; later changes are
+ * adjustments of their own time.
  */
 function reportFact(before: RoundState, after: RoundState, completes: boolean): ReportFact | null {
   const totals = roundTotals(after)
@@ -184,7 +186,7 @@ function reportFact(before: RoundState, after: RoundState, completes: boolean): 
     refunds: totals.refunds - old.refunds,
   }
   const none = difference.stakes === 0n && difference.payouts === 0n && difference.refunds === 0n
-  return none ? null : { rounds: 0, ...difference }
+  return none ? null : { rounds: 0, ...difference, at: after.updatedAt }
 }
 
 /** Whether something is owed by the wallet or by us, so that a worker must come back to this round. */

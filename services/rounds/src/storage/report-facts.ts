@@ -16,7 +16,7 @@ import type { FactEntry, RoundDocument } from './round-document.ts'
 
 const grains: readonly Grain[] = ['month', 'day', 'hour']
 const noCells: CellTexts = { currency: '', game: '', brand: '', all: '' }
-const nothing: Cell = { rounds: 0, stakes: 0n, payouts: 0n, refunds: 0n, players: 0 }
+const nothing: Cell = { rounds: 0, stakes: 0n, payouts: 0n, refunds: 0n, adjustments: 0n, players: 0 }
 
 /** A fact that waits with its round to be counted, and its place. */
 export type PendingFact = CellSums & {
@@ -28,6 +28,8 @@ export type PendingFact = CellSums & {
   readonly round: { readonly _id: string; readonly chain: string }
   readonly playerId: string
   readonly at: Date
+  /** What changed after the end of the round; null for the end itself. */
+  readonly adjusted: (Record<'stakes' | 'payouts' | 'refunds', bigint> & { readonly endedAt: Date }) | null
 }
 
 /** The facts for one unit of time of an account. */
@@ -59,20 +61,27 @@ export function latestOfEach(documents: readonly RoundDocument[]): RoundDocument
 /** The facts of a round that wait for the reports; those of chances alone do not. */
 export function pendingFacts(document: RoundDocument): PendingFact[] {
   const { _id, chain, scope, game, currency, brandId, playerId, completedAt, facts } = document
-  return facts.filter(isReported).map(({ id, rounds, stakes, payouts, refunds }) => ({
-    id,
-    round: { _id, chain },
-    scope,
-    game,
-    currency,
-    brandId,
-    playerId,
-    at: completedAt ?? document.updatedAt,
-    rounds,
-    stakes: BigInt(stakes),
-    payouts: BigInt(payouts),
-    refunds: BigInt(refunds),
-  }))
+  const endedAt = completedAt ?? document.updatedAt
+  return facts.filter(isReported).map((fact) => {
+    const sums = {
+      stakes: BigInt(fact.stakes),
+      payouts: BigInt(fact.payouts),
+      refunds: BigInt(fact.refunds),
+    }
+    const { id, rounds, at } = fact
+    const place = { id, scope, game, currency, brandId, round: { _id, chain }, playerId, rounds }
+    return at === undefined
+      ? { ...place, ...sums, adjustments: 0n, at: endedAt, adjusted: null }
+      : {
+          ...{ ...place, stakes: 0n, payouts: 0n, refunds: 0n },
+          ...{ adjustments: revenueOf(sums), at, adjusted: { ...sums, endedAt } },
+        }
+  })
+}
+
+/** Gross gaming revenue of sums. */
+export function revenueOf({ stakes, payouts, refunds }: Pick<CellSums, 'stakes' | 'payouts' | 'refunds'>) {
+  return stakes - refunds - payouts
 }
 
 function isReported({ rounds, stakes, payouts, refunds }: FactEntry): boolean {

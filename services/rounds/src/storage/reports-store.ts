@@ -21,9 +21,11 @@ import {
   latestOfEach,
   pendingFacts,
   type PlayersOfUnit,
+  revenueOf,
   type UnitGroup,
   withFacts,
 } from './report-facts.ts'
+import { type Adjustment, createReportAdjustments, reportAdjustmentIndexes } from './report-adjustments.ts'
 import { createReportPlayers, reportPlayerIndexes } from './report-players.ts'
 import type { FoldReturns } from './returns-fold.ts'
 import { decodeMinor, keyOf, type RoundDocument, scopeKey } from './round-document.ts'
@@ -71,6 +73,7 @@ const rawFields = {
 export const reportIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   report_units: [{ key: { scope: 1, grain: 1, unit: 1 }, name: 'scope_grain_unit' }],
   ...reportPlayerIndexes,
+  ...reportAdjustmentIndexes,
 }
 
 export type ReportsStore = ReturnType<typeof createReportsStore>
@@ -83,6 +86,7 @@ export function createReportsStore({ db, watch }: { db: Db; watch: FoldReturns }
   const rounds = db.collection<RoundDocument>('rounds')
   const units = db.collection<UnitDocument>('report_units')
   const players = createReportPlayers({ db })
+  const adjustments = createReportAdjustments({ db })
   const waitingFacts = createWaitingFacts({ rounds })
 
   /**
@@ -101,6 +105,7 @@ export function createReportsStore({ db, watch }: { db: Db; watch: FoldReturns }
     const waiting = latestOfEach(read)
     const facts = waiting.flatMap(pendingFacts)
     const groups = groupByUnit(facts)
+    await adjustments.record(facts)
     const known = await players.record(groups)
     for (const [id, group] of groups) await applyToUnit(id, group, known)
     await watch(waiting)
@@ -158,7 +163,10 @@ export function createReportsStore({ db, watch }: { db: Db; watch: FoldReturns }
     await emptyLists(rounds, { list: 'facts', since: 'factsAt' }, done)
   }
 
-  /** Reads a rest of less than an hour, a few fields of one round after the other. */
+  /**
+   * Reads a rest of less than an hour, a few fields of one round after the other. A round counts as it was at
+   * its end, and what changed since at the time of the change.
+   */
   async function readRaw(scope: Scope, { from, to }: Segment): Promise<ReportRead> {
     const ended = { scope: scopeKey(scope), completedAt: { $gte: from, $lt: to }, started: true }
     const parts = new Map<string, Raised<ReportPart>>()
@@ -170,21 +178,37 @@ export function createReportsStore({ db, watch }: { db: Db; watch: FoldReturns }
       .batchSize(cursorBatch)) {
       const { game, currency, brandId, playerId, completedAt } = one
       const place = { unit: unitOf(completedAt, 'hour'), game, currency, brandId }
-      const key = JSON.stringify(place)
-      const part = parts.get(key) ?? { ...place, rounds: 0, players: 0, stakes: 0n, payouts: 0n, refunds: 0n }
+      const part = partAt(place)
       const totals = roundTotals({ stakes: one.stakes.map(decodeMinor), wins: one.wins.map(decodeMinor) })
       part.rounds += 1
       part.stakes += totals.stakes
       part.payouts += totals.payouts
       part.refunds += totals.refunds
-      parts.set(key, part)
-      played.set(`${key}${playerId}`, { ...place, playerId })
+      played.set(`${JSON.stringify(place)}${playerId}`, { ...place, playerId })
+    }
+    for (const one of await adjustments.within(scope, 'endedAt', from, to)) {
+      const part = partAt(placeOfAdjustment(one, one.endedAt))
+      part.stakes -= one.stakes
+      part.payouts -= one.payouts
+      part.refunds -= one.refunds
+    }
+    for (const one of await adjustments.within(scope, 'at', from, to)) {
+      partAt(placeOfAdjustment(one, one.at)).adjustments += revenueOf(one)
     }
     return { parts: [...parts.values()], players: [...played.values()] }
+
+    function partAt(place: Omit<ReportPlayer, 'playerId'>): Raised<ReportPart> {
+      const key = JSON.stringify(place)
+      const sums = { rounds: 0, players: 0, stakes: 0n, payouts: 0n, refunds: 0n, adjustments: 0n }
+      const part = parts.get(key) ?? { ...place, ...sums }
+      parts.set(key, part)
+      return part
+    }
   }
 
   return {
     applyFacts,
+    restated: adjustments.restated,
 
     /** The sums of a segment and its distinct players, grouped as the report is. */
     async read(scope: Scope, segment: Segment, by: ReadonlySet<ReportDimension>): Promise<ReportRead> {
@@ -218,4 +242,8 @@ export function createReportsStore({ db, watch }: { db: Db; watch: FoldReturns }
       return { parts, players: named }
     },
   }
+}
+
+function placeOfAdjustment({ game, currency, brandId }: Adjustment, at: Date) {
+  return { unit: unitOf(at, 'hour'), game, currency, brandId }
 }

@@ -24,6 +24,8 @@ export type FactEntry = {
   readonly stakes: string
   readonly payouts: string
   readonly refunds: string
+  /** As of `ReportFact`; facts of earlier releases lack it. */
+  readonly at?: Date
   /** The chances that the change took, and the version of the game's rules. Facts without chances lack it. */
   readonly trials?: TakenTrials & { readonly rules: string }
 }

@@ -81,7 +81,13 @@ function openedUnder({ clientTransactionId }: RoundState): Pick<RoundDocument, '
 
 function factEntries(fact: RoundWrite['fact']): FactEntry[] {
   if (fact === null) return []
-  const { id, rounds, stakes, payouts, refunds, trials, rules = '' } = fact
+  const { id, rounds, stakes, payouts, refunds, at, trials, rules = '' } = fact
   const sums = { stakes: String(stakes), payouts: String(payouts), refunds: String(refunds) }
-  return [{ id, rounds, ...sums, ...(trials === undefined ? {} : { trials: { ...trials, rules } }) }]
+  return [
+    {
+      ...{ id, rounds, ...sums },
+      ...(at === undefined ? {} : { at }),
+      ...(trials === undefined ? {} : { trials: { ...trials, rules } }),
+    },
+  ]
 }

@@ -47,7 +47,8 @@ t.test('segments cover every window once, without gap or overlap', async () => {
 
 t.test('sums and their places survive their text, of any sign and size', async (t) => {
   const amount = fc.bigInt({ min: -(10n ** 33n), max: 10n ** 33n })
-  const sums = { rounds: fc.nat(), stakes: amount, payouts: amount, refunds: amount, players: fc.nat() }
+  const money = { stakes: amount, payouts: amount, refunds: amount, adjustments: amount }
+  const sums = { rounds: fc.nat(), ...money, players: fc.nat() }
   const cell = fc.record({
     game: fc.constantFrom('', 'dice'),
     currency: fc.constantFrom('USD', 'ETH'),
@@ -61,11 +62,13 @@ t.test('sums and their places survive their text, of any sign and size', async (
     },
   )
   const { players, ...added } = addSums(
-    { rounds: 1, stakes: 2n, payouts: 3n, refunds: 4n, players: 5 },
-    { rounds: 10, stakes: -20n, payouts: 30n, refunds: 40n },
+    { rounds: 1, stakes: 2n, payouts: 3n, refunds: 4n, adjustments: 0n, players: 5 },
+    { rounds: 10, stakes: -20n, payouts: 30n, refunds: 40n, adjustments: -7n },
   )
-  t.same(added, { rounds: 11, stakes: -18n, payouts: 33n, refunds: 44n })
+  t.same(added, { rounds: 11, stakes: -18n, payouts: 33n, refunds: 44n, adjustments: -7n })
   t.equal(players, 5)
+  const [earlier] = decodeCells('dice|USD||1|2|3|4|5')
+  t.match(earlier, { players: 5, adjustments: 0n }, 'a cell of an earlier release')
   const place = { game: 'dice', currency: 'USD', brand: 'brd_1' }
   t.same(
     groupings.map((grouping) => placeKey(placeIn(grouping, place))),

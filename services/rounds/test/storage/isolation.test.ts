@@ -19,12 +19,13 @@ import { createPacesStore } from '../../src/storage/paces-store.ts'
 import { createPlayerLimitsStore } from '../../src/storage/player-limits-store.ts'
 import { createReceiptsStore } from '../../src/storage/receipts-store.ts'
 import { createRefusalsStore } from '../../src/storage/refusals-store.ts'
+import { createReportAdjustments } from '../../src/storage/report-adjustments.ts'
 import { createReportPlayers } from '../../src/storage/report-players.ts'
 import { createReportsStore } from '../../src/storage/reports-store.ts'
 import { createReturnsFold } from '../../src/storage/returns-fold.ts'
 import { createReturnsStore } from '../../src/storage/returns-store.ts'
 import { createCatalogue } from '../../src/rules/catalogue.ts'
-import { sequenceKey, scopeKey } from '../../src/storage/round-document.ts'
+import { roundKey, sequenceKey, scopeKey } from '../../src/storage/round-document.ts'
 import { createRoundsStore } from '../../src/storage/rounds-store.ts'
 import { createSessionsStore } from '../../src/storage/sessions-store.ts'
 import { indexes } from '../../src/storage/indexes.ts'
@@ -69,6 +70,7 @@ const {
   players,
   receipts,
   refusals,
+  adjustments,
   reports,
   returns,
   rounds,
@@ -184,6 +186,11 @@ await holdIsolation(t, {
         ),
       ]),
     }),
+    createReportAdjustments: table(adjustments, {
+      record: internal('reports-store.ts, with facts of rounds, each under the scope of its own round'),
+      within: scoped((scope) => adjustments.within(scope, 'at', dayStart, dayEnd)),
+      restated: scoped((scope) => adjustments.restated(scope, dayStart, dayEnd)),
+    }),
     createReportsStore: table(reports, {
       applyFacts: internal(
         'report-projector.ts and read-reports.ts; counts for all accounts, answers a number',
@@ -192,6 +199,7 @@ await holdIsolation(t, {
         await reports.read(scope, { grain: 'day', from: dayStart, to: dayEnd }, new Set(['game'])),
         await reports.read(scope, { grain: 'raw', from: dayStart, to: dayEnd }, new Set(['game'])),
       ]),
+      restated: scoped((scope) => reports.restated(scope, dayStart, dayEnd)),
     }),
     createReturnsStore: table(returns, {
       list: scoped((scope) => returns.list(scope, {}, { after: null, max: 10 })),
@@ -325,7 +333,7 @@ await holdIsolation(t, {
       'createPlayerRounds',
       'decodeMinor',
     ],
-    ...['pendingFacts', 'latestOfEach', 'groupByUnit', 'placeOf', 'withFacts'],
+    ...['pendingFacts', 'latestOfEach', 'groupByUnit', 'placeOf', 'withFacts', 'revenueOf'],
     ...['createReturnsFold', 'createWaitingFacts', 'lastPosition'],
     ...['emptied', 'encodeStream', 'newStreamDocument'],
   ],
@@ -344,6 +352,7 @@ function storesOf(db: Db) {
     players: createReportPlayers({ db }),
     receipts: createReceiptsStore({ db, secretBox }),
     refusals: createRefusalsStore({ db }),
+    adjustments: createReportAdjustments({ db }),
     reports: createReportsStore({ db, watch: createReturnsFold({ db, catalogue: createCatalogue() }) }),
     returns: createReturnsStore({ db }),
     rounds: createRoundsStore({ db }),
@@ -359,6 +368,7 @@ function storesOf(db: Db) {
  */
 async function makeThings() {
   const {
+    adjustments,
     commitments,
     games,
     grants,
@@ -413,6 +423,14 @@ async function makeThings() {
   const over = { ...(await begun(1)), ...drawn, status: 'SETTLED', started: true, completedAt: now } as const
   await rounds.insert({ round: over, dueAt: null, events: [], fact }, now)
   await reports.applyFacts()
+  const changed = { stakes: 0n, payouts: 1n, refunds: 0n }
+  const place = { scope, game, currency, brandId: null, playerId, round: roundKey(over) }
+  const adjusted = { ...changed, endedAt: now }
+  await adjustments.record(
+    [now, dayEnd].map((at) => ({
+      ...{ ...place, ...changed, id: newId('fct'), rounds: 0, adjustments: -1n, at, adjusted },
+    })),
+  )
   await rounds.skipTo(sequence, 5, over)
   const open = await begun(6)
   await rounds.insert({ round: open, dueAt: later, events: [], fact: null }, now)

@@ -11,6 +11,7 @@ import { DataTable } from '../parts/data-table.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { Field } from '../parts/field.tsx'
 import { ListTools } from '../parts/list-tools.tsx'
+import { Moment } from '../parts/moment.tsx'
 import { Page } from '../parts/page.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { RangeField, windowOf } from '../parts/range-field.tsx'
@@ -18,7 +19,7 @@ import { SavedViews } from '../parts/saved-views.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
 
 type Row = z.output<typeof reportSchema>['data'][number]
-type Measure = 'ggr' | 'stakes' | 'payouts' | 'refunds'
+type Measure = 'ggr' | 'stakes' | 'payouts' | 'refunds' | 'adjustments'
 
 const groups = {
   day: 'day',
@@ -29,8 +30,14 @@ const groups = {
   currency: 'currency alone',
 } as const
 const groupName = z.enum(['day', 'day,game', 'game', 'brand', 'game,brand', 'currency'])
-const measures = { ggr: 'GGR', stakes: 'Stakes', payouts: 'Payouts', refunds: 'Refunds' } as const
-const measureName = z.enum(['ggr', 'stakes', 'payouts', 'refunds'])
+const measures = {
+  ggr: 'GGR',
+  stakes: 'Stakes',
+  payouts: 'Payouts',
+  refunds: 'Refunds',
+  adjustments: 'Adjustments',
+} as const
+const measureName = z.enum(['ggr', 'stakes', 'payouts', 'refunds', 'adjustments'])
 const dayMs = 24 * 60 * 60 * 1000
 /** More would draw more than somebody can read; the table has all. */
 const chartsMax = 4
@@ -57,7 +64,7 @@ export default function Reports() {
   return (
     <Page
       title="Reports"
-      about="Sums of the rounds that are over, by the UTC day on which they ended. GGR is stakes less refunds and payouts."
+      about="Sums of the rounds that are over, by the UTC day on which they ended. Later changes are adjustments of their own day. GGR is stakes less refunds and payouts, plus adjustments."
     >
       <SavedViews />
       <section aria-label="Report" ref={around}>
@@ -140,12 +147,21 @@ function columnsOf(rows: readonly Row[]): Column<Row>[] {
     ...(has('brand') ? [{ title: 'Brand', cell: ({ brand }: Row) => brand ?? 'none' }] : []),
     { title: 'Currency', cell: ({ currency }) => currency },
   ]
-  const sums = ['stakes', 'payouts', 'refunds', 'ggr'] as const
+  const sums = ['stakes', 'payouts', 'refunds', 'adjustments', 'ggr'] as const
+  const isRestated = rows.some((row) => typeof row.restated_at === 'string')
   return [
     ...texts,
     { title: 'Rounds', number: true, cell: ({ rounds }) => rounds },
     { title: 'Players', number: true, cell: ({ players }) => players },
     ...sums.map((name) => ({ title: measures[name], number: true, cell: (row: Row) => row[name] })),
+    ...(isRestated
+      ? [
+          {
+            title: 'Restated',
+            cell: ({ restated_at: at }: Row) => (typeof at === 'string' ? <Moment at={at} /> : '–'),
+          },
+        ]
+      : []),
   ]
 }
 

@@ -50,6 +50,8 @@ const foundSimulated = {
   'rounds.win-id-made-anew': 'a round that is played to its end again owes its win under another id',
   'rounds.limit-charge-lost':
     'what counts towards a limit is written over what another stake has just written',
+  'rounds.payout-half-up': 'a payout is rounded half up to the minor unit, not cut',
+  'rounds.mines-beyond-max-payout': 'a board of mines never stops at the greatest payout',
   'rounds.refusal-forgotten': 'the refusal of a request that has no round is not kept',
   'wallet-bridge.ladder-step-too-far': 'a credit waits as long as the step after its own says',
   'wallet-bridge.pulled-forward-counts': 'a try that was pulled forward counts as a step of the schedule',

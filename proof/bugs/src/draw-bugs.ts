@@ -1,6 +1,7 @@
 import { dice, diceWinningRolls } from '@pitboss/fairness/games/dice'
 import { createDrawSource } from '@pitboss/fairness/fair-v1'
 import type { Game } from '@pitboss/fairness/games/game'
+import { mines } from '@pitboss/fairness/games/mines'
 import { rational } from '@pitboss/money/rational'
 import { type Catalogue, createCatalogue } from '@pitboss/rounds/rules/catalogue'
 import type { HasBug } from './bugs.ts'
@@ -9,11 +10,29 @@ const [rolls, twoBytes] = [10_000, 65_536]
 
 /**
  * The games of the product; dice may draw the remainder of 16 bits, so that rolls below 55.36 come more
- * often.
+ * often, and mines may go on beyond the greatest payout.
  */
 export function catalogueWith(catalogue: Catalogue, has: HasBug): Catalogue {
-  if (!has('rounds.draw-by-remainder')) return catalogue
-  return createCatalogue(catalogue.entries.map(({ game }) => (game.slug === dice.slug ? byRemainder : game)))
+  const wrong = has('rounds.draw-by-remainder')
+    ? byRemainder
+    : has('rounds.mines-beyond-max-payout')
+      ? unstopped
+      : null
+  if (wrong === null) return catalogue
+  return createCatalogue(catalogue.entries.map(({ game }) => (game.slug === wrong.slug ? wrong : game)))
+}
+
+const unstopped: Game = {
+  ...mines,
+  parseBet(value) {
+    const parsed = mines.parseBet(value)
+    if (!parsed.ok) return parsed
+    const { wager } = parsed
+    return {
+      ok: true,
+      wager: { ...wager, play: (input) => wager.play({ ...input, payoutFits: () => true }) },
+    }
+  },
 }
 
 const byRemainder: Game = {

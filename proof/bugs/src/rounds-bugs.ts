@@ -1,10 +1,12 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { formatAmount, parseAmount } from '@pitboss/money/amount'
+import type { Rational } from '@pitboss/money/rational'
 import type { Placement, WalletClient } from '@pitboss/rounds/clients/wallet'
 import type { PlaceTransaction } from '@pitboss/rounds/actions/place-transaction'
 import type { RoundsWrap } from '@pitboss/rounds/app'
 import type { HasBug } from './bugs.ts'
+import type { RoundContext } from '@pitboss/rounds/rules/round-message'
 import { transition } from '@pitboss/rounds/rules/transition'
 import { busWith } from './bus-bugs.ts'
 import { catalogueWith } from './draw-bugs.ts'
@@ -102,8 +104,23 @@ function taken(placement: Placement): Placement {
   return { kind: 'placed', placed: { ...placed, movement, outcome: { kind: 'done' } } }
 }
 
-/** Leaves a round open from which the last intent was taken back, or makes the id of its win anew. */
+/** Leaves a round open from which the last intent was taken back, makes ids anew, or rounds payouts up. */
 export function rulesWith(has: HasBug): typeof transition {
+  if (has('rounds.payout-half-up')) {
+    return (round, message, context) => {
+      let halfUp: bigint | null = null
+      const play: RoundContext['play'] = (actions, cashOut) => {
+        const state = context.play(actions, cashOut)
+        if (state.over) halfUp = timesHalfUp(round.stake, state.multiplier)
+        return state
+      }
+      const change = transition(round, message, Object.assign(Object.create(context), { play }))
+      if (change.kind !== 'changed' || halfUp === null || change.round.payout === 0n) return change
+      const payout: bigint = halfUp
+      const wins = change.round.wins.map((win) => ({ ...win, minor: payout }))
+      return { ...change, round: { ...change.round, payout, wins } }
+    }
+  }
   if (has('rounds.win-id-made-anew')) {
     return (round, message, context) => {
       const winId = () => `${context.winId()}.${context.now.getTime()}`
@@ -118,4 +135,8 @@ export function rulesWith(has: HasBug): typeof transition {
     const kept = { ...change.round, status, completedAt, serverSeed, endReason, payout }
     return { ...change, round: kept, events: [], fact: null }
   }
+}
+
+function timesHalfUp(minor: bigint, { n, d }: Rational): bigint {
+  return (2n * minor * n + d) / (2n * d)
 }

@@ -130,6 +130,12 @@ export function createStepChecks(
       const back = before.status === 'SETTLING' && after.status === 'OPEN'
       const legal = roundSteps[before.status].includes(after.status) && (!back || after.driver === 'operator')
       holds('a round takes legal steps', legal, show)
+      const isBeyond = after.driver === 'game' && (after.payout ?? 0n) > after.maxPayout
+      holds(
+        'a round of a game pays at most its greatest payout',
+        !isBeyond,
+        () => `${show()} ${after.payout}`,
+      )
       if (before.driver === 'game' && before.outcome !== null) {
         const same =
           JSON.stringify(before.outcome) === JSON.stringify(after.outcome) && before.payout === after.payout

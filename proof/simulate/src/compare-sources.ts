@@ -3,6 +3,7 @@ import { ledgerRow } from '@pitboss/operator-kit/sandbox-wallet/control-routes'
 import { presentRound } from '@pitboss/rounds/records/present-round'
 import { toMovementRecord } from '@pitboss/wallet-bridge/records/render-movement'
 import type { Answers } from '@pitboss/chaos/answers'
+import { inCurrency } from '@pitboss/chaos/in-currency'
 import { checkAnswers } from '@pitboss/chaos/check/check-answers'
 import { checkFacts } from '@pitboss/chaos/check/check-events'
 import { checkEventData } from '@pitboss/chaos/check/check-event-data'
@@ -38,7 +39,10 @@ export function compareSources(
 ): void {
   const verdict = createVerdict()
   const sources = sourcesOf(tables, accepted, clockSlackMs)
-  checkMoney(sources, () => startingBalance, verdict)
+  // Every player has one currency.
+  const currencyOf = new Map(sources.rounds.map(({ player_id, currency }) => [player_id, currency]))
+  const startOf = (playerId: string) => inCurrency(startingBalance, currencyOf.get(playerId) ?? 'USD')
+  checkMoney(sources, startOf, verdict)
   checkRounds(sources, verdict)
   checkTotals(sources, verdict)
   checkGrants(sources, verdict)

@@ -7,7 +7,9 @@ export type ModelGrants = {
   readonly table: ReadonlyMap<string, GrantDocument>
   storeOf(machine: Machine): GrantUses
   /** Grants free bets, as the operator does before the run. */
-  give(grant: Pick<GrantDocument, '_id' | 'playerId' | 'game' | 'stake' | 'count' | 'endsAt'>): void
+  give(
+    grant: Pick<GrantDocument, '_id' | 'playerId' | 'game' | 'currency' | 'stake' | 'count' | 'endsAt'>,
+  ): void
 }
 
 /**
@@ -72,7 +74,6 @@ export function createModelGrants({ now }: { now: () => Date }): ModelGrants {
         ...grant,
         scope: scopeKey(scope),
         environment: scope.environment,
-        currency: 'USD',
         remaining: grant.count,
         uses: [],
         createdAt: now(),

@@ -13,6 +13,7 @@ import type {
 } from '@pitboss/wallet-bridge/clients/wallet-client'
 import type { WalletExchange } from '@pitboss/wallet-bridge/rules/wallet-answers'
 import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movements'
+import { inCurrency } from '@pitboss/chaos/in-currency'
 import type { Random } from '@pitboss/chaos/random'
 import type { Machine } from './machine.ts'
 import type { Timeline } from './timeline.ts'
@@ -90,8 +91,9 @@ export function createModelWallet({
     const { transactionId } = readIds(request.body)
     const before = refused.get(transactionId)
     if (before !== undefined) return answer(422, { status: before })
+    const { currency } = read.request
     const decision = decide(ledger, read.request, {
-      startingBalance,
+      startingBalance: inCurrency(startingBalance, currency),
       at: timeline.now().toISOString(),
       newId: () => `w${(ids += 1)}`,
     })
@@ -104,7 +106,7 @@ export function createModelWallet({
     if (decision.code === 'INSUFFICIENT_FUNDS') refused.set(transactionId, decision.code)
     return answer(accepted ? 200 : 422, {
       status: decision.code,
-      currency: 'USD',
+      currency,
       transactionId: decision.walletTransactionId ?? undefined,
     })
   }
@@ -140,7 +142,7 @@ export function createModelWallet({
         return answer(200, { status: 'OK', currency: 'EUR' })
       case 'number balance':
         arrive(request)
-        return answer(200, { status: 'OK', currency: 'USD', balance: 12.5 })
+        return answer(200, { status: 'OK', balance: 12.5 })
       case 'redirect':
         return answer(307, {})
       case 'refused':

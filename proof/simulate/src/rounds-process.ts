@@ -9,6 +9,7 @@ import { createCatalogue } from '@pitboss/rounds/rules/catalogue'
 import { createWalletClient } from '@pitboss/rounds/clients/wallet'
 import { accountLimits, platformLimits } from '@pitboss/rounds/rules/limits'
 import type { RoundMessage } from '@pitboss/rounds/rules/round-message'
+import { catalogueWith } from '@pitboss/bugs/draw-bugs'
 import { rulesWith, walletWith } from '@pitboss/bugs/rounds-bugs'
 import {
   commitmentsWith,
@@ -36,13 +37,13 @@ import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
 import { createSettleRound } from '@pitboss/rounds/actions/settle-round'
 import { createReadRounds } from '@pitboss/rounds/actions/read-rounds'
 import { createVoidRound } from '@pitboss/rounds/actions/void-round'
+import { inCurrency } from '@pitboss/chaos/in-currency'
+import { parseAmount } from '@pitboss/money/amount'
 import { isExpected } from './is-expected.ts'
 import type { Machine } from './machine.ts'
 import { createRelay } from './model-stream.ts'
 import { poll } from './poll.ts'
 import { silent, type World } from './world.ts'
-
-const catalogue = createCatalogue()
 
 /**
  * A rounds service: the real handlers, actor and sweep on the model's tables, bus and time.
@@ -55,6 +56,7 @@ export function startRounds(
 ): { hint(roundId: string): void } {
   const { timeline, rounds: model, stream, bus, mistake, has, newId, newUuid, scaleMs, onError } = world
   const clock = { now: machine.now }
+  const catalogue = catalogueWith(createCatalogue(), has)
   const { rounds: mistakenRounds = same, grants: mistakenGrants = same } = mistake
   const rounds = rememberLast(mistakenRounds(roundsStoreWith(model.storeOf(machine), has)), clock)
   const commitments = commitmentsWith(model.commitmentsOf(machine), has)
@@ -101,6 +103,15 @@ export function startRounds(
   const reading = createReadLimits({ playerLimits, spends, sessions: times, clock, clockOffsetMs })
   const holdLimits = createHoldLimits({ reading, playerLimits })
   const ids = { newId, newUuid }
+  const findGame = (slug: string) => {
+    const entry = catalogue.find(slug)
+    if (entry === null) throw new ServiceError('GAME_NOT_FOUND')
+    return entry
+  }
+  const offered = async (_operatorId: string, slug: string) => ({
+    entry: findGame(slug),
+    limits: (currency: string) => limitsOf(slug, currency),
+  })
   const noteConflict = () => undefined
   const access = { find: findGame, offered }
   const playRound = createPlayRound({
@@ -194,19 +205,12 @@ function same<Thing>(thing: Thing): Thing {
   return thing
 }
 
-function findGame(slug: string) {
-  const entry = catalogue.find(slug)
-  if (entry === null) throw new ServiceError('GAME_NOT_FOUND')
-  return entry
-}
+/** Low enough that boards of mines end by themselves. */
+const minesPayoutMax = '7.00'
 
-async function offered(_operatorId: string, slug: string) {
-  return {
-    entry: findGame(slug),
-    limits(currency: string) {
-      const limits = platformLimits(currency)
-      if (limits === null) throw new ServiceError('CURRENCY_NOT_SUPPORTED')
-      return accountLimits(limits, null)
-    },
-  }
+function limitsOf(slug: string, currency: string) {
+  const allowed = platformLimits(currency)
+  if (allowed === null) throw new ServiceError('CURRENCY_NOT_SUPPORTED')
+  const maxPayout = slug === 'mines' ? parseAmount(inCurrency(minesPayoutMax, currency), currency) : null
+  return accountLimits(allowed, { minStake: null, maxStake: null, maxPayout })
 }

@@ -1,13 +1,20 @@
 import type { Answers } from '@pitboss/chaos/answers'
+import { inCurrency } from '@pitboss/chaos/in-currency'
+import type { Random } from '@pitboss/chaos/random'
 import { parseAmount } from '@pitboss/money/amount'
 import { scopeKey } from '@pitboss/rounds/storage/round-document'
 import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
-import type { ClientDeps } from './clients/client.ts'
+import { type ClientDeps, currencies } from './clients/client.ts'
 import { driveRounds, endOpenRounds } from './clients/operator-server.ts'
 import { freeBetStake, playGame } from './clients/player.ts'
 import type { Habits } from './habits.ts'
 import type { LimitedPlayer } from './limited-player.ts'
 import { scope, type World } from './world.ts'
+
+/** The currency in which a player plays, decided by the run's seed. */
+function currencyOf(playerId: string, random: Random): string {
+  return random.fork(`currency/${playerId}`).pick(currencies)
+}
 
 /** Creates the players and the operator's server of a run. */
 export function createClients({
@@ -80,17 +87,18 @@ export function createClients({
   }
 
   /** Few in each, so that some are used up, and one expires, in the middle. */
-  function grantFreeBets({ playerId, game }: SessionDocument): void {
-    const stake = String(parseAmount(freeBetStake, 'USD'))
+  function grantFreeBets({ playerId, game, currency }: SessionDocument): void {
+    const stake = String(parseAmount(inCurrency(freeBetStake, currency), currency))
     for (const count of [1, 2, 3]) {
       const untilMs = count === 2 ? random.fork(`grants/${playerId}`).between(1, stormMs) : sessionMs
       const endsAt = new Date(timeline.nowMs() + untilMs)
-      world.grants.give({ _id: world.newId('frb'), playerId, game, stake, count, endsAt })
+      world.grants.give({ _id: world.newId('frb'), playerId, game, currency, stake, count, endsAt })
     }
   }
 
   function sitLimited({ playerId, since }: LimitedPlayer, game: string): SessionDocument {
-    const session = { ...sit(playerId, game), limited: true, createdAt: since } as const
+    // The limits are of dollars.
+    const session = { ...sit(playerId, game), currency: 'USD', limited: true, createdAt: since } as const
     sessions.set(session._id, session)
     return session
   }
@@ -104,7 +112,7 @@ export function createClients({
       ...scope,
       playerId,
       game,
-      currency: 'USD',
+      currency: currencyOf(playerId, random),
       brandId: null,
       language: null,
       country: null,

@@ -1,6 +1,7 @@
 import { verifyRound } from '@pitboss/fairness/verify-round'
 import { groupBy } from './group.ts'
 import type { Event, Round } from './rows.ts'
+import { paidByHand } from './paid-by-hand.ts'
 import type { Sources } from './sources.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -11,6 +12,7 @@ const names = {
   completed: 'rounds: started and completed are told exactly once, of started rounds alone',
   same: 'rounds: the event says what the final read says',
   verifies: 'rounds: every finished round recomputes from its event',
+  paid: 'rounds: a payout is the stake by the multiplier of its bet, cut to the minor unit',
 } as const
 
 const terminal = ['SETTLED', 'VOIDED', 'FAILED']
@@ -88,6 +90,12 @@ function checkEvents(round: Round, own: Event[], verdict: Verdict): void {
     names.verifies,
     valid,
     () => `${show(round)}: ${JSON.stringify(checks.filter(({ ok }) => !ok))}`,
+  )
+  const paid = paidByHand(end.data)
+  verdict.check(
+    names.paid,
+    paid === null || paid === end.data.payout,
+    () => `${show(round)} should pay ${paid}`,
   )
 }
 

@@ -42,6 +42,9 @@ const repeatsMax = 4
 const copies = { least: 2, most: 4, apartMs: 300 }
 const silence: Answer = { status: 0, body: {} }
 
+/** Currencies of the sessions, with 2, 0, 3, 8 and 18 decimals. */
+export const currencies: readonly string[] = ['USD', 'JPY', 'KWD', 'BTC', 'ETH']
+
 const account = {
   operator_id: scope.operatorId,
   name: 'Simulated',
@@ -51,14 +54,14 @@ const account = {
   live_play: 'off',
   live_status: 'NONE',
   platform_real_money: false,
-  currencies: ['USD'],
+  currencies: [],
   timezone: 'UTC',
   brands: [],
 } as const
 
 export function callerOf(actor: Caller['actor']): Caller {
   const rest = { eitherEnvironment: false, idempotencyKey: null, clientAddress: '127.0.0.1' }
-  return { scope, account: { ...account, currencies: ['USD'], brands: [] }, actor, ...rest }
+  return { scope, account: { ...account, currencies: [...currencies], brands: [] }, actor, ...rest }
 }
 
 export const operator = callerOf({ kind: 'credential', api_key: 'sim', scopes: [] })

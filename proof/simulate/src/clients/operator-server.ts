@@ -1,6 +1,7 @@
 import { placeTransaction } from '@pitboss/contracts/endpoints/rounds'
 import type { TransactionBody } from '@pitboss/contracts/objects/movement'
 import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
+import { inCurrency } from '@pitboss/chaos/in-currency'
 import { type Answer, codeOf, isTransient } from '@pitboss/chaos/send'
 import { type ClientDeps, createClient, operator } from './client.ts'
 
@@ -22,6 +23,10 @@ export async function driveRounds(
   const { timeline } = world
   const { rest, isOver } = createClient(deps)
   const settle = settleWith(deps)
+  const { currency } = session
+  const worth = (usd: string) => inCurrency(usd, currency)
+  const winOf = (id: string, roundId: string, usd: string) => winIn(currency, id, roundId, usd)
+  const partOf = (id: string, roundId: string) => ({ ...winOf(id, roundId, '1.00'), final: false }) as const
 
   for (let number = 1; !isOver(); number++) {
     const sent: TransactionBody[] = []
@@ -35,8 +40,8 @@ export async function driveRounds(
         type: 'BET',
         transaction_id,
         session_id: session._id,
-        amount,
-        currency: 'USD',
+        amount: worth(amount),
+        currency,
         ...(round_id === undefined ? {} : { round_id }),
       }) as const
     const back = (type: 'REFUND' | 'ROLLBACK', of: string, kind = type.toLowerCase()) =>
@@ -119,7 +124,7 @@ export async function endOpenRounds(deps: ClientDeps, playerId?: string): Promis
       round.status === 'OPEN' &&
       (playerId === undefined || round.playerId === playerId),
   )
-  for (const { round } of open) await settle(winOf(`end.${round.id}`, round.id, '0.00'))
+  for (const { round } of open) await settle(winIn(round.currency, `end.${round.id}`, round.id, '0.00'))
 }
 
 /** Sends until the answer is final; some are sent several times at once. */
@@ -139,11 +144,7 @@ function settleWith(deps: ClientDeps): (body: TransactionBody) => Promise<Answer
   }
 }
 
-function winOf(transactionId: string, roundId: string, amount: string) {
+function winIn(currency: string, transactionId: string, roundId: string, usd: string) {
   const of = { transaction_id: transactionId, round_id: roundId }
-  return { type: 'WIN', ...of, amount, currency: 'USD', final: true } as const
-}
-
-function partOf(transactionId: string, roundId: string) {
-  return { ...winOf(transactionId, roundId, '1.00'), final: false } as const
+  return { type: 'WIN', ...of, amount: inCurrency(usd, currency), currency, final: true } as const
 }

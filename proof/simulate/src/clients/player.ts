@@ -3,6 +3,7 @@ import { voidRound } from '@pitboss/contracts/endpoints/rounds'
 import { isUnfinished } from '@pitboss/rounds/rules/round'
 import { sequenceKey } from '@pitboss/rounds/storage/round-document'
 import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
+import { inCurrency } from '@pitboss/chaos/in-currency'
 import { isTransient } from '@pitboss/chaos/send'
 import { scope } from '../world.ts'
 import { callerOf, type ClientDeps, createClient, operator } from './client.ts'
@@ -32,7 +33,8 @@ export async function playGame(
   for (let number = 1; !isOver(); number++) {
     const id = random.chance(0.7) ? `stake.${session.playerId}.${tab}${number}` : null
     const free = random.chance(freeBets)
-    const stake = free ? freeBetStake : random.pick(['0.50', '1.00', '2.37', '5.00'])
+    const worth = free ? freeBetStake : random.pick(['0.50', '1.00', '2.37', '5.00'])
+    const stake = inCurrency(worth, session.currency)
     const bet =
       session.game === 'mines'
         ? { mines: random.pick([1, 5]) }

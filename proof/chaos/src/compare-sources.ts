@@ -29,6 +29,7 @@ const startingBalance = '1000.00'
 const richBalance = '1000000000.00'
 
 export type Compared = {
+  tenancy: Tenancy
   sources: Sources
   tried: readonly { movement: Movement; attempts: readonly Attempt[] }[]
 }
@@ -100,7 +101,7 @@ export async function compareSources(
     () =>
       `ledger ${sources.ledger.length} → ${after.ledger.length}, movements ${sources.movements.length} → ${after.movements.length}`,
   )
-  return { sources, tried }
+  return { tenancy, sources, tried }
 }
 
 function startOf(playerId: string): string {

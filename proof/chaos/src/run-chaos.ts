@@ -22,6 +22,7 @@ import { copyDatabase, planRestore, restoreDatabase } from './faults/restored-da
 import { mountSmallDisk } from './faults/small-disk.ts'
 import { startStubbornReceiver, stubbornnesses } from './faults/stubborn-receiver.ts'
 import { heal, type Healing } from './heal.ts'
+import { judgeRun } from './judge/judge-run.ts'
 import { startServiceLinks } from './network/service-links.ts'
 import { openTenancies, type Tenancy } from './open-tenancies.ts'
 import { createRandom, type Random } from './random.ts'
@@ -188,6 +189,7 @@ export async function runChaos(
   const compared = (await Promise.all(tenancies.map((tenancy) => compare(tenancy)))).flatMap(
     (one) => one ?? [],
   )
+  await judgeRun(join(folder, 'books.json'), compared, verdict)
   await admitPlay(tenancies, { withinMs: admitWithinMs, verdict })
   const elections = links.all().reduce((sum, { database }) => sum + sumOf(database?.met() ?? {}), 0)
   const happened = {

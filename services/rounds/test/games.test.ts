@@ -59,6 +59,23 @@ t.test('the catalogue', async (t) => {
   )
 })
 
+t.test('settings of an earlier release are read, and keep what they lack', async (t) => {
+  const rig = await startRig(t)
+  const usd = { currency: 'USD', minStake: '100', maxStake: '200' }
+  const settings = { version: 3, enabled: true, limits: [usd], updatedAt: new Date() }
+  const _id = `${rig.scope.operatorId}/spin-bottle`
+  await rig.storage.db.collection<{ _id: string }>('game_settings').insertOne({ _id, ...settings })
+  const change = async (limits: { currency: string; min_stake: string; max_stake: string }[]) => {
+    const request = { caller: rig.caller(), params: { slug: 'spin-bottle' }, query: {}, body: { limits } }
+    return (await rig.bus.call(sessionsEndpoints.patchGame.call, request)).body.limits[0]
+  }
+  const narrow = { currency: 'USD', min_stake: '1.00', max_stake: '2.00' }
+  t.match(await change([]), { ...narrow, max_payout: '100000.00', rtp_at_min_stake: '0.9900' })
+  t.match(await change([{ ...narrow, max_stake: '3.00' }]), { max_stake: '3.00', max_payout: '100000.00' })
+  const [stored] = await rig.storage.db.collection('game_settings').find({}).toArray()
+  t.same(stored?.limits, [{ ...usd, maxStake: '300' }], 'as an earlier release writes it')
+})
+
 t.test('an account lowers its greatest payout, and operations move its limits', async (t) => {
   const rig = await startRig(t, { replicas: 2 })
   const call = async (body: Record<string, unknown>) => {

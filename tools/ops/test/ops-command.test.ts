@@ -310,6 +310,12 @@ t.test('the ops command on a running stack', { jobs: 2 }, async (t) => {
     t.match(await one('platform', 'set', '--real-money', 'on'), { real_money: true })
     t.match(await one('game', 'set', 'mines', '--status', 'DOWN'), { slug: 'mines', status: 'DOWN' })
     t.match(await one('game', 'set', 'mines', '--status', 'AVAILABLE'), { status: 'AVAILABLE' })
+    const limits = ['game', 'limits', 'mines', '--operator', demo.operator_id, '--currency', 'EUR']
+    const agreed = ['--reason', 'agreed']
+    t.match(await one(...limits, '--max-stake', '5000', ...agreed), {
+      limits: [{ currency: 'EUR', min_stake: '0.10', max_stake: '5000.00', max_payout: '100000.00' }],
+    })
+    t.match(await one(...limits, '--platform', ...agreed), { limits: [{ max_stake: '1000.00' }] })
 
     const operator = await createOperatorClient(demo)
     const before = await many('keys', 'list')

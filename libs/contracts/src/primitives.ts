@@ -37,6 +37,21 @@ export const transactionId = z
 /** The same for a new movement: `.` and `..` cannot be sent in a path. */
 export const newTransactionId = transactionId.regex(/^(?!\.{1,2}$)/, 'must be neither "." nor ".."')
 
+/** A number of things, or of seconds: whole, from 0. */
+export const count = z.int().min(0)
+
+/** The number of an attempt, from 1. */
+export const attempt = z.int().min(1)
+
+/** The number of a round of a player's game, from 1. docs/contract.md, section 4. */
+export const nonce = z.int().min(1)
+
+/** An HTTP status as a server wrote it, known or not. */
+export const httpStatus = z.int().min(100).max(999)
+
+/** Milliseconds that something took. A machine may have slept meanwhile, so that no day is too long. */
+export const elapsedMs = z.int().min(0)
+
 /** The outer shape of an amount; its decimals are checked where the currency is known. */
 export const amount = z
   .string('must be a decimal string such as "10.00"')

@@ -11,6 +11,7 @@ import { diceWinningRolls } from '../src/games/dice.ts'
 import { DEFAULT_RTP, type Wager } from '../src/games/game.ts'
 import { gameBySlug, games } from '../src/games/registry.ts'
 import { SPIN_BOTTLE_SECTORS } from '../src/games/spin-bottle.ts'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import t from 'tap'
 
@@ -202,6 +203,36 @@ await t.test('mines: no bomb is named before the end, repeated tiles count once'
   })
 })
 
+await t.test('each bet and each outcome is as the schemas of its game say', (t) => {
+  const bets: Record<string, fc.Arbitrary<unknown>> = {
+    dice: fc.record({
+      target: fc.integer({ min: 200, max: 9798 }).map(targetText),
+      direction: fc.constant('over'),
+    }),
+    mines: fc.record({ mines: fc.integer({ min: 1, max: 24 }) }),
+    'spin-bottle': fc.record({
+      pick: fc.integer({ min: 0, max: 1 }),
+      sectors: fc.constantFrom(...SPIN_BOTTLE_SECTORS),
+    }),
+  }
+  const ajv = new Ajv2020()
+  for (const game of games) {
+    const [isBet, isOutcome] = [game.betSchema, game.outcomeSchema].map((schema) => ajv.compile(schema))
+    const tiles = fc.array(fc.integer({ min: 0, max: 24 }), { minLength: 1, maxLength: 25 })
+    fc.assert(
+      fc.property(bets[game.slug] ?? fc.constant({}), fc.nat(), tiles, (bet, nonce, actions) => {
+        const wager = wagerOf(game.slug, bet)
+        const end = wager.play({
+          ...{ seeds: { ...seeds, nonce }, rtp: game.rtp, payoutFits: always },
+          ...{ actions: game.stepwise ? actions : [], cashOut: true },
+        })
+        return isBet?.(wager.bet) === true && (!end.over || isOutcome?.(end.outcome) === true)
+      }),
+    )
+  }
+  t.end()
+})
+
 await t.test('a further game is one value and one line of registration', async (t) => {
   const toss = {
     slug: 'toss',
@@ -210,6 +241,7 @@ await t.test('a further game is one value and one line of registration', async (
     stepwise: false,
     rtp: DEFAULT_RTP,
     betSchema: { type: 'object' },
+    outcomeSchema: { type: 'object' },
     parseBet: () => ({ ok: false as const, issues: [] }),
     shapes: () => [],
     readOutcome: () => null,

@@ -16,6 +16,7 @@ const coin: Game = {
   stepwise: false,
   rtp: rational(95n, 100n),
   betSchema: { type: 'object', properties: { side: { enum: ['heads', 'tails'] } }, required: ['side'] },
+  outcomeSchema: { type: 'object' },
   parseBet(value) {
     const side = typeof value === 'object' && value !== null && 'side' in value ? value.side : null
     if (side !== 'heads' && side !== 'tails') {

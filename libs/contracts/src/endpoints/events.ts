@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineEndpoint, forDashboard, everybody } from '../endpoint.ts'
 import { eventEnvelopeSchema, eventType } from '../objects/event.ts'
-import { givenInstant, pageQuery, windowQuery } from '../primitives.ts'
+import { count, givenInstant, pageQuery, windowQuery } from '../primitives.ts'
 
 /** Routes of the event log, which webhooks answers. Source: docs/contract.md, sections 7 and 11. */
 
@@ -31,8 +31,8 @@ export const manifestSchema = z.strictObject({
   hours: z.array(
     z.strictObject({
       hour: z.string(),
-      count: z.int(),
-      types: z.record(z.string(), z.int()),
+      count,
+      types: z.record(z.string(), count),
       ids_sha256: z.string(),
     }),
   ),

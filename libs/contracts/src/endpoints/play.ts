@@ -1,10 +1,20 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../endpoint.ts'
-import { gameSchema } from '../objects/game.ts'
+import { gameSchema, grantCount } from '../objects/game.ts'
 import { receiptCreateSchema, receiptSchema, servedPageSchema } from '../objects/receipt.ts'
-import { roundSchema, roundStatus } from '../objects/round.ts'
-import { sessionSchema } from '../objects/session.ts'
-import { amount, balance, clientSeed, currency, pageOf, newTransactionId, pageQuery } from '../primitives.ts'
+import { gameBet, roundSchema, roundStatus, tile } from '../objects/round.ts'
+import { realityCheckS, sessionSchema } from '../objects/session.ts'
+import {
+  amount,
+  balance,
+  clientSeed,
+  count,
+  currency,
+  newTransactionId,
+  nonce,
+  pageOf,
+  pageQuery,
+} from '../primitives.ts'
 import { roundParam, roundsPage, walletBudgetMs } from './round-parts.ts'
 
 /** Routes of a player's browser, about the caller's session. Source: docs/contract.md, sections 4 and 11. */
@@ -13,10 +23,10 @@ const player = { 'game-launcher': 'that session' } as const
 
 /** The figures of a session that its jurisdiction wants in the player's view. */
 const protectionSchema = z.strictObject({
-  start_gap_s: z.int().nullable(),
-  elapsed_s: z.int(),
+  start_gap_s: count.nullable(),
+  elapsed_s: count,
   net_spend: z.strictObject({ amount: balance, currency }),
-  reality_check: z.strictObject({ every_s: z.int(), due_in_s: z.int() }).nullable(),
+  reality_check: z.strictObject({ every_s: realityCheckS, due_in_s: count }).nullable(),
 })
 
 export const playerSessionSchema = z.strictObject({
@@ -24,11 +34,11 @@ export const playerSessionSchema = z.strictObject({
   game: gameSchema,
   balance: z.strictObject({ amount: balance, currency }).nullable(),
   open_round: roundSchema.nullable(),
-  next_round: z.strictObject({ server_seed_hash: z.string(), nonce: z.int() }),
+  next_round: z.strictObject({ server_seed_hash: z.string(), nonce }),
   free_bets: z.array(
     z.strictObject({
       grant_id: z.string(),
-      remaining: z.int(),
+      remaining: grantCount,
       stake: amount,
       expires_at: z.string().nullable(),
     }),
@@ -66,7 +76,7 @@ export const playRound = defineEndpoint('POST /v1/game/rounds', {
   subject: 'rounds.v1.player.play',
   body: z.strictObject({
     stake: amount,
-    bet: z.record(z.string(), z.unknown()),
+    bet: gameBet,
     client_seed: clientSeed.nullable().optional(),
     free_bet: z.boolean().optional(),
     transaction_id: newTransactionId.optional(),
@@ -78,7 +88,7 @@ export const revealTile = defineEndpoint('POST /v1/game/rounds/{round_id}/reveal
   access: player,
   subject: 'rounds.v1.player.reveal',
   params: roundParam,
-  body: z.strictObject({ tile: z.int().min(0).max(24) }),
+  body: z.strictObject({ tile }),
   reply: roundSchema,
   budgetMs: walletBudgetMs,
   neverShed: true,
@@ -100,7 +110,7 @@ export const sendReceipt = defineEndpoint('POST /v1/game/rounds/{round_id}/recei
   reply: receiptSchema,
 })
 export const fairnessBookEntry = z.strictObject({
-  nonce: z.int(),
+  nonce,
   server_seed_hash: z.string(),
   client_seed: z.string().nullable(),
   server_seed: z.string().nullable(),

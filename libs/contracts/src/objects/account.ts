@@ -1,6 +1,16 @@
 import { z } from 'zod'
 import { jurisdictionName } from '../jurisdictions.ts'
-import { accountMode, brandId, currency, shownText, userId, viewId } from '../primitives.ts'
+import {
+  accountMode,
+  brandId,
+  count,
+  currency,
+  elapsedMs,
+  httpStatus,
+  shownText,
+  userId,
+  viewId,
+} from '../primitives.ts'
 import { liveStatusSchema, planSchema } from '../caller.ts'
 
 /** Every scope that exists. Source: docs/contract.md, section 2. */
@@ -123,9 +133,9 @@ export const requestLogSchema = z.strictObject({
   at: z.string(),
   method: z.string(),
   path: z.string(),
-  status: z.int(),
+  status: httpStatus,
   code: z.string().nullable(),
-  latency_ms: z.int(),
+  latency_ms: elapsedMs,
   api_key: z.string().nullable(),
   client_address: z.string(),
   /** What a refused request was told; absent for others, and in rows of earlier releases. */
@@ -150,11 +160,11 @@ const mistakeSchema = z.strictObject({
   method: z.string(),
   /** With `{id}` in the place of ids. */
   path: z.string(),
-  status: z.int(),
+  status: httpStatus,
   code: z.string().nullable(),
   /** The field that was named first. */
   field: z.string().nullable(),
-  count: z.int(),
+  count,
   last_at: z.string(),
   last_request_id: z.string(),
   /** What the last of them was told. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { caseGroups } from '../certification/run-cases.ts'
-import { currency, playerId } from '../primitives.ts'
+import { count, currency, elapsedMs, httpStatus, playerId } from '../primitives.ts'
 
 /** Certifications of wallets and webhook receivers. Source: docs/contract.md, section 3. */
 
@@ -9,10 +9,10 @@ const exchangeSchema = z.strictObject({
   path: z.string(),
   headers: z.record(z.string(), z.string()),
   body: z.string(),
-  http_status: z.int().nullable(),
+  http_status: httpStatus.nullable(),
   answer: z.string().nullable(),
   error: z.string().nullable(),
-  latency_ms: z.int().nullable(),
+  latency_ms: elapsedMs.nullable(),
 })
 
 const caseSchema = z.strictObject({
@@ -20,14 +20,14 @@ const caseSchema = z.strictObject({
   group: z.enum(caseGroups),
   title: z.string(),
   outcome: z.enum(['passed', 'failed', 'skipped']),
-  duration_ms: z.int(),
+  duration_ms: elapsedMs,
   message: z.string().nullable(),
   /** What it costs that it failed, and what to do; null unless it did. */
   why: z.string().nullable(),
   hint: z.string().nullable(),
   /** The latest of the case, and how many there were. */
   exchanges: z.array(exchangeSchema),
-  exchanges_total: z.int(),
+  exchanges_total: count,
 })
 
 const summary = {
@@ -38,10 +38,10 @@ const summary = {
   certified: z.boolean().nullable(),
   /** Why it ended before its last case; null unless it did. */
   reason: z.string().nullable(),
-  cases_total: z.int(),
-  passed: z.int(),
-  failed: z.int(),
-  skipped: z.int(),
+  cases_total: count,
+  passed: count,
+  failed: count,
+  skipped: count,
   created_at: z.string(),
   finished_at: z.string().nullable(),
 }

@@ -8,9 +8,10 @@ import {
   playerId,
   roundId,
   sessionId,
+  webhookId,
 } from '../primitives.ts'
 import { movementType } from './movement.ts'
-import { fairnessSchema } from './round.ts'
+import { fairnessSchema, gameBet, gameOutcome } from './round.ts'
 
 /** The seven event names, the complete list. Source: docs/contract.md, section 7. */
 export const eventType = z.enum([
@@ -34,6 +35,13 @@ export const eventEnvelopeSchema = z.strictObject({
   data: z.record(z.string(), z.unknown()),
 })
 export type EventEnvelope = z.infer<typeof eventEnvelopeSchema>
+
+/** What an endpoint gets when somebody tests it; no event. Source: docs/contract.md, section 7. */
+export const webhookTestSchema = eventEnvelopeSchema.extend({
+  type: z.literal('webhook.test'),
+  data: z.strictObject({ webhook_id: webhookId, message: z.string() }),
+})
+export type WebhookTest = z.infer<typeof webhookTestSchema>
 
 /** `data` of each event type. Source: docs/contract.md, section 7. */
 
@@ -61,8 +69,8 @@ const roundStarted = z.strictObject({
 
 const roundCompleted = roundStarted.extend({
   payout: amount,
-  bet: z.record(z.string(), z.unknown()).nullable(),
-  outcome: z.record(z.string(), z.unknown()).nullable(),
+  bet: gameBet.nullable(),
+  outcome: gameOutcome.nullable(),
   fairness: fairnessSchema,
   status: z.enum(['SETTLED', 'VOIDED']),
   multiplier: z.string().nullable(),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   amount,
+  count,
   currency,
   eventEnvironment,
   flagId,
@@ -40,8 +41,8 @@ export const flagSchema = z.strictObject({
   amount: amount.nullable(),
   currency: currency.nullable(),
   /** How many movements it is about. */
-  movements: z.int(),
-  notes: z.int(),
+  movements: count,
+  notes: count,
   /** The time of its first movement, by which lists are ordered. */
   happened_at: instant,
   raised_at: instant,

@@ -42,6 +42,10 @@ export const gamePatchSchema = z.strictObject({
     .optional(),
 })
 
+/** Rounds that one grant is good for. */
+const grantCountMax = 1000
+export const grantCount = z.int().min(1).max(grantCountMax)
+
 export const freeBetStatus = z.enum(['ACTIVE', 'EXHAUSTED', 'EXPIRED', 'CANCELLED'])
 
 /** The operator's own name of a grant, which makes it once for ever. docs/contract.md, section 4. */
@@ -57,8 +61,8 @@ export const freeBetSchema = z.strictObject({
   game: z.string(),
   currency,
   stake: amount,
-  count: z.int(),
-  remaining: z.int(),
+  count: grantCount,
+  remaining: z.int().min(0).max(grantCountMax),
   reference: grantReference.nullable(),
   environment: eventEnvironment,
   created_at: z.string(),
@@ -73,7 +77,7 @@ export const freeBetCreateSchema = z.strictObject({
   game: gameSlug,
   currency,
   stake: amount,
-  count: z.int().min(1).max(1000),
+  count: grantCount,
   expires_at: givenInstant.optional(),
   reference: grantReference.optional(),
 })

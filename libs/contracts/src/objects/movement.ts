@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import {
   amount,
+  attempt,
   balance,
   currency,
+  elapsedMs,
   eventEnvironment,
+  httpStatus,
   playerId,
   roundId,
   sessionId,
@@ -42,11 +45,11 @@ export const attemptClassification = z.enum(['SUCCESS', 'REFUSED', 'UNKNOWN'])
 
 /** One wallet call. Source: docs/contract.md, section 5. */
 export const movementAttemptSchema = z.strictObject({
-  attempt: z.int(),
+  attempt,
   operation: z.enum(['debit', 'credit', 'rollback']),
   sent_at: z.string(),
-  latency_ms: z.int().nullable(),
-  http_status: z.int().nullable(),
+  latency_ms: elapsedMs.nullable(),
+  http_status: httpStatus.nullable(),
   wallet_code: z.string().nullable(),
   classification: attemptClassification,
   /** The request without body and signature; null when the process died before it was recorded. */

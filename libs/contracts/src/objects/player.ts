@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { eventEnvironment, playerId, roundId } from '../primitives.ts'
+import { count, eventEnvironment, nonce, playerId, roundId } from '../primitives.ts'
 import { reportSchema } from './report.ts'
 import { roundSchema } from './round.ts'
 
@@ -16,12 +16,12 @@ export const playerSchema = z.strictObject({
   last_session_at: z.string().nullable(),
   active_sessions: z.int().min(0).max(activeSessionsMax),
   /** Free bets left in the grants that can be used now. */
-  free_bets: z.int(),
+  free_bets: count,
   /** The games in which a nonce was used. */
   games: z.array(
     z.strictObject({
       game: z.string(),
-      last_nonce: z.int(),
+      last_nonce: count,
       last_round_at: z.string().nullable(),
       unfinished_round: roundId.nullable(),
     }),
@@ -40,7 +40,7 @@ export type Player = z.infer<typeof playerSchema>
 
 /** A nonce of one player's game, with what belongs to it. Source: docs/contract.md, section 3, "Book". */
 export const nonceSchema = z.strictObject({
-  nonce: z.int().min(1),
+  nonce,
   /**
    * `PLAYED`: it has its round. `SHOWN`: committed to, and no bet yet. `SKIPPED`: its round was lost with a
    * database and its place is held. `MISSING`: neither a round nor a place, although a later nonce was used.

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { count } from '../primitives.ts'
 
 /** Comparisons of an operator's ledger with ours, as jobs. Source: docs/contract.md, section 3. */
 
@@ -21,7 +22,7 @@ export const keptOfKindMax = 100
 export const keptDifferenceSchema = z.strictObject({
   kind: z.enum(differenceKinds),
   /** Line of the ledger, counted from 1; null where a difference has none. */
-  line: z.int().nullable(),
+  line: z.int().min(1).nullable(),
   message: z.string().nullable(),
   transaction_id: z.string().nullable(),
   fields: z.array(
@@ -40,17 +41,17 @@ export const reconciliationSummarySchema = z.strictObject({
   reason: z.string().nullable(),
   from: z.string(),
   to: z.string(),
-  lines_total: z.int(),
+  lines_total: count,
   /** Lines that were compared so far. */
-  lines: z.int(),
-  matched: z.int(),
-  differences_total: z.int(),
+  lines: count,
+  matched: count,
+  differences_total: count,
   counts: z.strictObject({
-    extra: z.int(),
-    different: z.int(),
-    missing: z.int(),
-    duplicate: z.int(),
-    unreadable: z.int(),
+    extra: count,
+    different: count,
+    missing: count,
+    duplicate: count,
+    unreadable: count,
   }),
   created_at: z.string(),
   finished_at: z.string().nullable(),

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { currency } from '../primitives.ts'
+import { count, currency } from '../primitives.ts'
 
 const reportRow = z.strictObject({
   day: z.string().optional(),
   game: z.string().optional(),
   brand: z.string().nullable().optional(),
   currency,
-  rounds: z.int(),
-  players: z.int(),
+  rounds: count,
+  players: count,
   stakes: z.string(),
   payouts: z.string(),
   refunds: z.string(),

@@ -1,17 +1,24 @@
 import { z } from 'zod'
-import { amount, currency, playerId, roundId, sessionId, uuid } from '../primitives.ts'
+import { amount, currency, nonce, playerId, roundId, sessionId, uuid } from '../primitives.ts'
 
 export const roundStatus = z.enum(['PENDING', 'OPEN', 'SETTLING', 'SETTLED', 'VOIDED', 'FAILED'])
 export const roundDriver = z.enum(['game', 'operator'])
+
+/** A tile of the board, row by row. Source: docs/contract.md, section 4. */
+export const tile = z.int().min(0).max(24)
 
 /** `server_seed` is null until the round is terminal. Source: docs/contract.md, section 4. */
 export const fairnessSchema = z.strictObject({
   algorithm: z.literal('fair-v1'),
   server_seed_hash: z.string(),
   client_seed: z.string().nullable(),
-  nonce: z.int(),
+  nonce,
   server_seed: z.string().nullable(),
 })
+
+/** A bet and an outcome as the round's game has them; an operator's own round has any outcome. */
+export const gameBet = z.record(z.string(), z.unknown())
+export const gameOutcome = z.record(z.string(), z.unknown())
 
 /** The public record of a round. Source: docs/contract.md, sections 4 and 11. */
 export const roundSchema = z.strictObject({
@@ -24,11 +31,11 @@ export const roundSchema = z.strictObject({
   payout: amount.nullable(),
   currency,
   free_bet: z.boolean(),
-  bet: z.record(z.string(), z.unknown()).nullable(),
+  bet: gameBet.nullable(),
   multiplier: z.string().nullable(),
-  outcome: z.record(z.string(), z.unknown()).nullable(),
+  outcome: gameOutcome.nullable(),
   progress: z
-    .strictObject({ tiles_opened: z.array(z.int()), next_multiplier: z.string().nullable() })
+    .strictObject({ tiles_opened: z.array(tile), next_multiplier: z.string().nullable() })
     .nullable(),
   fairness: fairnessSchema,
   wallet_round_id: uuid,

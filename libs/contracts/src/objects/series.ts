@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { givenInstant, webhookId, accountMode } from '../primitives.ts'
+import { count, givenInstant, webhookId, accountMode } from '../primitives.ts'
 
 /** Figures of an endpoint and of a wallet over time. Source: docs/contract.md, section 3, "Series". */
 
@@ -35,7 +35,6 @@ export const seriesQuery = {
   step_s: seriesStep,
 } as const
 
-const count = z.int().nonnegative()
 const counts = z.array(count)
 
 const window = {
@@ -43,7 +42,7 @@ const window = {
   to: z.string(),
   step_s: z.literal(seriesSteps),
   complete_until: z.string(),
-  duration_bounds_ms: z.array(z.int()),
+  duration_bounds_ms: z.array(count),
 }
 
 const endpointPoint = z.strictObject({
@@ -60,7 +59,7 @@ export type EndpointPoint = z.infer<typeof endpointPoint>
 export const endpointSeriesSchema = z.strictObject({
   webhook_id: webhookId,
   ...window,
-  first_delay_bounds_ms: z.array(z.int()),
+  first_delay_bounds_ms: z.array(count),
   points: z.array(endpointPoint),
 })
 

@@ -12,6 +12,9 @@ import {
   sessionId,
 } from '../primitives.ts'
 
+/** Seconds from one reality check to the next. */
+export const realityCheckS = z.int().min(60).max(86_400)
+
 export const sessionStatus = z.enum(['ACTIVE', 'EXPIRED', 'CLOSED'])
 
 const metadata = z
@@ -35,7 +38,7 @@ export const sessionSchema = z.strictObject({
   /** Absent for `NONE`. */
   jurisdiction: jurisdictionName.exclude(['NONE']).optional(),
   /** Seconds from one reality check to the next; absent where there is none. */
-  reality_check_s: z.int().optional(),
+  reality_check_s: realityCheckS.optional(),
   /** The cap on a stake that it was opened with; absent where there is none. */
   stake_cap: stakeCapName.optional(),
   created_at: z.string(),
@@ -83,6 +86,6 @@ export const sessionCreateSchema = z.strictObject({
   expires_in_s: z.int().min(60).max(86_400).default(3600),
   limits: z.strictObject({ min_stake: amount.optional(), max_stake: amount.optional() }).optional(),
   jurisdiction: jurisdictionName.optional(),
-  reality_check_s: z.int().min(60).max(86_400).optional(),
+  reality_check_s: realityCheckS.optional(),
   stake_cap: stakeCapName.optional(),
 })

@@ -45,7 +45,7 @@ export const tokenBody = z.strictObject({ api_key: keyText, api_secret: keyText 
 const bearerToken = z.strictObject({
   access_token: z.string(),
   token_type: z.literal('Bearer'),
-  expires_in: z.int(),
+  expires_in: z.int().min(1).max(86_400),
 })
 export const tokenSchema = bearerToken.extend({
   operator: z.strictObject({ id: z.string(), name: z.string(), mode: z.enum(['TEST', 'LIVE']) }),

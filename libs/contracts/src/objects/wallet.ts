@@ -3,11 +3,14 @@ import { accountMode } from '../primitives.ts'
 
 export const settleLosses = z.enum(['none', 'zero_credit'])
 
+/** Time for one call. Source: docs/contract.md, section 3. */
+const timeoutMs = z.int().min(1000).max(15_000)
+
 /** A wallet; `secret` is there at creation and rotation alone. Source: docs/contract.md, sections 3, 11. */
 export const walletSchema = z.strictObject({
   environment: accountMode,
   url: z.string(),
-  timeout_ms: z.int(),
+  timeout_ms: timeoutMs,
   settle_losses: settleLosses,
   created_at: z.string(),
   updated_at: z.string(),
@@ -16,7 +19,7 @@ export const walletSchema = z.strictObject({
 
 export const walletPutSchema = z.strictObject({
   url: z.string().min(1).max(2048),
-  timeout_ms: z.int().min(1000).max(15_000).default(5000),
+  timeout_ms: timeoutMs.default(5000),
   settle_losses: settleLosses.default('none'),
   /** The new address serves the same ledger: what went to the old one goes on there. */
   same_ledger: z.boolean().optional(),

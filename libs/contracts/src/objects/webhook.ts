@@ -1,6 +1,9 @@
 import { z } from 'zod'
-import { accountMode, webhookId, deliveryId } from '../primitives.ts'
+import { accountMode, attempt, count, deliveryId, elapsedMs, httpStatus, webhookId } from '../primitives.ts'
 import { eventType } from './event.ts'
+
+/** Attempts at the same time, 8 unless given. Source: docs/contract.md, section 12. */
+const maxInFlight = z.int().min(1).max(64)
 
 /** A webhook endpoint; `secret` is present at creation alone. Source: docs/contract.md, sections 7 and 11. */
 export const webhookEndpointSchema = z.strictObject({
@@ -12,14 +15,14 @@ export const webhookEndpointSchema = z.strictObject({
   status: z.enum(['ACTIVE', 'PAUSED']),
   pause_reason: z.enum(['MANUAL', 'FAILING', 'EXHAUSTED', 'GONE']).nullable(),
   failure_streak: z.strictObject({
-    consecutive_failed_attempts: z.int(),
-    consecutive_failed_deliveries: z.int(),
+    consecutive_failed_attempts: count,
+    consecutive_failed_deliveries: count,
     since: z.string().nullable(),
   }),
-  max_in_flight: z.int(),
+  max_in_flight: maxInFlight,
   created_at: z.string(),
   /** Deliveries that a pause holds, counted up to 1,000; of a single endpoint alone. */
-  held: z.int().optional(),
+  held: count.optional(),
   secret: z.string().optional(),
 })
 export type WebhookEndpoint = z.infer<typeof webhookEndpointSchema>
@@ -27,9 +30,6 @@ export type WebhookEndpoint = z.infer<typeof webhookEndpointSchema>
 const url = z.string().min(1).max(2048)
 const description = z.string().max(512)
 const events = z.array(eventType).max(7)
-/** Attempts at the same time, 8 unless given. Source: docs/contract.md, section 12. */
-const maxInFlight = z.int().min(1).max(64)
-
 export const webhookCreateSchema = z.strictObject({
   url,
   environment: accountMode,
@@ -55,31 +55,33 @@ export const replayJobSchema = z.strictObject({
   to: z.string(),
   types: z.array(eventType),
   only: replayOnly,
-  matched: z.int(),
-  created: z.int(),
-  delivered: z.int(),
-  failed: z.int(),
+  matched: count,
+  created: count,
+  delivered: count,
+  failed: count,
   created_at: z.string(),
   finished_at: z.string().nullable(),
 })
 
 export const deliveryStatus = z.enum(['PENDING', 'DELIVERED', 'FAILED', 'HELD', 'CANCELLED'])
 
+const timing = z.number().min(0).max(Number.MAX_SAFE_INTEGER)
+
 /** Times of one attempt in milliseconds; a phase that was not reached is null. Source: ours. */
 const attemptTimings = z.strictObject({
-  dns_ms: z.number().nullable(),
-  connect_ms: z.number().nullable(),
-  tls_ms: z.number().nullable(),
-  first_byte_ms: z.number().nullable(),
-  total_ms: z.number(),
+  dns_ms: timing.nullable(),
+  connect_ms: timing.nullable(),
+  tls_ms: timing.nullable(),
+  first_byte_ms: timing.nullable(),
+  total_ms: timing,
 })
 
 /** One attempt of a delivery. Source: docs/contract.md, section 7. */
 export const deliveryAttemptSchema = z.strictObject({
-  attempt: z.int(),
+  attempt,
   sent_at: z.string(),
-  duration_ms: z.int().nullable(),
-  http_status: z.int().nullable(),
+  duration_ms: elapsedMs.nullable(),
+  http_status: httpStatus.nullable(),
   error: z.string().nullable(),
   response_excerpt: z.string().nullable(),
   timings: attemptTimings.nullable(),
@@ -96,7 +98,7 @@ export const deliverySchema = z.strictObject({
   event_id: z.string(),
   event_type: z.string(),
   status: deliveryStatus,
-  attempt_count: z.int(),
+  attempt_count: count,
   next_attempt_at: z.string().nullable(),
   last_attempt: deliveryAttemptSchema.nullable(),
   created_at: z.string(),
@@ -108,5 +110,5 @@ export const deliveryDetailSchema = deliverySchema.extend({
   attempts: z.array(deliveryAttemptSchema),
   waiting_for: z.string().nullable(),
   /** Steps of the schedule still to come, if each attempt fails at once; absent from earlier releases. */
-  ladder: z.array(z.strictObject({ step: z.int(), from: z.string(), to: z.string() })).optional(),
+  ladder: z.array(z.strictObject({ step: attempt, from: z.string(), to: z.string() })).optional(),
 })

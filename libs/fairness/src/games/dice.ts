@@ -32,6 +32,16 @@ export const dice: Game = {
     required: ['target', 'direction'],
     additionalProperties: false,
   },
+  outcomeSchema: {
+    type: 'object',
+    properties: {
+      roll: { type: 'string', pattern: '^[0-9]{2}\\.[0-9]{2}$' },
+      target: { type: 'string', pattern: '^(0|[1-9][0-9]?)\\.[0-9]{2}$' },
+      direction: { type: 'string', enum: ['over', 'under'] },
+      won: { type: 'boolean' },
+    },
+    required: ['roll', 'target', 'direction', 'won'],
+  },
   parseBet(value) {
     const fields = readObject(value)
     if (fields === null) return { ok: false, issues: [{ path: 'bet', message: 'must be an object' }] }

@@ -29,6 +29,8 @@ export type Game = {
   readonly rtp: Rational
   /** JSON Schema of the bet, `bet_schema` of the catalogue. */
   readonly betSchema: JsonObject
+  /** JSON Schema of the outcome of a round, as records and events show it. */
+  readonly outcomeSchema: JsonObject
   /** Checks a bet from outside. Never throws. */
   parseBet(value: unknown): { ok: true; wager: Wager } | { ok: false; issues: BetIssue[] }
   /**

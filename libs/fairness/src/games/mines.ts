@@ -6,6 +6,7 @@ import { fieldIssues, isIntegerWithin, readObject } from './read-fields.ts'
 /** Tiles of the board, numbered 0 to 24 row by row. */
 export const MINES_TILES = 25
 const MINES_MAX = MINES_TILES - 1
+const tileSchema = { type: 'integer', minimum: 0, maximum: MINES_TILES - 1 } as const
 
 /** 25 tiles: safe ones raise the multiplier, a bomb ends the round. Source: docs/contract.md, section 4. */
 export const mines: Game = {
@@ -19,6 +20,26 @@ export const mines: Game = {
     properties: { mines: { type: 'integer', minimum: 1, maximum: MINES_MAX } },
     required: ['mines'],
     additionalProperties: false,
+  },
+  outcomeSchema: {
+    type: 'object',
+    properties: {
+      tiles_opened: {
+        type: 'array',
+        items: tileSchema,
+        maxItems: MINES_TILES,
+        description: 'In the order in which they were opened; the last is the bomb where one was hit',
+      },
+      bomb_positions: {
+        type: 'array',
+        items: tileSchema,
+        minItems: 1,
+        maxItems: MINES_MAX,
+        description: 'In the order in which they were drawn',
+      },
+      won: { type: 'boolean' },
+    },
+    required: ['tiles_opened', 'bomb_positions', 'won'],
   },
   parseBet(value) {
     const fields = readObject(value)

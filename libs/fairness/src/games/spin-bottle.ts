@@ -24,6 +24,17 @@ export const spinBottle: Game = {
     required: ['pick', 'sectors'],
     additionalProperties: false,
   },
+  outcomeSchema: {
+    type: 'object',
+    properties: {
+      angle: { type: 'string', pattern: '^[0-3][0-9]{2}\\.[0-9]$', description: 'Degrees' },
+      pick: { type: 'integer', minimum: 0, maximum: 11 },
+      sectors: { type: 'integer', enum: SPIN_BOTTLE_SECTORS },
+      sector: { type: 'integer', minimum: 0, maximum: 11, description: 'Where the bottle points' },
+      won: { type: 'boolean' },
+    },
+    required: ['angle', 'pick', 'sectors', 'sector', 'won'],
+  },
   parseBet(value) {
     const fields = readObject(value)
     if (fields === null) return { ok: false, issues: [{ path: 'bet', message: 'must be an object' }] }

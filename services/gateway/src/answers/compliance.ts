@@ -1,6 +1,7 @@
 import { clauses, greenRunOf } from '@pitboss/contracts/compliance'
 import { jurisdictionName, profileOf, stakeCapName } from '@pitboss/contracts/jurisdictions'
-import { amount, currency } from '@pitboss/contracts/primitives'
+import { amount, count, currency } from '@pitboss/contracts/primitives'
+import { realityCheckS } from '@pitboss/contracts/objects/session'
 import { z } from 'zod'
 import type { Handler } from '../http/inbound.ts'
 
@@ -9,8 +10,8 @@ export const complianceReply = z.strictObject({
   data: z.array(
     z.strictObject({
       jurisdiction: jurisdictionName.exclude(['NONE']),
-      start_gap_s: z.int().nullable(),
-      reality_check_s: z.int().nullable(),
+      start_gap_s: count.nullable(),
+      reality_check_s: realityCheckS.nullable(),
       spend_in_view: z.boolean(),
       stake_caps: z.array(z.strictObject({ name: stakeCapName, currency, max_stake: amount })),
       clauses: z.array(

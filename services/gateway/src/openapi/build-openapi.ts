@@ -3,6 +3,7 @@ import { wantedText } from '../access/identify.ts'
 import type { RouteEntry } from '../routes/route-entry.ts'
 import { errorExamples, errorSchema, failures } from './error-responses.ts'
 import { exampleOf } from './example-of.ts'
+import { outgoingCalls } from './outgoing-calls.ts'
 import { createSchemaWriter, type SchemaWriter, toJsonSchema } from './to-json-schema.ts'
 
 const jsonContent = 'application/json'
@@ -24,15 +25,23 @@ export function buildOpenApi(routes: readonly RouteEntry[], baseUrl: string): Re
     info: {
       title: 'Pitboss',
       version: '1',
-      description: 'Provably fair games, settled against the operator’s own wallet.',
+      description: [
+        'Provably fair games, settled against the operator’s own wallet.',
+        'An operator’s server mints a token (`POST /v1/auth/token`), opens a session for a player (`POST /v1/sessions`) and hands its `launch_url` to the player’s browser.',
+        'Stakes and wins settle by calls to the operator’s wallet, and every happening is an event: both are described under `webhooks`, with their signatures.',
+        'Amounts are decimal strings. Every error says whether it is `retryable`; a movement is repeated under the same `transaction_id`.',
+      ].join('\n\n'),
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl }],
-    tags: [...new Set(routes.map(tagOf))].toSorted().map((name) => {
-      const people = `For people: ${name.replace('dashboard: ', '').replaceAll('-', ' ')}.`
-      return { name, description: tagDescriptions[name] ?? people }
-    }),
+    tags: [...Object.keys(tagDescriptions), ...[...new Set(routes.map(tagOf))].toSorted()]
+      .filter((name, at, names) => names.indexOf(name) === at)
+      .map((name) => {
+        const people = `For people: ${name.replace('dashboard: ', '').replaceAll('-', ' ')}.`
+        return { name, description: tagDescriptions[name] ?? people }
+      }),
     paths,
+    webhooks: outgoingCalls(schemas),
     components: {
       securitySchemes: {
         'operator-api': bearer('Token of a key pair, from POST /v1/auth/token'),
@@ -43,7 +52,10 @@ export function buildOpenApi(routes: readonly RouteEntry[], baseUrl: string): Re
       examples: errorExamples(),
       headers: {
         RequestId: { description: 'Names this request', schema: { type: 'string' } },
-        RetryAfter: { description: 'Seconds to wait', schema: { type: 'integer', minimum: 1 } },
+        RetryAfter: {
+          description: 'Seconds to wait',
+          schema: { type: 'integer', minimum: 1, maximum: 86_400 },
+        },
       },
     },
   }
@@ -123,11 +135,13 @@ function requestBody(
   }
 }
 
-function successes({ shapes, alsoAnswers }: RouteEntry, schemas: SchemaWriter): Record<string, unknown> {
+function successes(entry: RouteEntry, schemas: SchemaWriter): Record<string, unknown> {
+  const { shapes, alsoAnswers, path } = entry
+  const isFirst = shapes.statuses.includes(201) || /\/rotate(-secret)?$/.test(path)
   const headers = { 'x-request-id': { $ref: '#/components/headers/RequestId' } }
   const content: Record<string, unknown> = {}
   if (shapes.reply !== null) {
-    const example = exampleOf(toJsonSchema(shapes.reply, 'output'))
+    const example = exampleOf(toJsonSchema(shapes.reply, 'output'), '', isFirst)
     content[jsonContent] = { schema: schemas.write(shapes.reply, 'output'), example }
   }
   if (alsoAnswers !== null) content[alsoAnswers] = { schema: { type: 'string' } }
@@ -151,21 +165,24 @@ function tagOf({ path }: RouteEntry): string {
   return second === 'dashboard' && third !== '' ? `dashboard: ${third}` : second
 }
 
+/** In the order in which an operator meets them; what people use comes after. */
 const tagDescriptions: Readonly<Record<string, string>> = {
   auth: 'Tokens for operator servers.',
-  business: 'Settings of the account.',
-  dashboard: 'Signing in to the dashboard.',
-  events: 'The event log, by polling.',
-  'free-bets': 'Free bets that an operator grants.',
-  game: 'What the page of a game calls for its player.',
-  games: 'The catalogue with the settings of the account.',
-  public: 'What anyone may ask without a token.',
-  reports: 'Revenue, and comparison with the own ledger.',
-  rounds: 'Rounds as the operator sees them.',
-  service: 'Probes and pages.',
   sessions: 'Sessions of players.',
+  game: 'What the page of a game calls for its player.',
+  rounds: 'Rounds as the operator sees them.',
   transactions: 'Movements of money.',
+  wallet: 'What the service asks of the operator’s wallet.',
+  events: 'The event log, by polling, and what is sent to webhook endpoints.',
   'webhook-deliveries': 'Deliveries of events to webhook endpoints.',
+  games: 'The catalogue with the settings of the account.',
+  'free-bets': 'Free bets that an operator grants.',
+  players: 'Stops and limits of players.',
+  reports: 'Revenue, and comparison with the own ledger.',
+  business: 'Settings of the account.',
+  public: 'What anyone may ask without a token.',
+  service: 'Probes and pages.',
+  dashboard: 'Signing in to the dashboard.',
 }
 
 function bearer(description: string): Record<string, string> {

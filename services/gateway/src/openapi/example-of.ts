@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { exampleRound, usualFields } from './usual-fields.ts'
 
 /** JSON Schema as zod writes it. */
 export type JsonSchema = { readonly [key: string]: unknown }
@@ -13,7 +14,7 @@ const nodeSchema = z.looseObject({
   oneOf: z.array(z.record(z.string(), z.unknown())).optional(),
   properties: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
   items: z.record(z.string(), z.unknown()).optional(),
-  minimum: z.number().optional(),
+  required: z.array(z.string()).optional(),
 })
 
 const depthMax = 12
@@ -22,6 +23,7 @@ const uuidText = '0193a5c4-9d3e-7a2b-8c1d-4e5f60718293'
 const instantText = '2026-11-20T09:30:00.000Z'
 
 /** Usual values by field name. A value counts only where the field's schema takes a text or a number. */
+const cursorText = 'eyJ2IjoxfQ…'
 const byName: Readonly<Record<string, unknown>> = {
   session_id: `ses_${ulid}`,
   round_id: `rnd_${ulid}`,
@@ -54,12 +56,12 @@ const byName: Readonly<Record<string, unknown>> = {
   currency: 'EUR',
   amount: '10.00',
   stake: '10.00',
-  payout: '19.80',
+  payout: exampleRound.payout,
   balance_after: '90.00',
   min_stake: '0.10',
   max_stake: '100.00',
   max_payout: '10000.00',
-  multiplier: '1.9800',
+  multiplier: exampleRound.multiplier,
   next_multiplier: '1.0312',
   rtp: '0.9900',
   rtp_at_min_stake: '0.9076',
@@ -81,10 +83,7 @@ const byName: Readonly<Record<string, unknown>> = {
   adjustments: '0.00',
   ggr: '22.50',
   day: '2026-11-20',
-  server_seed: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-  server_seed_hash: 'b1b2d3a4c5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f90',
-  client_seed: 'lucky-7',
-  nonce: 7,
+  ...exampleRound.fairness,
   tile: 3,
   api_key: 'ck_test_4fQm2Lr8TzXw6Yb1Nc9Kd3Vh',
   api_secret: 'cs_test_…',
@@ -95,7 +94,7 @@ const byName: Readonly<Record<string, unknown>> = {
   current_password: 'a long passphrase',
   new_password: 'a longer passphrase',
   ip_allowlist: '203.0.113.0/24',
-  name: 'Ada',
+  name: 'Ada Lovelace',
   timezone: 'Europe/Malta',
   language: 'en',
   country: 'MT',
@@ -105,42 +104,89 @@ const byName: Readonly<Record<string, unknown>> = {
   launch_url: 'https://play.example.com/play/dice#token=eyJhbGciOi…',
   signature: 'eyJhbGciOi…',
   path: '/v1/sessions',
-  status: 200,
+  status: 'ok',
+  id: 'op_0193a5c49d3e7a2b8c1d4e5f60718293',
+  token: 'inv_…',
+  end_reason: 'draw',
+  invite_url: 'https://api.example.com/dashboard/invitation#token=inv_…',
+  otpauth_url: 'otpauth://totp/Pitboss:ada%40example.com?secret=JBSWY3DPEHPK3PXP&issuer=Pitboss',
+  recovery_codes: 'k7m2-9qrx',
+  certification_id: `crt_${ulid}`,
+  reconciliation_id: `rcn_${ulid}`,
+  blocked_player_id: 'certification-blocked',
+  unknown_player_id: 'certification-unknown',
+  client_address: '203.0.113.7',
+  hash: '1494aacc50b3b6c6146c00dfe20805f1a8e9f0f4aaf01da4bd3df0a558d59280',
+  ids_sha256: '7b3d979ca8330a94fa7e9e1b466d8b99e0bcdea1ec90596c0dcc8d7ef6b4300c',
+  clause: 'RTS 14G',
+  asks: 'At least five seconds from the start of one game to the next.',
+  source: 'Remote gambling and software technical standards',
+  means: 'A start that comes too early is refused.',
+  file: 'services/rounds/test/jurisdictions.test.ts',
+  reason: 'the player asked for it',
   description: 'Ledger',
   group_by: 'day,game',
-  cursor: 'eyJ2IjoxfQ…',
+  cursor: cursorText,
   next_cursor: null,
   code: '123456',
   totp: '123456',
 }
 
+/** Shown in the answer that makes them, and never again. */
+const shownOnce = new Set(['secret', 'api_secret', 'invite_url'])
+
 /**
- * Makes an example that fits a schema: the usual value of a field's name where its type and pattern take it,
- * else the schema's own first value.
+ * Makes an example that fits a schema: fields that belong together by the kind of their object, else the
+ * usual value of a field's name where its type and pattern take it, else the schema's own first value.
+ * @param name of the field that it is for
+ * @param isFirst whether it is an answer that shows a secret
  */
-export function exampleOf(schema: JsonSchema, name = '', depth = 0): unknown {
+export function exampleOf(schema: JsonSchema, name = '', isFirst = false): unknown {
+  return exampleOfNode(schema, { name, depth: 0, isFirst })
+}
+
+type Place = { readonly name: string; readonly depth: number; readonly isFirst: boolean }
+
+function exampleOfNode(schema: JsonSchema, place: Place): unknown {
   const node = nodeSchema.parse(schema)
-  if (depth > depthMax) return null
+  if (place.depth > depthMax) return null
   if (node.example !== undefined) return node.example
   if (node.const !== undefined) return node.const
   if (node.enum !== undefined) return node.enum[0]
   const types = Array.isArray(node.type) ? node.type.map((type) => ({ ...schema, type })) : undefined
   const variants = node.anyOf ?? node.oneOf ?? types
-  if (variants !== undefined) return exampleOfVariants(variants, name, depth)
-  if (node.type === 'object') {
-    const fields = Object.entries(node.properties ?? {})
-    return Object.fromEntries(fields.map(([field, inner]) => [field, exampleOf(inner, field, depth + 1)]))
-  }
-  if (node.type === 'array') return node.items === undefined ? [] : [exampleOf(node.items, name, depth + 1)]
-  return exampleOfScalar(schema, name)
+  if (variants !== undefined) return exampleOfVariants(variants, place)
+  if (node.type === 'object') return exampleOfObject(node.properties ?? {}, node.required ?? [], place)
+  if (node.type === 'array')
+    return node.items === undefined ? [] : [exampleOfNode(node.items, { ...place, depth: place.depth + 1 })]
+  return exampleOfScalar(schema, place.name)
 }
 
-function exampleOfVariants(variants: readonly JsonSchema[], name: string, depth: number): unknown {
-  const known = byName[name]
+function exampleOfObject(
+  properties: Readonly<Record<string, JsonSchema>>,
+  required: readonly string[],
+  { depth, isFirst }: Place,
+): unknown {
+  const kind = usualFields.find(({ marks }) => marks.every((mark) => mark in properties))
+  const usual = new Map(Object.entries(kind?.fields ?? {}))
+  const shown = Object.entries(properties).filter(
+    ([name]) => required.includes(name) || isFirst || !shownOnce.has(name),
+  )
+  const fields = shown.map(([name, inner]) => {
+    const value = usual.has(name)
+      ? usual.get(name)
+      : exampleOfNode(inner, { name, depth: depth + 1, isFirst })
+    return [name, value] as const
+  })
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined))
+}
+
+function exampleOfVariants(variants: readonly JsonSchema[], place: Place): unknown {
+  const known = byName[place.name]
   const nullable = variants.some((variant) => variant.type === 'null')
   if (known === null && nullable) return null
   const variant = variants.find(({ type }) => type !== 'null') ?? {}
-  return exampleOf(variant, name, depth + 1)
+  return exampleOfNode(variant, { ...place, depth: place.depth + 1 })
 }
 
 function exampleOfScalar(schema: JsonSchema, name: string): unknown {
@@ -151,7 +197,7 @@ function exampleOfScalar(schema: JsonSchema, name: string): unknown {
   switch (schema.type) {
     case 'integer':
     case 'number':
-      return schema.default ?? schema.minimum ?? 1
+      return schema.default ?? schema.minimum
     case 'boolean':
       return schema.default ?? false
     case 'null':
@@ -163,18 +209,27 @@ function exampleOfScalar(schema: JsonSchema, name: string): unknown {
   }
 }
 
+/** What stands for a text of which nobody has said how it usually looks; in no published example. */
+export const noUsualText = 'text'
+
 /** Texts by pattern or format, tried in turn. */
 const texts = [...Object.values(byName).filter((value) => typeof value === 'string'), uuidText, `evt_${ulid}`]
 
 function exampleOfText(schema: JsonSchema, name: string): string {
-  if (schema.format === 'date-time' || name === 'from' || name === 'to' || /_(at|until)$/.test(name)) {
+  if (
+    schema.format === 'date-time' ||
+    name === 'from' ||
+    name === 'to' ||
+    /(^|_)(at|until|since)$/.test(name)
+  ) {
     return instantText
   }
+  if (name === 'next_cursor') return cursorText
   if (schema.format === 'uuid') return uuidText
   if (schema.format === 'email') return 'ada@example.com'
   if (schema.format === 'uri') return 'https://casino.example.com/'
-  if (schema.pattern === undefined) return 'text'
-  return texts.find((text) => matches(schema.pattern, text)) ?? 'text'
+  if (schema.pattern === undefined) return noUsualText
+  return texts.find((text) => matches(schema.pattern, text)) ?? noUsualText
 }
 
 function matches(pattern: unknown, text: string): boolean {

@@ -1,7 +1,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { eventType } from '@pitboss/contracts/objects/event'
+import { verifyRound } from '@pitboss/fairness/verify-round'
 import t from 'tap'
 import { z } from 'zod'
 import { buildOpenApi } from '../../src/openapi/build-openapi.ts'
+import { noUsualText } from '../../src/openapi/example-of.ts'
 import { routeTable } from '../../src/routes/route-table.ts'
 
 const content = z.record(
@@ -21,17 +24,21 @@ const operation = z.object({
   requestBody: z.object({ content }).optional(),
   responses: z.record(z.string(), z.object({ description: z.string(), content: content.optional() })),
 })
+const outgoing = operation.omit({ security: true })
 const document = z.object({
   openapi: z.literal('3.1.0'),
   info: z.object({ title: z.string(), version: z.string() }),
   paths: z.record(z.string(), z.record(z.string(), operation)),
+  webhooks: z.record(z.string(), z.object({ post: outgoing })),
   components: z.object({
     schemas: z.looseObject({ Error: z.record(z.string(), z.unknown()) }),
     examples: z.record(z.string(), z.object({ value: z.unknown() })),
     securitySchemes: z.record(z.string(), z.unknown()),
   }),
 })
-const built = document.parse(JSON.parse(JSON.stringify(buildOpenApi(routeTable, 'https://api.example.com'))))
+const json = 'application/json'
+const text = JSON.stringify(buildOpenApi(routeTable, 'https://api.example.com'))
+const built = document.parse(JSON.parse(text))
 const operations = Object.entries(built.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, one]) => ({ name: `${method.toUpperCase()} ${path}`, one })),
 )
@@ -79,7 +86,8 @@ await t.test('every example fits its schema', (t) => {
     compiled.set(text, known)
     return known
   }
-  for (const { name, one } of operations) {
+  const sent = Object.entries(built.webhooks).map(([name, { post }]) => ({ name, one: post }))
+  for (const { name, one } of [...operations, ...sent]) {
     const contents = [
       one.requestBody?.content,
       ...Object.values(one.responses).map((response) => response.content),
@@ -114,3 +122,70 @@ await t.test('examples of bodies are taken by the routes themselves', (t) => {
   }
   t.end()
 })
+
+await t.test('the events and the calls to the wallet are described, each with its payload', (t) => {
+  const examples = Object.entries(built.webhooks).map(([name, { post }]) => {
+    const { example } = post.requestBody?.content['application/json'] ?? {}
+    return [name, z.record(z.string(), z.unknown()).parse(example)] as const
+  })
+  const types = [...eventType.options, 'webhook.test']
+  t.same(
+    examples.map(([name]) => name),
+    [...types, 'wallet.balance', 'wallet.debit', 'wallet.credit', 'wallet.rollback'],
+  )
+  for (const [name, example] of examples) if (types.includes(name)) t.equal(example.type, name)
+  for (const [name, { post }] of Object.entries(built.webhooks)) {
+    const headers = post.parameters.map((parameter) => parameter.name)
+    t.ok(headers.includes(name.startsWith('wallet.') ? 'x-signature' : 'x-svc-signature'), name)
+  }
+  t.end()
+})
+
+await t.test('the round of the examples comes of its seeds', (t) => {
+  const { example } = built.paths['/v1/rounds/{round_id}']?.get?.responses['200']?.content?.[json] ?? {}
+  t.match(verifyRound(example), { valid: true })
+  t.end()
+})
+
+await t.test('no example has a text that stands for none, nor a number at the end of all numbers', (t) => {
+  const strange = valuesAt(JSON.parse(text), 'example').flatMap(({ at, value }) =>
+    leavesOf(value).some((leaf) => leaf === noUsualText || Math.abs(Number(leaf)) > 1e12) ? [at] : [],
+  )
+  t.same(strange, [])
+  t.end()
+})
+
+await t.test('every number has bounds', (t) => {
+  const numbers = valuesAt(JSON.parse(text), 'type').filter(({ value }) =>
+    [value].flat().some((type) => type === 'integer' || type === 'number'),
+  )
+  t.ok(numbers.length > 100)
+  const unbounded = numbers.filter(
+    ({ parent: { minimum, maximum, enum: values, const: one } }) =>
+      !(Number(minimum) > -1e15 && Number.isFinite(maximum)) && values === undefined && one === undefined,
+  )
+  t.same(
+    unbounded.map(({ at }) => at),
+    [],
+  )
+  t.end()
+})
+
+type Met = {
+  readonly at: string
+  readonly value: unknown
+  readonly parent: Readonly<Record<string, unknown>>
+}
+
+/** Every value below a key of this name. */
+function valuesAt(node: unknown, key: string, at = ''): Met[] {
+  if (typeof node !== 'object' || node === null) return []
+  return Object.entries(node).flatMap(([name, value]) => [
+    ...(name === key ? [{ at: `${at}/${name}`, value, parent: { ...node } }] : []),
+    ...valuesAt(value, key, `${at}/${name}`),
+  ])
+}
+
+function leavesOf(node: unknown): unknown[] {
+  return typeof node === 'object' && node !== null ? Object.values(node).flatMap(leavesOf) : [node]
+}

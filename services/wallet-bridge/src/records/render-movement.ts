@@ -2,6 +2,7 @@ import type { MovementOutcome } from '@pitboss/contracts/calls/wallet'
 import type { MovementEventData } from '@pitboss/contracts/objects/event'
 import type { MovementFacts as DossierMovement } from '@pitboss/contracts/objects/dossier'
 import type { Movement, MovementAttempt } from '@pitboss/contracts/objects/movement'
+import type { WalletMovementCall } from '@pitboss/contracts/objects/wallet-call'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
 import { eventIdOf } from '@pitboss/storage/event-id'
 import { outboxEntry, type OutboxEntry } from '@pitboss/storage/outbox-entry'
@@ -150,7 +151,7 @@ export function renderWalletBody(
   type: MovementState['type'],
   occurredAt: Date,
 ): string {
-  return JSON.stringify({
+  const call: WalletMovementCall = {
     transactionId: facts.transactionId,
     referenceTransactionId: facts.referenceTransactionId ?? undefined,
     reference: facts.reference,
@@ -166,5 +167,6 @@ export function renderWalletBody(
     freeBet: facts.freeBet,
     roundClosed: facts.roundClosed,
     occurredAt: occurredAt.toISOString(),
-  })
+  }
+  return JSON.stringify(call)
 }

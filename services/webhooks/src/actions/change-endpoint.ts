@@ -1,5 +1,5 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
-import { type EventType, eventType } from '@pitboss/contracts/objects/event'
+import { type EventType, eventType, type WebhookTest } from '@pitboss/contracts/objects/event'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { auditedUpdate } from '@pitboss/storage/audit-outbox'
 import { presentEndpoint } from '../records/webhook-records.ts'
@@ -164,12 +164,13 @@ export function createChangeEndpoint(deps: Deps) {
 }
 
 function testBody(endpoint: EndpointDocument, eventId: string, now: Date): string {
-  return JSON.stringify({
+  const test: WebhookTest = {
     id: eventId,
     type: 'webhook.test',
     created_at: now.toISOString(),
     environment: endpoint.environment,
     operator_id: endpoint.operatorId,
     data: { webhook_id: endpoint._id, message: 'This is a test. Nothing has happened.' },
-  })
+  }
+  return JSON.stringify(test)
 }

@@ -1,3 +1,4 @@
+import { patchWebhook, pauseWebhook } from '@pitboss/contracts/endpoints/webhooks'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { allDelivered, checkAttemptNumbers, checkLedger, createWhenUp } from './fixtures/ledger.ts'
@@ -47,3 +48,21 @@ for (const point of points) {
     await checkLedger(t, rig, 40)
   })
 }
+
+void t.test(
+  'killed between the change of its types and the cancelling: a worker cancels',
+  { buffered: true },
+  async (t) => {
+    const rig = await startRig(t, { start: false })
+    const doomed = spawnService(t, rig.config, 'webhooks.unsubscribed=kill')
+    const { body: endpoint } = await createWhenUp(rig, 'http://127.0.0.1:9/')
+    const at = { caller: rig.caller(), params: { webhook_id: endpoint.webhook_id }, query: {} }
+    await rig.call(pauseWebhook, { ...at, body: undefined })
+    await rig.publish()
+    await waitFor(async () => (await rig.deliveries({ status: 'HELD' })).length === 1)
+    await t.rejects(rig.call(patchWebhook, { ...at, body: { events: ['round.started'] } }))
+    t.equal(await doomed.ended, 'SIGKILL')
+    await rig.startOne()
+    await waitFor(async () => (await rig.deliveries())[0]?.status === 'CANCELLED')
+  },
+)

@@ -264,6 +264,70 @@ t.test('endpoints', async (t) => {
     await t.rejects(rig.call(retryDelivery, retry), { code: 'CONFLICT' })
   })
 
+  await t.test('what waits of a type that was unsubscribed is cancelled, the rest goes on', async (t) => {
+    const receiver = await startReceiver(t, status(500))
+    const { webhook_id } = await rig.createEndpoint(receiver.url)
+    const patch = (events: EventType[]) => rig.call(patchWebhook, { ...at(webhook_id), body: { events } })
+    const bet = await rig.publish()
+    const win = await rig.publish({ type: 'transaction.win' })
+    await waitFor(async () => {
+      const found = await rig.deliveries({ webhook_id, status: 'PENDING' })
+      return found.length === 2 && found.every(({ attempt_count: count }) => count === 1)
+    })
+    await patch([])
+    t.equal((await rig.deliveries({ webhook_id, status: 'PENDING' })).length, 2, 'all types are no type less')
+    await patch(['transaction.win'])
+    const [cancelled] = await rig.deliveries({ webhook_id, event_id: bet.id })
+    t.match(cancelled, { status: 'CANCELLED', next_attempt_at: null, attempt_count: 1 })
+    t.match(await rig.deliveries({ webhook_id, event_id: win.id }), [{ status: 'PENDING' }])
+
+    receiver.answer(status(200))
+    const params = { delivery_id: cancelled?.delivery_id ?? '' }
+    await rig.call(retryDelivery, { caller: rig.caller(), params, query: {}, body: undefined })
+    await waitFor(
+      async () => (await rig.deliveries({ webhook_id, event_id: bet.id }))[0]?.status === 'DELIVERED',
+    )
+    t.equal(receiver.eventIds().filter((id) => id === bet.id).length, 2, 'what a person asks for is sent')
+    await rig.call(deleteWebhook, { ...at(webhook_id), body: undefined })
+  })
+
+  await t.test('a pause holds nothing of a type that was unsubscribed', async (t) => {
+    const { webhook_id } = await rig.createEndpoint('http://127.0.0.1:9/')
+    await rig.call(pauseWebhook, { ...at(webhook_id), body: undefined })
+    await rig.publish()
+    await waitFor(async () => (await rig.deliveries({ webhook_id, status: 'HELD' })).length === 1)
+    await rig.call(patchWebhook, { ...at(webhook_id), body: { events: ['round.started'] } })
+    t.match(await rig.deliveries({ webhook_id }), [{ status: 'CANCELLED' }])
+    await rig.call(deleteWebhook, { ...at(webhook_id), body: undefined })
+  })
+
+  for (const [code, outcome] of [
+    [200, 'DELIVERED'],
+    [500, 'CANCELLED'],
+  ] as const) {
+    await t.test(
+      `an attempt under way while its type is unsubscribed, answered ${code}: ${outcome}`,
+      async (t) => {
+        const underWay = Promise.withResolvers<void>()
+        const receiver = await startReceiver(t, async (response) => {
+          await underWay.promise
+          status(code)(response)
+        })
+        const { webhook_id } = await rig.createEndpoint(receiver.url)
+        await rig.publish()
+        await waitFor(() => receiver.received.length === 1)
+        await rig.call(patchWebhook, { ...at(webhook_id), body: { events: ['round.started'] } })
+        underWay.resolve()
+        const ended = await waitFor(async () => {
+          const [delivery] = await rig.deliveries({ webhook_id })
+          return delivery === undefined || delivery.status === 'PENDING' ? null : delivery
+        })
+        t.match(ended, { status: outcome, attempt_count: 1, next_attempt_at: null })
+        await rig.call(deleteWebhook, { ...at(webhook_id), body: undefined })
+      },
+    )
+  }
+
   await t.test(
     'deliveries are listed newest first, filtered, and only in their own environment',
     async (t) => {

@@ -4,12 +4,14 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { auditedUpdate } from '@pitboss/storage/audit-outbox'
 import { presentEndpoint } from '../records/webhook-records.ts'
 import { paused, resumed } from '../rules/endpoint-health.ts'
+import { narrows } from '../rules/subscription.ts'
 import { newWebhookSecret, rotateSecrets } from '../rules/signing-secrets.ts'
 import type { EndpointDocument } from '../storage/collections.ts'
 import { checkEndpointUrl, refuseCrowd } from './create-endpoint.ts'
 import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 import type { Deps } from './deps.ts'
 import { markDue } from './lease-endpoints.ts'
+import { pruneDeliveries } from './prune-deliveries.ts'
 
 type EndpointPatch = {
   readonly url?: string | undefined
@@ -43,7 +45,9 @@ export function createChangeEndpoint(deps: Deps) {
         before: presentEndpoint(current),
         after: fields.deletedAt === undefined ? presentEndpoint({ ...current, ...fields }) : null,
       })
-      return auditedUpdate<EndpointDocument>({ $set: fields }, entry)
+      // A worker has to look although this process dies before it says so.
+      const due = { $min: { dueAt: clock.now() }, $inc: { wakes: 1 } }
+      return auditedUpdate<EndpointDocument>({ $set: fields, ...due }, entry)
     })
 
   const changePresent = async (...args: Parameters<typeof change>): Promise<EndpointDocument> => {
@@ -61,7 +65,10 @@ export function createChangeEndpoint(deps: Deps) {
   }
 
   return {
-    /** @throws ServiceError VALIDATION_ERROR for a URL that is not called; CONFLICT for too crowded events */
+    /**
+     * Cancels what waits of types that are taken off; what is in flight is settled by its outcome.
+     * @throws ServiceError VALIDATION_ERROR for a URL that is not called; CONFLICT for too crowded events
+     */
     async patch(
       target: EndpointTarget,
       { url, events, description, max_in_flight: maxInFlight }: EndpointPatch,
@@ -76,9 +83,12 @@ export function createChangeEndpoint(deps: Deps) {
         ...(description === undefined ? {} : { description }),
         ...(maxInFlight === undefined ? {} : { maxInFlight }),
       }
-      const endpoint = await changePresent(by, 'endpoint.change', found, () =>
-        Object.keys(fields).length === 0 ? null : fields,
-      )
+      const endpoint = await changePresent(by, 'endpoint.change', found, (current) => {
+        if (Object.keys(fields).length === 0) return null
+        if (events === undefined || !narrows(current.events, events)) return fields
+        return { ...fields, narrowed: { at: clock.now(), replayId: newId('rpl') } }
+      })
+      await pruneDeliveries(deps, endpoint)
       await markDue(deps, found._id)
       return endpoint
     },

@@ -1,6 +1,8 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import { partition } from '@pitboss/runtime/partition'
 import { inFlightMaxOf, nextProbe } from '../rules/endpoint-health.ts'
 import { chooseDue, type Turns } from '../rules/choose-due.ts'
+import { isUnsubscribed } from '../rules/subscription.ts'
 import type { DueDelivery } from '../storage/collections.ts'
 import type { EndpointView } from './endpoint-view.ts'
 import type { Deps } from './deps.ts'
@@ -10,6 +12,8 @@ export type Chosen = { readonly due: DueDelivery; readonly probe: boolean }
 
 export type Choice = {
   readonly chosen: readonly Chosen[]
+  /** Those that are cancelled instead: of types that the endpoint has unsubscribed. */
+  readonly unsubscribed: readonly DueDelivery[]
   /** When there will be more; null for not by the clock alone. */
   readonly nextAt: Date | null
   readonly turns: Turns
@@ -43,7 +47,7 @@ export function createClaimDeliveries({ deliveries, bodies }: Deps) {
       now: Date
     }): Promise<Choice> {
       const endpoint = view.endpoint()
-      if (endpoint.deletedAt !== null) return { chosen: [], nextAt: null, turns }
+      if (endpoint.deletedAt !== null) return { chosen: [], unsubscribed: [], nextAt: null, turns }
       const choice = chooseDue({
         health: endpoint.health,
         inFlightMax: inFlightMaxOf(endpoint),
@@ -58,12 +62,24 @@ export function createClaimDeliveries({ deliveries, bodies }: Deps) {
       const probe = choice.probe
         ? await deliveries.probe(endpoint._id, nextProbe(endpoint.health), now)
         : null
+      const [unsubscribed, wanted] = partition(
+        probe === null ? chosen : [{ due: probe, probe: true }, ...chosen],
+        ({ due }) => isUnsubscribed(endpoint, due),
+      )
       return {
-        chosen: probe === null ? chosen : [{ due: probe, probe: true }, ...chosen],
+        chosen: wanted,
+        unsubscribed: unsubscribed.map(({ due }) => due),
         nextAt: choice.nextAt,
         turns: choice.turns,
       }
     },
+
+    /** Cancels those that are not sent any more. */
+    cancel: (webhookId: string, unsubscribed: readonly DueDelivery[]): Promise<void> =>
+      deliveries.cancelWaiting(
+        webhookId,
+        unsubscribed.map(({ _id }) => _id),
+      ),
 
     /**
      * Stores the next attempt number of each and reads its body. After a throw, any of them may be claimed.

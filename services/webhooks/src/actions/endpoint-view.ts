@@ -1,9 +1,11 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { backlogOwedFor, inFlightMaxOf, isFullyHealthy, isShut } from '../rules/endpoint-health.ts'
+import { pruneOwedAt } from '../rules/subscription.ts'
 import type { FreshDelivery } from '../clients/notify-workers.ts'
 import { type Upcoming, upcomingMax } from '../storage/delivery-queue.ts'
 import type { DueDelivery, EndpointDocument } from '../storage/collections.ts'
 import type { Deps } from './deps.ts'
+import { pruneDeliveries } from './prune-deliveries.ts'
 import { createWaitingDeliveries } from './waiting-deliveries.ts'
 
 /*
@@ -129,7 +131,8 @@ export function createOpenEndpointView({
       !firstLook.held &&
       leased.deletedAt === null &&
       leased.health.status === 'ACTIVE' &&
-      backlogOwedFor(leased.health, leased.pulledFor ?? null) === null
+      backlogOwedFor(leased.health, leased.pulledFor ?? null) === null &&
+      pruneOwedAt(leased) === null
     ) {
       stale = false
       lookedAtMs = performance.now()
@@ -159,6 +162,7 @@ export function createOpenEndpointView({
         resumeOf(endpoint) !== releasedFor ||
         resumeOf(endpoint) === pausedNow ||
         backlogOwedFor(endpoint.health, endpoint.pulledFor ?? null) !== null ||
+        pruneOwedAt(endpoint) !== null ||
         (compareCounts && isBehind(endpoint.wakes))
       )
     }
@@ -191,10 +195,12 @@ export function createOpenEndpointView({
       isFullyHealthy(current.health, inFlightMaxOf(current)) ? upcomingMax : 2 * inFlightMaxOf(current)
 
     /**
-     * Holds or releases deliveries as the endpoint says, also after a crash between its change and theirs.
+     * Holds, releases or cancels deliveries as the endpoint says, also after a crash between its change and
+     * theirs.
      */
     async function applyPause(endpoint: EndpointDocument): Promise<void> {
       if (endpoint.deletedAt !== null) return deliveries.cancelAll(webhookId)
+      await pruneDeliveries({ endpoints, deliveries }, endpoint)
       if (endpoint.health.status === 'PAUSED') {
         await deliveries.hold(webhookId)
       } else if (releasedFor !== resumeOf(endpoint) && (await deliveries.hasHeld(webhookId))) {

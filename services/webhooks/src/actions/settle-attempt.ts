@@ -5,6 +5,7 @@ import { type DeliveryOutcome, judgeAttempt, placeAfterInterruption } from '../r
 import { presentDelivery } from '../records/webhook-records.ts'
 import { placeOf } from '../rules/retry-schedule.ts'
 import { afterAttempt, type EndpointHealth, inFlightMaxOf } from '../rules/endpoint-health.ts'
+import { isUnsubscribed } from '../rules/subscription.ts'
 import {
   type DeliveryDocument,
   type DueDelivery,
@@ -145,7 +146,7 @@ export function createSettleAttempt({
 }
 
 function settledFields(
-  { lane }: Pick<DeliveryDocument, 'lane'>,
+  { lane, ...delivery }: Pick<DeliveryDocument, 'lane' | 'eventType' | 'replayId'>,
   judged: DeliveryOutcome,
   at: Date,
   endpoint: EndpointDocument | null,
@@ -155,8 +156,10 @@ function settledFields(
   if (judged.kind === 'failed') return { status: 'FAILED', ...ended } as const
   const { place } = judged
   const nextLane = lane === 'replay' ? 'replay' : 'retry'
-  if (endpoint !== null && endpoint.deletedAt !== null)
-    return { status: 'CANCELLED', lane: nextLane, ...place, ...ended } as const
+  const isUnwanted =
+    endpoint !== null &&
+    (endpoint.deletedAt !== null || isUnsubscribed(endpoint, { ...delivery, lane: nextLane }))
+  if (isUnwanted) return { status: 'CANCELLED', lane: nextLane, ...place, ...ended } as const
   if (endpoint?.health.status === 'PAUSED')
     return { status: 'HELD', lane: nextLane, ...place, ...ended } as const
   const { stepDueAt: dueAt } = place

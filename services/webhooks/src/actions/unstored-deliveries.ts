@@ -38,7 +38,7 @@ type Kept = {
 /** The calls of the delivery store that know the deliveries which are not stored yet. */
 type Covering = Pick<
   DeliveryStore,
-  'claim' | 'complete' | 'existing' | 'statusesOfEvents' | 'upcoming' | 'upcomingIn'
+  'claim' | 'complete' | 'existing' | 'statusesOfEvents' | 'upcoming' | 'upcomingIn' | 'cancelWaiting'
 >
 
 export type UnstoredDeliveries = {
@@ -172,7 +172,21 @@ export function createUnstoredDeliveries({
       .map(({ document: { attempts: _, ...due } }) => due)
   }
 
+  async function storeNow(ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      const one = kept.get(id)
+      if (one !== undefined) one.dueMs = 0
+    }
+    signal.ring()
+    await whenStored(ids)
+  }
+
   const covering: Covering = {
+    async cancelWaiting(webhookId, ids) {
+      await storeNow(ids)
+      await stored.cancelWaiting(webhookId, ids)
+    },
+
     async claim(dues, token, now) {
       // Another process, which took this one for dead, has stored those with an attempt behind them.
       const [elsewhere, first] = partition(dues, ({ attemptCount }) => attemptCount > 0)
@@ -253,14 +267,7 @@ export function createUnstoredDeliveries({
     take,
     whenStored,
 
-    async storeNow(ids) {
-      for (const id of ids) {
-        const one = kept.get(id)
-        if (one !== undefined) one.dueMs = 0
-      }
-      signal.ring()
-      await whenStored(ids)
-    },
+    storeNow,
 
     async drain() {
       draining += 1

@@ -58,6 +58,13 @@ export type EndpointDocument = AuditedTenant & {
    * The closing of the breaker for which the backlog was last pulled forward. Earlier releases stored none.
    */
   pulledFor?: Date
+  /**
+   * The last time that types were taken off `events`, and the id that a replay job made then would have.
+   * Absent when none ever was.
+   */
+  narrowed?: { at: Date; replayId: string }
+  /** The `narrowed.at` for which waiting deliveries were cancelled. */
+  prunedAt?: Date
   createdAt: Date
   deletedAt: Date | null
   /**

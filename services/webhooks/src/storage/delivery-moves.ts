@@ -3,6 +3,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { AnyBulkWriteOperation, Filter, UpdateFilter, WithId } from 'mongodb'
 import { auditedUpdate } from '@pitboss/storage/audit-outbox'
 import { stepDueAtOf } from '../rules/retry-schedule.ts'
+import type { EventType } from '@pitboss/contracts/objects/event'
 import {
   type Collections,
   type DeliveryDocument,
@@ -10,9 +11,12 @@ import {
   never,
   type ReplayDocument,
 } from './collections.ts'
+import { orderOf } from './new-delivery.ts'
 
 const batchMax = 500
 const moveBatchesMax = 10_000
+
+const cancelled = { $set: { status: 'CANCELLED', dueAt: never, nextAttemptAt: null } } as const
 
 type ReplayKey = Pick<ReplayDocument, '_id' | 'webhookId'>
 type ReplayCounts = { readonly all: number; readonly delivered: number; readonly failed: number }
@@ -115,9 +119,26 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
 
     /** Cancels everything that waits for a deleted endpoint. */
     async cancelAll(webhookId: string): Promise<void> {
-      const cancelled = { $set: { status: 'CANCELLED' as const, dueAt: never, nextAttemptAt: null } }
       await move({ webhookId, status: 'PENDING', claimToken: 0 }, cancelled)
       await move({ webhookId, status: 'HELD' }, cancelled)
+    },
+
+    /** Cancels what waits and was made until `until`, except these types and tests. */
+    async cancelTypes(webhookId: string, kept: readonly EventType[], until: Date): Promise<void> {
+      const others = {
+        ...{ webhookId, order: { $lt: orderOf(new Date(until.getTime() + 1), '') } },
+        eventType: { $nin: [...kept, 'webhook.test' as const] },
+      }
+      await move({ ...others, status: 'PENDING', claimToken: 0 }, cancelled)
+      await move({ ...others, status: 'HELD' }, cancelled)
+    },
+
+    /** Cancels these, unless they are in flight or a person has asked for them meanwhile. */
+    async cancelWaiting(webhookId: string, ids: readonly string[]): Promise<void> {
+      await deliveries.updateMany(
+        { _id: { $in: [...ids] }, webhookId, status: 'PENDING', claimToken: 0, lane: { $ne: 'manual' } },
+        cancelled,
+      )
     },
 
     /**
@@ -229,7 +250,7 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
             { $set: { status: before, dueAt: never, nextAttemptAt: null } },
           )
         }
-        await move(mine, { $set: { status: 'CANCELLED', dueAt: never, nextAttemptAt: null } })
+        await move(mine, cancelled)
       }
     },
 

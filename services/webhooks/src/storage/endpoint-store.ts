@@ -144,6 +144,11 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
       await endpoints.updateOne({ _id: id }, { $max: { pulledFor: closedAt } })
     },
 
+    /** Stores the narrowing of its types for which waiting deliveries were cancelled. */
+    async notePruned(id: string, narrowedAt: Date): Promise<void> {
+      await endpoints.updateOne({ _id: id }, { $max: { prunedAt: narrowedAt } })
+    },
+
     /** The work counts of these endpoints (`wakes`), by id. */
     async workCounts(ids: readonly string[]): Promise<Map<string, number>> {
       if (ids.length === 0) return new Map()

@@ -151,6 +151,12 @@ export function runEndpoint(
     const choice = await claimDeliveries.choose({ view, inFlight: flying, probeInFlight, turns, now })
     turns = choice.turns
     const { nextAt } = choice
+    if (choice.unsubscribed.length > 0) {
+      await claimDeliveries.cancel(webhookId, choice.unsubscribed)
+      view.remove(new Set(choice.unsubscribed.map(({ _id }) => _id)))
+      // They had the places of others.
+      signal.ring()
+    }
     // One that has just been written as waiting may still have its place: it is chosen again without it.
     const chosen = choice.chosen.filter(({ due }) => !inFlight.has(due._id))
     const holds = { inFlight: inFlight.size, scarceMax: held.scarceMax(now) }

@@ -91,6 +91,8 @@ const moveLines = {
   release: by('change-endpoint, endpoint-view', 'the endpoint was found under a scope, or is under lease'),
   hasHeld: by('endpoint-view', leased),
   cancelAll: by('change-endpoint, endpoint-view', 'the endpoint was found under a scope, or is under lease'),
+  cancelTypes: by('prune-deliveries', 'the endpoint was found under a scope, or is under lease'),
+  cancelWaiting: by('claim-deliveries', leased),
   reopen: scoped((scope, ids) =>
     deliveries.reopen(
       scope,
@@ -159,6 +161,7 @@ const stores = {
     ),
     noteSuccesses: by('settle-attempt', 'endpoints to which this worker delivered under its lease'),
     notePulled: by('endpoint-view', leased),
+    notePruned: by('prune-deliveries', 'the endpoint was found under a scope, or is under lease'),
     workCounts: by('lease-endpoints', leased),
     lowerDue: by(
       'lease-endpoints, create-deliveries',

@@ -50,7 +50,7 @@ t.test('a worker without any heartbeat yet takes nothing, however young its proc
       retire: async () => undefined,
     },
     openEndpointView: unused,
-    claimDeliveries: { choose: unused, claim: unused },
+    claimDeliveries: { choose: unused, cancel: unused, claim: unused },
     makeAttempt: unused,
     settleAttempt: unused,
     recoverOrphans: unused,

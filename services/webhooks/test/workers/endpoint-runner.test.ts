@@ -15,7 +15,16 @@ const triesMax = 50
 
 const scope = { operatorId: 'an operator', environment: 'SANDBOX' } as const
 const endpoint = {
-  ...{ _id: 'whe_1', ...scope, leaseToken: 1, wakes: 0, version: 1, deletedAt: null, pulledFor: null },
+  ...{
+    _id: 'whe_1',
+    ...scope,
+    leaseToken: 1,
+    wakes: 0,
+    version: 1,
+    deletedAt: null,
+    events: [],
+    pulledFor: null,
+  },
   health: newHealth(8),
 } as unknown as EndpointDocument
 const waiting = Array.from({ length: 6 }, (_, index): DueDelivery => {

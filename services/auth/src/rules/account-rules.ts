@@ -46,15 +46,47 @@ export function requireCurrencies(codes: readonly string[]): void {
   )
 }
 
-/** @throws ServiceError VALIDATION_ERROR at `timezone` */
+/** Zones that Unicode's data knows by a former name, with the name that IANA gives them since. */
+const renamedZones: ReadonlyMap<string, string> = new Map([
+  ['Africa/Asmera', 'Africa/Asmara'],
+  ['America/Buenos_Aires', 'America/Argentina/Buenos_Aires'],
+  ['America/Catamarca', 'America/Argentina/Catamarca'],
+  ['America/Coral_Harbour', 'America/Atikokan'],
+  ['America/Cordoba', 'America/Argentina/Cordoba'],
+  ['America/Godthab', 'America/Nuuk'],
+  ['America/Indianapolis', 'America/Indiana/Indianapolis'],
+  ['America/Jujuy', 'America/Argentina/Jujuy'],
+  ['America/Louisville', 'America/Kentucky/Louisville'],
+  ['America/Mendoza', 'America/Argentina/Mendoza'],
+  ['Asia/Calcutta', 'Asia/Kolkata'],
+  ['Asia/Katmandu', 'Asia/Kathmandu'],
+  ['Asia/Rangoon', 'Asia/Yangon'],
+  ['Asia/Saigon', 'Asia/Ho_Chi_Minh'],
+  ['Atlantic/Faeroe', 'Atlantic/Faroe'],
+  ['Europe/Kiev', 'Europe/Kyiv'],
+  ['Pacific/Enderbury', 'Pacific/Kanton'],
+  ['Pacific/Ponape', 'Pacific/Pohnpei'],
+  ['Pacific/Truk', 'Pacific/Chuuk'],
+])
+
+/**
+ * Takes the canonical name of an IANA time zone, letter by letter. Source: docs/contract.md, section 11.
+ * @throws ServiceError VALIDATION_ERROR at `timezone`, naming the canonical name of an alias
+ */
 export function requireTimezone(text: string): void {
-  if (!isTimezone(text)) throw invalidField('timezone', 'must be an IANA time zone such as "Europe/Malta"')
+  const canonical = canonicalZone(text)
+  if (canonical === null)
+    throw invalidField('timezone', 'must be the name of an IANA time zone, such as "Europe/Malta"')
+  if (canonical !== text) throw invalidField('timezone', `must be written "${canonical}"`)
 }
 
-function isTimezone(text: string): boolean {
+function canonicalZone(text: string): string | null {
+  // Offsets such as +05:30 are time zones for JavaScript alone.
+  if (!/^[A-Za-z]/.test(text)) return null
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone.length > 0
+    const zone = new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone
+    return renamedZones.get(zone) ?? zone
   } catch {
-    return false
+    return null
   }
 }

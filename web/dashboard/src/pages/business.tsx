@@ -123,7 +123,11 @@ function ChangeBusiness({ of: business, onClose }: { of: Business; onClose: () =
                 autoComplete="off"
               />
             </Field>
-            <Field label="Time zone" hint="Such as Europe/Malta." fault={faults.timezone}>
+            <Field
+              label="Time zone"
+              hint="Such as Europe/Malta. Times are shown in it; days of reports are UTC days."
+              fault={faults.timezone}
+            >
               <input
                 type="text"
                 name="timezone"

@@ -39,6 +39,10 @@ export type OpenRewind = Pick<RewindDocument, '_id' | 'fromSeq' | 'toSeq'>
 export type RewindStore = ReturnType<typeof createRewindStore>
 
 const openMax = 10
+/** A rewind makes its consumer within this long of its start. Source: ours. */
+const rewindHoldsMs = 60_000
+/** A rewind that began earlier than this has no say any more in where its consumer begins. Source: ours. */
+const rewindCountsMs = 24 * 3600 * 1000
 const openKnownMs = 1000
 const startMarginMs = 100
 const attemptsMax = 5
@@ -115,6 +119,24 @@ export function createRewindStore({
         known = null
       })
       return read
+    },
+
+    /**
+     * What whoever would make the consumer again has to know: whether a rewind is about to make it, and the
+     * sequences from which rewinds want the messages.
+     */
+    async orders(): Promise<{ hold: boolean; fromSeqs: number[] }> {
+      const nowMs = clock.now().getTime()
+      const found = await rewinds
+        .find({ done: false }, { projection: { fromSeq: 1, createdAt: 1 } })
+        .sort({ createdAt: -1 })
+        .limit(openMax)
+        .toArray()
+      const ageMs = ({ createdAt }: Pick<RewindDocument, 'createdAt'>) => nowMs - createdAt.getTime()
+      return {
+        hold: found.some((rewind) => ageMs(rewind) < rewindHoldsMs),
+        fromSeqs: found.filter((rewind) => ageMs(rewind) < rewindCountsMs).map(({ fromSeq }) => fromSeq),
+      }
     },
 
     /** Counts ended messages into their rewinds. Do it before they are acknowledged. */

@@ -1,6 +1,6 @@
 import { createCallMetrics } from '@pitboss/bus/call-metrics'
 import { createCallTokens } from '@pitboss/bus/call-tokens'
-import { createConsumerMetrics } from '@pitboss/bus/consumer-metrics'
+import { createConsumerMetrics, createStreamMetrics } from '@pitboss/bus/consumer-metrics'
 import { roundsMovements, webhooksFanout } from '@pitboss/bus/topology'
 import { createMetrics as createGatewayMetrics } from '@pitboss/gateway/metrics'
 import {
@@ -43,6 +43,8 @@ const bus = {
   },
 }
 
+const watch = { pending: () => null, stalledMs: () => 0 }
+
 function registerCallMetrics(registry: Registry): void {
   createCallMetrics(registry)
   createCallTokens({ loadKeys: async () => [], mode: 'require', logger, registry })
@@ -62,7 +64,7 @@ const registering: Readonly<Record<string, (registry: Registry) => void>> = {
     })
     countRoundStates({ insert: unasked, update: unasked, updateUnclaimed: unasked }, registry)
     createOutboxMetrics({ registry, collections: { rounds: idle, sessions: idle }, clock })
-    createConsumerMetrics({ registry, bus, consumer: roundsMovements })
+    createConsumerMetrics({ registry, watch, consumer: roundsMovements })
     createConflictNote(registry, logger)
     createReceiptNote(registry, logger)
     createYieldNote(registry)
@@ -76,7 +78,8 @@ const registering: Readonly<Record<string, (registry: Registry) => void>> = {
   },
   webhooks(registry) {
     registerCallMetrics(registry)
-    createConsumerMetrics({ registry, bus, consumer: webhooksFanout })
+    createConsumerMetrics({ registry, watch, consumer: webhooksFanout })
+    createStreamMetrics({ registry, bus })
     createWebhookMetrics(registry, createSlots({ totalMax: 1 }))
     createLatenessNote(registry, async () => ({ breakersOpen: 0, behindBreakerMs: 0, untakenMs: 0 }))
   },

@@ -26,6 +26,12 @@ const receivers: Readonly<Record<string, string>> = {
   FirstAttemptsLate: 'on-call',
   FirstAttemptsLateSlowly: 'tickets',
   WalletsDoNotAnswer: 'on-call',
+  EventsNotRecorded: 'on-call',
+  ConsumerBehind: 'tickets',
+  EventsInOutbox: 'on-call',
+  StreamFills: 'on-call',
+  PlayRefused: 'on-call',
+  DeliveriesLate: 'on-call',
   PodDoesNotAnswer: 'tickets',
   EventLoopLate: 'tickets',
 }

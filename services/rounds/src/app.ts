@@ -4,8 +4,10 @@ import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
 import { eventsPosition } from '@pitboss/bus/consume-durable'
 import { createConsumerMetrics } from '@pitboss/bus/consumer-metrics'
 import { serveCalls } from '@pitboss/bus/serve-calls'
-import { roundsMovements } from '@pitboss/bus/topology'
+import { roundsMovements, webhooksFanout } from '@pitboss/bus/topology'
+import { watchConsumer } from '@pitboss/bus/watch-consumer'
 import { watchFullness } from '@pitboss/bus/watch-fullness'
+import { createConsumerPositions } from '@pitboss/storage/consumer-positions'
 import { appendAudit, signStopRecord } from '@pitboss/contracts/calls/auth'
 import { isAudited } from '@pitboss/contracts/defined-calls'
 import { newServerSeed, seedHash } from '@pitboss/fairness/server-seed'
@@ -110,6 +112,10 @@ type RoundsOptions = {
   catalogue?: Catalogue
   returnsAlarm?: AlarmRule
   yields?: YieldRule
+  /** Whether events wait and none is recorded; never, unless told: webhooks need not run beside a proof. */
+  isRecordingStopped?: () => boolean
+  /** The monotonic clock by which the consumer is missed. */
+  nowMs?: () => number
 }
 
 /**
@@ -129,6 +135,8 @@ export async function startRounds({
   catalogue: plainCatalogue = createCatalogue(),
   returnsAlarm = 'take-down',
   yields = usualYield,
+  isRecordingStopped = () => false,
+  nowMs = () => performance.now(),
 }: RoundsOptions): Promise<{ stop(): Promise<void> }> {
   await ensureIndexes(db, indexes, logger)
   const bus = wrap.bus?.(plainBus) ?? plainBus
@@ -173,16 +181,29 @@ export async function startRounds({
     ...{ sessions, reports, catalogue, audit, clock, newId, logger },
   }
   const returns = createReturnsStore({ db })
+  const rewinds = createRewindStore({ db, clock, newId })
+  const watch = watchConsumer({
+    bus,
+    consumer: roundsMovements,
+    remake: {
+      positions: createConsumerPositions(db),
+      notes: () => true,
+      orders: rewinds.orders,
+      onBack: () => undefined,
+    },
+    ...{ logger, nowMs },
+  })
   if (registry !== undefined) {
     registerMetrics(registry, { rounds: base.rounds, returns })
     const collections = { rounds: roundsStore.collection, sessions: sessions.collection }
     createOutboxMetrics({ registry, collections, clock })
-    createConsumerMetrics({ registry, bus, consumer: roundsMovements })
+    createConsumerMetrics({ registry, watch, consumer: roundsMovements })
   }
   const [playerLimits, spends] = [createPlayerLimitsStore({ db }), createSpendsStore({ db })]
   const reading = createReadLimits({ playerLimits, spends, sessions, clock, clockOffsetMs })
   const admitPlay = createAdmitPlay({
     isStreamFull: fullness.isFull,
+    isRecordingStopped,
     latenessOf: lateness.of,
     yields,
     random: Math.random,
@@ -220,7 +241,6 @@ export async function startRounds({
     sweep: whileClockAgrees(clockAheadMs, createSweepRounds({ ...parts, recover, random: Math.random })),
     logger,
   })
-  const rewinds = createRewindStore({ db, clock, newId })
   const handleLateMovement = createLateMovementHandler({ ...parts, recover })
   const consumer = consumeMovements({ bus, handleLateMovement, rewinds, logger })
 
@@ -250,6 +270,7 @@ export async function startRounds({
     async stop() {
       await calls.stop()
       lateness.stop()
+      await watch.stop()
       await consumer.stop()
       await sweeper.stop()
       await stopSettler.stop()
@@ -275,6 +296,7 @@ export async function runRounds({
   const storage = await connectServiceStorage({ service, config, host })
   const bus = await connectServiceBus({ service, config, host })
   host.check('nats', () => bus.connected())
+  const recording = watchConsumer({ bus, consumer: webhooksFanout, logger })
   const rounds = await startRounds({
     bus,
     storage,
@@ -287,6 +309,7 @@ export async function runRounds({
       fromMs: config.PITBOSS_PLAY_YIELDS_FROM_S * 1000,
       allMs: config.PITBOSS_PLAY_STOPS_FROM_S * 1000,
     },
+    isRecordingStopped: recording.isStalled,
     logger,
     registry,
     wrap,
@@ -294,6 +317,7 @@ export async function runRounds({
   return {
     async stop() {
       await rounds.stop()
+      await recording.stop()
       await bus.close()
       await storage.close()
     },

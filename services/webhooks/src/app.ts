@@ -4,10 +4,11 @@ import type { Db } from 'mongodb'
 import { createCallTokens, keysFromAuth } from '@pitboss/bus/call-tokens'
 import { connectServiceBus } from '@pitboss/bus/connect-bus'
 import { createTailNotes } from '@pitboss/bus/tail-notes'
-import { createConsumerMetrics } from '@pitboss/bus/consumer-metrics'
+import { createConsumerMetrics, createStreamMetrics } from '@pitboss/bus/consumer-metrics'
 import { serveCalls } from '@pitboss/bus/serve-calls'
 import { webhooksFanout } from '@pitboss/bus/topology'
 import { waitForTopology } from '@pitboss/bus/consume-durable'
+import { watchConsumer } from '@pitboss/bus/watch-consumer'
 import { isWithin } from '@pitboss/contracts/address-range'
 import type { OutboundSettings } from '@pitboss/outbound/address-guard'
 import { createTimeScale } from '@pitboss/runtime/clock'
@@ -21,6 +22,7 @@ import { createFoldFigures, figuresLeaseTtlMs, startFigures } from '@pitboss/sto
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createLease } from '@pitboss/storage/lease'
+import { createConsumerPositions } from '@pitboss/storage/consumer-positions'
 import { createRewindStore } from '@pitboss/storage/rewind-store'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
@@ -86,11 +88,14 @@ export async function startWebhooks({
   host,
   wrap = {},
   attemptTimeoutMs,
+  nowMs,
 }: {
   config: Config
   host: ServiceHost
   wrap?: Partial<WebhooksWrap>
   attemptTimeoutMs?: number
+  /** The monotonic clock by which the consumer is missed. */
+  nowMs?: () => number
 }): Promise<RunningService> {
   const { logger } = host
   const bus = await connectServiceBus({ service, config, host })
@@ -102,6 +107,22 @@ export async function startWebhooks({
   const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
   const seals = createRewriteSeals({ db, keyring, places: sealedPlaces, logger })
   await seals.reportMissing()
+  const rewinds = createRewindStore({ db, clock, newId })
+  const recording = createFanoutLateness()
+  let holdsFanout = () => false
+  const watch = watchConsumer({
+    bus,
+    consumer: webhooksFanout,
+    remake: {
+      positions: createConsumerPositions(db),
+      notes: () => holdsFanout(),
+      orders: rewinds.orders,
+      onBack: recording.forgive,
+    },
+    logger,
+    ...(nowMs === undefined ? {} : { nowMs }),
+  })
+  host.check(`consumer ${webhooksFanout.config.durable_name}`, () => !watch.isStalled())
   await waitForTopology({
     bus,
     consumers: [{ stream: webhooksFanout.stream, name: webhooksFanout.config.durable_name }],
@@ -109,7 +130,8 @@ export async function startWebhooks({
     signal: host.stopping,
   })
 
-  createConsumerMetrics({ registry: host.registry, bus, consumer: webhooksFanout })
+  createConsumerMetrics({ registry: host.registry, watch, consumer: webhooksFanout })
+  createStreamMetrics({ registry: host.registry, bus })
   const collections = collectionsOf(db)
   const eventStore = createEventStore(collections)
   const events = wrap.events?.(eventStore) ?? eventStore
@@ -148,7 +170,7 @@ export async function startWebhooks({
     replays: createReplayStore(collections),
     certifications: createCertificationStore(collections),
     parked: createParkedStore(collections),
-    rewinds: createRewindStore({ db, clock, newId }),
+    rewinds,
     figures: createFiguresStore(db),
     audit,
     bodies: createBodyCache(events, bodyCacheCharactersMax),
@@ -206,7 +228,6 @@ export async function startWebhooks({
     notifyReplayWorker: replayWorker.wake,
     notifyCertifier: certifier.wake,
   }
-  const recording = createFanoutLateness()
   const deferred = createDeferredDeliveries({ ...deps, createDeliveries })
   const fanout = startFanout({
     bus,
@@ -217,6 +238,7 @@ export async function startWebhooks({
     lateness: recording,
     logger,
   })
+  holdsFanout = fanout.holds
   const teller = startLatenessTeller({
     ...{ bus, by: workerId, clock, logger },
     endpoints: dispatcher.lateness,
@@ -252,7 +274,7 @@ export async function startWebhooks({
 
   return {
     async stop() {
-      const parts = [calls, teller, fanout, replayWorker, certifier, dispatcher, figures]
+      const parts = [calls, teller, watch, fanout, replayWorker, certifier, dispatcher, figures]
       await Promise.all(parts.map((part) => part.stop()))
       notes.stop()
       await stopAudit()

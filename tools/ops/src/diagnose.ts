@@ -205,15 +205,18 @@ function checkTopology(topology: Facts['topology']): Finding {
 
 function checkConsumers(consumers: Facts['consumers']): Finding[] {
   if (consumers === null) return [silent('consumers', 'webhooks, which lists what is parked,')]
-  return consumers.map(({ name, lag_s: lag, pending, paused }) => {
+  return consumers.map(({ name, lag_s: lag, pending, paused, stalled }) => {
     const check = `consumer ${name}`
     if (paused)
       return { check, level: 'bad', finding: 'paused', remedy: `ops consumer resume ${name}, when it may` }
     return {
       check,
-      level: levelOf(lag, lagS),
+      level: stalled ? 'bad' : levelOf(lag, lagS),
       finding: lag === 0 ? 'nothing waits' : `${pending} events wait, the oldest for ${lag} s`,
-      remedy: lag < lagS.warn ? null : `ops consumer show ${name}; a replica more, or what it waits for`,
+      remedy:
+        lag < lagS.warn && !stalled
+          ? null
+          : `ops consumer show ${name}; a replica more, or what it waits for`,
     }
   })
 }

@@ -13,7 +13,7 @@ const service = (more: object) => ({
 })
 const consumer = (more: object) => ({
   ...{ name: 'webhooks-fanout', stream: 'EVENTS', pending: 0, ack_pending: 0, redelivered: 0 },
-  ...{ lag_s: 0, paused: false, last_error: null, ...more },
+  ...{ lag_s: 0, paused: false, stalled: false, last_error: null, ...more },
 })
 const stream = (more: object) => ({
   ...{ name: 'EVENTS', replicas: 3, late: 0, bytes: 5 * 2 ** 20, max: 1000 * 2 ** 20, days: 30, ...more },

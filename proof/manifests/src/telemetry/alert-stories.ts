@@ -27,6 +27,12 @@ const forged = `pitboss_calls_without_good_token_total{${pod('rounds')},reason="
 const receipts = (state: string) => `pitboss_rounds_receipts_total{${pod('rounds')},state="${state}"}`
 const returnAlarms = `pitboss_return_alarms{${pod('rounds')}}`
 const lag = `nodejs_eventloop_lag_p99_seconds{${pod('rounds')}}`
+const stalled = `pitboss_consumer_stalled_seconds{${pod('webhooks')},consumer="webhooks-fanout"}`
+const behind = `pitboss_consumer_pending{${pod('webhooks')},consumer="webhooks-fanout"}`
+const outbox = `pitboss_outbox_oldest_seconds{${pod('rounds')},collection="rounds"}`
+const used = `pitboss_stream_used_ratio{${pod('webhooks')},stream="EVENTS"}`
+const refused = `pitboss_rounds_play_refused_total{${pod('rounds')},why="stream-full"}`
+const late = `pitboss_webhook_late_seconds{${pod('webhooks')}}`
 const up = `up{job="pitboss/pitboss",${labels},pod="rounds-1"}`
 
 type Case = readonly [what: string, series: Story['series'], at: string, every?: string]
@@ -176,6 +182,37 @@ const cases: Readonly<Record<string, { readonly fires: readonly Case[]; readonly
         ['one of two answers', { [wallet('unknown')]: '0+60x60', [wallet('success')]: '0+60x60' }, '40m'],
         ['nobody plays', { [wallet('unknown')]: '5x60', [wallet('success')]: '50x60' }, '40m'],
       ],
+    },
+    EventsNotRecorded: {
+      fires: [['nothing is recorded', { [stalled]: '0x10 0+60x20' }, '14m']],
+      sleeps: [
+        ['it hesitates for seconds', { [stalled]: '0x10 9 0x20' }, '11m'],
+        [
+          'the consumer of rounds stands still',
+          { [stalled.replace('webhooks-fanout', 'rounds-movements')]: '0x10 0+60x20' },
+          '14m',
+        ],
+      ],
+    },
+    ConsumerBehind: {
+      fires: [['more come than are taken', { [behind]: '0x10 0+2000x40' }, '35m']],
+      sleeps: [['a rewind is over in minutes', { [behind]: '0x10 30000x6 0x40' }, '15m']],
+    },
+    EventsInOutbox: {
+      fires: [['the oldest only gets older', { [outbox]: '0x10 0+60x30' }, '18m']],
+      sleeps: [['the broker restarts', { [outbox]: '0x10 30 60 90 0x30' }, '14m']],
+    },
+    StreamFills: {
+      fires: [['it fills, an event after the other', { [used]: '0.5+0.01x60' }, '40m']],
+      sleeps: [['it is as full as it gets', { [used]: '0.5x60' }, '40m']],
+    },
+    PlayRefused: {
+      fires: [['stakes are refused', { [refused]: '0x10 0+30x20' }, '16m']],
+      sleeps: [['none is, for an hour', { [refused]: '40x60' }, '60m']],
+    },
+    DeliveriesLate: {
+      fires: [['deliveries come ever later', { [late]: '0x10 0+20x20' }, '15m']],
+      sleeps: [['they are seconds late', { [late]: '0x10 4x20' }, '15m']],
     },
     PodDoesNotAnswer: {
       fires: [['a pod is silent', { [up]: '1x5 0x30' }, '15m']],

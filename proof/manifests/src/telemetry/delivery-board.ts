@@ -32,6 +32,7 @@ export const deliveryBoard: Board = {
           unit: 's',
           queries: [{ expr: `max(pitboss_webhook_late_seconds{${here}})`, legend: 'late' }],
           limit: 10,
+          alerts: ['DeliveriesLate'],
         },
         {
           title: 'For how long the longest due delivery has been due, by how its endpoint stands',
@@ -83,7 +84,8 @@ export const deliveryBoard: Board = {
               legend: '{{collection}}',
             },
           ],
-          limit: 60,
+          limit: 120,
+          alerts: ['EventsInOutbox'],
         },
         {
           title: 'Messages that consumers have yet to acknowledge',
@@ -92,6 +94,41 @@ export const deliveryBoard: Board = {
           queries: [
             { expr: `max by (consumer) (pitboss_consumer_pending{${here}})`, legend: '{{consumer}}' },
           ],
+          limit: 10_000,
+          alerts: ['ConsumerBehind'],
+        },
+        {
+          title: 'For how long messages wait of which none is acknowledged',
+          says: 'From 15 s of webhooks-fanout on new play is refused.',
+          unit: 's',
+          queries: [
+            {
+              expr: `max by (consumer) (pitboss_consumer_stalled_seconds{${here}})`,
+              legend: '{{consumer}}',
+            },
+          ],
+          limit: 15,
+          alerts: ['EventsNotRecorded'],
+        },
+        {
+          title: 'How full the stream of events is',
+          says: 'A full one takes no event, so new play is refused.',
+          unit: 'percentunit',
+          queries: [{ expr: `max by (stream) (pitboss_stream_used_ratio{${here}})`, legend: '{{stream}}' }],
+          limit: 0.7,
+          alerts: ['StreamFills'],
+        },
+        {
+          title: 'New play that is refused so that events keep up',
+          says: 'None, as long as events are recorded and delivered in time and the stream has room.',
+          unit: 'reqps',
+          queries: [
+            {
+              expr: `sum by (why) (rate(pitboss_rounds_play_refused_total{${here}}[5m]))`,
+              legend: '{{why}}',
+            },
+          ],
+          alerts: ['PlayRefused'],
         },
       ],
     },

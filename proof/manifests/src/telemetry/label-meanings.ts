@@ -15,11 +15,12 @@ export const labelMeanings: Readonly<Record<string, string>> = {
   older_than: 'the least age: `0s`, `5m`, `1h`, `24h`. Each counts the older ones, too',
   state:
     'how a receipt compares with its round: `AGREES`, `DIFFERS`, or `UNCHECKED` for a page in another language or of another release',
-  why: 'why new play was refused: `stream-full`, the stream of events takes no more; `deliveries-late`, new events reach healthy receivers late',
+  why: 'why new play was refused: `stream-full`, the stream of events takes no more; `recording-stopped`, events wait and none is recorded; `deliveries-late`, new events reach healthy receivers late',
   metric: 'the name of a metric of this page',
   call: 'the subject of a call between services, such as `rounds.v1.player.play`',
   collection: 'the collection whose documents hold the events',
   consumer: 'a durable consumer: `webhooks-fanout`, `rounds-movements`',
+  stream: 'the stream of events, `EVENTS`',
   endpoints:
     'how the endpoints stand: `healthy`; `full`, the receiver has as many attempts as it takes; `unhealthy`, it failed lately or its breaker is open; `untaken`, no worker runs it yet',
   limit:

@@ -3,11 +3,11 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { shareOfPlay, type YieldRule } from '../rules/share-of-play.ts'
 
 /** Why new play is refused. */
-export const yieldReasons = ['stream-full', 'deliveries-late'] as const
+export const yieldReasons = ['stream-full', 'recording-stopped', 'deliveries-late'] as const
 export type YieldReason = (typeof yieldReasons)[number]
 
-/** A full stream has room again when somebody gives it some, or when its oldest events are over. */
-const fullRetryAfterS = 5
+/** A stream that is full, or of which nothing is recorded, is as good as before when somebody has seen to it. */
+const stoppedRetryAfterS = 5
 const lateRetryAfterS = 1
 
 /**
@@ -20,12 +20,15 @@ export type AdmitPlay = (scope: Scope) => void
 /** Creates the look before new play. Source: docs/contract.md, sections 7 and 11. */
 export function createAdmitPlay({
   isStreamFull,
+  isRecordingStopped,
   latenessOf,
   yields,
   random,
   noteRefused,
 }: {
   isStreamFull: () => boolean
+  /** Whether events wait and none is recorded. */
+  isRecordingStopped: () => boolean
   /** By how many milliseconds the account's deliveries are late. */
   latenessOf: (account: string) => number
   yields: YieldRule
@@ -37,7 +40,12 @@ export function createAdmitPlay({
     if (isStreamFull()) {
       noteRefused('stream-full')
       const message = 'New play is refused until there is room for its events; what is owed is settled.'
-      throw new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: fullRetryAfterS })
+      throw new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: stoppedRetryAfterS })
+    }
+    if (isRecordingStopped()) {
+      noteRefused('recording-stopped')
+      const message = 'New play is refused until its events are recorded again; what is owed is settled.'
+      throw new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: stoppedRetryAfterS })
     }
     if (random() < shareOfPlay(latenessOf(operatorId), yields)) return
     noteRefused('deliveries-late')

@@ -40,7 +40,7 @@ export function startFanout({
   lateness: Pick<FanoutLateness, 'forgive' | 'left'>
   handle: (messages: readonly DurableMessage[]) => Promise<void>
   logger: Logger
-}): { stop(): Promise<void> } {
+}): { holds(): boolean; stop(): Promise<void> } {
   const holder = createLeaseHolder(lease)
   let held: { token: number; heldAtMs: number; consumer: { stop(): Promise<void> } } | null = null
 
@@ -92,6 +92,8 @@ export function startFanout({
   const poll = startPoll({ event: 'fanout.interrupted', everyMs: leaseEveryMs, work: holdLease, logger })
 
   return {
+    /** Whether this replica works the consumer. */
+    holds: () => held !== null,
     async stop() {
       await poll.stop()
       await leave()

@@ -7,6 +7,7 @@ import {
   jetstreamManager,
 } from '@nats-io/jetstream'
 import type { Bus } from '@pitboss/bus/connect-bus'
+import { webhooksFanout } from '@pitboss/bus/topology'
 import { movementsRewind } from '@pitboss/contracts/calls/rounds'
 import { fanoutRewind, opsListParked, opsRetryParked, opsShowParked } from '@pitboss/contracts/calls/webhooks'
 import { ServiceError } from '@pitboss/errors/service-error'
@@ -20,6 +21,9 @@ import { UsageError } from '../failures.ts'
 
 const pausedUntil = new Date('2999-12-31T00:00:00Z')
 const askEveryMs = 250
+
+const pauseWarning =
+  'While events wait, webhooks is not ready from 15 s on and new play is refused, until it is resumed; what is owed is settled.'
 
 /** Calls that ask the service which works a consumer to count a rewind of it. */
 const counted = new Map([
@@ -50,8 +54,9 @@ export function consumerCommands(program: Command): void {
   })
   for (const verb of ['pause', 'resume'] as const) {
     const change = withChangeFlags(noun.command(`${verb} <name>`))
-    onRun(change, async ({ bus, order, show, confirm, audit }, name: string) => {
+    onRun(change, async ({ bus, order, show, note, confirm, audit }, name: string) => {
       const view = await find(bus, name)
+      if (verb === 'pause' && name === webhooksFanout.config.durable_name) note(pauseWarning)
       await confirm(`${verb} ${name}?`)
       await audit(`consumer.${verb}`, name, {})
       if (!order.dryRun) {

@@ -1,10 +1,11 @@
+import { topology, webhooksFanout } from '@pitboss/bus/topology'
 import { opsAuthStatus } from '@pitboss/contracts/calls/auth-ops'
 import { opsRoundsStatus } from '@pitboss/contracts/calls/rounds'
 import { opsWalletStatus } from '@pitboss/contracts/calls/wallet-ops'
 import { opsWebhooksStatus } from '@pitboss/contracts/calls/webhooks'
 import { clockDifferenceMaxMs } from '@pitboss/runtime/clock'
 import type { Command } from 'commander'
-import { viewConsumers } from '../consumer-view.ts'
+import { type ConsumerView, viewConsumers } from '../consumer-view.ts'
 import { onRun, withCommonFlags } from '../ops-run.ts'
 import { textTable } from '../output.ts'
 import { pingServices } from '../ping-services.ts'
@@ -43,6 +44,7 @@ export function statusCommand(program: Command): void {
         `${stream.name} is full: it takes no event, so new play is refused and events wait in their outboxes; ops topology apply with more --events-max-mb, or fewer --events-days`,
       )
     }
+    if (consumers !== null) problems.push(...consumerProblems(consumers))
     const nats = {
       version: bus.nc.info?.version ?? null,
       server: bus.nc.info?.server_name ?? null,
@@ -68,6 +70,25 @@ export function statusCommand(program: Command): void {
       ...(problems.length === 0 ? [] : [`PROBLEMS\n${problems.toSorted().join('\n')}`]),
     ]
     show(record, text.join('\n\n'))
+  })
+}
+
+/** Durable consumers that are missing, or of which messages wait while none is acknowledged. */
+export function consumerProblems(
+  consumers: readonly Pick<ConsumerView, 'name' | 'pending' | 'lag_s' | 'paused' | 'stalled'>[],
+): string[] {
+  return topology.consumers.flatMap(({ config: { durable_name: name } }) => {
+    const found = consumers.find((one) => one.name === name)
+    const effect = name === webhooksFanout.config.durable_name ? ', so new play is refused' : ''
+    if (found === undefined)
+      return [
+        `consumer ${name} is missing: its service makes it again 15 s after it was missed; else ops topology apply`,
+      ]
+    if (!found.stalled) return []
+    const remedy = found.paused
+      ? `it is paused; ops consumer resume ${name}`
+      : 'look at its service and database'
+    return [`consumer ${name}: messages wait for ${found.lag_s} s and none is recorded${effect}: ${remedy}`]
   })
 }
 

@@ -1,6 +1,6 @@
 import { subjectsAskedBy } from '@pitboss/contracts/defined-calls'
 import { latenessSubject } from '@pitboss/contracts/lateness'
-import { accessBucket, accessNews, eventsStream } from '@pitboss/bus/topology'
+import { accessBucket, accessNews, eventsStream, roundsMovements } from '@pitboss/bus/topology'
 import { type TailRoot, tailRoots, tailWatchSubject } from '@pitboss/bus/tail-notes'
 import { answerRoot } from '@pitboss/bus/wire'
 
@@ -30,10 +30,27 @@ const durable = (stream: string, name: string) => [
 /** Notes of a service about accounts that are followed. */
 const tailsOf = (root: TailRoot) => `${root}.tail.v1.>`
 
-const fanout = durable(eventsStream.name, 'webhooks-fanout')
+/**
+ * Makes the consumer again when the broker has lost it, from where it was: with the stream's state, and the
+ * message at a sequence.
+ * @param filter the consumer's filter, which is a part of the subject
+ */
+const remake = (stream: string, name: string, filter: string | null = null) => [
+  `$JS.API.CONSUMER.CREATE.${stream}.${[name, ...(filter === null ? [] : [filter])].join('.')}`,
+  `$JS.API.STREAM.INFO.${stream}`,
+  `$JS.API.STREAM.MSG.GET.${stream}`,
+]
+
+const fanout = [
+  ...durable(eventsStream.name, 'webhooks-fanout'),
+  ...remake(eventsStream.name, 'webhooks-fanout'),
+]
 /** Tells how far webhooks has recorded: until then an event stays in its outbox. */
 const fanoutInfo = `$JS.API.CONSUMER.INFO.${eventsStream.name}.webhooks-fanout`
-const movements = durable(eventsStream.name, 'rounds-movements')
+const movements = [
+  ...durable(eventsStream.name, 'rounds-movements'),
+  ...remake(eventsStream.name, 'rounds-movements', roundsMovements.config.filter_subject),
+]
 
 /**
  * Subjects on which a replica is asked for its identity. Not `$SRV.*`: it would also let a user hear

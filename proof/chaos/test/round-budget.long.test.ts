@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { connectStorage } from '@pitboss/storage/connect-storage'
 import { createOperatorClient } from '@pitboss/testing/operator-client'
+import { judgeQueries } from '@pitboss/testing/judge-queries'
+import { queriesOf } from '@pitboss/testing/mongodb-planner'
 import { runStack } from '@pitboss/testing/run-stack'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { withEngines } from '@pitboss/testing/with-engines'
@@ -142,6 +144,11 @@ t.test('a round of dice stays within its budgets, and every index has a query th
   const client = await MongoClient.connect(engines.mongodbUrl)
   t.teardown(() => client.close())
   await checkIndexes(t, client, engines.databasePrefix)
+  const asked = database.seen.flatMap(({ command }) => {
+    const { collection, queries } = queriesOf(command) ?? { collection: '', queries: [] }
+    return queries.map((query) => ({ collection, query }))
+  })
+  t.strictSame([...new Set(await judgeQueries(asked))], [], 'MongoDB reads all of nothing')
   const page = readFileSync(new URL('../../../docs/mongodb.md', import.meta.url), 'utf8')
   const sent = [...new Set(database.seen.map(({ name }) => name))].toSorted()
   t.strictSame(

@@ -2,10 +2,12 @@ import { channel } from 'node:diagnostics_channel'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Base, t } from 'tap'
+import { judgeQueries } from '../judge-queries.ts'
 import { madeDatabases } from '../made-databases.ts'
 import { endRun, openRun, sharedCount } from '../run-end.ts'
 import { waitFor } from '../wait-for.ts'
 import { childrenCpuSeconds, ownCpuSeconds } from './cpu-seconds.ts'
+import { recordQueries } from './record-queries.ts'
 import { runningFile } from './running-file.ts'
 import { endOfFile, type FileReport, type Order } from './worker-messages.ts'
 
@@ -22,6 +24,7 @@ const closedWithinMs = 3_000
 Base.prototype.setTimeout = () => undefined
 
 openRun()
+const takeQueries = recordQueries()
 const cpuSeconds = () => ownCpuSeconds() + childrenCpuSeconds()
 let processes = 0
 channel('child_process').subscribe(() => {
@@ -59,7 +62,7 @@ async function runFile(file: string): Promise<FileReport> {
   })
   // what this file has opened for the files after it, too, stays open
   const open = sharedCount() > before.shared ? [] : await leftOpen(before.open)
-  const complaints = [...exitComplaint(), ...open]
+  const complaints = [...exitComplaint(), ...open, ...(await judgeQueries(takeQueries()))]
   process.chdir(folder)
   putBack(environment)
   process.stdout.write(`${endOfFile(file)}\n`)

@@ -230,7 +230,9 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
     /** Every event of these rounds, with what its envelope says. For operations. */
     async ofRounds(roundIds: readonly string[]): Promise<Pick<EventDocument, '_id' | 'body'>[]> {
       if (roundIds.length === 0) return []
-      return events.find({ roundId: { $in: [...roundIds] } }, { projection: { body: 1 } }).toArray()
+      return events
+        .find({ roundId: { $in: [...roundIds] } }, { projection: { body: 1 }, hint: 'of_round' })
+        .toArray()
     },
 
     /** Events of a round in recording order. */
@@ -238,14 +240,14 @@ export function createEventStore({ events }: Pick<Collections, 'events'>) {
       events
         .find({ roundId, ...scopeFields(scope) }, { projection: { body: 1 } })
         .sort({ seq: 1 })
-        .hint('round')
+        .hint('of_round')
         .limit(limit)
         .toArray(),
 
     /** Events of a round in recording order, at most 200. For operations. */
     async ofRound(roundId: string): Promise<Pick<EventDocument, '_id' | 'body' | 'seq'>[]> {
       const found = await events
-        .find({ roundId }, { projection: { body: 1, seq: 1 } })
+        .find({ roundId }, { projection: { body: 1, seq: 1 }, hint: 'of_round' })
         .limit(roundEventsMax)
         .toArray()
       return found.toSorted((a, b) => a.seq - b.seq)

@@ -31,11 +31,9 @@ export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
     { name: 'recording_order', key: { operatorId: 1, environment: 1, seq: 1 }, unique: true },
     { name: 'type_order', key: { operatorId: 1, environment: 1, type: 1, seq: 1 } },
     { name: 'created_high', key: { operatorId: 1, environment: 1, createdHighAt: 1, seq: 1 } },
-    {
-      name: 'round',
-      key: { roundId: 1 },
-      partialFilterExpression: { roundId: { $type: 'string' } },
-    },
+    { name: 'of_round', key: { roundId: 1 }, partialFilterExpression: { roundId: { $gt: '' } } },
+    // Leaves with the next release: replicas of the last one name it. MongoDB never proves a filter by $type.
+    { name: 'round', key: { roundId: 1 }, partialFilterExpression: { roundId: { $type: 'string' } } },
     { name: 'fact', key: { fact: 1 }, unique: true, partialFilterExpression: { fact: { $gt: '' } } },
   ],
   endpoints: [
@@ -74,6 +72,12 @@ export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
       key: { attemptedAt: 1 },
       partialFilterExpression: { attemptedAt: { $gt: new Date(0) } },
     },
+    {
+      name: 'replay_job',
+      key: { replayId: 1, status: 1 },
+      partialFilterExpression: { replayId: { $gt: '' } },
+    },
+    // Leaves with the next release, as events.round does.
     {
       name: 'replay',
       key: { replayId: 1, status: 1 },

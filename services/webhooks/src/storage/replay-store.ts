@@ -45,7 +45,7 @@ export function createReplayStore({ replays }: Pick<Collections, 'replays'>) {
 
     /** Number of the account's jobs under way in both environments, counted up to `most`. */
     countRunning: ({ operatorId }: Scope, most: number): Promise<number> =>
-      replays.countDocuments({ status: 'RUNNING', operatorId }, { limit: most }),
+      replays.countDocuments({ status: 'RUNNING', operatorId }, { limit: most, hint: 'running' }),
 
     /** The jobs under way after `afterId`, oldest first, at most `runningMax`. */
     running: (afterId: string): Promise<WithId<ReplayDocument>[]> =>

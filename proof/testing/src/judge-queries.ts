@@ -1,0 +1,82 @@
+import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { collectionScan, objectionTo, type Query, wholeScan } from './mongodb-planner.ts'
+
+type Declared = Readonly<Record<string, readonly IndexDeclaration[]>>
+
+/** What was asked of the database: by which file, or by nobody knows which. */
+export type AskedQuery = { readonly place?: string; readonly collection: string; readonly query: Query }
+
+type Meant = {
+  readonly collection: string
+  /** The partial index that is read whole; without one it is the collection. */
+  readonly index?: string
+  /** The only file that may. */
+  readonly place?: string
+  readonly small: string
+}
+
+/** Reads of all of a collection or of a partial index that are meant, each with what keeps it small. */
+const meant: readonly Meant[] = [
+  { collection: 'platform', small: 'it is one document' },
+  { collection: 'signing_keys', small: 'there is a new one every 90 days' },
+  { collection: 'parked', small: 'a message that failed five times and that nobody has seen to' },
+  {
+    collection: 'commitments',
+    place: 'services/rounds/src/storage/commitments-store.ts',
+    small: 'it is read once for each exchange of a master key, by an order of operations',
+  },
+  { collection: 'replays', index: 'running', small: 'an account runs at most 20 at a time' },
+  { collection: 'replays', index: 'uncounted', small: 'jobs that were cancelled a moment ago' },
+  { collection: 'certifications', index: 'one_running', small: 'jobs that run' },
+  { collection: 'reconciliations', index: 'one_running', small: 'jobs that run' },
+  { collection: 'rounds', index: 'one_unfinished', small: 'rounds that are not over' },
+  { collection: 'rounds', index: 'scope_due', small: 'rounds that wait for something' },
+  { collection: 'movements', index: 'pending', small: 'movements without an outcome' },
+  { collection: 'movements', index: 'due', small: 'movements that are to be repeated' },
+  { collection: 'return_alarms', index: 'open_by_game', small: 'alarms that nobody has lifted' },
+]
+
+let declarations: Promise<readonly Declared[]> | null = null
+
+/** The indexes that each service declares. */
+async function declaredIndexes(): Promise<readonly Declared[]> {
+  const read = async (file: string, name: string): Promise<Declared> =>
+    (await import(new URL(`../../../services/${file}`, import.meta.url).href))[name]
+  return Promise.all([
+    read('auth/src/storage/auth-stores.ts', 'authIndexes'),
+    read('rounds/src/storage/indexes.ts', 'indexes'),
+    read('wallet-bridge/src/storage/indexes.ts', 'indexes'),
+    read('webhooks/src/storage/indexes.ts', 'indexes'),
+  ])
+}
+
+/**
+ * The queries that MongoDB would answer by reading all of a collection or an index, in words. A collection that
+ * several services have is judged by each one's indexes; one that none declares is a test's own.
+ */
+export async function judgeQueries(asked: readonly AskedQuery[]): Promise<string[]> {
+  if (asked.length === 0) return []
+  declarations ??= declaredIndexes()
+  const all = await declarations
+  return asked.flatMap(({ place, collection, query }) => {
+    const objections = all.flatMap((declared) => {
+      const indexes = declared[collection]?.filter(({ retired }) => retired !== true)
+      return indexes === undefined ? [] : [objectionTo(query, indexes)]
+    })
+    const [first] = objections
+    if (first === undefined || objections.includes(null) || first === null) return []
+    if (meant.some((one) => isMeant(one, { place, collection, objection: first }))) return []
+    const text = JSON.stringify(query, (_, value) => (typeof value === 'bigint' ? String(value) : value))
+    return [`${place ?? 'somebody'} asks ${collection} for ${text.slice(0, 300)}: on MongoDB ${first}`]
+  })
+}
+
+function isMeant(
+  one: Meant,
+  { place, collection, objection }: { place: string | undefined; collection: string; objection: string },
+): boolean {
+  if (one.collection !== collection || (one.place !== undefined && one.place !== place)) return false
+  return one.index === undefined
+    ? objection.startsWith(collectionScan)
+    : objection === wholeScan({ name: one.index })
+}

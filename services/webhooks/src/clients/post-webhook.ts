@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import type { OutboundSettings } from '@pitboss/outbound/address-guard'
+import { decodeBody } from '@pitboss/outbound/decode-body'
 import { AddressRefusedError, createGuardedAgent } from '@pitboss/outbound/guarded-agent'
 import { resolveName } from '@pitboss/outbound/resolve-name'
 import type { Agent } from 'undici'
@@ -118,7 +119,7 @@ async function exchangeOnce(
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
       method: 'POST',
-      headers: { ...request.headers },
+      headers: { 'accept-encoding': 'identity', ...request.headers },
       body: request.body,
       signal: deadline.signal,
       headersTimeout: timeoutMs,
@@ -126,7 +127,7 @@ async function exchangeOnce(
     })
     marks.firstByte = performance.now()
     const given = isSuccess(statusCode) ? setTimeout(() => body.destroy(), successBodyMs) : undefined
-    const read = await readCapped(body, charsetOf(headers['content-type'])).finally(() => clearTimeout(given))
+    const read = await readCapped(body, headers).finally(() => clearTimeout(given))
     return answer(marks, {
       httpStatus: statusCode,
       error: read.error,
@@ -190,16 +191,19 @@ function tenths(ms: number): number {
 /** Reads until the end or the limit; a body that breaks off is no failure of its own. */
 async function readCapped(
   body: AsyncIterable<Uint8Array> & { destroy(): unknown },
-  charset: string,
+  headers: Readonly<Record<string, string | string[] | undefined>>,
 ): Promise<{ text: string; error: string | null }> {
+  const encoding = headers['content-encoding']
+  // The excerpt of an encoded answer may be made of more bytes, or of fewer.
+  const keptMax = encoding === undefined ? excerptBytes : bodyReadBytes
   const kept: Uint8Array[] = []
   let keptBytes = 0
   let readBytes = 0
   let error: string | null = null
   try {
     for await (const chunk of body) {
-      if (keptBytes < excerptBytes) {
-        const part = chunk.subarray(0, excerptBytes - keptBytes)
+      if (keptBytes < keptMax) {
+        const part = chunk.subarray(0, keptMax - keptBytes)
         kept.push(part)
         keptBytes += part.length
       }
@@ -210,7 +214,10 @@ async function readCapped(
     error = describeFailure(cause)
   }
   body.destroy()
-  return { text: decoderOf(charset).decode(Buffer.concat(kept)), error }
+  const raw = Buffer.concat(kept)
+  const bytes = decodeBody(raw, encoding, bodyReadBytes)?.bytes ?? raw
+  const text = decoderOf(charsetOf(headers['content-type'])).decode(bytes.subarray(0, excerptBytes))
+  return { text, error }
 }
 
 function charsetOf(type: string | string[] | undefined): string {

@@ -1,6 +1,7 @@
 import { createServer as createHttpServer, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { gzipSync } from 'node:zlib'
 import { listenLocally } from '@pitboss/testing/listen-locally'
 import t, { type Test } from 'tap'
 import { createPostWebhook } from '../../src/clients/post-webhook.ts'
@@ -92,4 +93,22 @@ t.test('an excerpt is read in the charset that the answer names', async (t) => {
   const unknown = { 'content-type': 'text/plain; charset=klingon' }
   const other = createHttpServer((_, response) => response.writeHead(500, unknown).end('café'))
   t.match(await poster(t)(await listen(t, other, 'http')), { ok: false, excerpt: 'café' })
+})
+
+t.test('deliveries ask for no encoding, and an excerpt of an encoded answer can be read', async (t) => {
+  const asked: unknown[] = []
+  const server = createHttpServer((request, response) => {
+    asked.push(request.headers['accept-encoding'])
+    response.writeHead(500, { 'content-encoding': 'gzip' }).end(gzipSync('out of order'))
+  })
+  t.match(await poster(t)(await listen(t, server, 'http')), { ok: false, excerpt: 'out of order' })
+  t.same(asked, ['identity'])
+})
+
+t.test('a receiver may send 100 Continue before its answer', async (t) => {
+  const server = createHttpServer((_, response) => {
+    response.writeContinue()
+    response.writeHead(204).end()
+  })
+  t.match(await poster(t)(await listen(t, server, 'http')), { ok: true, httpStatus: 204 })
 })

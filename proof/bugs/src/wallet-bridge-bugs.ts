@@ -2,6 +2,7 @@ import { newId } from '@pitboss/runtime/new-id'
 import type { WalletBridgeWrap } from '@pitboss/wallet-bridge/app'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { MovementState } from '@pitboss/wallet-bridge/rules/movement'
+import type { AskStanding } from '@pitboss/wallet-bridge/actions/end-budget'
 import type { ApplyMessage } from '@pitboss/wallet-bridge/actions/apply-message'
 import { toMovementEvent } from '@pitboss/wallet-bridge/records/render-movement'
 import type { DueMovements } from '@pitboss/wallet-bridge/storage/due-movements'
@@ -22,6 +23,7 @@ export function walletBridgeWith(has: HasBug): WalletBridgeWrap {
     client: (client) => clientWith(client, newId, has),
     apply: (apply) => applyWith(apply, newId, has),
     bus: (bus) => busWith(bus, has),
+    askStanding: (ask) => standingWith(ask, has),
   }
 }
 
@@ -39,7 +41,8 @@ export function applyWith(apply: ApplyMessage, newId: (prefix: string) => string
       const after = await apply(document, message, attempt)
       const { type, status, tries, call } = after.document
       if (type !== 'WIN' || status !== 'PENDING' || tries < 2 || call !== null) return after
-      return apply(after.document, { kind: 'resolved', at: message.at, as: 'failed' })
+      const rollback = { transactionId: newId('rbk'), reference: newId('txn'), roundClosed: true }
+      return apply(after.document, { kind: 'resolved', at: message.at, as: 'failed', rollback })
     }
   }
   if (has('wallet-bridge.rollback-of-win')) {
@@ -194,6 +197,11 @@ export function dueWith(due: DueMovements, has: HasBug): DueMovements {
       return found.map((document) => freed(document, now))
     },
   }
+}
+
+/** Takes it that nobody was told of a stake's success. */
+export function standingWith(ask: AskStanding, has: HasBug): AskStanding {
+  return has('wallet-bridge.rollback-of-played-stake') ? async () => 'not-taken' : ask
 }
 
 /** Opens the other environment's wallet. */

@@ -7,6 +7,7 @@ import {
   countRoundStates,
   createConflictNote,
   createReceiptNote,
+  createRefusedSettlementNote,
   createYieldNote,
   registerMetrics,
 } from '@pitboss/rounds/metrics'
@@ -67,6 +68,7 @@ const registering: Readonly<Record<string, (registry: Registry) => void>> = {
     createConsumerMetrics({ registry, watch, consumer: roundsMovements })
     createConflictNote(registry, logger)
     createReceiptNote(registry, logger)
+    createRefusedSettlementNote(registry, logger)
     createYieldNote(registry)
   },
   'wallet-bridge'(registry) {

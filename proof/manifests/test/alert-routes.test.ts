@@ -15,6 +15,7 @@ const receivers: Readonly<Record<string, string>> = {
   MovementUnresolved: 'money-on-call',
   MovementUnresolvedForADay: 'money-on-call',
   MovementsNotCounted: 'money-on-call',
+  SettlementRefused: 'money-on-call',
   ReceiptDiffers: 'money-on-call',
   CallWithoutGoodToken: 'security-on-call,on-call',
   ReturnsRuledOut: 'security-on-call,on-call',

@@ -2,10 +2,11 @@ import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import { notStarted } from '@pitboss/bus/call-failure'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { movementCalls } from '@pitboss/wallet-bridge/calls/movements'
-import { applyWith, dueWith, movementsWith } from '@pitboss/bugs/wallet-bridge-bugs'
+import { applyWith, dueWith, movementsWith, standingWith } from '@pitboss/bugs/wallet-bridge-bugs'
 import { clientWith } from '@pitboss/bugs/wallet-client-bugs'
 import { createResolveByPerson } from '@pitboss/wallet-bridge/actions/operate-movements'
 import { createTakeCallback } from '@pitboss/wallet-bridge/actions/take-callback'
+import { createAskStanding } from '@pitboss/wallet-bridge/clients/ask-standing'
 import type { BreakerNote } from '@pitboss/wallet-bridge/clients/breakers'
 import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movements'
 import { signBody, signatureTimestamp } from '@pitboss/signing/body-signature'
@@ -21,6 +22,7 @@ import { poll } from './poll.ts'
 import { scope, silent, type World } from './world.ts'
 
 const timeoutMs = 1000
+const audit = { entry: () => sampleAuditEntry() }
 const duePerLook = 128
 const boundReadMs = 3000
 
@@ -72,6 +74,8 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
     wallets: walletsOf(machine),
     due,
     client: clientWith(world.wallet.clientOf(machine), newId, has),
+    askStanding: standingWith(createAskStanding({ bus: bus.busOf(machine), logger: silent }), has),
+    audit,
     metrics: { callEnded: () => undefined },
     logger: silent,
     wake: () => undefined,
@@ -93,7 +97,7 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
   })
   const resolveByPerson = createResolveByPerson({
     ...{ apply, movements, outbox, clock, scaleMs, newId },
-    audit: { entry: () => sampleAuditEntry() },
+    audit,
   })
   const order = { by: 'sim', reason: null, dryRun: false }
   const onMachine = (work: () => Promise<unknown>) =>

@@ -4,9 +4,10 @@ import { codeOf } from '@pitboss/chaos/send'
 import { settleCharges, usedOf } from '@pitboss/rounds/rules/limit-book'
 import { BrokenInvariant } from './check-steps.ts'
 import type { LimitedPlayer } from './limited-player.ts'
-import type { World } from './world.ts'
+import { movementIdOf } from '@pitboss/wallet-bridge/rules/movement-keys'
+import { scope, type World } from './world.ts'
 
-type Tables = Pick<World, 'limits' | 'rounds' | 'wallet' | 'timeline'>
+type Tables = Pick<World, 'limits' | 'rounds' | 'movements' | 'wallet' | 'timeline'>
 
 /**
  * What the wallet has taken of the player stays within each limit of money, at every step.
@@ -59,12 +60,15 @@ export function checkLimitsAtEnd(
 }
 
 /**
- * What the wallet has taken of the player: stakes that stand, without those that it gave back, and those less
- * what was won. Minor units.
+ * What the wallet has taken of the player: stakes that stand, without those that it gave back, or refused in a
+ * word of its own and gives back, and those less what was won. Minor units.
  */
-function movedBy({ wallet: { ledger } }: Pick<World, 'wallet'>, playerId: string) {
+function movedBy({ movements, wallet: { ledger } }: Pick<World, 'movements' | 'wallet'>, playerId: string) {
+  const isOnItsWayBack = (id: string) =>
+    movements.table.get(movementIdOf(scope, id))?.reversal?.ofRefused === true
   const standing = ledger.entries.filter(
-    (entry) => entry.playerId === playerId && !ledger.rollbackOf.has(entry.transactionId),
+    ({ playerId: whose, transactionId: id }) =>
+      whose === playerId && !ledger.rollbackOf.has(id) && !isOnItsWayBack(id),
   )
   const sum = (isMeant: (entry: LedgerEntry) => boolean) =>
     standing.filter(isMeant).reduce((total, { amountMinor }) => total + amountMinor, 0n)

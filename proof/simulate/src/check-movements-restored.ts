@@ -5,7 +5,7 @@ import type { World } from './world.ts'
  * The promises that outlast movements which were set back, while the operator's wallet and rounds keep what
  * they know. Recovery may leave a movement unknown for good, a round that waits for it, or a win that its
  * round has taken back since; it never takes a stake or pays a win or a refund of a round a second time, for
- * what is asked again is asked under its first id.
+ * what is asked again is asked under its first id. It takes back no stake that was played.
  * @throws BrokenInvariant
  */
 export function checkMovementsRestored({ rounds, wallet: { ledger } }: World): void {
@@ -20,6 +20,10 @@ export function checkMovementsRestored({ rounds, wallet: { ledger } }: World): v
     const show = () => `${round.id}: ${own.map((one) => `${one.operation} ${one.transactionId}`).join(', ')}`
     const holds = (name: string, is: boolean) => {
       if (!is) throw new BrokenInvariant(`after a restore of movements: ${name}`, show())
+    }
+    const ids = new Set(own.map(({ transactionId }) => transactionId))
+    for (const { transactionId, state } of round.status === 'SETTLED' && !round.freeBet ? round.stakes : []) {
+      if (state === 'TAKEN') holds('the stake of a settled round stands', ids.has(transactionId))
     }
     const debits = own.filter(({ operation }) => operation === 'debit')
     const credits = own.filter(({ operation }) => operation === 'credit')

@@ -108,7 +108,15 @@ export function createStepChecks(
       if (status === 'SUCCESS' && type !== 'ROLLBACK' && reversal === null) {
         holds('SUCCESS here is one effect that stands at the wallet', !moves || standsAtWallet(id), show)
       }
-      if (status === 'FAILED') holds('what was refused has no effect', !standsAtWallet(id), show)
+      // What was refused in a word of the wallet's own may stand until its rollback.
+      const isUnclear = status === 'FAILED' && reversal?.ofRefused === true
+      if (status === 'FAILED' && !isUnclear) {
+        holds('what was refused has no effect', !standsAtWallet(id), show)
+      }
+      if (after.ofRefused === true && status === 'SUCCESS') {
+        const original = after.referenceTransactionId ?? ''
+        holds('a rollback leaves nothing of a refused stake', !standsAtWallet(original), show)
+      }
       if (status === 'ROLLED_BACK') holds('what was rolled back has no effect', !standsAtWallet(id), show)
       if (type === 'ROLLBACK' && before === null) {
         const original = movementOf(after.referenceTransactionId ?? '')
@@ -156,9 +164,10 @@ export function createStepChecks(
         holds('only stakes are rolled back unasked', original?.type === 'BET' || asked.has(id), show)
         return
       }
+      const isUnclear = movement?.status === 'FAILED' && movement.reversal?.ofRefused === true
       holds(
         'nothing lands after its end',
-        movement?.status === 'PENDING' || movement?.status === 'SUCCESS',
+        movement?.status === 'PENDING' || movement?.status === 'SUCCESS' || isUnclear,
         show,
       )
       if (movement?.type !== 'WIN' || movement.freeBet) return

@@ -155,7 +155,7 @@ export function createModelMovements({
 
 /** The state alone: what the rules return may carry the rest of an older document. */
 function stateOf(state: MovementState): MovementState {
-  const { type, operation, status, createdAt, updatedAt, tries, unknownTries } = state
+  const { type, operation, status, createdAt, updatedAt, tries, unknownTries, inDoubt } = state
   const { call, dueAt, pendingCode, refusalCode, walletCode, walletTransactionId, balanceAfter, reversal } =
     state
   return {
@@ -174,5 +174,6 @@ function stateOf(state: MovementState): MovementState {
     walletTransactionId,
     balanceAfter,
     reversal,
+    ...(inDoubt === undefined ? {} : { inDoubt }),
   }
 }

@@ -18,6 +18,7 @@ import type { Random } from '@pitboss/chaos/random'
 import type { Machine } from './machine.ts'
 import type { Timeline } from './timeline.ts'
 import type { Faults } from './faults.ts'
+import { pickWords } from './wallet-words.ts'
 
 export type ModelWallet = {
   readonly ledger: Ledger
@@ -42,6 +43,8 @@ const troubles = [
   'redirect',
   'refused',
   'refused',
+  'own words',
+  'own words',
 ] as const
 const treacherous = ['refused', 'answer lost', 'late'] as const
 type Trouble = (typeof troubles)[number]
@@ -147,6 +150,14 @@ export function createModelWallet({
         return answer(307, {})
       case 'refused':
         return answer(422, { status: random.pick(refusals) })
+      case 'own words': {
+        const { httpStatus, word, isDefinite } = pickWords(random, request.operation)
+        // Some do what they were asked for at once, some later, some never.
+        const when = isDefinite ? 'never' : random.pick(['at once', 'at once', 'later', 'never'])
+        if (when === 'at once') arrive(request)
+        if (when === 'later') again()
+        return answer(httpStatus, { status: word })
+      }
     }
   }
 

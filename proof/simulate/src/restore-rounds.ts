@@ -1,5 +1,9 @@
 import { heldNonces } from '@pitboss/chaos/check/held-nonces'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { handler } from '@pitboss/bus/serve-calls'
+import { showStakeStanding } from '@pitboss/contracts/calls/rounds'
+import { createReadRounds } from '@pitboss/rounds/actions/read-rounds'
+import { endDoubts } from './end-doubts.ts'
 import { createHealOrphans } from '@pitboss/rounds/actions/heal-orphans'
 import { createWalletClient } from '@pitboss/rounds/clients/wallet'
 import { sequenceOf } from '@pitboss/rounds/storage/round-document'
@@ -51,7 +55,20 @@ export async function healRounds(machine: Machine, world: World): Promise<void> 
       }
     }
   }
-  while (stakes().some(({ status }) => status === 'PENDING')) await machine.wait(againAfterMs)
+  // Rounds answers wallet-bridge again while it is being healed.
+  const reads = createReadRounds({
+    rounds: rounds.storeOf(machine),
+    cursors: { encode: () => '', decode: () => null },
+  })
+  bus.serve(machine, [
+    handler(showStakeStanding, async ({ scope, roundId, transactionId }) => ({
+      standing: await reads.stakeStanding(scope, roundId, transactionId),
+    })),
+  ])
+  while (stakes().some(({ status }) => status === 'PENDING')) {
+    await inTheEnd(() => endDoubts(machine, world))
+    await machine.wait(againAfterMs)
+  }
   const order = { by: 'operations', reason: null, dryRun: false }
   const events = stream.events.map(({ body }) => toldEvent.parse(JSON.parse(body)))
   const toldStarts = events.flatMap(({ type, data }) =>

@@ -87,7 +87,10 @@ export function startRounds(
     logger: silent,
     rules: mistake.roundRules ?? rulesWith(has),
   })
-  const { settleRound, voidStake } = createSettleRound({ grants, wallet, actor, clock, logger: silent })
+  const { settleRound, voidStake } = createSettleRound({
+    ...{ grants, wallet, actor, clock, logger: silent },
+    noteRefusedSettlement: () => undefined,
+  })
   const placeStake = createPlaceStake({ rounds, wallet, actor, clock, logger: silent })
   const joinMovement = createJoinMovement({ wallet, rounds, clock, wait: (ms) => machine.wait(ms) })
   const intents = createOpenIntent({

@@ -44,6 +44,7 @@ import { consumeMovements } from './consumers/movements.ts'
 import {
   countRoundStates,
   createConflictNote,
+  createRefusedSettlementNote,
   createReceiptNote,
   createYieldNote,
   registerMetrics,
@@ -214,6 +215,7 @@ export async function startRounds({
     ...{ roundOutbox, playerLimits, reading, clockOffsetMs, admitPlay },
     paces: createPacesStore({ db }),
     noteConflict: createConflictNote(registry, logger),
+    noteRefusedSettlement: createRefusedSettlementNote(registry, logger),
   })
   const place = createPlaceTransaction(parts)
   const placeTransaction = wrap.placeTransaction?.(place, parts.wallet) ?? place

@@ -1,4 +1,5 @@
 import { receiptState, type SealedReceipt } from '@pitboss/contracts/objects/receipt'
+import type { ErrorCode } from '@pitboss/errors/catalogue'
 import type { Logger } from 'pino'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { type YieldReason, yieldReasons } from './actions/admit-play.ts'
@@ -90,6 +91,27 @@ export function createConflictNote(
     conflicts.inc()
     const whose = { operator_id: operatorId, environment, round_id: id, driver }
     logger.warn({ ...whose, transaction_id: transactionId }, 'transaction-id.of-other-driver')
+  }
+}
+
+/**
+ * Creates the log and the count of movements that rounds owe and wallet-bridge refuses. A round asks for each
+ * again every quarter of a minute at least, for ever.
+ */
+export function createRefusedSettlementNote(
+  registry: Registry | undefined,
+  logger: Logger,
+): (round: RoundState, transactionId: string, code: ErrorCode) => void {
+  const refused = new Counter({
+    name: 'pitboss_rounds_settlement_refused_total',
+    help: 'Owed movements of rounds that wallet-bridge refused for good, by code',
+    labelNames: ['code'],
+    registers: registry === undefined ? [] : [registry],
+  })
+  return function noteRefusedSettlement({ id, operatorId, environment }, transactionId, code) {
+    refused.inc({ code })
+    const whose = { operator_id: operatorId, environment, round_id: id }
+    logger.error({ ...whose, transaction_id: transactionId, code }, 'settlement.refused')
   }
 }
 

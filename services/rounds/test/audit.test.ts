@@ -4,6 +4,7 @@ import {
   opsErasePlayer,
   opsHealOrphan,
   opsLiftReturnAlarm,
+  opsResolveOwed,
   opsSetGame,
   opsSetGameLimits,
   opsSkipNonces,
@@ -26,7 +27,8 @@ import { pino } from 'pino'
 import t from 'tap'
 import { newStreamDocument } from '../src/storage/return-document.ts'
 import { createReturnsStore } from '../src/storage/returns-store.ts'
-import { startRig } from './fixtures/rounds-rig.ts'
+import { createRoundsStore } from '../src/storage/rounds-store.ts'
+import { act, cashOut, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
 const rig = await startRig(t)
 const log = await serveAuditLog(t, rig.bus, pino({ level: 'silent' }))
@@ -170,6 +172,21 @@ await holdAudit(t, {
         const outcome = { tiles_opened: bombs, bomb_positions: bombs, won: false }
         const end = { status: 'SETTLED' as const, payout: '0.00', outcome, end_reason: 'loss' }
         await rig.bus.call(opsEndRoundAsTold, { order, roundId, end })
+        return []
+      },
+    },
+    'rounds.v1.ops.owed-resolve': {
+      ...{ act: 'round.resolve', ...byOperations, operatorId },
+      run: async () => {
+        const session = await rig.openSession({ game: 'mines', player_id: 'refused' })
+        const { round_id: roundId } = await rig.play(session)
+        await act(rig, session, roundId, await safeTile(rig, roundId))
+        rig.wallet.state.refusesWins = 'ROUND_ALREADY_SETTLED'
+        await cashOut(rig, session, roundId)
+        const stored = await createRoundsStore({ db: rig.storage.db }).find(rig.scope, roundId)
+        const transactionId = stored?.round.wins[0]?.transactionId ?? ''
+        await rig.bus.call(opsResolveOwed, { order, roundId, transactionId, as: 'success' })
+        rig.wallet.state.refusesWins = null
         return []
       },
     },

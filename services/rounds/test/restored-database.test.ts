@@ -5,9 +5,11 @@ import {
   opsOrphanedStakes,
   opsSkipNonces,
   opsUnendedRounds,
+  showStakeStanding,
 } from '@pitboss/contracts/calls/rounds'
 import { eventDataSchemas } from '@pitboss/contracts/objects/event'
 import * as playEndpoints from '@pitboss/contracts/endpoints/play'
+import { newId } from '@pitboss/runtime/new-id'
 import type { Document } from 'mongodb'
 import t from 'tap'
 import { sequenceOf } from '../src/storage/round-document.ts'
@@ -150,6 +152,40 @@ t.test('a stake whose win was paid is not given back', async (t) => {
   const heal = { order, scope: rig.scope, transactionId, nonce: null, refund: true }
   t.equal(await codeOf(rig.bus.call(opsHealOrphan, heal)), 'CONFLICT')
   t.equal((await rig.play(session)).fairness.nonce, 2, 'its nonce is not given out again all the same')
+})
+
+t.test('an abandoned round is refunded although wallet-bridge has lost its stake', async (t) => {
+  const rig = await startRig(t, { timeScale: 600 })
+  const session = await rig.openSession({ game: 'mines' })
+  const { round_id: roundId } = await rig.play(session)
+  const transactionId = rig.wallet.asked[0]?.transactionId ?? ''
+  rig.wallet.forget(rig.scope, transactionId)
+  await rig.until(async () => (await rig.round(roundId)).status === 'VOIDED')
+  t.same(
+    rig.wallet.asked.map(({ type }) => type),
+    ['BET', 'REFUND'],
+  )
+  t.equal(rig.wallet.find(rig.scope, transactionId)?.movement.status, 'REFUNDED')
+})
+
+t.test('wallet-bridge hears what is known of a stake', async (t) => {
+  const rig = await startRig(t)
+  const session = await rig.openSession({ game: 'mines' })
+  const standing = async (roundId: string) => {
+    const stake = rig.wallet.asked.findLast(({ type }) => type === 'BET')
+    const transactionId = stake?.transactionId ?? ''
+    return (await rig.bus.call(showStakeStanding, { scope: rig.scope, roundId, transactionId })).standing
+  }
+  const { round_id: roundId } = await rig.play(session)
+  t.equal(await standing(roundId), 'taken')
+  await act(rig, session, roundId, await bombTile(rig, roundId))
+  t.equal(await standing(roundId), 'taken', 'also when the round is over')
+  rig.wallet.next({ kind: 'pending', code: 'WALLET_TIMEOUT' })
+  t.equal(await codeOf(rig.play(session)), 'WALLET_TIMEOUT')
+  const pending = rig.wallet.asked.findLast(({ type }) => type === 'BET')
+  t.equal(await standing(pending?.roundId ?? ''), 'not-taken')
+  t.equal(await standing(newId('rnd')), 'unknown')
+  t.equal(await standing(roundId), 'unknown', 'it is the stake of another round')
 })
 
 t.test('a round that is played to its end again is paid once', async (t) => {

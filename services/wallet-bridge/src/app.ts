@@ -26,6 +26,7 @@ import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ApplyMessage } from './actions/apply-message.ts'
+import type { AskStanding } from './actions/end-budget.ts'
 import { createOperatorWallets } from './actions/operator-wallets.ts'
 import { createCheckWallet } from './actions/check-wallet.ts'
 import { createJobs } from './actions/create-jobs.ts'
@@ -47,6 +48,7 @@ import { operationsCalls } from './calls/operations.ts'
 import { reconciliationCalls } from './calls/reconciliations.ts'
 import { sealCalls } from './calls/seals.ts'
 import { shareBreakers } from './clients/share-breakers.ts'
+import { createAskStanding } from './clients/ask-standing.ts'
 import { createWalletClient, type WalletClient } from './clients/wallet-client.ts'
 import type { WalletBridgeConfig } from './config.ts'
 import { countEnds, createWalletMetrics, registerBreakers, registerDueLags } from './metrics.ts'
@@ -82,6 +84,7 @@ export type WalletBridgeWrap = {
   client: (client: WalletClient) => WalletClient
   apply: (apply: ApplyMessage) => ApplyMessage
   bus: (bus: Bus) => Bus
+  askStanding: (ask: AskStanding) => AskStanding
 }
 
 /** Wires the service: its calls and wake-ups, its movements and wallets, its wallet calls and events. */
@@ -140,12 +143,15 @@ export async function startWalletBridge({
   const tell = (movement: MovementDocument) =>
     notes.tell(scopeOf(movement), 'movements', () => toMovementRecord(movement))
   const deps = { movements, outbox, tell, clock, scaleMs, newId }
+  const askStanding = createAskStanding({ bus, logger })
   const shared = shareBreakers({ bus, replicaId: newId('rep') })
   const { apply, advance, breakers, placeMovement, voidStake } = createSettlement({
     ...deps,
     wallets,
     due,
     client,
+    askStanding: wrap.askStanding?.(askStanding) ?? askStanding,
+    audit,
     metrics,
     logger,
     wake: wakeAll,

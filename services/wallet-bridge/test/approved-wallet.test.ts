@@ -27,7 +27,7 @@ async function newAccount() {
     })
   const urlOf = async (environment: 'TEST' | 'LIVE') =>
     (await suite.bus.call(getWallet.call, { ...at(environment), body: undefined })).body.url
-  const rotate = () => suite.bus.call(rotateWalletSecret.call, { ...at('LIVE'), body: undefined })
+  const rotate = () => suite.bus.call(rotateWalletSecret.call, { ...at('LIVE'), body: { overlap_s: 0 } })
   approvals.isWanted = true
   const asked = approvals.asked.length
   await put('TEST', first)

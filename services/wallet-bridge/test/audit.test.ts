@@ -80,7 +80,7 @@ await holdAudit(t, {
     'wallet.v1.wallet.rotate-secret': {
       ...{ act: 'wallet.rotate-secret', ...byUser },
       run: async () => {
-        const { body } = await suite.bus.call(rotateWalletSecret.call, { ...at, body: undefined })
+        const { body } = await suite.bus.call(rotateWalletSecret.call, { ...at, body: { overlap_s: 60 } })
         const { secret = 'none' } = body
         await wallet.setSecret(secret)
         return [secret]

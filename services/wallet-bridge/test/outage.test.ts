@@ -87,6 +87,8 @@ function createOutage(answer: (call: { operation: string; id: string }) => { sta
       },
     },
     outbox: { relay: async () => undefined },
+    askStanding: async () => 'not-taken',
+    audit: { entry: () => sampleAuditEntry() },
     metrics: { callEnded: () => undefined },
     logger: silentLogger,
     wake: () => undefined,

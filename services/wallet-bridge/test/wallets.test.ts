@@ -1,8 +1,9 @@
 import { createServer } from 'node:http'
 import { checkWallet, getWallet, putWallet, rotateWalletSecret } from '@pitboss/contracts/endpoints/wallet'
-import { playerBalance, walletStatus } from '@pitboss/contracts/calls/wallet'
+import { playerBalance, walletCallback, walletStatus } from '@pitboss/contracts/calls/wallet'
 import type { Scope } from '@pitboss/contracts/caller'
 import { newId } from '@pitboss/runtime/new-id'
+import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
 import t, { type Test } from 'tap'
 import {
   callerOf,
@@ -34,6 +35,9 @@ const route = (scope: Scope, environment: 'TEST' | 'LIVE') => ({
   body: undefined,
 })
 
+const rotate = (scope: Scope, overlap_s: number) =>
+  suite.bus.call(rotateWalletSecret.call, { ...route(scope, 'TEST'), body: { overlap_s } })
+
 async function startRawWallet(
   t: Test,
   answer: (path: string, body: string) => { status: number; body: unknown },
@@ -64,13 +68,61 @@ await t.test('the secret is shown only at creation and rotation, and a change ke
   const shown = await suite.bus.call(getWallet.call, route(scope, 'TEST'))
   t.match(shown.body, { environment: 'TEST', url: wallet.url, timeout_ms: 1000, settle_losses: 'none' })
   t.equal(shown.body.secret, undefined)
-  const rotated = await suite.bus.call(rotateWalletSecret.call, route(scope, 'TEST'))
+  const rotated = await rotate(scope, 0)
   t.match(rotated.body.secret, /^wsec_[0-9A-Za-z]{32}$/)
   t.not(rotated.body.secret, created.body.secret)
   await wallet.setSecret(rotated.body.secret ?? '')
   const { movement } = await clientOf(suite.bus, scope).place(specOf())
   t.equal(movement.status, 'SUCCESS', 'the next call is signed with the new secret')
 })
+
+await t.test(
+  'while a rotation overlaps calls carry two signatures, and callbacks may have either',
+  async (t) => {
+    const scope = newScope()
+    const former = await configureWallet(suite.bus, scope, wallet.url)
+    await wallet.setSecret(former)
+    const until = Date.now() + 3_600_000
+    const { body } = await rotate(scope, 3600)
+    t.ok(Math.abs(Date.parse(body.previous_valid_until ?? '') - until) < 60_000)
+    const client = clientOf(suite.bus, scope)
+    t.match(
+      await client.place(specOf()),
+      { movement: { status: 'SUCCESS' } },
+      'the wallet has the former one',
+    )
+    await wallet.setSecret(body.secret ?? '')
+    const spec = specOf()
+    t.match(await client.place(spec), { movement: { status: 'SUCCESS' } }, 'it has the new one')
+    for (const secret of [former, body.secret ?? '']) {
+      const rawBody = Buffer.from(JSON.stringify({ transactionId: spec.transactionId, status: 'UNKNOWN' }))
+      const timestamp = signatureTimestamp(new Date())
+      const signature = signBody(secret, timestamp, rawBody)
+      const operator = `op_${scope.operatorId.replaceAll('-', '')}`
+      const given = {
+        operator,
+        environment: 'TEST',
+        rawBody: rawBody.toString('base64'),
+        timestamp,
+        signature,
+      }
+      t.equal(await suite.bus.call(walletCallback, given), null)
+    }
+    const last = await rotate(scope, 0)
+    t.equal(last.body.previous_valid_until, null)
+    t.match(
+      await client.place(specOf()),
+      { movement: { status: 'FAILED' } },
+      'without overlap both have ended',
+    )
+    const names = body.secret === undefined ? [] : [former, body.secret]
+    const stored = JSON.stringify(await suite.storage.db.collection('wallets').find({}).toArray())
+    t.notOk(
+      names.some((secret) => stored.includes(secret)),
+      'no secret is stored in clear',
+    )
+  },
+)
 
 await t.test('the wallets of test and live are separate', async (t) => {
   const sandbox = newScope()
@@ -115,7 +167,7 @@ await t.test('a correct wallet passes the check, which moves no money', async (t
     [],
   )
   t.equal(body.ok, true)
-  t.equal(body.checks.length, 8)
+  t.equal(body.checks.length, 9)
   const effects = (await wallet.ledger({}))
     .filter(({ operation }) => operation !== 'adjustment')
     .slice(before)
@@ -145,6 +197,8 @@ await t.test('the check describes each fault in words', async (t) => {
     ),
   )
   t.ok((await failing(() => ({ status: 200, body: ['hello'] }))).includes('answer_shape'))
+  const unreadable = { status: 'OK', balance: '1.00', currency: 'USD', transactionId: {} }
+  t.ok((await failing(() => ({ status: 200, body: unreadable }))).includes('fields_readable'))
   const nobody = newScope()
   await configureWallet(suite.bus, nobody, 'http://127.0.0.1:9')
   const { body } = await suite.bus.call(checkWallet.call, route(nobody, 'TEST'))

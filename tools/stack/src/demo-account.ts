@@ -98,7 +98,8 @@ export async function prepareDemoAccount({
     const body = { url, timeout_ms: 5000, settle_losses: 'none' as const }
     const put = await edge.call(putWallet.call, { ...request, body }, context)
     const known = put.body.secret ?? state[field]?.secret
-    const secret = known ?? (await edge.call(rotateWalletSecret.call, request, context)).body.secret
+    const rotation = { ...request, body: { overlap_s: 0 } }
+    const secret = known ?? (await edge.call(rotateWalletSecret.call, rotation, context)).body.secret
     state[field] = { url, secret: present(secret, 'secret') }
     save()
   }

@@ -4,7 +4,7 @@ import { scopeSchema } from '../caller.ts'
 import { gameSchema, gameStatus } from '../objects/game.ts'
 import { opsReturnStreamSchema, returnAlarmSchema } from '../objects/returns.ts'
 import { roundSchema } from '../objects/round.ts'
-import { amount, currency, eventEnvironment, playerId, transactionId, uuid } from '../primitives.ts'
+import { amount, currency, eventEnvironment, playerId, roundId, transactionId, uuid } from '../primitives.ts'
 import { opsOrder } from './auth-ops.ts'
 import { defineRewindCalls } from './rewind.ts'
 
@@ -23,6 +23,20 @@ export const countUnfinishedRounds = defineCall('rounds.v1.round.count-unfinishe
   request: z.strictObject({ scope: scopeSchema }),
   reply: z.strictObject({ count: z.int() }),
   budgetMs: 3000,
+})
+/**
+ * `taken`: rounds was told that the wallet took the stake, which was not rolled back since. `unknown`: no round
+ * has it, so a database was restored.
+ */
+export const stakeStanding = z.enum(['taken', 'not-taken', 'unknown'])
+export type StakeStanding = z.infer<typeof stakeStanding>
+/** What rounds knows of a stake. wallet-bridge asks before it takes back an old one by itself. */
+export const showStakeStanding = defineCall('rounds.v1.round.stake-standing', {
+  callers: ['wallet-bridge'],
+  request: z.strictObject({ scope: scopeSchema, roundId, transactionId }),
+  reply: z.strictObject({ standing: stakeStanding }),
+  budgetMs: 2000,
+  neverShed: true,
 })
 export const opsSetGame = defineCall('rounds.v1.ops.game-set', {
   request: z.strictObject({ order: opsOrder, slug: z.string().max(64), status: gameStatus }),
@@ -200,6 +214,22 @@ export const opsEndRoundAsTold = defineCall('rounds.v1.ops.round-end-as-told', {
     order: opsOrder,
     roundId: z.string().max(64),
     end: toldEnd,
+  }),
+  reply: z.strictObject({ round_id: z.string(), status: z.string() }),
+  budgetMs: 20_000,
+})
+/**
+ * Ends a movement that a round owes and that wallet-bridge refuses for good, as a person says it stands at the
+ * wallet. The reply has the round's status from then on. ROUND_NOT_FOUND; CONFLICT when the round does not owe
+ * it, or wallet-bridge has it.
+ */
+export const opsResolveOwed = defineCall('rounds.v1.ops.owed-resolve', {
+  callers: ['ops'],
+  request: z.strictObject({
+    order: opsOrder,
+    roundId: z.string().max(64),
+    transactionId,
+    as: z.enum(['success', 'failed']),
   }),
   reply: z.strictObject({ round_id: z.string(), status: z.string() }),
   budgetMs: 20_000,

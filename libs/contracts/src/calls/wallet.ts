@@ -91,7 +91,10 @@ export const placeMovement = defineCall('wallet.v1.movement.place', {
   request: z.strictObject({
     scope: scopeSchema,
     spec: movementSpec,
-    /** Of a ROLLBACK: the stake that it voids, recorded as never to be sent when it was not placed yet. */
+    /**
+     * Of a ROLLBACK: the stake that it voids, recorded as never to be sent when it was not placed yet. Of a
+     * REFUND: the stake, which rounds knows as taken, recorded as SUCCESS when it is lost here.
+     */
     stake: movementSpec.optional(),
   }),
   reply: placed,

@@ -7,7 +7,7 @@ import {
 } from '../objects/certification.ts'
 import { movementAttemptSchema, movementSchema, movementStatus, movementType } from '../objects/movement.ts'
 import { seriesQuery, walletSeriesSchema } from '../objects/series.ts'
-import { walletCheckSchema, walletPutSchema, walletSchema } from '../objects/wallet.ts'
+import { walletCheckSchema, walletPutSchema, walletRotateSchema, walletSchema } from '../objects/wallet.ts'
 import { pageOf, pageQuery, playerId, accountMode, windowQuery } from '../primitives.ts'
 
 /** Routes that wallet-bridge answers. Source: docs/contract.md, sections 3, 5 and 11. */
@@ -73,6 +73,7 @@ export const rotateWalletSecret = defineEndpoint('POST /v1/dashboard/wallets/{en
   access: builders,
   subject: 'wallet.v1.wallet.rotate-secret',
   params: walletParam,
+  body: walletRotateSchema,
   reply: walletSchema,
 })
 export const checkWallet = defineEndpoint('POST /v1/dashboard/wallets/{environment}/check', {

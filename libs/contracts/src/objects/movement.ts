@@ -55,6 +55,8 @@ export const movementAttemptSchema = z.strictObject({
   /** The request without body and signature; null when the process died before it was recorded. */
   request: z.strictObject({ url: z.string(), timestamp: z.string(), request_id: z.string() }).nullable(),
   error: z.string().nullable(),
+  /** Fields of the wallet's answer that say something which cannot be read; absent when there is none. */
+  unreadable: z.array(z.enum(['balance', 'transactionId'])).optional(),
   response_excerpt: z.string().nullable(),
   next_attempt_at: z.string().nullable(),
 })

@@ -15,7 +15,12 @@ export const walletSchema = z.strictObject({
   created_at: z.string(),
   updated_at: z.string(),
   secret: z.string().optional(),
+  /** Of a rotation: until when calls are signed with the secret before it, too; null without overlap. */
+  previous_valid_until: z.string().nullable().optional(),
 })
+
+/** For so many seconds calls carry a signature by the former secret beside the new one; none unless told. */
+export const walletRotateSchema = z.strictObject({ overlap_s: z.int().min(0).max(86_400).default(0) })
 
 export const walletPutSchema = z.strictObject({
   url: z.string().min(1).max(2048),

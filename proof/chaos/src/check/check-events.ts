@@ -60,12 +60,15 @@ export function checkFacts(
     told.filter(({ type }) => type === 'transaction.rollback'),
     ({ data }) => (typeof data.reference_transaction_id === 'string' ? data.reference_transaction_id : null),
   )
+  const refused = movements.filter(({ status }) => status === 'FAILED')
+  const failed = new Set<string | null>(refused.map(({ transaction_id }) => transaction_id))
   for (const movement of movements) {
     const { transaction_id: id, type, status, amount } = movement
     const types = (own.get(id) ?? []).map((event) => event.type.replace('transaction.', '')).toSorted()
     const rolledBack = given.get(id)?.length ?? 0
-    // Only a zero credit that was sent is told of.
-    const silent = type === 'WIN' && Number(amount) === 0 && !sent.has(id)
+    // Only a zero credit that was sent is told of, and no rollback of a stake that was refused.
+    const isZero = type === 'WIN' && Number(amount) === 0 && !sent.has(id)
+    const silent = isZero || (type === 'ROLLBACK' && failed.has(movement.reference_transaction_id))
     const right = matches({ type, status, silent, types, rolledBack })
     verdict.check(
       names.fact,

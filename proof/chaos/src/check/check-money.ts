@@ -92,9 +92,8 @@ function checkReversals(
   )
   for (const [id, reversals] of groupBy(effective, (movement) => movement.reference_transaction_id)) {
     const original = known.get(id)
-    const right =
-      reversals.length === 1 &&
-      original?.status === (reversals[0]?.type === 'REFUND' ? 'REFUNDED' : 'ROLLED_BACK')
+    const ends = reversals[0]?.type === 'REFUND' ? ['REFUNDED'] : ['ROLLED_BACK', ofRefusedStake(original)]
+    const right = reversals.length === 1 && original !== undefined && ends.includes(original.status)
     verdict.check(
       names.reversal,
       right,
@@ -105,6 +104,11 @@ function checkReversals(
   for (const [id, entries] of groupBy(moving, (entry) => entry.reference_transaction_id)) {
     verdict.check(names.reversal, entries.length === 1, () => `${id} was rolled back ${entries.length} times`)
   }
+}
+
+/** A stake that was refused in a word of the wallet's own stays FAILED and is rolled back all the same. */
+function ofRefusedStake(original: Movement | undefined): Movement['status'] | null {
+  return original?.type === 'BET' ? 'FAILED' : null
 }
 
 function checkSums(sources: Sources, startingBalance: (playerId: string) => string, verdict: Verdict): void {

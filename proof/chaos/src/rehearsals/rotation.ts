@@ -138,7 +138,7 @@ const exchanges: readonly { readonly name: string; run(world: RotationWorld): Pr
       await world.clients.playOn()
       world.clients.mayRefuse()
       await world.clients.playOn()
-      return 'the contract has no overlap: until the wallet has the new secret WALLET_REJECTED is expected, and ROUND_IN_PROGRESS while a win is owed that it refused'
+      return 'no overlap was asked for: until the wallet has the new secret WALLET_REJECTED is expected, and ROUND_IN_PROGRESS while a win is owed that it refused'
     },
   },
   {

@@ -25,6 +25,8 @@ const wallet = (judged: string) =>
 const inFlight = `pitboss_http_in_flight{${pod('gateway')}}`
 const forged = `pitboss_calls_without_good_token_total{${pod('rounds')},reason="missing"}`
 const receipts = (state: string) => `pitboss_rounds_receipts_total{${pod('rounds')},state="${state}"}`
+const settlementRefused = (code: string) =>
+  `pitboss_rounds_settlement_refused_total{${pod('rounds')},code="${code}"}`
 const returnAlarms = `pitboss_return_alarms{${pod('rounds')}}`
 const lag = `nodejs_eventloop_lag_p99_seconds{${pod('rounds')}}`
 const stalled = `pitboss_consumer_stalled_seconds{${pod('webhooks')},consumer="webhooks-fanout"}`
@@ -71,6 +73,19 @@ const cases: Readonly<Record<string, { readonly fires: readonly Case[]; readonly
         ],
       ],
       sleeps: [['somebody does', { [pending('5m')]: '0x30' }, '10m']],
+    },
+    SettlementRefused: {
+      fires: [
+        [
+          'a win is refused again and again',
+          { [settlementRefused('ROUND_ALREADY_SETTLED')]: '0x5 0+4x30' },
+          '20m',
+        ],
+      ],
+      sleeps: [
+        ['one was, and was paid then', { [settlementRefused('ROUND_IN_PROGRESS')]: '0x5 1x30' }, '20m'],
+        ['none was, for an hour', { [settlementRefused('CONFLICT')]: '3x60' }, '60m'],
+      ],
     },
     ReceiptDiffers: {
       fires: [['a page tells something else', { [receipts('DIFFERS')]: '0x15 1x20' }, '18m']],

@@ -54,6 +54,19 @@ export const moneyBoard: Board = {
           ],
         },
         {
+          title: 'Owed movements that wallet-bridge refuses for good',
+          says: 'Above 0 for minutes a round waits for ever: a person has to end it.',
+          unit: 'short',
+          queries: [
+            {
+              expr: `sum by (code) (increase(pitboss_rounds_settlement_refused_total{${here}}[5m]))`,
+              legend: '{{code}}',
+            },
+          ],
+          limit: 1,
+          alerts: ['SettlementRefused'],
+        },
+        {
           title: 'Wallets that get no new stakes',
           says: 'Each is an operator whose wallet does not answer; its players get WALLET_UNAVAILABLE.',
           unit: 'short',

@@ -13,7 +13,10 @@ export const accountRoutes: readonly RouteEntry[] = [
     statuses: [200, 201],
     errors: ['APPROVAL_NEEDED'],
   }),
-  forwarded(wallet.rotateWalletSecret, 'New signing secret at once'),
+  forwarded(
+    wallet.rotateWalletSecret,
+    'New signing secret; the former one signs beside it as long as you say',
+  ),
   forwarded(wallet.getWalletSeries, 'Calls to a wallet over time'),
   forwarded(wallet.checkWallet, 'Call the wallet and say what is wrong with it'),
   forwarded(wallet.certifyWallet, 'Run every case of the wallet contract against the TEST wallet, as a job', {

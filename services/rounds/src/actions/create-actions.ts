@@ -22,6 +22,7 @@ import { createReadPlayers } from './read-players.ts'
 import { createReadReport } from './read-reports.ts'
 import { createReadRounds } from './read-rounds.ts'
 import { createReceipts } from './receipts.ts'
+import { createResolveOwed } from './resolve-owed.ts'
 import { createSessions } from './sessions.ts'
 import { createTellEndAgain } from './tell-end-again.ts'
 import { createVoidRound } from './void-round.ts'
@@ -56,6 +57,7 @@ export function createActions(given: Given) {
     tellEndAgain: createTellEndAgain({ ...given, outbox: roundOutbox }),
     orphans: createHealOrphans(given),
     endAsTold: createEndAsTold(given),
+    resolveOwed: createResolveOwed(given),
     freeBets: createFreeBets(given),
     readPlayers: createReadPlayers(given),
     playerData: createPlayerData({ ...given, stops: stopsStore, limits }),

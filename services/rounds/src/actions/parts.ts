@@ -1,3 +1,4 @@
+import type { ErrorCode } from '@pitboss/errors/catalogue'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { CursorCodec } from '@pitboss/storage/cursor'
@@ -47,6 +48,8 @@ export type Parts = {
   readonly joinMovement: JoinMovement
   /** Told of a request whose id belongs to a round of the other driver. */
   readonly noteConflict: (round: RoundState, transactionId: string) => void
+  /** Told of a movement that a round owes and that wallet-bridge refuses: a person has to end it. */
+  readonly noteRefusedSettlement: (round: RoundState, transactionId: string, code: ErrorCode) => void
   readonly settleRound: SettleRound
   readonly voidStake: VoidStake
   readonly clock: Clock

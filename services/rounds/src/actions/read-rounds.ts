@@ -1,11 +1,13 @@
 import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
+import type { StakeStanding } from '@pitboss/contracts/calls/rounds'
 import type { listRounds } from '@pitboss/contracts/endpoints/rounds'
 import { roundId as roundIdSchema } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import { type Page, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import { roundBytes } from '../records/present-round.ts'
-import type { RoundState } from '../rules/round.ts'
+import { type RoundState, standingOf } from '../rules/round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
 import type { Parts } from './parts.ts'
 import { readWindow } from './read-window.ts'
@@ -22,7 +24,7 @@ export type ReadRounds = ReturnType<typeof createReadRounds>
  */
 export function createReadRounds({ rounds, cursors }: Pick<Parts, 'rounds' | 'cursors'>) {
   const { unfinished, countUnfinished } = rounds
-  return { find, findAnywhere, between, unended, list, unfinished, countUnfinished }
+  return { find, findAnywhere, between, unended, list, unfinished, countUnfinished, stakeStanding }
 
   /** @throws ServiceError ROUND_NOT_FOUND */
   async function find(caller: Caller, roundId: string): Promise<StoredRound> {
@@ -41,6 +43,17 @@ export function createReadRounds({ rounds, cursors }: Pick<Parts, 'rounds' | 'cu
     const stored = await rounds.findAnywhere(roundId)
     if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
     return stored.round
+  }
+
+  /** What is known of a stake; confirmed by the primary unless it was taken. */
+  async function stakeStanding(scope: Scope, roundId: string, transactionId: string): Promise<StakeStanding> {
+    return readConfirmed(
+      async () => {
+        const stored = await rounds.find(scope, roundId)
+        return stored === null ? 'unknown' : standingOf(stored.round, transactionId)
+      },
+      { confirm: () => rounds.confirmPrimary(), isEmpty: (standing) => standing !== 'taken' },
+    )
   }
 
   /** Rounds of every account created in the window, oldest first, for operations. */

@@ -30,8 +30,9 @@ export function createSettleRound({
   wallet,
   actor,
   clock,
+  noteRefusedSettlement,
   logger,
-}: Pick<Parts, 'grants' | 'wallet' | 'actor' | 'clock' | 'logger'>) {
+}: Pick<Parts, 'grants' | 'wallet' | 'actor' | 'clock' | 'noteRefusedSettlement' | 'logger'>) {
   return { settleRound, voidStake }
 
   /**
@@ -92,6 +93,9 @@ export function createSettleRound({
       return actor.review(await actor.send(stored, { type: 'withdraw', transactionId }), context)
     }
     if (placement.kind !== 'placed') {
+      if (placement.kind === 'not-written' && !placement.error.retryable) {
+        noteRefusedSettlement(round, transactionId, placement.error.code)
+      }
       logger.warn(
         { err: placement.error, round_id: round.id, transaction_id: transactionId },
         'settlement.deferred',

@@ -10,7 +10,9 @@ import {
   opsHealOrphan,
   opsOrphanedStakes,
   opsRepublishRound,
+  opsResolveOwed,
   movementsRewind,
+  showStakeStanding,
   opsRoundsBetween,
   opsRoundsStatus,
   opsShowRound,
@@ -33,6 +35,7 @@ import type { EndAsTold } from '../actions/end-as-told.ts'
 import type { HealOrphans } from '../actions/heal-orphans.ts'
 import type { PlaceTransaction } from '../actions/place-transaction.ts'
 import type { ReadRounds } from '../actions/read-rounds.ts'
+import type { ResolveOwed } from '../actions/resolve-owed.ts'
 import type { TellEndAgain } from '../actions/tell-end-again.ts'
 import type { VoidRound } from '../actions/void-round.ts'
 import { endEvent, presentRound } from '../records/present-round.ts'
@@ -65,6 +68,9 @@ export function createRoundHandlers({ rounds, voidRound }: RoundsDeps): CallHand
       return { status: round.status === 'VOIDED' ? 200 : 202, body: presentRound(round) }
     }),
     handler(countUnfinishedRounds, async ({ scope }) => ({ count: await rounds.countUnfinished(scope) })),
+    handler(showStakeStanding, async ({ scope, roundId, transactionId }) => ({
+      standing: await rounds.stakeStanding(scope, roundId, transactionId),
+    })),
     handler(opsShowRound, async ({ roundId }) => {
       const round = await rounds.findAnywhere(roundId)
       return {
@@ -138,17 +144,19 @@ export function createRepublishHandlers({ tellEndAgain }: { tellEndAgain: TellEn
 }
 
 /**
- * Calls of operations after the database of rounds was restored: stakes without a round, and rounds that are
- * open again. Source: docs/runbook.md.
+ * Calls of operations after a database was restored: stakes without a round, rounds that are open again, and
+ * movements that wallet-bridge refuses for good. Source: docs/runbook.md.
  */
 export function createRestoreHandlers({
   orphans,
   rounds,
   endAsTold,
+  resolveOwed,
 }: {
   orphans: HealOrphans
   rounds: Pick<ReadRounds, 'unended'>
   endAsTold: EndAsTold
+  resolveOwed: ResolveOwed
 }): CallHandler[] {
   return [
     handler(opsUnendedRounds, async ({ scope, status, after }) => {
@@ -164,6 +172,10 @@ export function createRestoreHandlers({
     handler(opsEndRoundAsTold, async (told, { requestId }) => ({
       round_id: told.roundId,
       status: await endAsTold(told, requestId),
+    })),
+    handler(opsResolveOwed, async (asked, { requestId }) => ({
+      round_id: asked.roundId,
+      status: await resolveOwed(asked, requestId),
     })),
     handler(opsOrphanedStakes, async ({ scope, transactionIds }) => ({
       data: (await orphans.list(scope, transactionIds)).map(({ movement, stands }) => {

@@ -6,7 +6,10 @@ import { AmountError, formatAmount, parseAmount } from '@pitboss/money/amount'
 import type { RoundMessage } from './round-message.ts'
 import type { Reversal, RoundState, Stake, Win } from './round.ts'
 
-/** A request to wallet-bridge. With the rollback of a stake goes the stake, in case it was never placed. */
+/**
+ * A request to wallet-bridge. With the rollback of a stake goes the stake, in case it was never placed; with
+ * the refund of a taken one, too, in case wallet-bridge has lost it.
+ */
 export type MovementOrder = { readonly spec: MovementSpec; readonly stake?: MovementSpec }
 
 /** The request for a stake's debit. */
@@ -30,7 +33,8 @@ export function reversalOrder(round: RoundState, reversal: Reversal): MovementOr
   const stake = round.stakes.find(isReference)
   const minor = (stake ?? round.wins.find(isReference))?.minor ?? 0n
   const spec = specOf(round, { ...reversal, minor }, { type, roundClosed, referenceTransactionId })
-  return type === 'ROLLBACK' && stake !== undefined ? { spec, stake: stakeSpec(round, stake) } : { spec }
+  const isCarried = type === 'ROLLBACK' || stake?.wasTaken === true
+  return isCarried && stake !== undefined ? { spec, stake: stakeSpec(round, stake) } : { spec }
 }
 
 function isAdded({ stakes: [first] }: RoundState, { transactionId }: Stake): boolean {

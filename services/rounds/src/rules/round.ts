@@ -212,6 +212,24 @@ export function hasMovement(round: RoundState, id: string): boolean {
   return movementsOf(round).some(({ transactionId }) => transactionId === id)
 }
 
+/**
+ * What the round knows of a stake: that it was taken, also if it was refunded since; that nobody was told so, or
+ * that it was rolled back, which a further rollback does not change; or nothing.
+ */
+export function standingOf(
+  { stakes, reversals }: Pick<RoundState, 'stakes' | 'reversals'>,
+  transactionId: string,
+): 'taken' | 'not-taken' | 'unknown' {
+  const stake = stakes.find((one) => one.transactionId === transactionId)
+  if (stake === undefined) return 'unknown'
+  const isRefunded = reversals.some(
+    ({ type, referenceTransactionId, state }) =>
+      type === 'REFUND' && referenceTransactionId === transactionId && state !== 'FAILED',
+  )
+  const isGivenBack = stake.state === 'RETURNING' || stake.state === 'RETURNED'
+  return stake.wasTaken && (!isGivenBack || isRefunded) ? 'taken' : 'not-taken'
+}
+
 /** The ids of movements that are asked for or owed, without a certain outcome. */
 export function openMovementIds(round: RoundState): string[] {
   return movementsOf(round).flatMap(({ state, transactionId }) =>

@@ -10,6 +10,7 @@ import type { DueMovements } from '../storage/due-movements.ts'
 import type { MovementDocument } from '../storage/movements.ts'
 import type { Wallets } from '../storage/wallet-document.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
+import type { EndBudget } from './end-budget.ts'
 import { beginCall, lostAttemptOf, type RunCall } from './run-call.ts'
 import { traceAdvance } from './trace-wallet-call.ts'
 
@@ -46,6 +47,7 @@ const stepsMax = 6
 export function createAdvanceDue({
   apply,
   runCall,
+  endBudget,
   inTurn,
   movements,
   due,
@@ -57,6 +59,7 @@ export function createAdvanceDue({
 }: ApplyDeps & {
   apply: ApplyMessage
   runCall: RunCall
+  endBudget: EndBudget
   inTurn: Mailbox
   due: DueMovements
   wallets: Wallets
@@ -75,8 +78,7 @@ export function createAdvanceDue({
       } else if (action === 'call-lost') {
         document = await giveUpCall(document)
       } else if (action === 'budget-spent') {
-        const rollback = freshRollback(document, newId)
-        document = (await apply(document, { kind: 'budget-spent', at, rollback })).document
+        document = await endBudget(document, requestId)
       } else {
         await placeReversal(document)
         document = (await movements.findById(document._id)) ?? document
@@ -109,7 +111,7 @@ export function createAdvanceDue({
   }
 
   async function giveUpCall(document: MovementDocument): Promise<MovementDocument> {
-    const message = { kind: 'call-lost', at: clock.now(), rollback: freshRollback(document, newId) } as const
+    const message = { kind: 'call-lost', at: clock.now() } as const
     const lost = await apply(document, message, (nextAt) => lostAttemptOf(document, nextAt))
     return lost.document
   }

@@ -84,6 +84,7 @@ export function createCheckWallet({
       ),
       checkBalance(good, currency),
       checkIdempotency(first, second, currency),
+      checkReadable([good, first, second], currency),
     ]
     return { ok: checks.every(({ ok }) => ok), checks }
   }
@@ -191,6 +192,20 @@ function checkIdempotency(first: WalletCallResult, second: WalletCallResult, cur
     'a rollback of a movement that the wallet never saw is answered OK, DUPLICATE or TRANSACTION_NOT_FOUND, and so is its repeat',
     `${describe(first.exchange)}, then ${describe(second.exchange)}`,
     'Remember the rolled back transactionId, so that a debit that comes later is refused with TRANSACTION_ROLLED_BACK, and answer repeats alike.',
+  )
+}
+
+function checkReadable(results: readonly WalletCallResult[], currency: string): Check {
+  const found = results.flatMap(({ exchange }) => {
+    const judgement = judgeExchange('rollback', currency, exchange)
+    return judgement.kind === 'success' ? judgement.unreadable : []
+  })
+  return judged(
+    'fields_readable',
+    found.length === 0,
+    'a balance that is a decimal string and a transactionId of 1 to 128 characters, or neither',
+    found.length === 0 ? 'nothing that cannot be read' : `cannot be read: ${[...new Set(found)].join(', ')}`,
+    'What cannot be read is not kept: movements would lack the balance, or your own id of them.',
   )
 }
 

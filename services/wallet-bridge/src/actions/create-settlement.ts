@@ -1,4 +1,5 @@
 import { createMailbox } from '@pitboss/runtime/mailbox'
+import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { Logger } from 'pino'
 import { type BreakerNote, type Breakers, createBreakers } from '../clients/breakers.ts'
 import type { WalletClient } from '../clients/wallet-client.ts'
@@ -6,6 +7,7 @@ import type { DueMovements } from '../storage/due-movements.ts'
 import type { Wallets } from '../storage/wallet-document.ts'
 import { type AdvanceDue, createAdvanceDue, createAwaitFirstTry } from './advance-due.ts'
 import { type ApplyDeps, type ApplyMessage, createApplyMessage } from './apply-message.ts'
+import { type AskStanding, createEndBudget } from './end-budget.ts'
 import { createPlaceMovement, type PlaceMovement } from './place-movement.ts'
 import { createVoidStake, type VoidStake } from './place-reversal.ts'
 import { type CallMetrics, createRunCall } from './run-call.ts'
@@ -24,6 +26,8 @@ export function createSettlement({
   client,
   wallets,
   due,
+  askStanding,
+  audit,
   metrics,
   logger,
   wake,
@@ -34,6 +38,8 @@ export function createSettlement({
   client: WalletClient
   wallets: Wallets
   due: DueMovements
+  askStanding: AskStanding
+  audit: Pick<AuditOutbox, 'entry'>
   metrics: CallMetrics
   logger: Logger
   /** Wakes the resolver of every replica. */
@@ -54,7 +60,8 @@ export function createSettlement({
   const apply = wrapApply(createApplyMessage(deps))
   const runCall = createRunCall({ ...deps, client, apply, breakers, metrics, logger })
   const inTurn = createMailbox()
-  const advance = createAdvanceDue({ ...deps, apply, runCall, inTurn, due, wallets, breakers })
+  const endBudget = createEndBudget({ ...deps, apply, askStanding, audit, logger })
+  const advance = createAdvanceDue({ ...deps, apply, runCall, endBudget, inTurn, due, wallets, breakers })
   const awaitFirstTry = createAwaitFirstTry({ ...deps, advance })
   const placing = { ...deps, apply, advance, awaitFirstTry, runCall, inTurn, breakers, wallets }
 

@@ -6,6 +6,7 @@ import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import { withinBytes } from '@pitboss/storage/read-page'
 import type { Logger } from 'pino'
 import type { Breakers } from '../clients/breakers.ts'
+import { freshRollback } from '../records/new-movement.ts'
 import { toMovementRecord } from '../records/render-movement.ts'
 import { advanceMovement } from '../rules/advance-movement.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
@@ -115,7 +116,7 @@ export type ResolveByPerson = (
  * The only way in which a person ends an owed movement. A refund or rollback ends its original with it.
  * `success` gives the original back, before the refund or rollback itself ends, as the wallet's answer would.
  * `failed` frees a taken original for another reversal and fails a pending stake, after the refund or
- * rollback can no longer be sent. Repeating `failed` completes an order that a crash interrupted.
+ * rollback can no longer be sent. A stake in doubt that failed is rolled back. Repeating `failed` completes an order that a crash interrupted.
  * @param order a dry run checks it and changes nothing
  * @throws ServiceError CONFLICT when the movement does not wait for the wallet
  */
@@ -125,6 +126,7 @@ export function createResolveByPerson({
   audit,
   clock,
   scaleMs,
+  newId,
 }: ApplyDeps & { apply: ApplyMessage; audit: Pick<AuditOutbox, 'entry'> }): ResolveByPerson {
   return async function resolveByPerson(document, as, order, requestId) {
     const { dryRun } = order
@@ -136,7 +138,8 @@ export function createResolveByPerson({
         before: toMovementRecord(before),
         after: toMovementRecord(after),
       })
-    const message = { kind: 'resolved', at: clock.now(), as } as const
+    const rollback = freshRollback(document, newId)
+    const message = { kind: 'resolved', at: clock.now(), as, rollback } as const
     if (as === 'failed' && document.status === 'FAILED' && (await holdsOriginal(document))) {
       if (!dryRun) await endOriginal(document, 'reversal-given-up', entryOf)
       return document

@@ -105,15 +105,15 @@ export function createOperatorWallets({
       const put = entryOf(by, 'wallet.put')
       return wallets.changeSeen(scope, settings, { version, approvalId }, clock.now(), put)
     },
-    /** Replaces the secret at once, without a time in which both are good. @throws ServiceError NOT_FOUND */
-    async rotateSecret(scope: Scope, by: ActedBy) {
+    /**
+     * Replaces the secret; the former one signs beside it for `overlapS` seconds, and one before that ends.
+     * @throws ServiceError NOT_FOUND
+     */
+    async rotateSecret(scope: Scope, overlapS: number, by: ActedBy) {
       const secret = newWalletSecret()
-      const wallet = await wallets.replaceSecret(
-        scope,
-        secret,
-        clock.now(),
-        entryOf(by, 'wallet.rotate-secret'),
-      )
+      const now = clock.now()
+      const rotated = entryOf(by, 'wallet.rotate-secret')
+      const wallet = await wallets.replaceSecret(scope, { secret, overlapS }, now, rotated)
       if (wallet === null) throw new ServiceError('NOT_FOUND')
       return { wallet, secret }
     },

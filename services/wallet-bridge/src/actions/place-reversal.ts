@@ -6,7 +6,7 @@ import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import { documentOf, freshRollback, initialState, normaliseAmount } from '../records/new-movement.ts'
 import { advanceMovement } from '../rules/advance-movement.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
-import type { MovementMessage } from '../rules/movement.ts'
+import type { MovementMessage, MovementState } from '../rules/movement.ts'
 import type { MovementDocument, MovementStore } from '../storage/movements.ts'
 import type { PlaceContext, PlaceDeps, PlaceOrder } from './place-movement.ts'
 
@@ -61,7 +61,8 @@ export function createPlaceReversal(deps: PlaceDeps): PlaceReversal {
   }
 
   /**
-   * The movement to give back. A stake that was never placed is recorded with its rollback.
+   * The movement to give back. A stake that was never placed is recorded with its rollback, and one that was
+   * taken and is lost with its refund.
    * @throws ServiceError TRANSACTION_NOT_FOUND, WALLET_NOT_CONFIGURED
    */
   async function originalOf(
@@ -79,8 +80,9 @@ export function createPlaceReversal(deps: PlaceDeps): PlaceReversal {
           })
     if (present !== null) return { document: present, created: false }
     const isOwn = stake?.transactionId === referenceTransactionId && stake?.type === 'BET'
-    if (type !== 'ROLLBACK' || stake === undefined || !isOwn) throw new ServiceError('TRANSACTION_NOT_FOUND')
-    return recordNeverSent(deps, { scope, stake, message })
+    if (stake === undefined || !isOwn) throw new ServiceError('TRANSACTION_NOT_FOUND')
+    const taken = type === 'REFUND' ? ({ status: 'SUCCESS', dueAt: null } as const) : {}
+    return recordUncalled(deps, { scope, stake, message, taken })
   }
 }
 
@@ -120,13 +122,13 @@ export function createVoidStake(deps: PlaceDeps): VoidStake {
     async function ownStake(): Promise<MovementDocument> {
       const present = await movements.find(scope, spec.transactionId)
       if (present !== null) return present
-      return (await recordNeverSent(deps, { scope, stake: spec, message })).document
+      return (await recordUncalled(deps, { scope, stake: spec, message })).document
     }
   }
 
   async function placedRollback(stake: MovementDocument): Promise<MovementDocument | null> {
     const { reversal } = stake
-    if (reversal === null) return null
+    if (reversal === null || reversal.ofRefused === true) return null
     if (!reversal.placed) return advance.placeReversal(stake)
     return movements.find(scopeOf(stake), reversal.transactionId)
   }
@@ -158,15 +160,26 @@ export async function findStored(movements: MovementStore, id: string): Promise<
 }
 
 /**
- * Records a stake that was never placed together with its rollback, so that it is never sent: a request for
- * it that is still on its way finds it voided. @throws ServiceError WALLET_NOT_CONFIGURED
+ * Records a stake together with its reversal, so that it is never sent: a request for it that is still on its
+ * way finds it given back. @throws ServiceError WALLET_NOT_CONFIGURED
  */
-async function recordNeverSent(
+async function recordUncalled(
   { movements, wallets, scaleMs, newId }: PlaceDeps,
-  { scope, stake, message }: { scope: Scope; stake: MovementSpec; message: MovementMessage },
+  {
+    scope,
+    stake,
+    message,
+    taken = {},
+  }: {
+    scope: Scope
+    stake: MovementSpec
+    message: MovementMessage
+    taken?: Pick<MovementState, 'status' | 'dueAt'> | Record<string, never>
+  },
 ): Promise<Stored> {
   if ((await wallets.find(scope)) === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
-  const { state } = advanceMovement(initialState('BET', message.at), message, scaleMs)
+  const initial: MovementState = { ...initialState('BET', message.at), ...taken }
+  const { state } = advanceMovement(initial, message, scaleMs)
   return storeOnce(movements, documentOf({ scope, spec: stake, reference: newId('txn'), state }))
 }
 

@@ -188,6 +188,7 @@ function attemptOf({
 }): AttemptRecord {
   const { exchange } = result
   const answered = exchange.kind === 'answer'
+  const unreadable = judgement.kind === 'success' ? judgement.unreadable : []
   return {
     attempt: call.attempt,
     operation,
@@ -198,6 +199,7 @@ function attemptOf({
     walletCode: judgement.walletCode,
     classification: classifications[judgement.kind],
     error: judgement.kind === 'unknown' ? judgement.reason : null,
+    ...(unreadable.length === 0 ? {} : { unreadable }),
     responseExcerpt: answered
       ? Buffer.from(exchange.body.subarray(0, excerptBytesMax)).toString('utf8')
       : null,

@@ -7,6 +7,7 @@ import { verifyBody } from '@pitboss/signing/body-signature'
 import type { Logger } from 'pino'
 import { z } from 'zod'
 import { walletKeyOf } from '../rules/movement-keys.ts'
+import { secretsAt } from '../rules/wallet-secrets.ts'
 import type { MovementDocument, MovementStore } from '../storage/movements.ts'
 import type { CallbackSignatures, Wallets } from '../storage/wallet-document.ts'
 import type { ApplyMessage } from './apply-message.ts'
@@ -73,14 +74,15 @@ export function createTakeCallback({
     const scope = scopeOfPath(operator, environment)
     const wallet = scope === null ? null : await wallets.open(scope)
     const now = clock.now()
-    const verified = verifyBody({
-      secret: wallet?.secret ?? placeholderSecret,
-      timestamp: timestamp ?? undefined,
-      signature: signature ?? undefined,
-      rawBody,
-      nowS: now.getTime() / 1000,
-    })
-    if (scope === null || wallet === null || !verified.ok) throw new ServiceError('INVALID_SIGNATURE')
+    const secrets = wallet === null ? [placeholderSecret] : secretsAt(wallet, now)
+    const verified = secrets.map((secret) =>
+      verifyBody({
+        ...{ secret, rawBody, nowS: now.getTime() / 1000 },
+        ...{ timestamp: timestamp ?? undefined, signature: signature ?? undefined },
+      }),
+    )
+    const isGood = verified.some(({ ok }) => ok)
+    if (scope === null || wallet === null || !isGood) throw new ServiceError('INVALID_SIGNATURE')
     const fresh = await signatures.use(walletKeyOf(scope), timestamp ?? '', signature ?? '', now)
     if (!fresh) throw new ServiceError('INVALID_SIGNATURE')
     return scope

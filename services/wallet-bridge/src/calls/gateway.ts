@@ -97,10 +97,12 @@ function walletCalls({ wallets, check, readSeries }: GatewayParts): CallHandler[
       const scope = { operatorId: by.operator_id ?? '', environment: 'LIVE' } as const
       return { result: await wallets.putApproved(scope, settingsOf(settings), Number(seen), by) }
     }),
-    handler(rotateWalletSecret.call, async ({ caller, params }, context) => {
+    handler(rotateWalletSecret.call, async ({ caller, params, body }, context) => {
       const scope = dashboardScope(caller, params.environment)
-      const { wallet, secret } = await wallets.rotateSecret(scope, actedBy(caller, context))
-      return { status: 200, body: { ...toWalletRecord(wallet), secret } }
+      const by = actedBy(caller, context)
+      const { wallet, secret } = await wallets.rotateSecret(scope, body.overlap_s, by)
+      const previous_valid_until = wallet.formerSecret?.validUntil.toISOString() ?? null
+      return { status: 200, body: { ...toWalletRecord(wallet), secret, previous_valid_until } }
     }),
     handler(checkWallet.call, async ({ caller, params }) => ({
       status: 200,

@@ -1,10 +1,12 @@
 import type { OutboundSettings } from '@pitboss/outbound/address-guard'
+import { decodeBody } from '@pitboss/outbound/decode-body'
 import { createGuardedAgent, requestWithin } from '@pitboss/outbound/guarded-agent'
 import { resolveName } from '@pitboss/outbound/resolve-name'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { Agent } from 'undici'
 import type { WalletOperation } from '../rules/movement.ts'
+import { secretsAt } from '../rules/wallet-secrets.ts'
 import type { WalletExchange } from '../rules/wallet-answers.ts'
 import type { Wallet } from '../storage/wallet-document.ts'
 
@@ -49,7 +51,7 @@ const keepAliveMs = 10_000
 /**
  * Calls operators' wallets. A wallet has two bounded pools of kept connections, one of them for credits and
  * rollbacks alone, so that slow stakes do not hold those up; every connection checks the address; redirects
- * are not followed; at most 64 KiB of an answer are read. Source: docs/contract.md, section 6.
+ * are not followed; at most 64 KiB of an answer are read, and as many decoded of one that is encoded. Source: docs/contract.md, section 6.
  */
 export function createWalletClient({
   outbound,
@@ -104,10 +106,11 @@ export function createWalletClient({
         headers: {
           'content-type': 'application/json',
           accept: 'application/json',
+          'accept-encoding': 'identity',
           'user-agent': 'Pitboss-Wallet/1',
           ...(given.headers ?? {
             'x-timestamp': timestamp,
-            'x-signature': given.signature ?? signBody(wallet.secret, timestamp, body),
+            'x-signature': given.signature ?? signaturesOf(wallet, sentAt, timestamp, body),
             'x-request-id': requestId,
           }),
         },
@@ -120,6 +123,13 @@ export function createWalletClient({
       pools.clear()
     },
   }
+}
+
+/** One signature for each secret that is good, separated by a space. Source: docs/contract.md, section 6. */
+function signaturesOf(wallet: Wallet, at: Date, timestamp: string, body: string): string {
+  return secretsAt(wallet, at)
+    .map((secret) => signBody(secret, timestamp, body))
+    .join(' ')
 }
 
 async function exchangeOnce({
@@ -158,11 +168,12 @@ async function exchangeOnce({
       if (length > answerBytesMax) break
     }
     const received = Buffer.concat(chunks).subarray(0, answerBytesMax)
+    const decoded = decodeBody(received, answer.headers['content-encoding'], answerBytesMax)
     return {
       kind: 'answer',
       httpStatus: answer.statusCode,
-      body: received,
-      cutOff: length > answerBytesMax,
+      body: decoded?.bytes ?? received,
+      cutOff: length > answerBytesMax || decoded?.cutOff === true,
       date: typeof answer.headers.date === 'string' ? answer.headers.date : null,
       contentType: String(answer.headers['content-type'] ?? ''),
     }

@@ -105,7 +105,8 @@ export function reversalDocumentOf(original: MovementDocument, reversal: Reversa
     ...(original.walletUrl === undefined ? {} : { walletUrl: original.walletUrl }),
     ...(original.traceparent === undefined ? {} : { traceparent: original.traceparent }),
   }
-  const document = toDocument(facts, initialState(reversal.type, reversal.askedAt))
+  const state = initialState(reversal.type, reversal.askedAt)
+  const document = toDocument(facts, reversal.ofRefused === true ? { ...state, ofRefused: true } : state)
   // The service gives back only stakes of unknown outcome.
   return reversal.origin === 'caller' ? lookedAt(document, 'BACK_AFTER_WIN') : document
 }

@@ -94,6 +94,7 @@ export function toAttemptRecord(attempt: AttemptRecord): MovementAttempt {
             request_id: attempt.request.requestId,
           },
     error: attempt.error,
+    ...(attempt.unreadable === undefined ? {} : { unreadable: [...attempt.unreadable] }),
     response_excerpt: attempt.responseExcerpt,
     next_attempt_at: attempt.nextAttemptAt?.toISOString() ?? null,
   }

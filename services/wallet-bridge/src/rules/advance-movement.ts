@@ -18,6 +18,7 @@ import {
   giveUpReversal,
   markReversalPlaced,
   owed,
+  owedOfRefused,
 } from './reverse-movement.ts'
 
 /** Divides the delays of the retry schedule; see docs/contract.md, section 9. */
@@ -40,9 +41,18 @@ export function advanceMovement(
       return takeAnswer(state, message.judgement, message.at, message.rollback, scaleMs)
     case 'call-lost':
       if (state.call === null || !hasCome(state.call.until, message.at, scaleMs)) return ignored(state)
-      return takeAnswer(state, lostCall, message.at, message.rollback, scaleMs)
+      return takeAnswer(state, lostCall, message.at, null, scaleMs)
     case 'budget-spent':
       return spendBudget(state, message.at, message.rollback, scaleMs)
+    case 'rollback-held':
+      if (nextAction(state, message.at, scaleMs) !== 'budget-spent') return ignored(state)
+      return applied(state, message.at, {
+        dueAt: message.until,
+        ...(message.inDoubt ? { inDoubt: true } : {}),
+      })
+    case 'known-taken':
+      if (nextAction(state, message.at, scaleMs) !== 'budget-spent') return ignored(state)
+      return succeed(state, message.at, {})
     case 'void-asked':
       return askVoid(state, message)
     case 'reversal-asked':
@@ -103,7 +113,8 @@ function takeAnswer(
   state: MovementState,
   judgement: Judgement,
   at: Date,
-  rollback: OwnRollback,
+  /** Null for a lost call: whether a rollback is owed is found out afterwards. */
+  rollback: OwnRollback | null,
   scaleMs: ScaleMs,
 ): MovementStep {
   const unknown = judgement.kind === 'unknown'
@@ -130,13 +141,14 @@ function takeAnswer(
 
 /**
  * Takes a refusal of a stake. It is final only when the outcome of every earlier try is known: the wallet may
- * still take an earlier one. A tombstone is always final: the wallet takes no try after it.
+ * still take an earlier one. A tombstone is always final: the wallet takes no try after it. A refusal in a word
+ * of the wallet's own is final for the caller, and its stake is rolled back all the same.
  */
 function takeStakeRefusal(
   state: MovementState,
   judgement: Exclude<Judgement, { kind: 'success' }>,
   at: Date,
-  rollback: OwnRollback,
+  rollback: OwnRollback | null,
   ended: Change,
 ): MovementStep {
   if (judgement.kind === 'rolled-back') {
@@ -148,14 +160,16 @@ function takeStakeRefusal(
       'transaction.rollback',
     )
   }
+  const back = rollback === null ? { dueAt: at } : owed(rollback, at)
   if (judgement.kind === 'refused' && state.unknownTries === 0) {
     const failed = { ...ended, status: 'FAILED', refusalCode: judgement.code, dueAt: null } as const
-    return applied(state, at, failed, 'transaction.failed')
+    const isOwed = judgement.isUnlisted === true && rollback !== null
+    const rest = isOwed ? owedOfRefused(rollback, at) : {}
+    return applied(state, at, { ...failed, ...rest }, 'transaction.failed')
   }
-  if (judgement.kind === 'refused') return applied(state, at, { ...ended, ...owed(rollback, at) })
+  if (judgement.kind === 'refused') return applied(state, at, { ...ended, ...back })
   const nextAt = nextStakeTryAt(state.createdAt, state.tries, at)
-  if (nextAt === null) return applied(state, at, { ...ended, ...owed(rollback, at) })
-  return applied(state, at, { ...ended, dueAt: nextAt })
+  return applied(state, at, { ...ended, ...(nextAt === null ? back : { dueAt: nextAt }) })
 }
 
 function spendBudget(state: MovementState, at: Date, rollback: OwnRollback, scaleMs: ScaleMs): MovementStep {
@@ -168,16 +182,19 @@ function spendBudget(state: MovementState, at: Date, rollback: OwnRollback, scal
 
 function resolveByPerson(
   state: MovementState,
-  { at, as }: Extract<MovementMessage, { kind: 'resolved' }>,
+  { at, as, rollback }: Extract<MovementMessage, { kind: 'resolved' }>,
 ): MovementStep {
   const conflict = (message: string): MovementStep => ({ kind: 'refused', state, code: 'CONFLICT', message })
   if (state.status !== 'PENDING') return conflict(`The movement is ${state.status} already.`)
   if (state.call !== null) return conflict('A wallet call is in flight; repeat in a moment.')
   if (state.reversal !== null) return conflict(`Resolve its rollback ${state.reversal.reference} instead.`)
-  if (state.type === 'BET') return conflict('The service ends a stake by itself within seconds.')
+  if (state.type === 'BET' && state.inDoubt !== true) {
+    return conflict('The service ends a stake by itself within seconds.')
+  }
   if (as === 'success') return succeed(state, at, {})
+  if (state.type === 'BET') return applied(state, at, owed(rollback, at))
   const failed = { status: 'FAILED', refusalCode: 'WALLET_REJECTED', dueAt: null } as const
-  return applied(state, at, failed, 'transaction.failed')
+  return applied(state, at, failed, state.ofRefused === true ? null : 'transaction.failed')
 }
 
 function succeed(state: MovementState, at: Date, change: Change): MovementStep {
@@ -185,7 +202,7 @@ function succeed(state: MovementState, at: Date, change: Change): MovementStep {
     state,
     at,
     { ...change, status: 'SUCCESS', call: null, dueAt: null },
-    eventOfSuccess[state.type],
+    state.ofRefused === true ? null : eventOfSuccess[state.type],
   )
 }
 

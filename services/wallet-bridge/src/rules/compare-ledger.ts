@@ -47,7 +47,7 @@ type RecordedMovement = MovementState & {
 /**
  * A movement as the comparison needs it. It certainly moved money when the wallet acknowledged it; a rollback
  * only when its original was acknowledged, too. It is uncertain when it was given back before a certain
- * answer, and when it is a rollback of what the wallet may never have had.
+ * answer, also beside a refusal, and when it is a rollback of what the wallet may never have had.
  * @param original of a rollback
  */
 export function toOurMovement(movement: RecordedMovement, original?: RecordedMovement): OurMovement {
@@ -63,7 +63,7 @@ export function toOurMovement(movement: RecordedMovement, original?: RecordedMov
     status: movement.status,
     wallet_code: movement.walletCode,
     moved,
-    uncertain: !moved && movement.status !== 'FAILED',
+    uncertain: !moved && (movement.status !== 'FAILED' || movement.reversal?.ofRefused === true),
   }
 }
 

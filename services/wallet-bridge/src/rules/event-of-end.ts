@@ -17,25 +17,28 @@ type Ended = Pick<
   | 'updatedAt'
   | 'walletTransactionId'
   | 'balanceAfter'
+  | 'ofRefused'
 > & { readonly attempts: readonly AttemptEnd[] }
 
 /**
  * The event that told the end of a movement, and when, from its record alone. Null for a movement that has
- * not ended, that never calls a wallet, or that was given back before it was known to be taken: its reversal
- * tells of it. The time is that of the movement's last change or, once it has a reversal, of the wallet's
+ * not ended, that never calls a wallet, that rolls a refused stake back, or that was given back before it was
+ * known to be taken: its reversal tells of it. The time is that of the movement's last change or, once it has a reversal, of the wallet's
  * answer. Source: docs/contract.md, section 7.
  */
 export function eventOfEnd(movement: Ended): { type: MovementEventType; at: Date } | null {
   const type = typeOfEnd(movement)
   if (type === null) return null
   const { reversal, status, updatedAt, createdAt } = movement
+  // Its refusal and its rollback were one write.
+  if (reversal?.ofRefused === true) return { type, at: reversal.askedAt }
   const isUntouched = reversal === null && status !== 'REFUNDED'
   return { type, at: isUntouched || status === 'FAILED' ? updatedAt : (successOf(movement) ?? createdAt) }
 }
 
 function typeOfEnd(movement: Ended): MovementEventType | null {
-  const { type, operation, status, reversal } = movement
-  if (status === 'PENDING' || operation === null) return null
+  const { type, operation, status, reversal, ofRefused } = movement
+  if (status === 'PENDING' || operation === null || ofRefused === true) return null
   if (status === 'FAILED') return 'transaction.failed'
   if (status !== 'ROLLED_BACK' || type !== 'BET') return eventOfSuccess[type]
   // The wallet's tombstone ended it.

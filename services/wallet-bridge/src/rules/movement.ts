@@ -1,5 +1,5 @@
 import type { MovementOutcome } from '@pitboss/contracts/calls/wallet'
-import type { Movement } from '@pitboss/contracts/objects/movement'
+import type { Movement, MovementAttempt } from '@pitboss/contracts/objects/movement'
 
 /**
  * The state of a movement and the messages that change it. Pure data; the rules are in `advance-movement.ts`.
@@ -15,6 +15,8 @@ export type PendingCode = Extract<MovementOutcome, { kind: 'pending' }>['code']
 /** The error code for the caller when the wallet refused for certain. */
 export type RefusalCode = Extract<MovementOutcome, { kind: 'refused' }>['code']
 
+export type UnreadableField = NonNullable<MovementAttempt['unreadable']>[number]
+
 /** The judgement of a wallet's answer to one call. Source: docs/contract.md, section 6. */
 export type Judgement =
   | {
@@ -22,8 +24,16 @@ export type Judgement =
       readonly walletCode: string
       readonly walletTransactionId: string | null
       readonly balanceAfter: string | null
+      /** Fields of the answer that say something which nobody can read. */
+      readonly unreadable: readonly UnreadableField[]
     }
-  | { readonly kind: 'refused'; readonly code: RefusalCode; readonly walletCode: string }
+  | {
+      readonly kind: 'refused'
+      readonly code: RefusalCode
+      readonly walletCode: string
+      /** Of a debit: a 2xx answer with a word of the wallet's own, so nobody knows whether it was taken. */
+      readonly isUnlisted?: true
+    }
   /** A debit whose rollback reached the wallet first: the wallet will never take it. */
   | { readonly kind: 'rolled-back'; readonly walletCode: string }
   | {
@@ -67,6 +77,8 @@ export type Reversal = FreshMovement & {
   readonly askedAt: Date
   /** True when it has a record of its own. */
   readonly placed: boolean
+  /** Of a stake that the wallet refused in a word of its own; the stake stays FAILED. */
+  readonly ofRefused?: true
 }
 
 export type MovementState = {
@@ -95,6 +107,10 @@ export type MovementState = {
   readonly walletTransactionId: string | null
   readonly balanceAfter: string | null
   readonly reversal: Reversal | null
+  /** Of a rollback: its stake was refused, so it has no event. */
+  readonly ofRefused?: true
+  /** Of a pending stake: rounds does not know it, so a person says what became of it. */
+  readonly inDoubt?: true
 }
 
 export type MovementMessage =
@@ -108,9 +124,19 @@ export type MovementMessage =
       readonly rollback: OwnRollback
     }
   /** The time of the call has passed without an answer: it is unknown whether the wallet got the call. */
-  | { readonly kind: 'call-lost'; readonly at: Date; readonly rollback: OwnRollback }
+  | { readonly kind: 'call-lost'; readonly at: Date }
   /** A stake has used up its tries or its time. */
   | { readonly kind: 'budget-spent'; readonly at: Date; readonly rollback: OwnRollback }
+  /** As `budget-spent`, while nobody can say whether the stake's success was told. */
+  | {
+      readonly kind: 'rollback-held'
+      readonly at: Date
+      readonly until: Date
+      /** Rounds does not know the stake. */
+      readonly inDoubt: boolean
+    }
+  /** Rounds was told that the wallet took the stake, and this record was not: a database was restored. */
+  | { readonly kind: 'known-taken'; readonly at: Date }
   /** Give a pending stake back, whether or not the wallet has taken it. */
   | {
       readonly kind: 'void-asked'
@@ -140,7 +166,12 @@ export type MovementMessage =
   /** The wallet's callback says that it knows the result now. */
   | { readonly kind: 'hinted'; readonly at: Date }
   /** A person ends an owed movement. */
-  | { readonly kind: 'resolved'; readonly at: Date; readonly as: 'success' | 'failed' }
+  | {
+      readonly kind: 'resolved'
+      readonly at: Date
+      readonly as: 'success' | 'failed'
+      readonly rollback: OwnRollback
+    }
 
 export type MovementEventType =
   | 'transaction.bet'

@@ -1,6 +1,5 @@
 import {
   applied,
-  type Change,
   ignored,
   type MovementMessage,
   type MovementState,
@@ -49,11 +48,11 @@ function reversalRefusal(state: MovementState, type: 'REFUND' | 'ROLLBACK') {
     return refusal('VALIDATION_ERROR', 'must name a bet or a win, not a refund or a rollback')
   }
   if (type === 'REFUND' && state.type !== 'BET') return refusal('VALIDATION_ERROR', 'must name a bet')
+  if (state.status === 'FAILED')
+    return refusal('CONFLICT', 'The movement failed; there is nothing to give back.')
   if (state.reversal !== null || state.status === 'REFUNDED' || state.status === 'ROLLED_BACK') {
     return refusal('TRANSACTION_ALREADY_REVERSED', 'The movement has been refunded or rolled back already.')
   }
-  if (state.status === 'FAILED')
-    return refusal('CONFLICT', 'The movement failed; there is nothing to give back.')
   if (state.status === 'SUCCESS') return null
   if (type === 'REFUND') return refusal('CONFLICT', 'The bet is pending; roll it back instead.')
   return state.type === 'BET' ? null : refusal('CONFLICT', 'A pending win cannot be rolled back.')
@@ -110,7 +109,7 @@ export function giveUpReversal(
 }
 
 /** The change that makes a stake owe its rollback. */
-export function owed(rollback: OwnRollback, at: Date, requestHash = ''): Change {
+export function owed(rollback: OwnRollback, at: Date, requestHash = ''): OwedChange {
   return {
     dueAt: at,
     reversal: {
@@ -123,6 +122,14 @@ export function owed(rollback: OwnRollback, at: Date, requestHash = ''): Change 
     },
   }
 }
+
+/** The change that makes a refused stake owe a rollback beside its refusal. Source: docs/contract.md, section 6. */
+export function owedOfRefused(rollback: OwnRollback, at: Date): OwedChange {
+  const { dueAt, reversal } = owed(rollback, at)
+  return { dueAt, reversal: { ...reversal, ofRefused: true } }
+}
+
+type OwedChange = { readonly dueAt: Date; readonly reversal: Reversal }
 
 function refusal(code: 'CONFLICT' | 'VALIDATION_ERROR' | 'TRANSACTION_ALREADY_REVERSED', message: string) {
   return { code, message } as const

@@ -121,7 +121,10 @@ function judgeCode({
     return unknown('the answer is in another currency', 'WALLET_UNAVAILABLE', walletCode)
   }
   if (meaning === 'rolled-back') return { kind: 'rolled-back', walletCode }
-  if (meaning !== 'success') return { kind: 'refused', code: meaning, walletCode }
+  if (meaning !== 'success') {
+    const isUnlisted = known === undefined && accepted && operation === 'debit'
+    return { kind: 'refused', code: meaning, walletCode, ...(isUnlisted ? { isUnlisted } : {}) }
+  }
   if (!accepted && walletCode === 'OK') {
     return unknown(`status OK under http status ${httpStatus}`, 'WALLET_UNAVAILABLE', walletCode)
   }
@@ -129,11 +132,17 @@ function judgeCode({
     return unknown('the balance is no string', 'WALLET_UNAVAILABLE', walletCode)
   }
   const balance = readBalance(body.balance, currency)
+  const isGiven = (value: unknown) => value !== undefined && value !== null
+  const unreadable = [
+    ...(isGiven(body.balance) && balance === null ? (['balance'] as const) : []),
+    ...(isGiven(body.transactionId) && transactionId === null ? (['transactionId'] as const) : []),
+  ]
   return {
     kind: 'success',
     walletCode,
     walletTransactionId: transactionId,
     balanceAfter: balance === null ? null : formatAmount(balance, currency),
+    unreadable,
   }
 }
 

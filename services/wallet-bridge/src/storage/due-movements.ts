@@ -59,6 +59,7 @@ export function createDueMovements({ collection }: Movements): DueMovements {
 /** The numbers of pending movements by age, and the oldest one. */
 export type PendingFigures = {
   readonly all: number
+  /** A rollback of a refused stake, which holds up nobody, counts after 15 minutes. */
   readonly over5m: number
   readonly over1h: number
   readonly over24h: number
@@ -84,6 +85,8 @@ export type PendingMovements = {
 }
 
 const minuteMs = 60_000
+/** When a rollback of a refused stake is alarmed. Source: docs/contract.md, section 5. */
+const ofRefusedAlarmMs = 15 * minuteMs
 const countMax = 100_000
 const page = 500
 /** Clocks of replicas may differ by this much before a wait counts as too long. */
@@ -96,7 +99,16 @@ export function createPendingMovements(
   const count = (now: Date, olderThanMs: number) => {
     const since: Filter<MovementDocument> =
       olderThanMs === 0 ? {} : { createdAt: { $lte: new Date(now.getTime() - olderThanMs) } }
-    const older: Filter<MovementDocument> = { status: 'PENDING', ...since }
+    const quiet: Filter<MovementDocument> =
+      olderThanMs === 0
+        ? {}
+        : {
+            $or: [
+              { ofRefused: { $exists: false } },
+              { createdAt: { $lte: new Date(now.getTime() - Math.max(olderThanMs, ofRefusedAlarmMs)) } },
+            ],
+          }
+    const older: Filter<MovementDocument> = { status: 'PENDING', ...since, ...quiet }
     return collection.countDocuments(older, { limit: countMax, hint: 'pending' })
   }
   return {

@@ -12,7 +12,7 @@ import { confirmPrimary } from '@pitboss/storage/confirm-primary'
 import type { Collection, Db, Document, UpdateFilter } from 'mongodb'
 import { callingRoundOf, movementIdOf, scopeOf, walletKeyOf } from '../rules/movement-keys.ts'
 import type { LookReason } from '../rules/flags.ts'
-import type { MovementState, WalletOperation } from '../rules/movement.ts'
+import type { MovementState, UnreadableField, WalletOperation } from '../rules/movement.ts'
 
 /** The record of one wallet call: the request without its signature, the answer, and the judgement. */
 export type AttemptRecord = {
@@ -25,6 +25,8 @@ export type AttemptRecord = {
   readonly walletCode: string | null
   readonly classification: 'SUCCESS' | 'REFUSED' | 'UNKNOWN'
   readonly error: string | null
+  /** Fields of the answer that say something which nobody can read. */
+  readonly unreadable?: readonly UnreadableField[]
   /** First 4 KiB of the answer. */
   readonly responseExcerpt: string | null
   readonly nextAttemptAt: Date | null

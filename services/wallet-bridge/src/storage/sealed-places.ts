@@ -1,4 +1,7 @@
 import type { SealedPlace } from '@pitboss/storage/rewrite-seals'
+import { z } from 'zod'
+
+const formerSecretSchema = z.object({ sealed: z.string() })
 
 /** Everything that wallet-bridge seals: the signing secrets of wallets. */
 export const sealedPlaces: readonly SealedPlace[] = [
@@ -6,9 +9,14 @@ export const sealedPlaces: readonly SealedPlace[] = [
     collection: 'wallets',
     purpose: 'secret-box',
     filter: {},
-    holding: (range) => ({ sealedSecret: range }),
-    valuesIn: ({ _id, sealedSecret }) => [
-      { path: 'sealedSecret', sealed: String(sealedSecret), aad: `wallet-secret/${_id}` },
-    ],
+    holding: (range) => ({ $or: [{ sealedSecret: range }, { 'formerSecret.sealed': range }] }),
+    valuesIn: ({ _id, sealedSecret, formerSecret }) => {
+      const aad = `wallet-secret/${_id}`
+      const former = formerSecretSchema.safeParse(formerSecret).data
+      return [
+        { path: 'sealedSecret', sealed: String(sealedSecret), aad },
+        ...(former === undefined ? [] : [{ path: 'formerSecret.sealed', sealed: former.sealed, aad }]),
+      ]
+    },
   },
 ]

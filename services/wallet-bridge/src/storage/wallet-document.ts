@@ -26,6 +26,8 @@ export type WalletDocument = Versioned &
     /** The approval by which it was changed the last time that one was needed. */
     readonly approvalId?: string
     readonly sealedSecret: string
+    /** The secret before, which signs beside the present one until then; null after a rotation without overlap. */
+    readonly formerSecret?: { readonly sealed: string; readonly validUntil: Date } | null
     readonly createdAt: Date
     readonly updatedAt: Date
   }
@@ -41,6 +43,8 @@ export type Wallet = {
   /** From which amounts on a win is flagged. */
   readonly bigWins: FlagRules['big_win']
   readonly secret: string
+  /** Signs beside `secret` until then. */
+  readonly formerSecret?: { readonly secret: string; readonly validUntil: Date }
 }
 
 export type WalletSettings = Pick<WalletDocument, 'url' | 'timeoutMs' | 'settleLosses' | 'formerOrigins'>
@@ -79,7 +83,7 @@ export type Wallets = {
   ): Promise<WalletDocument | null>
   replaceSecret(
     scope: Scope,
-    secret: string,
+    rotation: { readonly secret: string; readonly overlapS: number },
     now: Date,
     entryOf: EntryOfChange,
   ): Promise<WalletDocument | null>
@@ -107,7 +111,14 @@ export function createWallets(db: Db, secretBox: SecretBox): Wallets {
     formerOrigins: document.formerOrigins ?? [],
     bigWins: flagRulesOf(document).big_win,
     secret: secretBox.open(document.sealedSecret, aadOf(document._id)),
+    ...formerSecretOf(document),
   })
+
+  function formerSecretOf({ _id, formerSecret }: WalletDocument): Pick<Wallet, 'formerSecret'> {
+    if (formerSecret === undefined || formerSecret === null) return {}
+    const { sealed, validUntil } = formerSecret
+    return { formerSecret: { secret: secretBox.open(sealed, aadOf(_id)), validUntil } }
+  }
 
   /** Changes the wallet of this version; null when it has another by now. */
   function write(document: WalletDocument, change: Partial<WalletDocument>, entryOf: EntryOfChange) {
@@ -118,14 +129,14 @@ export function createWallets(db: Db, secretBox: SecretBox): Wallets {
 
   async function update(
     scope: Scope,
-    change: Partial<WalletDocument>,
+    changeOf: (document: WalletDocument) => Partial<WalletDocument>,
     entryOf: EntryOfChange,
   ): Promise<WalletDocument | null> {
     const document = await find(scope)
     if (document === null) return null
     return changeFenced({
       document,
-      change: (current) => write(current, change, entryOf),
+      change: (current) => write(current, changeOf(current), entryOf),
       async reread({ _id }) {
         const present = await find(scope)
         if (present === null) throw new Error(`the wallet ${_id} is gone`)
@@ -170,13 +181,18 @@ export function createWallets(db: Db, secretBox: SecretBox): Wallets {
       const audited = { ...document, ...auditedInsert(entryOf(null, document)) }
       return (await insertedFirst(() => collection.insertOne(audited))) ? document : null
     },
-    replaceSecret: (scope, secret, now, entryOf) =>
-      update(
+    replaceSecret(scope, { secret, overlapS }, now, entryOf) {
+      const sealedSecret = secretBox.seal(secret, aadOf(walletKeyOf(scope)))
+      const validUntil = new Date(now.getTime() + overlapS * 1000)
+      const formerOf = ({ sealedSecret: sealed }: WalletDocument) =>
+        overlapS === 0 ? null : { sealed, validUntil }
+      return update(
         scope,
-        { sealedSecret: secretBox.seal(secret, aadOf(walletKeyOf(scope))), updatedAt: now },
+        (document) => ({ sealedSecret, formerSecret: formerOf(document), updatedAt: now }),
         entryOf,
-      ),
-    setFlagRules: (scope, flagRules, entryOf) => update(scope, { flagRules }, entryOf),
+      )
+    },
+    setFlagRules: (scope, flagRules, entryOf) => update(scope, () => ({ flagRules }), entryOf),
     async keysAfter(after) {
       const found = await collection
         .find({ _id: { $gt: after } })

@@ -97,7 +97,7 @@ function createStory(type: MovementState['type'], factor: number) {
       if (step.kind === 'lost') {
         begin(step.lateMs)
         nowMs += leaseMs
-        send({ kind: 'call-lost', at: new Date(nowMs), rollback })
+        send({ kind: 'call-lost', at: new Date(nowMs) })
         return
       }
       nowMs += Math.floor(Math.max(0, dueMs() - nowMs) * step.waitedShare)
@@ -107,7 +107,7 @@ function createStory(type: MovementState['type'], factor: number) {
       else if (step.kind === 'breaker-closes' && dueMs() > nowMs) state = { ...state, dueAt: at }
       else if (step.kind === 'nothing') {
         send({ kind: 'budget-spent', at, rollback })
-        send({ kind: 'call-lost', at, rollback })
+        send({ kind: 'call-lost', at })
         send({ kind: 'answered', at, token: 'call 0', judgement: no, rollback })
         send({ kind: 'void-asked', at, rollback, requestHash: '' })
         send({ kind: 'reversal-acknowledged', at, transactionId: 'rbk_9' })

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { eventOfEnd } from '../../src/rules/event-of-end.ts'
 import { initialState } from '../../src/records/new-movement.ts'
 import { advanceMovement, nextAction } from '../../src/rules/advance-movement.ts'
 import { admitStake, closedBreaker, recordOutcome } from '../../src/rules/circuit-breaker.ts'
@@ -41,7 +42,13 @@ const answered = (ms: number, token: string, judgement: Judgement): MovementMess
   judgement,
   rollback,
 })
-const yes: Judgement = { kind: 'success', walletCode: 'OK', walletTransactionId: 'w', balanceAfter: '1.00' }
+const yes: Judgement = {
+  kind: 'success',
+  walletCode: 'OK',
+  walletTransactionId: 'w',
+  balanceAfter: '1.00',
+  unreadable: [],
+}
 const no: Judgement = { kind: 'refused', code: 'INSUFFICIENT_FUNDS', walletCode: 'INSUFFICIENT_FUNDS' }
 const silence: Judgement = { kind: 'unknown', code: 'WALLET_TIMEOUT', walletCode: null, reason: 'silence' }
 const down: Judgement = { kind: 'unknown', code: 'WALLET_UNAVAILABLE', walletCode: null, reason: 'down' }
@@ -67,6 +74,29 @@ await t.test('a refusal after a try of unknown outcome owes a rollback and keeps
   t.same(outcomeOf(ended), { kind: 'done' })
 })
 
+await t.test('a refusal in a word of the wallet is final and owes a rollback beside it', async (t) => {
+  const word: Judgement = { kind: 'refused', code: 'WALLET_REJECTED', walletCode: 'RS_OK', isUnlisted: true }
+  const stake = run(initialState('BET', at(0)), [begun(0, 'a'), answered(10, 'a', word)])
+  t.match(stake, { status: 'FAILED', walletCode: 'RS_OK', dueAt: at(10), reversal: { ofRefused: true } })
+  t.same(outcomeOf(stake), { kind: 'refused', code: 'WALLET_REJECTED' })
+  t.equal(
+    nextAction(stake, at(10), (ms) => ms),
+    'place-reversal',
+  )
+  for (const kind of ['reversal-acknowledged', 'reversal-given-up'] as const) {
+    const ended = run(stake, [
+      { kind: 'reversal-placed', at: at(20), transactionId: 'rbk_1' },
+      { kind, at: at(30), transactionId: 'rbk_1' },
+    ])
+    t.match(ended, { status: 'FAILED', refusalCode: 'WALLET_REJECTED', dueAt: null })
+    t.same(eventOfEnd({ ...ended, attempts: [] }), { type: 'transaction.failed', at: at(10) }, kind)
+  }
+  const back = { ...initialState('ROLLBACK', at(10)), ofRefused: true as const }
+  const done = advanceMovement(run(back, [begun(20, 'b')]), answered(30, 'b', yes), (ms) => ms)
+  t.match(done, { kind: 'applied', event: null, state: { status: 'SUCCESS' } })
+  t.equal(eventOfEnd({ ...done.state, attempts: [] }), null)
+})
+
 await t.test('the first outcome is repeated while the movement is pending', async (t) => {
   const stake = run(initialState('BET', at(0)), [
     begun(0, 'a'),
@@ -85,7 +115,7 @@ await t.test('a time that a clock a day ahead has set counts as come', async (t)
   t.equal(nextAction(win, at(1000), same), 'call')
   const stake = run(initialState('BET', at(dayMs)), [begun(dayMs, 'a')])
   t.equal(nextAction(stake, at(1000), same), 'call-lost')
-  const lost = run(stake, [{ kind: 'call-lost', at: at(1000), rollback }])
+  const lost = run(stake, [{ kind: 'call-lost', at: at(1000) }])
   t.match(lost, { status: 'PENDING', call: null, unknownTries: 1 })
   const waiting = { ...win, dueAt: at(6 * 60 * 60 * 1000) }
   t.equal(nextAction(waiting, at(0), same), 'wait', 'the longest delay of the schedule is no mistake')
@@ -178,7 +208,7 @@ await t.test('each forbidden reversal is refused with its code', async (t) => {
 
 await t.test('a person ends only movements that are owed', async (t) => {
   const resolve = (state: MovementState, as: 'success' | 'failed') =>
-    advanceMovement(state, { kind: 'resolved', at: at(9), as }, (ms) => ms)
+    advanceMovement(state, { kind: 'resolved', at: at(9), as, rollback }, (ms) => ms)
   t.match(resolve(initialState('WIN', at(0)), 'success'), { kind: 'applied', event: 'transaction.win' })
   t.match(resolve(initialState('WIN', at(0)), 'failed'), { kind: 'applied', event: 'transaction.failed' })
   t.match(resolve(initialState('BET', at(0)), 'success'), { kind: 'refused', code: 'CONFLICT' })

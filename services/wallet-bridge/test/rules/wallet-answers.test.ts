@@ -152,12 +152,28 @@ await t.test('each row of the table for debit, credit and rollback', async (t) =
   }
 })
 
+await t.test('a 2xx answer to a debit in a word that the contract does not list says so', async (t) => {
+  const isUnlisted = (operation: WalletOperation, status: number, word: string) => {
+    const judgement = judgeExchange(operation, 'USD', answer(status, { status: word }))
+    return judgement.kind === 'refused' && judgement.isUnlisted === true
+  }
+  for (const word of ['RS_OK', 'ERROR', 'TRANSACTION_NOT_FOUND', 'insufficient_funds', '0']) {
+    t.ok(isUnlisted('debit', 202, word), word)
+    t.notOk(isUnlisted('debit', 422, word), `${word} under 422`)
+    t.notOk(isUnlisted('credit', 200, word), `${word} to a credit`)
+  }
+  for (const word of ['INSUFFICIENT_FUNDS', 'KYC_REQUIRED', 'TRANSACTION_CONFLICT', 'CURRENCY_MISMATCH']) {
+    t.notOk(isUnlisted('debit', 200, word), word)
+  }
+})
+
 await t.test("a success carries the balance with all decimals and the wallet's own id", async (t) => {
   t.same(judgeExchange('debit', 'USD', answer(200, { status: 'OK', ...fine, balance: '5' })), {
     kind: 'success',
     walletCode: 'OK',
     walletTransactionId: 'w-1',
     balanceAfter: '5.00',
+    unreadable: [],
   })
   for (const [currency, told, balanceAfter] of [
     ['JPY', '5.0', '5'],
@@ -172,6 +188,19 @@ await t.test("a success carries the balance with all decimals and the wallet's o
   t.match(judgeExchange('debit', 'BTC', answer(200, { status: 'OK', balance: '0.00000001' })), {
     balanceAfter: '0.00000001',
   })
+})
+
+await t.test('what a success says and nobody can read is named', async (t) => {
+  const unreadable = (fields: object) => {
+    const judged = judgeExchange('debit', 'USD', answer(200, { status: 'OK', ...fields }))
+    return judged.kind === 'success' ? judged.unreadable : judged
+  }
+  t.same(unreadable({}), [], 'nothing is said')
+  t.same(unreadable({ balance: null, transactionId: null }), [], 'nor here')
+  t.same(unreadable({ balance: '1,000.00', transactionId: 'w-1' }), ['balance'])
+  t.same(unreadable({ balance: '', transactionId: 17 }), ['balance'])
+  t.same(unreadable({ balance: '1.00', transactionId: { id: 'w-1' } }), ['transactionId'])
+  t.same(unreadable({ balance: 'much', transactionId: '' }), ['balance', 'transactionId'])
 })
 
 await t.test('a balance is an amount, a refusal or unusable', async (t) => {

@@ -213,7 +213,9 @@ await holdIsolation(t, {
       create: scoped(
         async (scope) => (await wallets.create(scope, otherSettings, 'another', now, entryOf)) === null,
       ),
-      replaceSecret: scoped((scope) => wallets.replaceSecret(scope, 'another', now, entryOf)),
+      replaceSecret: scoped((scope) =>
+        wallets.replaceSecret(scope, { secret: 'another', overlapS: 0 }, now, entryOf),
+      ),
       setFlagRules: scoped((scope) => wallets.setFlagRules(scope, defaultFlagRules, entryOf)),
       keysAfter: internal(operations),
     }),

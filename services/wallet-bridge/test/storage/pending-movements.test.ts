@@ -67,6 +67,16 @@ t.test(
   },
 )
 
+t.test('a rollback of a refused stake counts as unresolved after 15 minutes', async (t) => {
+  const back = (ageMs: number) => aged(ageMs, 0, { type: 'ROLLBACK', ofRefused: true })
+  const hour = aged(2 * h, 0)
+  const others = [back(16 * min), aged(6 * min, 0)]
+  await collection.insertMany([back(14 * min), back(min)])
+  t.match(await pending.figures(now), { all: 2, over5m: 0, over1h: 0 })
+  await collection.insertMany([hour, ...others])
+  t.match(await pending.figures(now), { all: 5, over5m: 3, over1h: 1, over24h: 0 })
+})
+
 t.test('two replicas shorten each of many waits once', async (t) => {
   await collection.insertMany(Array.from({ length: 1203 }, () => aged(10 * min, 6 * h)))
   const ended = await Promise.all([pending.endLongWaits(now), pending.endLongWaits(now)])

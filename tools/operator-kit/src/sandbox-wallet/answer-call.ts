@@ -1,6 +1,6 @@
 import { formatAmount } from '@pitboss/money/amount'
 import { currencyDigits } from '@pitboss/money/currencies'
-import { verifyBody } from '@pitboss/signing/body-signature'
+import { verifyBody, type VerifyBodyResult } from '@pitboss/signing/body-signature'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { setTimeout as delay } from 'node:timers/promises'
 import { rawBody } from '../shared/raw-app.ts'
@@ -47,13 +47,12 @@ export function createAnswerCall({ wallet, faults, calls, secret, now }: AnswerC
     const startedAt = performance.now()
     const bytes = rawBody(request.body)
     const at = now()
-    const signed = verifyBody({
-      secret: secret(),
-      timestamp: header(request, 'x-timestamp'),
-      signature: header(request, 'x-signature'),
-      rawBody: bytes,
-      nowS: at.getTime() / 1000,
-    })
+    const signed = verifyAny(header(request, 'x-signature'), (signature) =>
+      verifyBody({
+        ...{ secret: secret(), signature, rawBody: bytes, nowS: at.getTime() / 1000 },
+        timestamp: header(request, 'x-timestamp'),
+      }),
+    )
     const read = signed.ok
       ? readWalletRequest(operation, bytes)
       : { ok: false as const, code: 'INVALID_SIGNATURE', message: signed.reason }
@@ -66,7 +65,8 @@ export function createAnswerCall({ wallet, faults, calls, secret, now }: AnswerC
     const decision =
       walletRequest !== null && (fault === null || fault.apply) ? wallet.handle(walletRequest) : null
     const commanded = fault?.rule.code
-    if (operation === 'debit' && transactionId !== null && isDefinite(commanded, fault?.rule.http_status)) {
+    const isRefused = fault?.apply !== true && isDefinite(commanded, fault?.rule.http_status)
+    if (operation === 'debit' && transactionId !== null && isRefused && commanded !== undefined) {
       wallet.remember(transactionId, commanded)
     }
     await wallet.settled()
@@ -99,8 +99,18 @@ export function createAnswerCall({ wallet, faults, calls, secret, now }: AnswerC
   }
 }
 
+/** While a rotation overlaps a call carries two signatures, separated by a space; one that is good is enough. */
+function verifyAny(
+  given: string | undefined,
+  verify: (signature: string | undefined) => VerifyBodyResult,
+): VerifyBodyResult {
+  const [first, second] = given?.split(' ') ?? []
+  const verified = verify(first)
+  return verified.ok || second === undefined ? verified : verify(second)
+}
+
 /** Whether a commanded refusal says for certain that a debit is not taken. */
-function isDefinite(code: string | undefined, httpStatus = 400): code is string {
+function isDefinite(code: string | undefined, httpStatus = 400): boolean {
   return code !== undefined && code !== 'TEMPORARY_ERROR' && httpStatus < 500 && httpStatus !== 429
 }
 

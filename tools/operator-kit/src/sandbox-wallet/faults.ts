@@ -91,7 +91,7 @@ export function createFaultPlan(seedAtStart: number): FaultPlan {
         if (fault !== null || !fires(state)) continue
         state.fired += 1
         const { rule } = state
-        fault = { rule, apply: rule.kind !== 'refuse' && (rule.apply ?? appliesByDefault.has(rule.kind)) }
+        fault = { rule, apply: rule.apply ?? appliesByDefault.has(rule.kind) }
       }
       return fault
     },

@@ -1,10 +1,10 @@
 import { opsMovementFacts, opsMovementsOfRound } from '@pitboss/contracts/calls/wallet-ops'
-import { opsShowRound } from '@pitboss/contracts/calls/rounds'
+import { opsResolveOwed, opsShowRound } from '@pitboss/contracts/calls/rounds'
 import { opsEventsOfRound } from '@pitboss/contracts/calls/webhooks'
 import { explain } from '@pitboss/contracts/explain'
 import { verifyRound } from '@pitboss/fairness/verify-round'
-import type { Command } from 'commander'
-import { onRun, withCommonFlags } from '../ops-run.ts'
+import { type Command, Option } from 'commander'
+import { needsReason, onRun, withChangeFlags, withCommonFlags } from '../ops-run.ts'
 import { textTable } from '../output.ts'
 import { whyText } from '../why-text.ts'
 import { addOrphans, addReopened } from './restored-rounds.ts'
@@ -13,7 +13,7 @@ type Moment = { at: string; what: string }
 
 /**
  * `round show`: the dossier of a round in one time line, docs/contract.md, section 10; `round why`,
- * `round orphans` and `round reopened` are ours.
+ * `round orphans`, `round reopened` and `round resolve` are ours.
  */
 export function roundCommands(program: Command): void {
   const noun = program.command('round').description('rounds of every operator')
@@ -82,6 +82,20 @@ export function roundCommands(program: Command): void {
     ])
     const sentences = explain({ kind: 'round', round, movements: movements.data }, new Date())
     show({ round, waiting_for: sentences }, whyText(`${round.round_id}  ${round.status}`, sentences))
+  })
+  const resolve = withChangeFlags(
+    noun
+      .command('resolve <id>')
+      .description("end what a round owes and wallet-bridge refuses for good, by a person's word"),
+  )
+    .requiredOption('--movement <id>', 'the transaction id of the win, refund or rollback')
+    .addOption(new Option('--as <end>').choices(['success', 'failed'] as const).makeOptionMandatory())
+  needsReason(resolve)
+  onRun(resolve, async ({ bus, order, show, confirm }, roundId: string, flags) => {
+    await confirm(`End ${flags.movement} as ${flags.as}? Nobody will ask for it again.`)
+    const asked = { order, roundId, transactionId: flags.movement, as: flags.as }
+    const ended = await bus.call(opsResolveOwed, asked)
+    show(ended, `${ended.round_id}: ${ended.status}`)
   })
   addOrphans(noun)
   addReopened(noun)

@@ -1,5 +1,4 @@
 import { walletCheckSchema, walletSchema } from '@pitboss/contracts/objects/wallet'
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type * as z from 'zod'
 import { ApiError } from '../api/api-error.ts'
@@ -8,7 +7,6 @@ import { useAct } from '../hooks/use-act.ts'
 import { useRead } from '../hooks/use-read.ts'
 import { ActButton } from '../parts/act-button.tsx'
 import { ClosedPage } from '../parts/closed-page.tsx'
-import { Confirm } from '../parts/confirm.tsx'
 import { DataTable } from '../parts/data-table.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { ErrorNotice } from '../parts/error-notice.tsx'
@@ -21,6 +19,7 @@ import { useDashboard } from '../session/dashboard-context.ts'
 import { whyNot } from '../session/may.ts'
 import { CertificationList } from './certification-list.tsx'
 import { CertifyWallet } from './certify-wallet.tsx'
+import { RotateWallet } from './rotate-wallet.tsx'
 import { WalletExample } from './wallet-example.tsx'
 import { WalletForm } from './wallet-form.tsx'
 
@@ -89,16 +88,9 @@ type OneWalletProps = {
 
 function OneWallet({ of: wallet, path, onEdit, onSecret }: OneWalletProps) {
   const { api } = useDashboard()
-  const queries = useQueryClient()
   const [rotating, setRotating] = useState(false)
   const [certifying, setCertifying] = useState(false)
   const [checked, setChecked] = useState<z.output<typeof walletCheckSchema> | null>(null)
-  const rotate = useAct(async () => {
-    const { secret } = await api.send(walletSchema, 'POST', `${path}/rotate-secret`)
-    setRotating(false)
-    if (secret !== undefined) onSecret(secret)
-    await queries.invalidateQueries()
-  })
   const check = useAct(async () => setChecked(await api.send(walletCheckSchema, 'POST', `${path}/check`)))
   return (
     <>
@@ -161,21 +153,7 @@ function OneWallet({ of: wallet, path, onEdit, onSecret }: OneWalletProps) {
       )}
       <WalletSeries path={path} />
       {certifying && <CertifyWallet onClose={() => setCertifying(false)} />}
-      {rotating && (
-        <Confirm
-          title="Rotate the wallet's secret"
-          act="Rotate secret"
-          grave
-          {...rotate}
-          onConfirm={rotate.run}
-          onClose={() => setRotating(false)}
-        >
-          <p>
-            The old secret ends at once, without overlap. Until your wallet has the new one it refuses our
-            requests, and stakes fail.
-          </p>
-        </Confirm>
-      )}
+      {rotating && <RotateWallet path={path} onSecret={onSecret} onClose={() => setRotating(false)} />}
     </>
   )
 }

@@ -154,6 +154,8 @@ function readBalance(value: unknown, currency: string): bigint | null {
   }
 }
 
+const idCharactersMax = 128
+
 /** The movement was accepted, now or earlier: `OK` or `DUPLICATE` with HTTP 200 and a string balance. */
 export function expectSuccess(what: string, answer: WalletAnswer): void {
   const accepted = answer.httpStatus === 200 && (answer.status === 'OK' || answer.status === 'DUPLICATE')
@@ -163,6 +165,15 @@ export function expectSuccess(what: string, answer: WalletAnswer): void {
       `${what}: balance must be a decimal string, got ${JSON.stringify(answer.fields.get('balance'))}`,
     )
   }
+  const id = answer.fields.get('transactionId') ?? null
+  const isReadable =
+    id === null ||
+    typeof id === 'number' ||
+    (typeof id === 'string' && id !== '' && id.length <= idCharactersMax)
+  expect(
+    isReadable,
+    `${what}: transactionId must be text of 1 to ${idCharactersMax} characters, got ${JSON.stringify(id)}`,
+  )
 }
 
 /**

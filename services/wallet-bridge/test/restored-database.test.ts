@@ -1,0 +1,128 @@
+import { opsPlayerMovements, opsResolveMovement } from '@pitboss/contracts/calls/wallet-ops'
+import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
+import { serveAuditLog } from '@pitboss/testing/serve-audit-log'
+import { waitFor } from '@pitboss/testing/wait-for'
+import t from 'tap'
+import { movementIdOf } from '../src/rules/movement-keys.ts'
+import type { MovementDocument } from '../src/storage/movements.ts'
+import {
+  clientOf,
+  configureWallet,
+  newScope,
+  reversalOf,
+  silentLogger,
+  specOf,
+  startBridge,
+  startSuite,
+} from './fixtures/bridge.ts'
+import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
+
+const suite = await startSuite(t)
+const bridge = await startBridge(suite.environment())
+t.teardown(() => bridge.stop())
+const log = await serveAuditLog(t, suite.bus, silentLogger)
+const wallet = await startSandboxWallet(t, 'not yet known')
+const scope = newScope()
+await wallet.setSecret(await configureWallet(suite.bus, scope, wallet.url))
+const client = clientOf(suite.bus, scope)
+const movements = suite.storage.db.collection<MovementDocument>('movements')
+const { standings, asked } = suite.rounds
+const order = { by: 'ann', reason: 'the ledger has it', dryRun: false }
+
+/**
+ * Sets a stake back to the moment at which its first call was under way, an hour ago: so a backup holds it
+ * that was made then.
+ */
+async function setBack({ transactionId }: MovementSpec): Promise<void> {
+  const startedAt = new Date(Date.now() - 3_600_000)
+  const until = new Date(startedAt.getTime() + 5000)
+  const call = { token: 'call_lost', attempt: 1, startedAt, until }
+  const then = {
+    status: 'PENDING',
+    tries: 1,
+    unknownTries: 0,
+    call,
+    dueAt: until,
+    createdAt: startedAt,
+  } as const
+  const forgotten = { updatedAt: startedAt, attempts: [], outbox: [], walletTransactionId: null }
+  await movements.updateOne({ _id: movementIdOf(scope, transactionId) }, { $set: { ...then, ...forgotten } })
+}
+
+const ended = (spec: MovementSpec) =>
+  waitFor(async () => {
+    const shown = await client.show(spec.transactionId)
+    return shown?.movement.status === 'PENDING' ? null : shown
+  })
+const operations = async (playerId: string) =>
+  (await wallet.ledger({ player_id: playerId }))
+    .filter(({ operation }) => operation !== 'adjustment')
+    .map(({ operation, status }) => `${operation} ${status}`)
+
+t.test('a stake that was played is not rolled back by a restored database', async (t) => {
+  const spec = specOf({ playerId: 'played' })
+  t.match((await client.place(spec)).outcome, { kind: 'done' })
+  const told = await waitFor(() => suite.eventsOf(spec.transactionId)[0])
+  standings.set(spec.transactionId, 'taken')
+  await setBack(spec)
+  t.match(await ended(spec), { outcome: { kind: 'done' }, movement: { status: 'SUCCESS' } })
+  t.same(await operations('played'), ['debit APPLIED'])
+  const found = await movements.findOne({ _id: movementIdOf(scope, spec.transactionId) })
+  t.same(
+    found?.outbox.map(({ id }) => id),
+    [told.id],
+    'its event is the one that was told',
+  )
+  const entry = await waitFor(() => log.find(({ act }) => act === 'movement.heal'))
+  t.match(entry, { actor: { kind: 'service' }, before: { status: 'PENDING' }, after: { status: 'SUCCESS' } })
+})
+
+t.test('a stake of which nobody was told goes back once rounds has said so', async (t) => {
+  const spec = specOf({ playerId: 'unplayed' })
+  await client.place(spec)
+  standings.set(spec.transactionId, 'silent')
+  await setBack(spec)
+  await waitFor(() => asked.includes(spec.transactionId))
+  t.match(await client.show(spec.transactionId), { movement: { status: 'PENDING' } })
+  t.same(await operations('unplayed'), ['debit APPLIED'], 'it waits for rounds')
+  standings.set(spec.transactionId, 'not-taken')
+  t.match(await ended(spec), { movement: { status: 'ROLLED_BACK' } })
+  t.match(await operations('unplayed'), ['debit ROLLED_BACK', 'rollback APPLIED'])
+})
+
+t.test('a stake that rounds does not know waits for a person', async (t) => {
+  for (const as of ['success', 'failed'] as const) {
+    const spec = specOf({ playerId: `doubted-${as}` })
+    const { movement } = await client.place(spec)
+    const resolve = () => suite.bus.call(opsResolveMovement, { order, reference: movement.reference, as })
+    await t.rejects(resolve(), { code: 'CONFLICT' })
+    standings.set(spec.transactionId, 'unknown')
+    await setBack(spec)
+    await waitFor(async () => {
+      const found = await movements.findOne({ _id: movementIdOf(scope, spec.transactionId) })
+      return found?.inDoubt === true
+    })
+    await resolve()
+    t.match(await ended(spec), { movement: { status: as === 'success' ? 'SUCCESS' : 'ROLLED_BACK' } })
+    t.equal((await operations(`doubted-${as}`)).length, as === 'success' ? 1 : 2)
+  }
+})
+
+t.test('a stake that is lost is still refunded, once', async (t) => {
+  const spec = specOf({ playerId: 'lost' })
+  await client.place(spec)
+  await movements.deleteOne({ _id: movementIdOf(scope, spec.transactionId) })
+  const refund = reversalOf(spec, 'REFUND')
+  await t.rejects(client.place(refund), { code: 'TRANSACTION_NOT_FOUND' })
+  t.match(await client.place(refund, spec), { outcome: { kind: 'done' }, created: true })
+  t.match(await client.place(refund, spec), { outcome: { kind: 'done' }, created: false })
+  t.match(await client.show(spec.transactionId), { movement: { status: 'REFUNDED' } })
+  t.same(await operations('lost'), ['debit APPLIED', 'credit APPLIED'])
+  t.match(
+    await client.place(spec),
+    { movement: { status: 'REFUNDED' }, created: false },
+    'it is not sent again',
+  )
+  const { data } = await suite.bus.call(opsPlayerMovements, { scope, playerId: 'lost', before: null })
+  t.equal(data.length, 2)
+})

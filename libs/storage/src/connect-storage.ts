@@ -26,6 +26,11 @@ const leastJumpMs = 20
 export type Storage = {
   readonly db: Db
   readonly client: MongoClient
+  /**
+   * Runs `work` on a connection of its own that waits for an answer for as long as it takes: an index of a
+   * large collection is built for hours.
+   */
+  readonly patiently: <Result>(work: (db: Db) => Promise<Result>) => Promise<Result>
   /** Whether the database answers, within 3 s. Never rejects. */
   readonly ping: () => Promise<boolean>
   /**
@@ -67,19 +72,35 @@ export async function connectStorage({
   steadyMs?: () => number
 }): Promise<Storage> {
   endClosedWrites()
-  const client = new MongoClient(url, {
-    writeConcern: { w: 'majority', journal: true, wtimeoutMS: writeConcernTimeoutMs },
+  const common = {
     readConcern: { level: 'majority' },
     readPreference: 'primary',
     ignoreUndefined: true,
     useBigInt64: true,
     serverSelectionTimeoutMS: serverSelectionTimeoutMs,
     connectTimeoutMS: connectTimeoutMs,
+  } as const
+  const client = new MongoClient(url, {
+    ...common,
+    writeConcern: { w: 'majority', journal: true, wtimeoutMS: writeConcernTimeoutMs },
     socketTimeoutMS: socketTimeoutMs,
     waitQueueTimeoutMS: waitQueueTimeoutMs,
     maxPoolSize: poolSizeMax,
     monitorCommands: isTracing(),
   })
+  async function patiently<Result>(work: (db: Db) => Promise<Result>): Promise<Result> {
+    const own = new MongoClient(url, {
+      ...common,
+      writeConcern: { w: 'majority', journal: true },
+      socketTimeoutMS: 0,
+      maxPoolSize: 1,
+    })
+    try {
+      return await work(own.db(database))
+    } finally {
+      await own.close()
+    }
+  }
   if (isTracing()) traceCommands(client)
   client.on('serverHeartbeatFailed', ({ failure }) => logger.warn({ err: failure }, 'database.unreachable'))
   await client.connect()
@@ -127,6 +148,7 @@ export async function connectStorage({
   return {
     db,
     client,
+    patiently,
     ping,
     clockAheadMs,
     clockAgrees: agrees,

@@ -1,5 +1,6 @@
 import { type Db, type Document, type IndexDescription, MongoServerError } from 'mongodb'
 import type { Logger } from 'pino'
+import { z } from 'zod'
 
 /** One index as a service declares it. */
 export type IndexDeclaration = {
@@ -12,35 +13,43 @@ export type IndexDeclaration = {
   readonly retired?: boolean
 }
 
+/** How often a build under way is logged. Source: ours. */
+const progressEveryMs = 10_000
 const namespaceExists = 48
 const indexNotFound = 27
+const unknownField = 40_415
 
 /**
- * Makes the declared collections and indexes. Repeating it, also from two replicas at once, changes nothing.
- * An index that is not declared is logged, so that a version which lacks it can be started again. On a
- * sharded cluster the log names the collections that must stay unsharded.
+ * Makes the declared collections and indexes. Repeating it, also from two replicas at once, changes nothing. An
+ * index that is being built, by another replica or since before a restart, guards nothing yet: its build is
+ * joined and waited for. So give it a connection without a time-out (`patiently`). What is built is logged,
+ * every ten seconds. An index that is not declared is logged, so that a version which lacks it can be started
+ * again. On a sharded cluster the log names the collections that must stay unsharded.
  * @throws Error naming the index when one of that name exists with another definition, or when a unique one
  * exists that is not declared: what may be written rests on those, so a person must resolve it.
  */
 export async function ensureIndexes(
   db: Db,
   declarations: Readonly<Record<string, readonly IndexDeclaration[]>>,
-  logger?: Pick<Logger, 'warn'>,
+  logger?: Pick<Logger, 'warn' | 'info'>,
 ): Promise<void> {
   const { msg } = await db.command({ hello: 1 })
   if (msg === 'isdbgrid') logger?.warn({ collections: unshardable(declarations) }, 'database.keep-unsharded')
   const there = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name))
   for (const [collection, indexes] of Object.entries(declarations)) {
     if (!there.has(collection)) await ensureCollection(db, collection)
-    const present = await db.collection(collection).listIndexes().toArray()
+    const present = await readIndexes(db, collection)
     refuseDrift(collection, indexes, present)
     const unknown = present.map(({ name }) => String(name)).filter((name) => !isKnown(name, indexes))
     if (unknown.length > 0) logger?.warn({ collection, indexes: unknown }, 'database.unknown-indexes')
     const names = new Set(present.map((index) => String(index.name)))
-    const absent = indexes.filter(({ name, retired }) => retired !== true && !names.has(name))
+    const building = new Set(present.filter(({ isBuilding }) => isBuilding).map(({ name }) => String(name)))
+    const absent = indexes.filter(
+      ({ name, retired }) => retired !== true && (!names.has(name) || building.has(name)),
+    )
     if (absent.length > 0) {
-      await db.collection(collection).createIndexes(absent.map(toIndexDescription))
-      refuseDrift(collection, indexes, await db.collection(collection).listIndexes().toArray())
+      await buildIndexes(db, collection, absent, { there: there.has(collection), logger })
+      refuseDrift(collection, indexes, await readIndexes(db, collection))
     }
     const retired = indexes.filter((index) => index.retired === true && names.has(index.name))
     for (const { name } of retired) await dropIndex(db, collection, name)
@@ -53,6 +62,46 @@ async function ensureCollection(db: Db, name: string): Promise<void> {
   } catch (error) {
     if (!(error instanceof MongoServerError) || error.code !== namespaceExists) throw error
   }
+}
+
+const listed = z.object({
+  cursor: z.object({ firstBatch: z.array(z.looseObject({ spec: z.looseObject({}).optional() })) }),
+})
+
+/**
+ * The collection's indexes, and which of them are being built; it has at most 64, which are one batch. DocumentDB
+ * refuses to be asked for builds, and has none that it lists: it makes an index in one transaction.
+ */
+async function readIndexes(db: Db, collection: string): Promise<(Document & { isBuilding: boolean })[]> {
+  const list = { listIndexes: collection, cursor: {} }
+  const answer = await db.command({ ...list, includeBuildUUIDs: true }).catch((error: unknown) => {
+    if (!(error instanceof MongoServerError) || error.code !== unknownField) throw error
+    return db.command(list)
+  })
+  // A ready index is its own description; around that of another one stands the build's id.
+  return listed
+    .parse(answer)
+    .cursor.firstBatch.map(({ spec, ...index }) => ({ ...(spec ?? index), isBuilding: spec !== undefined }))
+}
+
+/** Builds them, or joins their builds; of a collection that was there before it logs how long that takes. */
+async function buildIndexes(
+  db: Db,
+  collection: string,
+  absent: readonly IndexDeclaration[],
+  { there, logger }: { there: boolean; logger: Pick<Logger, 'info'> | undefined },
+): Promise<void> {
+  const startedAtMs = performance.now()
+  const fields = { collection, indexes: absent.map(({ name }) => name) }
+  const say = (event: string) =>
+    logger?.info({ ...fields, elapsed_s: Math.round((performance.now() - startedAtMs) / 1000) }, event)
+  const progress = setInterval(() => say('database.indexes-building'), progressEveryMs)
+  try {
+    await db.collection(collection).createIndexes(absent.map(toIndexDescription))
+  } finally {
+    clearInterval(progress)
+  }
+  if (there) say('database.indexes-built')
 }
 
 /** Another replica may have dropped it in the meantime. */

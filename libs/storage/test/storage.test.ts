@@ -1,5 +1,5 @@
 import { ServiceError } from '@pitboss/errors/service-error'
-import { Long } from 'mongodb'
+import { type Document, Long } from 'mongodb'
 import t from 'tap'
 import { connectStorage } from '../src/connect-storage.ts'
 import { ensureIndexes } from '../src/ensure-indexes.ts'
@@ -103,7 +103,7 @@ await t.test('storage', async (t) => {
     const router = new Proxy(db, {
       get: (target, name) =>
         name === 'command'
-          ? async () => ({ ...(await target.command({ hello: 1 })), msg: 'isdbgrid' })
+          ? async (command: Document) => ({ ...(await target.command(command)), msg: 'isdbgrid' })
           : Reflect.get(target, name, target),
     })
     const { logger, lines } = memoryLogger()

@@ -55,7 +55,7 @@ export async function startAuth({
   const { logger } = host
   const storage = await connectServiceStorage({ service: 'auth', config, host })
   const { clock } = storage
-  await ensureIndexes(storage.db, authIndexes, logger)
+  await storage.patiently((db) => ensureIndexes(db, authIndexes, logger))
   const keyring = await openKeyring(storage.db, config.PITBOSS_MASTER_KEYS, macPurposes)
   const seals = createRewriteSeals({ db: storage.db, keyring, places: sealedPlaces, logger })
   await seals.reportMissing()

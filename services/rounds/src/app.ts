@@ -101,7 +101,7 @@ export type RoundsWrap = {
 type RoundsOptions = {
   wrap?: Partial<RoundsWrap>
   bus: Bus
-  storage: Pick<Storage, 'db' | 'clockAheadMs' | 'clockOffsetMs'>
+  storage: Pick<Storage, 'db' | 'patiently' | 'clockAheadMs' | 'clockOffsetMs'>
   /** Text of `PITBOSS_MASTER_KEYS`. */
   masterKeys: string
   /** Divides abandonment times only. */
@@ -126,7 +126,7 @@ type RoundsOptions = {
 export async function startRounds({
   wrap = {},
   bus: plainBus,
-  storage: { db, clockAheadMs, clockOffsetMs },
+  storage: { db, patiently, clockAheadMs, clockOffsetMs },
   masterKeys,
   timeScale,
   callTokens = 'require',
@@ -139,7 +139,7 @@ export async function startRounds({
   isRecordingStopped = () => false,
   nowMs = () => performance.now(),
 }: RoundsOptions): Promise<{ stop(): Promise<void> }> {
-  await ensureIndexes(db, indexes, logger)
+  await patiently((own) => ensureIndexes(own, indexes, logger))
   const bus = wrap.bus?.(plainBus) ?? plainBus
   const catalogue = wrap.catalogue?.(plainCatalogue) ?? plainCatalogue
   const keyring = await openKeyring(db, masterKeys)

@@ -107,7 +107,7 @@ export async function startWalletBridge({
   const bus = wrap.bus?.(serviceBus) ?? serviceBus
   const storage = await connectServiceStorage({ service, config, host })
   const { db, clock, clockAheadMs } = storage
-  await ensureIndexes(db, indexes, logger)
+  await storage.patiently((own) => ensureIndexes(own, indexes, logger))
   const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
   const seals = createRewriteSeals({ db, keyring, places: sealedPlaces, logger })
   await seals.reportMissing()

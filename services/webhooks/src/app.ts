@@ -103,7 +103,7 @@ export async function startWebhooks({
   host.check('nats', () => bus.connected())
   const { clock, clockAheadMs } = storage
   const db = wrap.db?.(storage.db) ?? storage.db
-  await ensureIndexes(db, indexes, logger)
+  await storage.patiently((own) => ensureIndexes(own, indexes, logger))
   const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
   const seals = createRewriteSeals({ db, keyring, places: sealedPlaces, logger })
   await seals.reportMissing()

@@ -193,18 +193,21 @@ export async function acknowledgedSequence(bus: Bus, stream: string, consumer: s
 /**
  * The newest event's sequence, the one up to which webhooks has recorded all, and the connection that said
  * so.
+ * @param withFirst whether the oldest event's sequence is asked for, too
  * @throws when that connection was lost meanwhile, or there is none
  */
 export async function eventsPosition(
   bus: Bus,
-): Promise<{ last: number; recorded: number; connection: number }> {
+  withFirst = false,
+): Promise<{ last: number; recorded: number; connection: number; first?: number }> {
   const { stream, config } = webhooksFanout
   const connection = bus.connection()
   const manager = await jetstreamManager(bus.nc, { checkAPI: false })
   const info = await manager.consumers.info(stream, config.durable_name)
+  const first = withFirst ? { first: (await manager.streams.info(stream)).state.first_seq } : {}
   if (bus.connection() !== connection) throw new Error('the connection to NATS was lost meanwhile')
   const last = info.delivered.stream_seq + info.num_pending
-  return { last, recorded: info.ack_floor.stream_seq, connection }
+  return { last, recorded: info.ack_floor.stream_seq, connection, ...first }
 }
 
 const retryMs = 250

@@ -20,8 +20,11 @@ const dayMs = 24 * hourMs
 export type EventsBounds = {
   /** Bytes; a stream that has them takes no more events, which then stay in their outboxes. */
   readonly maxBytes: number
-  /** Days for which an event is kept. */
-  readonly days: number
+  /**
+   * Hours for which an event is kept: the window for rewinds. What webhooks has not recorded by then comes again
+   * from its outbox.
+   */
+  readonly hours: number
 }
 
 /** The log of all events, `events.v1.<sandbox|live>.<operatorId>.<type>`; a type has dots of its own. */
@@ -100,9 +103,9 @@ export const topology = {
 /**
  * The streams with these bounds of the stream of events; the declared one has 30 days and no bound in bytes.
  */
-export function boundedStreams({ maxBytes, days }: EventsBounds): readonly StreamDeclaration[] {
+export function boundedStreams({ maxBytes, hours }: EventsBounds): readonly StreamDeclaration[] {
   return topology.streams.map((stream) =>
-    stream === eventsStream ? { ...stream, max_bytes: maxBytes, max_age: nanos(days * dayMs) } : stream,
+    stream === eventsStream ? { ...stream, max_bytes: maxBytes, max_age: nanos(hours * hourMs) } : stream,
   )
 }
 

@@ -244,6 +244,7 @@ const mayPublish: Readonly<Record<NatsUser, readonly string[]>> = {
     'wb.breakers.v2',
     'wallet.tail.v1.op.SANDBOX.movements',
     '_R_.x.y',
+    '$JS.API.STREAM.INFO.EVENTS',
     '$JS.API.CONSUMER.INFO.EVENTS.webhooks-fanout',
   ],
   webhooks: [

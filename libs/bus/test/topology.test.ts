@@ -91,7 +91,7 @@ await t.test('topology', async (t) => {
 
   await t.test('a stream takes the bounds that it is given, and none that it is beyond', async (t) => {
     const bounded = (maxBytes: number) =>
-      applyTopology(bus.nc, { replicas: 1, events: { maxBytes, days: 7 } })
+      applyTopology(bus.nc, { replicas: 1, events: { maxBytes, hours: 168 } })
     const [first] = await bounded(4096)
     t.match(first?.differences, [/^max_age/, /^max_bytes: wanted 4096, got -1/])
     t.match((await manager.streams.info('EVENTS')).config, {

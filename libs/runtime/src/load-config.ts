@@ -110,9 +110,20 @@ export const storageConfig = {
 export const eventsConfig = {
   /** Megabytes (2^20 bytes) that the stream may hold; a full one refuses new play. */
   PITBOSS_EVENTS_MAX_MB: whole(1, 100_000_000).default(4096),
-  /** Days for which an event stays in the stream. */
+  /** Hours for which an event stays in the stream, for rewinds; unless told the days. */
+  PITBOSS_EVENTS_HOURS: whole(1, 87_600).optional(),
+  /** The same in days. */
   PITBOSS_EVENTS_DAYS: whole(1, 3650).default(30),
 } as const
+
+/** How much the stream of events keeps, of a checked configuration. */
+export function eventsBounds({
+  PITBOSS_EVENTS_MAX_MB: megabytes,
+  PITBOSS_EVENTS_HOURS: hours,
+  PITBOSS_EVENTS_DAYS: days,
+}: z.infer<z.ZodObject<typeof eventsConfig>>): { maxBytes: number; hours: number } {
+  return { maxBytes: megabytes * 2 ** 20, hours: hours ?? days * 24 }
+}
 
 /** Services that answer calls of the gateway. `accept` is for the time of an upgrade alone. */
 export const callTokensConfig = {

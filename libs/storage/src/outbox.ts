@@ -81,7 +81,7 @@ export function createOutbox<Doc extends OutboxDocument>({
   collection: Collection<Doc>
   shardKey?: readonly (keyof Doc & string)[]
   bus: EventPublisher
-  position?: (() => Promise<EventsPosition>) | null
+  position?: ((withFirst: boolean) => Promise<EventsPosition>) | null
   clock: Clock
   logger: Logger
 }): Outbox {

@@ -8,8 +8,10 @@ import type { OutboxEntry, WithOutbox } from './outbox-entry.ts'
 export type EventsPosition = {
   /** Sequence of the newest event. */
   readonly last: number
-  /** webhooks has recorded every event up to this sequence. */
+  /** webhooks has recorded every event up to this sequence, or it has left the stream. */
   readonly recorded: number
+  /** Sequence of the oldest event that is there, where it was asked for. */
+  readonly first?: number
   /** Differs for each connection to the broker. */
   readonly connection: number
 }
@@ -40,7 +42,8 @@ const goneMax = 20_000
  * Sends the events of documents and keeps them in their outboxes until webhooks has recorded them, so that
  * they can be sent again when the stream loses them. Source:
  * docs/decisions/2026-11-22-events-outlive-the-stream.md.
- * @param position where the stream stands; without it an event leaves at its acknowledgement
+ * @param position where the stream stands, with its oldest event where that is asked for; without it an event
+ * leaves at its acknowledgement
  */
 export function createSentEvents({
   collection,
@@ -49,7 +52,7 @@ export function createSentEvents({
 }: {
   collection: Collection<OutboxDocument>
   bus: EventPublisher
-  position: (() => Promise<EventsPosition>) | null
+  position: ((withFirst: boolean) => Promise<EventsPosition>) | null
 }) {
   /** The sequence of each event that is sent and still in its outbox; the oldest document first. */
   let sent = new Map<string, SentEvents>()
@@ -57,6 +60,8 @@ export function createSentEvents({
   let newest = 0
   let isBackwards = false
   let seen: EventsPosition | null = null
+  /** Nothing was recorded between the last two looks. */
+  let isStill = false
 
   async function sendOne(key: DocumentKey, entry: OutboxEntry): Promise<void> {
     const { id, subject, body, again, traceparent } = entry
@@ -105,6 +110,18 @@ export function createSentEvents({
     return isBackwards || isOther || now.last < newestBefore
   }
 
+  /**
+   * Documents of which an event has left the stream by its age before webhooks had recorded it. Only what is not
+   * recorded for long can, so the oldest sequence is asked for while nothing is.
+   */
+  function outlived({ first }: EventsPosition): DocumentKey[] {
+    const recordedBefore = seen?.recorded
+    if (first === undefined || recordedBefore === undefined) return []
+    return [...sent.values()]
+      .filter(({ seqs }) => [...seqs.values()].some((seq) => seq > recordedBefore && seq < first))
+      .map(({ key }) => key)
+  }
+
   return {
     /** Whether all these events of the document are sent already. */
     hasAll: (documentId: string, ids: readonly string[]): boolean =>
@@ -124,7 +141,7 @@ export function createSentEvents({
 
     /**
      * Removes what webhooks has recorded. When a sequence has gone backwards, or the broker was away, what is
-     * still in the outboxes counts as not sent.
+     * still in the outboxes counts as not sent; so does what has left the stream unrecorded.
      * @returns the documents whose events must be sent again
      */
     async confirm(): Promise<DocumentKey[]> {
@@ -132,7 +149,7 @@ export function createSentEvents({
       await remove([...sent.keys()].slice(0, Math.max(0, sent.size - documentsMax)))
       if (sent.size === 0) return []
       const newestBefore = newest
-      const now = await position()
+      const now = await position(isStill)
       if (hasLost(now, newestBefore)) {
         const lost = [...sent.values()].map(({ key }) => key)
         sent = new Map()
@@ -141,10 +158,13 @@ export function createSentEvents({
         seen = now
         return lost
       }
+      const gone = outlived(now)
+      for (const { _id } of gone) sent.delete(_id)
+      isStill = seen?.recorded === now.recorded
       seen = now
       const recorded = [...sent].filter(([, { seqs }]) => Math.max(...seqs.values()) <= now.recorded)
       await remove(recorded.map(([documentId]) => documentId))
-      return []
+      return gone
     },
   }
 }

@@ -33,10 +33,14 @@ async function startRig(t: Test) {
   const bus = await connectBus({ url, service: 'rounds', logger: silentLogger })
   await applyTopology(bus.nc, { replicas: 1 })
   const recorded: string[] = []
+  let looks = 0
   const outbox = createOutbox({
     collection,
     bus,
-    position: () => eventsPosition(bus),
+    position(withFirst) {
+      looks += 1
+      return eventsPosition(bus, withFirst)
+    },
     clock,
     logger: silentLogger,
   })
@@ -50,6 +54,7 @@ async function startRig(t: Test) {
   return {
     bus,
     recorded,
+    looks: () => looks,
     waiting: async () =>
       (await collection.find({}).toArray()).flatMap(({ outbox: left }) => left.map(({ id }) => id)).sort(),
     async write(id: string) {
@@ -127,4 +132,23 @@ t.test('a stream that was lost and made anew gets what webhooks had not recorded
   await waitFor(() => rig.recorded.length === 2, { what: 'the lost events are recorded' })
   await waitFor(async () => (await rig.waiting()).length === 0)
   await recorder.stop()
+})
+
+t.test('an event that leaves the stream before webhooks has recorded it is sent again', async (t) => {
+  const rig = await startRig(t)
+  const { streams } = await jetstreamManager(rig.bus.nc)
+  // The stream takes an id again that it has forgotten, as after the hours for which it keeps an event.
+  await streams.update('EVENTS', { duplicate_window: 100e6 })
+  await rig.write('evt_1')
+  await rig.write('evt_2')
+  const before = rig.looks()
+  await waitFor(() => rig.looks() >= before + 4, { what: 'looks at which nothing is recorded' })
+  await streams.purge('EVENTS')
+  await waitFor(async () => (await streams.info('EVENTS')).state.messages === 2, {
+    what: 'both to be there again',
+  })
+  const recorder = rig.record()
+  await waitFor(async () => (await rig.waiting()).length === 0)
+  await recorder.stop()
+  t.strictSame(rig.recorded.toSorted(), ['evt_1', 'evt_2'])
 })

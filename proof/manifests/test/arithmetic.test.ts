@@ -26,6 +26,21 @@ t.test('production fits on three small nodes, also when one is away', async (t) 
   t.ok(bytes < (nodes - 1) * node.bytes, `${bytes / 2 ** 30} GiB`)
 })
 
+t.test(
+  'at the rate that production is sized for its stream of events stays below the share that pages',
+  async (t) => {
+    const settings = readFileSync(`${manifestsFolder}/topology/kustomization.yaml`, 'utf8')
+    const setting = (name: string) => Number(new RegExp(`${name}=(\\d+)`).exec(settings)?.[1])
+    const rules = readFileSync(`${manifestsFolder}/components/monitoring/rules.yaml`, 'utf8')
+    const pages = Number(/pitboss_stream_used_ratio\) > ([\d.]+)/.exec(rules)?.[1])
+    // docs/capacity.md: rounds a second, events of a round, bytes of an event
+    const bytesPerSecond = 50 * 3.5 * 900
+    const held = bytesPerSecond * 3600 * setting('PITBOSS_EVENTS_HOURS')
+    const share = held / (setting('PITBOSS_EVENTS_MAX_MB') * 2 ** 20)
+    t.ok(share > 0.5 && share < pages, `${share} of what it may hold, and ${pages} pages`)
+  },
+)
+
 t.test('numbers that do not go together are found', async (t) => {
   const found = (title: string, path: string, value: unknown) =>
     arithmeticProblems(breakManifest(production, title, path, value), 3).join('; ')

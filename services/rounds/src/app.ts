@@ -157,7 +157,12 @@ export async function startRounds({
   const walletClient = createWalletClient({ bus })
   const fullness = watchFullness(bus)
   const lateness = hearLateness(bus, yields)
-  const relaying = { bus: fullness.publisher, position: () => eventsPosition(bus), clock, logger }
+  const relaying = {
+    bus: fullness.publisher,
+    position: (withFirst: boolean) => eventsPosition(bus, withFirst),
+    clock,
+    logger,
+  }
   const roundOutbox = createOutbox({ ...relaying, collection: roundsStore.collection, shardKey: ['chain'] })
   const sessionOutbox = createOutbox({ ...relaying, collection: sessions.collection })
   const audit = createAuditOutbox({

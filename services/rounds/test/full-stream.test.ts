@@ -22,7 +22,7 @@ async function fill(rig: Rig): Promise<void> {
 }
 
 const bound = (rig: Rig, kilobytes: number) =>
-  applyTopology(rig.bus.nc, { replicas: 1, events: { maxBytes: kilobytes * kilobyte, days: 30 } })
+  applyTopology(rig.bus.nc, { replicas: 1, events: { maxBytes: kilobytes * kilobyte, hours: 720 } })
 
 async function place(rig: Rig, transactionId: string, movement: object) {
   const body = { transaction_id: transactionId, amount: '1.00', currency: 'USD', ...movement }

@@ -129,7 +129,7 @@ export async function startWalletBridge({
   const outbox = createOutbox({
     collection: stored.collection,
     bus,
-    position: () => eventsPosition(bus),
+    position: (withFirst) => eventsPosition(bus, withFirst),
     clock,
     logger,
   })

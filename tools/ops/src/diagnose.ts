@@ -11,8 +11,8 @@ type StreamFacts = {
   /** What it holds, and may hold; `max` null for no bound. */
   readonly bytes: number
   readonly max: number | null
-  /** Days for which it keeps a message. */
-  readonly days: number
+  /** Hours for which it keeps a message. */
+  readonly hours: number
 }
 
 /** The state of an installation; null for a part that did not answer. */
@@ -171,7 +171,7 @@ function checkStreams(streams: Facts['streams']): Finding[] {
 function checkRoom(streams: Facts['streams']): Finding[] {
   return (streams ?? [])
     .filter(({ name }) => !name.startsWith('KV_'))
-    .map(({ name, bytes, max, days }) => {
+    .map(({ name, bytes, max, hours }) => {
       const check = `room in ${name}`
       const mb = (count: number) => Math.ceil(count / 2 ** 20)
       const remedy = 'ops topology apply with --events-max-mb, below what the brokers may hold'
@@ -183,8 +183,8 @@ function checkRoom(streams: Facts['streams']): Finding[] {
       return {
         check,
         level: levelOf(share, storageShare),
-        finding: `${mb(bytes)} of ${mb(max)} MiB, for ${days} days; a full stream refuses new play`,
-        remedy: share < storageShare.warn ? null : `${remedy}, or fewer --events-days`,
+        finding: `${mb(bytes)} of ${mb(max)} MiB, for ${hours} hours; a full stream refuses new play`,
+        remedy: share < storageShare.warn ? null : `${remedy}, or fewer --events-hours`,
       }
     })
 }

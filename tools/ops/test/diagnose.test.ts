@@ -16,7 +16,7 @@ const consumer = (more: object) => ({
   ...{ lag_s: 0, paused: false, stalled: false, last_error: null, ...more },
 })
 const stream = (more: object) => ({
-  ...{ name: 'EVENTS', replicas: 3, late: 0, bytes: 5 * 2 ** 20, max: 1000 * 2 ** 20, days: 30, ...more },
+  ...{ name: 'EVENTS', replicas: 3, late: 0, bytes: 5 * 2 ** 20, max: 1000 * 2 ** 20, hours: 720, ...more },
 })
 const well: Facts = {
   services: [service({})],

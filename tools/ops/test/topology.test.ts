@@ -47,8 +47,11 @@ await t.test('how much the stream of events keeps is given by flags or the envir
   t.match(await apply('--replicas', '1', '--events-max-mb', '64', '--events-days', '7'), {
     ...{ code: 0, value: everything('none') },
   })
+  const hours = await apply('--replicas', '1', '--events-max-mb', '64', '--events-hours', '20', '--dry-run')
+  t.match(differences(hours.value), /max_age: wanted 72000000000000, /)
   for (const flags of [
     ['--events-max-mb', '0'],
+    ['--events-hours', '0'],
     ['--events-days', '1.5'],
   ]) {
     const { code, stdout, stderr } = await apply('--replicas', '1', ...flags)

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { EventsBounds } from '@pitboss/bus/topology'
 import {
   commonConfig,
+  eventsBounds,
   eventsConfig,
   port as portNumber,
   storageConfig,
@@ -122,7 +123,7 @@ export function readStackOptions(
   return {
     ...{ port, dataDir: resolve(dataDir), replicas, demo, fresh, log, table, images },
     allowLoopback: { webhooks, wallets },
-    events: { maxBytes: settings.PITBOSS_EVENTS_MAX_MB * 2 ** 20, days: settings.PITBOSS_EVENTS_DAYS },
+    events: eventsBounds(settings),
     logLevel: settings.PITBOSS_LOG_LEVEL,
     entries: settings.PITBOSS_SERVICE_ENTRIES ?? null,
   }

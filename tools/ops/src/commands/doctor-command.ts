@@ -14,7 +14,7 @@ import { onRun, withCommonFlags } from '../ops-run.ts'
 import { textTable } from '../output.ts'
 import { pingServices, serviceNames } from '../ping-services.ts'
 
-const nanosPerDay = 24 * 60 * 60 * 1e9
+const nanosPerHour = 60 * 60 * 1e9
 
 /**
  * `doctor`: reads everything that a new person on call would ask for and judges it; exit code 1 when
@@ -46,7 +46,7 @@ async function readFacts(bus: Bus, note: (text: string) => void): Promise<Facts>
   const present = streams?.find(({ name }) => name === eventsStream.name)
   const replicas = present?.replicas ?? 1
   // What operations chose for it is right; everything else is as declared.
-  const streamsNow = boundedStreams({ maxBytes: present?.max ?? -1, days: present?.days ?? 30 })
+  const streamsNow = boundedStreams({ maxBytes: present?.max ?? -1, hours: present?.hours ?? 720 })
   const [answered, storage, topology, consumers, movements, deliveries, rounds, database, keys] =
     await Promise.all([
       pingServices(bus),
@@ -83,7 +83,7 @@ async function readStreams(manager: JetStreamManager): Promise<NonNullable<Facts
     streams.push({
       ...{ name: config.name, replicas: config.num_replicas, late: late.length },
       ...{ bytes: state.bytes, max: config.max_bytes > 0 ? config.max_bytes : null },
-      days: config.max_age / nanosPerDay,
+      hours: config.max_age / nanosPerHour,
     })
   }
   return streams

@@ -2,7 +2,7 @@ import { JetStreamApiError } from '@nats-io/jetstream'
 import { applyTopology } from '@pitboss/bus/apply-topology'
 import type { EventsBounds } from '@pitboss/bus/topology'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { ConfigError, eventsConfig, parseConfig } from '@pitboss/runtime/load-config'
+import { ConfigError, eventsBounds, eventsConfig, parseConfig } from '@pitboss/runtime/load-config'
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { UsageError } from '../failures.ts'
@@ -24,7 +24,8 @@ export function topologyCommands(program: Command): void {
   )
   apply
     .option('--events-max-mb <number>', 'megabytes that events may take (environment: PITBOSS_EVENTS_MAX_MB)')
-    .option('--events-days <number>', 'days for which they are kept (environment: PITBOSS_EVENTS_DAYS)')
+    .option('--events-hours <number>', 'hours for which they are kept (environment: PITBOSS_EVENTS_HOURS)')
+    .option('--events-days <number>', 'the same in days (environment: PITBOSS_EVENTS_DAYS)')
   onRun(apply, async ({ bus, order, show, note, confirm, audit }, flags) => {
     const replicas = Number(flags.replicas)
     const events = readBounds(flags)
@@ -41,7 +42,7 @@ export function topologyCommands(program: Command): void {
       await confirm(`${changed.map(({ what, change }) => `${what}: ${change}`).join(', ')}. Go on?`)
       await applyTopology(bus.nc, { replicas, events }).catch(explain)
       await audit('topology.apply', null, {
-        ...{ replicas, events_max_bytes: events.maxBytes, events_days: events.days },
+        ...{ replicas, events_max_bytes: events.maxBytes, events_hours: events.hours },
         changed: changed.map(({ what }) => what),
       }).catch((error: unknown) => {
         // The services start after this: the first time nobody is there to keep the record.
@@ -54,15 +55,22 @@ export function topologyCommands(program: Command): void {
 }
 
 /** @throws UsageError naming the flag or the variable that is out of its bounds */
-function readBounds(flags: { eventsMaxMb?: string; eventsDays?: string }): EventsBounds {
-  const { PITBOSS_EVENTS_MAX_MB, PITBOSS_EVENTS_DAYS } = process.env
+function readBounds(flags: {
+  eventsMaxMb?: string
+  eventsHours?: string
+  eventsDays?: string
+}): EventsBounds {
+  const { PITBOSS_EVENTS_MAX_MB, PITBOSS_EVENTS_HOURS, PITBOSS_EVENTS_DAYS } = process.env
   const given = {
     PITBOSS_EVENTS_MAX_MB: flags.eventsMaxMb ?? PITBOSS_EVENTS_MAX_MB,
+    // A flag in days outweighs a setting in hours.
+    PITBOSS_EVENTS_HOURS:
+      flags.eventsHours ?? (flags.eventsDays === undefined ? PITBOSS_EVENTS_HOURS : undefined),
     PITBOSS_EVENTS_DAYS: flags.eventsDays ?? PITBOSS_EVENTS_DAYS,
   }
   try {
     const read = parseConfig(z.object(eventsConfig), given)
-    return { maxBytes: read.PITBOSS_EVENTS_MAX_MB * 2 ** 20, days: read.PITBOSS_EVENTS_DAYS }
+    return eventsBounds(read)
   } catch (error) {
     throw error instanceof ConfigError ? new UsageError(error.message) : error
   }

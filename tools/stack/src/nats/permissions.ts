@@ -46,7 +46,10 @@ const fanout = [
   ...remake(eventsStream.name, 'webhooks-fanout'),
 ]
 /** Tells how far webhooks has recorded: until then an event stays in its outbox. */
-const fanoutInfo = `$JS.API.CONSUMER.INFO.${eventsStream.name}.webhooks-fanout`
+const fanoutInfo = [
+  `$JS.API.CONSUMER.INFO.${eventsStream.name}.webhooks-fanout`,
+  `$JS.API.STREAM.INFO.${eventsStream.name}`,
+]
 const movements = [
   ...durable(eventsStream.name, 'rounds-movements'),
   ...remake(eventsStream.name, 'rounds-movements', roundsMovements.config.filter_subject),
@@ -110,7 +113,7 @@ export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
         ...subjectsAskedBy('rounds'),
         'events.v1.*.*.round.>',
         'events.v1.*.*.game.session.>',
-        fanoutInfo,
+        `$JS.API.CONSUMER.INFO.${eventsStream.name}.webhooks-fanout`,
         ...movements,
       ],
     },
@@ -125,7 +128,7 @@ export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
         'wb.breakers.>',
         tailsOf('wallet'),
         'events.v1.*.*.transaction.>',
-        fanoutInfo,
+        ...fanoutInfo,
       ],
     },
     subscribe: {

@@ -279,7 +279,10 @@ export const usualFields: readonly UsualFields[] = [
   },
   { marks: ['hour', 'ids_sha256'], fields: { hour: '2026-11-20T09:00:00.000Z', count: 4 } },
   { marks: ['shape', 'evidence', 'alarm'], fields: { alarm: null } },
-  { marks: ['current', 'user_agent'], fields: { user_agent: 'Mozilla/5.0', current: true } },
+  {
+    marks: ['current', 'user_agent'],
+    fields: { session_id: `fam_${ulid}`, user_agent: 'Mozilla/5.0', current: true },
+  },
   { marks: ['jurisdiction', 'clauses'], fields: { start_gap_s: 5, reality_check_s: null } },
   {
     marks: ['type', 'schema', 'example'],

@@ -27,6 +27,8 @@ export type AdvanceDue = {
   ofWallet(walletKey: string, limit: number): Promise<MovementDocument[]>
   /** Tells whether the wallet's breaker is open: it does not answer. */
   isSilent(walletKey: string): boolean
+  /** Tells whether a further try of a stake is next; its rollback, and what leads to it, is owed. */
+  isStake(document: MovementDocument): boolean
   /**
    * Does the next actions on a movement: calls the wallet, gives up a lost call, ends a spent budget, makes
    * the record of a reversal. A process works on a movement one at a time; between processes the fenced write
@@ -141,6 +143,8 @@ export function createAdvanceDue({
     nextWallet: (after) => due.nextWallet(after, clock.now()),
     ofWallet: (walletKey, limit) => due.ofWallet(walletKey, clock.now(), limit),
     isSilent: breakers.isOpen,
+    isStake: (document) =>
+      document.operation === 'debit' && nextAction(document, clock.now(), scaleMs) === 'call',
     placeReversal,
     advance: (document, requestId) =>
       traceAdvance(document, requestId, () => inTurn(document._id, () => advanceNow(document, requestId))),

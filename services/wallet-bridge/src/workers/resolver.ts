@@ -5,9 +5,13 @@ import type { AdvanceDue } from '../actions/advance-due.ts'
 
 type Movement = Parameters<AdvanceDue['advance']>[0]
 
-/** The due movements of one wallet. */
+/** Further tries of stakes, and all that is owed. */
+const kinds = ['owed', 'stakes'] as const
+
+/** The due movements of one kind of a wallet: slow stakes take no place of what is owed. */
 type Lane = {
   readonly key: string
+  readonly kind: (typeof kinds)[number]
   readonly queue: Movement[]
   running: number
   /** The bound of `running` while the wallet answers. */
@@ -38,6 +42,8 @@ const runningPerWalletMin = 2
 const runningMax = 256
 /** Of these, the most for all wallets together that do not answer: theirs take as long as their time-out. */
 const runningSilentMax = 128
+/** And the most for stakes, which never hold back what is owed. Source: docs/contract.md, section 6. */
+const runningStakesMax = 128
 /** The most movements that are read to find one that is not at work or paused. */
 const lookMax = 8192
 const walletsPerSweepMax = 5000
@@ -47,8 +53,8 @@ const pausedMax = 10_000
 
 /**
  * Advances every movement that is due, of every wallet. It looks for them every 500 ms and at each `wake`.
- * Each wallet has a lane with its own bound, and wallets that are silent share half of the places, so that
- * none delays the credits of a wallet that answers.
+ * Each wallet has a lane for stakes and one for what is owed, each with its own bound; stakes, and wallets that
+ * are silent, share half of the places, so that none delays the credits of a wallet that answers.
  * Replicas may work on the same wallet: the fenced write of each movement decides.
  */
 export function startResolver({
@@ -67,6 +73,7 @@ export function startResolver({
   const queued = new Set<string>()
   const pausedUntil = new Map<string, number>()
   let silentAtWork = 0
+  let stakesAtWork = 0
   let stopped = false
   /**
    * The wallet at which the last sweep ended. The next sweep begins after it, so that every wallet has its
@@ -79,30 +86,42 @@ export function startResolver({
       const key = await due.nextWallet(sweptTo)
       sweptTo = key ?? ''
       if (key === null) break
-      const lane = lanes.get(key) ?? {
-        key,
-        queue: [],
-        running: 0,
-        places: runningPerWalletMin,
-        mayHaveMore: false,
+      releaseSpent(lanes.get(nameOf('stakes', key)))
+      const page = await due.ofWallet(key, queueMax)
+      for (const kind of kinds) {
+        const lane = lanes.get(nameOf(kind, key)) ?? newLane(kind, key)
+        if (lane.queue.length < refillBelow) await refill(lane, page)
+        if (lane.queue.length > 0) lanes.set(nameOf(kind, key), lane)
+        pump(lane)
       }
-      if (lane.queue.length < refillBelow) await refill(lane)
-      if (lane.queue.length > 0) lanes.set(key, lane)
-      pump(lane)
     }
   }
 
-  async function refill(lane: Lane): Promise<void> {
-    // What is at work or paused stays due longest: further pages look behind it.
+  /** Lets go of stakes that have no further try: what ends them is owed. */
+  function releaseSpent(lane: Lane | undefined): void {
+    if (lane === undefined) return
+    const spent = lane.queue.filter((document) => !due.isStake(document))
+    for (const document of spent) queued.delete(document._id)
+    const left = lane.queue.filter(({ _id }) => queued.has(_id))
+    lane.queue.splice(0, lane.queue.length, ...left)
+  }
+
+  /** @param page the movements of the wallet that are longest due, of either kind */
+  async function refill(lane: Lane, page: readonly Movement[]): Promise<void> {
+    // What is at work or paused stays due longest: further pages look behind it, and behind stakes, of which
+    // there are so many as are in flight. Stakes wait for what is owed.
     for (let limit = queueMax; limit <= lookMax; limit *= 4) {
-      const found = await due.ofWallet(lane.key, limit)
+      const found = limit === queueMax ? page : await due.ofWallet(lane.key, limit)
       lane.mayHaveMore = found.length === limit
-      const fresh = found.filter(isFree).slice(0, queueMax)
+      const free = found.filter(isFree)
+      const isWanted = (document: Movement) => due.isStake(document) === (lane.kind === 'stakes')
+      const fresh = free.filter(isWanted).slice(0, queueMax)
       for (const document of shuffled(fresh)) {
         queued.add(document._id)
         lane.queue.push(document)
       }
       if (fresh.length > 0 || !lane.mayHaveMore) return
+      if (lane.kind === 'stakes' && free.length > 0) return
     }
   }
 
@@ -116,11 +135,12 @@ export function startResolver({
 
   function pump(lane: Lane): void {
     while (mayStart(lane)) startNext(lane)
-    if (lane.queue.length === 0 && lane.running === 0) lanes.delete(lane.key)
+    if (lane.queue.length === 0 && lane.running === 0) lanes.delete(nameOf(lane.kind, lane.key))
   }
 
   function mayStart(lane: Lane): boolean {
     if (lane.queue.length === 0 || atWork.size >= runningMax || stopped) return false
+    if (lane.kind === 'stakes' && stakesAtWork >= runningStakesMax) return false
     if (!due.isSilent(lane.key)) return lane.running < lane.places
     return lane.running < runningPerWalletMin && silentAtWork < runningSilentMax
   }
@@ -132,9 +152,11 @@ export function startResolver({
     lane.running += 1
     const share = due.isSilent(lane.key) ? 1 : 0
     silentAtWork += share
+    stakesAtWork += lane.kind === 'stakes' ? 1 : 0
     const work = run(document).finally(() => {
       lane.running -= 1
       silentAtWork -= share
+      stakesAtWork -= lane.kind === 'stakes' ? 1 : 0
       lane.places = due.isSilent(lane.key)
         ? runningPerWalletMin
         : Math.min(runningPerWalletMax, lane.places + 1)
@@ -150,7 +172,11 @@ export function startResolver({
    */
   function afterRun(lane: Lane): void {
     if (stopped) return
-    if (atWork.size === runningMax - 1 || silentAtWork === runningSilentMax - 1) {
+    const isFirstFree =
+      atWork.size === runningMax - 1 ||
+      silentAtWork === runningSilentMax - 1 ||
+      stakesAtWork === runningStakesMax - 1
+    if (isFirstFree) {
       const [first, ...others] = [...lanes.values()].filter(mayStart)
       if (first !== undefined) startNext(others.reduce(fewestRunning, first))
     }
@@ -199,6 +225,14 @@ export function startResolver({
       await Promise.allSettled(atWork.values())
     },
   }
+}
+
+function nameOf(kind: Lane['kind'], key: string): string {
+  return `${kind} ${key}`
+}
+
+function newLane(kind: Lane['kind'], key: string): Lane {
+  return { key, kind, queue: [], running: 0, places: runningPerWalletMin, mayHaveMore: false }
 }
 
 function fewestRunning(a: Lane, b: Lane): Lane {

@@ -14,6 +14,12 @@ function owed(walletKey: string, number: number): MovementDocument {
   return { ...documentOf({ scope, spec, reference: spec.transactionId, state }), walletKey }
 }
 
+function staked(walletKey: string, number: number): MovementDocument {
+  const spec = specOf({ type: 'BET', transactionId: `${walletKey}-stake-${number}` })
+  const state = { ...initialState('BET', new Date(number)), operation: 'debit' } as const
+  return { ...documentOf({ scope, spec, reference: spec.transactionId, state }), walletKey }
+}
+
 /** A resolver over movements in memory, of which `advance` ends what `end` is called for. */
 function start(
   t: { teardown(fn: () => Promise<void>): void },
@@ -39,6 +45,7 @@ function start(
           .find((key) => key > after) ?? null,
       ofWallet: async (key, max) => (backlog.get(key) ?? []).slice(0, max),
       isSilent: (key) => breaker.open || breaker.silent(key),
+      isStake: ({ operation }) => operation === 'debit',
       async advance(document) {
         begun.push(document.walletKey)
         await new Promise<void>((resolve) => ends.set(document.transactionId, resolve))
@@ -140,6 +147,39 @@ t.test('a wallet that answers is served while hundreds of silent ones hold their
     { what: 'every credit of the wallet that answers is sent' },
   )
   t.equal(begun.filter((key) => key.startsWith('dead')).length, 128, 'none of the silent ones has ended')
+})
+
+t.test('stakes that hang hold back no credit, of their own wallet or of another', async (t) => {
+  const hanging = Array.from({ length: 10 }, (_, wallet) => `slow${wallet}`)
+  const backlog = new Map(
+    hanging.map((key) => [key, Array.from({ length: 160 }, (_, number) => staked(key, number))]),
+  )
+  const { begun, ends, resolver } = start(t, backlog)
+  await waitFor(() => ends.size >= 2 * hanging.length, {
+    what: 'each wallet has as many stakes as it gets at first',
+  })
+  const credits = ['slow0', 'slow9', 'other']
+  for (const key of credits)
+    backlog.set(key, [
+      ...(backlog.get(key) ?? []),
+      ...Array.from({ length: 12 }, (_, at) => owed(key, 1000 + at)),
+    ])
+  resolver.wake()
+  const isCredit = (id: string) => credits.some((key) => id.startsWith(`${key}-1`))
+  let paid = 0
+  await waitFor(
+    () => {
+      for (const [id, end] of ends) {
+        if (!isCredit(id)) continue
+        ends.delete(id)
+        paid += 1
+        end()
+      }
+      return paid === 12 * credits.length
+    },
+    { what: 'every credit is sent while no stake has ended' },
+  )
+  t.equal(begun.length - paid, ends.size, 'no stake has ended')
 })
 
 t.test('due lag is told by what a movement waits for', async (t) => {

@@ -16,8 +16,9 @@ const judgedAfterSignature = new Set(['TRANSACTION_NOT_FOUND', 'VALIDATION_ERROR
 
 /**
  * `POST /v1/public/wallet-callbacks/{operator_id}/{environment}`: forwards the raw bytes, since the wallet
- * signed them. One with a good signature counts toward its operator, any other toward its address. Source:
- * docs/contract.md, sections 8 and 11.
+ * signed them. One with a good signature counts toward its operator, any other toward its address. Which of
+ * them is known afterwards, so those that were under way together count as debt. Source: docs/contract.md,
+ * sections 8 and 11.
  */
 export function createWalletCallback({ bus, limiters }: AnswerDeps) {
   return async ({ raw, params, body, context, clientAddress, admit }: Inbound<Buffer>): Promise<Answer> => {
@@ -35,7 +36,7 @@ export function createWalletCallback({ bus, limiters }: AnswerDeps) {
       signature: cut(singleHeader(raw, 'x-signature'), signatureCharactersMax),
     }
     const show = (name: 'address' | 'callback', key: string) =>
-      admit({ ...limiters.take(name, key), allowed: true })
+      admit({ ...limiters.book(name, key), allowed: true })
     try {
       if (operator.length > operatorCharactersMax) throw new ServiceError('INVALID_SIGNATURE')
       await bus.call(callbackCall, request, context)

@@ -28,6 +28,8 @@ export type Limiters = {
   take(name: LimiterName, key: string): Verdict
   /** The verdict of `take`, without counting. */
   peek(name: LimiterName, key: string): Verdict
+  /** Counts one request that has passed already, as debt where there is no room. Never throws. */
+  book(name: LimiterName, key: string): Verdict
   /** Books requests that another gateway let through. */
   receive(data: Uint8Array): void
   stop(): void
@@ -80,14 +82,22 @@ export function createLimiters({
     return verdict
   }
 
+  function publishLater(name: LimiterName, key: string): void {
+    const id = `${name} ${key}`
+    unpublished.set(id, { name, key, count: (unpublished.get(id)?.count ?? 0) + 1 })
+    cancel ??= later(publishCounts, exchangeMs)
+  }
+
   return {
     take(name, key) {
       const verdict = judged(name, counterOf(name).take(key, nowMs()))
-      if (!verdict.allowed) return verdict
-      const id = `${name} ${key}`
-      unpublished.set(id, { name, key, count: (unpublished.get(id)?.count ?? 0) + 1 })
-      cancel ??= later(publishCounts, exchangeMs)
+      if (verdict.allowed) publishLater(name, key)
       return verdict
+    },
+    book(name, key) {
+      counterOf(name).charge(key, 1, nowMs())
+      publishLater(name, key)
+      return counterOf(name).peek(key, nowMs())
     },
     peek: (name, key) => judged(name, counterOf(name).peek(key, nowMs())),
     receive(data) {

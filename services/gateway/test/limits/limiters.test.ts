@@ -92,6 +92,26 @@ await t.test('a lone client has the full burst through any one gateway, and its 
   t.end()
 })
 
+await t.test('a limit holds where a request is judged before it counts, however many are under way', (t) => {
+  const { all, advance } = replicas(2, 5)
+  const judgedAfterMs = 50
+  const underWay: { atMs: number; gateway: Limiters | undefined }[] = []
+  let passed = 0
+  for (let ms = 0; ms < 20_000; ms++) {
+    const gateway = all[ms % 2]
+    if (gateway?.peek('address', 'k').allowed === true) {
+      passed += 1
+      underWay.push({ atMs: ms + judgedAfterMs, gateway })
+    }
+    while (underWay[0] !== undefined && underWay[0].atMs <= ms)
+      underWay.shift()?.gateway?.book('address', 'k')
+    advance(1)
+  }
+  const limit = rule.burst + 20 * rule.perSecond
+  t.ok(passed <= limit + judgedAfterMs, `${passed} of ${limit}`)
+  t.end()
+})
+
 await t.test('a client just below its limit is never refused', (t) => {
   const { all, advance } = replicas(2, 5)
   let refused = 0

@@ -3,3 +3,21 @@
  * with the flag `u`: they move a cursor, colour text or turn it around. Source: docs/contract.md, section 1.
  */
 export const actingCharacters = String.raw`\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069`
+
+const acting = new RegExp(`[${actingCharacters}]`, 'gu')
+const hexOf = (character: string) => (character.codePointAt(0) ?? 0).toString(16)
+
+/** A text for a terminal, on which nothing of it acts; its lines stay lines. */
+export function shown(text: string): string {
+  return text.replaceAll(acting, (character) => (character === '\n' ? character : `\\u{${hexOf(character)}}`))
+}
+
+/** The same in one line. */
+export function shownInLine(text: string): string {
+  return shown(text).replaceAll('\n', '\\u{a}')
+}
+
+/** One JSON value in one line for a terminal: the same value, on which nothing acts. */
+export function shownJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(acting, (character) => `\\u${hexOf(character).padStart(4, '0')}`)
+}

@@ -1,6 +1,6 @@
+import { shown, shownJson } from '@pitboss/contracts/acting-characters'
 import { toErrorEnvelope, ServiceError } from '@pitboss/errors/service-error'
 import { newId } from '@pitboss/runtime/new-id'
-import { shown, shownJson } from './output.ts'
 
 /** The command was typed wrongly; the process ends with exit code 2. */
 export class UsageError extends Error {

@@ -1,3 +1,4 @@
+import { shown, shownJson } from '@pitboss/contracts/acting-characters'
 import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +9,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { Command } from 'commander'
 import pino from 'pino'
 import { z } from 'zod'
-import { createProgress, type Progress, shown, shownJson, toProcess } from './output.ts'
+import { createProgress, type Progress, toProcess } from './output.ts'
 import { readPerson, readReason } from './read-flags.ts'
 import { UsageError } from './failures.ts'
 

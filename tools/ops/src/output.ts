@@ -1,4 +1,4 @@
-import { actingCharacters } from '@pitboss/contracts/acting-characters'
+import { shownInLine } from '@pitboss/contracts/acting-characters'
 
 /** Where a command prints: its result to `stdout`, everything else to `stderr`. */
 export type Print = { readonly stdout: (text: string) => void; readonly stderr: (text: string) => void }
@@ -6,20 +6,6 @@ export type Print = { readonly stdout: (text: string) => void; readonly stderr: 
 export const toProcess: Print = {
   stdout: (text) => void process.stdout.write(text),
   stderr: (text) => void process.stderr.write(text),
-}
-
-/** What moves a cursor, colours text or turns it around: a tenant may have put it into a name. */
-const acting = new RegExp(`[${actingCharacters}]`, 'gu')
-const hexOf = (character: string) => (character.codePointAt(0) ?? 0).toString(16)
-
-/** A text for a terminal, on which nothing of it acts; its lines stay lines. */
-export function shown(text: string): string {
-  return text.replaceAll(acting, (character) => (character === '\n' ? character : `\\u{${hexOf(character)}}`))
-}
-
-/** One JSON value in one line for a terminal: the same value, on which nothing acts. */
-export function shownJson(value: unknown): string {
-  return JSON.stringify(value).replaceAll(acting, (character) => `\\u${hexOf(character).padStart(4, '0')}`)
 }
 
 /** The fields of a record, one a row. */
@@ -50,7 +36,7 @@ export function textTable(
 function cellText(value: unknown): string {
   if (value === null || value === undefined) return '-'
   // a line break would forge a row
-  return shown(typeof value === 'string' ? value : JSON.stringify(value)).replaceAll('\n', '\\u{a}')
+  return shownInLine(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
 const lineEveryMs = 5000

@@ -1,5 +1,6 @@
+import { shown, shownJson } from '@pitboss/contracts/acting-characters'
 import t from 'tap'
-import { fieldTable, shown, shownJson, textTable } from '../src/output.ts'
+import { fieldTable, textTable } from '../src/output.ts'
 
 const forged = 'Evil\u001b[2K\u001b[1Gop_1  Third\u001b]52;c;Y3VybA==\u0007\u001b[8m\u009b1m\u202egnp\u2028x'
 

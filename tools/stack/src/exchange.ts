@@ -1,9 +1,11 @@
+import { askPatiently } from '@pitboss/runtime/ask-patiently'
+
 const usualTimeoutMs = 30_000
 
 type Answer = { status: number; body: unknown }
 
 /**
- * One HTTP exchange of JSON; no body is null. Never throws for a status.
+ * One HTTP exchange of JSON; no body is null. Waits as `Retry-After` says. Never throws for a status.
  * @throws when there is no answer in time, or one that is no JSON.
  */
 export async function exchange(
@@ -11,15 +13,17 @@ export async function exchange(
   url: string,
   { token, body, timeoutMs = usualTimeoutMs }: { token?: string; body?: unknown; timeoutMs?: number } = {},
 ): Promise<Answer> {
-  const response = await fetch(url, {
-    method,
-    headers: {
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(timeoutMs),
-  })
+  const ask = () =>
+    fetch(url, {
+      method,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+  const response = await askPatiently(ask)
   const text = await response.text()
   return { status: response.status, body: text === '' ? null : JSON.parse(text) }
 }

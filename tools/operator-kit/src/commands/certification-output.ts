@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises'
+import { shown } from '@pitboss/contracts/acting-characters'
 import type { CaseResult } from '@pitboss/contracts/certification/run-cases'
 import pc from 'picocolors'
 import type { CertificationReport } from '../certify/run-cases.ts'
@@ -32,8 +33,8 @@ export async function reportCertification(
 function caseText(result: CaseResult): string {
   const mark = { passed: pc.green('✓'), failed: pc.red('✗'), skipped: pc.dim('–') }[result.outcome]
   const lines = [`${mark} ${result.title} ${pc.dim(`${result.id}, ${result.duration_ms} ms`)}`]
-  if (result.message !== null)
-    lines.push(`    ${result.outcome === 'failed' ? pc.red(result.message) : result.message}`)
+  const message = result.message === null ? null : shown(result.message)
+  if (message !== null) lines.push(`    ${result.outcome === 'failed' ? pc.red(message) : message}`)
   if (result.hint !== null) lines.push(`    ${pc.dim('Hint:')} ${result.hint}`)
   return lines.join('\n')
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { shown, shownInLine, shownJson } from '@pitboss/contracts/acting-characters'
 import pc from 'picocolors'
 import { createExchange } from '../certify/exchange.ts'
 import { openJournal } from '../shared/journal.ts'
@@ -33,19 +34,22 @@ export async function listenCommand({
   const journal = saveTo === null ? null : await openJournal(join(saveTo, 'events.jsonl'), () => undefined)
   const app = createRawApp()
   const say = (line: string, record: object): void => {
-    process.stdout.write(json ? `${JSON.stringify(record)}\n` : `${line}\n`)
+    process.stdout.write(json ? `${shownJson(record)}\n` : `${line}\n`)
   }
   app.post('/*', async (request, reply) => {
     const body = rawBody(request.body)
     const result = await verify(request.headers, body, secrets)
     const at = new Date().toISOString()
     const heads = ['x-svc-event-type', 'x-svc-event-id', 'x-svc-delivery-attempt'].map((name) =>
-      String(request.headers[name] ?? '-'),
+      shownInLine(String(request.headers[name] ?? '-')),
     )
     const what = `${at} ${heads[0]} ${pc.dim(`${heads[1]} attempt ${heads[2]}`)}`
     const record = { at, event_type: heads[0], event_id: heads[1], attempt: heads[2], verified: result.ok }
     if (!result.ok) {
-      say(`${what} ${pc.red(`not verified: ${result.message}`)}`, { ...record, reason: result.reason })
+      say(`${what} ${pc.red(`not verified: ${shownInLine(result.message)}`)}`, {
+        ...record,
+        reason: result.reason,
+      })
       return reply.code(401).send({ reason: result.reason, message: result.message })
     }
     const save = async (): Promise<void> => {
@@ -54,7 +58,7 @@ export async function listenCommand({
     }
     if (forwardTo === null) {
       await save()
-      say(`${what} ${pc.green('verified')}\n${body.toString('utf8')}`, {
+      say(`${what} ${pc.green('verified')}\n${shown(body.toString('utf8'))}`, {
         ...record,
         event: body.toString('utf8'),
       })
@@ -63,7 +67,7 @@ export async function listenCommand({
     const headers = forwardedHeaders(request.headers)
     const answer = await exchange.post({ url: forwardTo, headers, body, timeoutMs: FORWARD_TIMEOUT_MS })
     const status = answer.kind === 'answer' ? answer.httpStatus : 502
-    const outcome = answer.kind === 'answer' ? `→ ${status}` : `→ ${answer.error}`
+    const outcome = answer.kind === 'answer' ? `→ ${status}` : `→ ${shownInLine(answer.error)}`
     say(
       `${what} ${pc.green('verified')} ${status < 300 ? outcome : pc.red(outcome)} in ${answer.latencyMs} ms`,
       {

@@ -1,4 +1,5 @@
 import { createPublicKey, verify } from 'node:crypto'
+import { askPatiently } from '@pitboss/runtime/ask-patiently'
 import { z } from 'zod'
 
 const timeoutMs = 30_000
@@ -64,7 +65,9 @@ async function ask(url: string, init: RequestInit): Promise<unknown> {
   const { pathname } = new URL(url)
   let response: Response
   try {
-    response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) })
+    response = await askPatiently(() =>
+      fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) }),
+    )
   } catch (cause) {
     throw new Error(`${pathname}: no answer`, { cause })
   }

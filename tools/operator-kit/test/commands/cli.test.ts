@@ -90,8 +90,11 @@ await t.test('pitboss listen verifies, forwards byte for byte and gives back the
   ])
   t.teardown(() => child.kill('SIGKILL'))
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
-  const nextLine = async (): Promise<Record<string, unknown>> =>
-    JSON.parse(String((await lines.next()).value))
+  const printed: string[] = []
+  const nextLine = async (): Promise<Record<string, unknown>> => {
+    printed.push(String((await lines.next()).value))
+    return JSON.parse(printed.at(-1) ?? '')
+  }
   const { url } = await nextLine()
 
   const body = '{"id": "evt_1",\n "type":"round.completed"}\n'
@@ -108,6 +111,10 @@ await t.test('pitboss listen verifies, forwards byte for byte and gives back the
   t.match(await nextLine(), { event_id: 'evt_1', verified: true, forwarded_status: 200 })
   t.equal((await fetch(String(url), { method: 'POST', headers, body: '{}' })).status, 401)
   t.match(await nextLine(), { verified: false, reason: 'SIGNATURE_MISMATCH' })
+  const colours = { ...headers, 'x-svc-event-type': '\u009b31m' }
+  t.equal((await fetch(String(url), { method: 'POST', headers: colours, body: '{}' })).status, 401)
+  await nextLine()
+  t.notMatch(printed.join(''), /\p{Cc}/u, 'nothing that a stranger sends acts on the terminal')
   const received = JSON.parse(await (await fetch(new URL('/demo/received', target))).text())
   t.match(received, { total: 1, data: [{ raw_body: body, verified: true, path: '/hook' }] })
   const kept = (await readFile(join(dataDir, 'kept/events.jsonl'), 'utf8')).trim().split('\n')

@@ -1,3 +1,4 @@
+import { askPatiently } from '@pitboss/runtime/ask-patiently'
 import { z } from 'zod'
 import { anything, DemoError, eventually, expectAnswer, movementAnswer, page } from '../answers.ts'
 import type { Chapter, Tour } from '../tour.ts'
@@ -94,13 +95,12 @@ export const ledgerComparison: Chapter = async (tour) => {
     'half a line',
   ].join('\n')
   const url = `${api}/dashboard/reports/reconciliation`
-  const ordered = await fetch(
-    `${url}?${new URLSearchParams({ environment: 'TEST', ...window }).toString()}`,
-    {
+  const ordered = await askPatiently(() =>
+    fetch(`${url}?${new URLSearchParams({ environment: 'TEST', ...window }).toString()}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${person}`, 'content-type': 'text/csv' },
       body: ledger,
-    },
+    }),
   )
   const answer = await ordered.text()
   if (ordered.status !== 202) throw new DemoError(`the ledger was refused: ${ordered.status} ${answer}`)

@@ -109,13 +109,15 @@ t.test('every process answers a scrape, whatever is broken below it', async (t) 
   t.teardown(() => bus.close())
   const { consumers } = await jetstreamManager(bus.nc)
   await consumers.pause('EVENTS', consumer, new Date('2999-12-31T00:00:00Z'))
-  await waitFor(async () => (await play()).status === 503, { what: 'new play to be refused' })
+  const refusal = async () => String((await play()).body.message).includes('recorded again')
+  await waitFor(refusal, { what: 'new play to be refused, since nothing is recorded' })
   await check('the consumer is paused')
   const ready = await fetch(`${demo.base_url}/readyz`)
   t.equal(ready.status, 200, 'the gateway stays ready')
   await consumers.delete('EVENTS', consumer)
   await check('the consumer is missing')
-  await waitFor(async () => (await play()).status === 201, {
-    what: 'the consumer to be made again, and play',
+  await waitFor(async () => (await consumers.info('EVENTS', consumer).catch(() => null)) !== null, {
+    what: 'the consumer to be made again',
   })
+  await waitFor(async () => (await play()).status === 201, { what: 'play goes on' })
 })

@@ -34,7 +34,11 @@ export const confirmTotp = defineEndpoint('POST /v1/dashboard/me/totp/confirm', 
 export const removeTotp = defineEndpoint('DELETE /v1/dashboard/me/totp', {
   access: everybody,
   subject: 'auth.v1.me.remove-totp',
-  body: z.strictObject({ password: z.string().min(1).max(128) }),
+  body: z.strictObject({
+    password: z.string().min(1).max(128),
+    /** A code of the factor, or a recovery code; without it only a factor that was never confirmed goes. */
+    code: z.string().min(1).max(64).optional(),
+  }),
   reply: z.null(),
 })
 

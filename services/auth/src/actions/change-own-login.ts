@@ -6,6 +6,7 @@ import type { PageQuery } from '@pitboss/storage/read-page'
 import { toPublicSession, toPublicUser } from '../records/user-view.ts'
 import { requireUncommonPassword } from '../rules/people-rules.ts'
 import type { UserDocument } from '../storage/people-store.ts'
+import { createCountTries } from './count-tries.ts'
 import type { AuthDeps } from './deps.ts'
 import { createSecondFactor } from './second-factor.ts'
 
@@ -15,8 +16,9 @@ import { createSecondFactor } from './second-factor.ts'
  */
 export function createChangeOwnLogin(deps: AuthDeps) {
   const { stores, passwords, publishAccessChange, audit, clock } = deps
-  const { operators, people, refreshTokens } = stores
+  const { audits, operators, people, refreshTokens } = stores
   const secondFactor = createSecondFactor(deps)
+  const tried = createCountTries(deps)
   const toPublic = async (user: UserDocument) => toPublicUser(user, await operators.owners(user))
 
   /** An entry about the person, who is `after` afterwards. */
@@ -35,11 +37,37 @@ export function createChangeOwnLogin(deps: AuthDeps) {
     return user
   }
 
-  /** @throws ServiceError INVALID_CREDENTIALS at `path` for a wrong password */
-  const selfWithPassword = async (caller: Caller, password: string, path: string) => {
+  /** Records a wrong password or code of a signed-in person, as a refused sign-in is. */
+  const refusal = async (user: UserDocument, by: ActedBy, act: string, path: string, message: string) => {
+    const error = new ServiceError('INVALID_CREDENTIALS', { details: [{ path, message }] })
+    const object = { type: 'user', id: user._id }
+    const after = { code: error.code, lacking: [path] }
+    await audits.append([audit.entry(by, { act, object, before: null, after })])
+    return error
+  }
+
+  /**
+   * @throws ServiceError INVALID_CREDENTIALS at `path` for a wrong password; RATE_LIMITED after wrong ones
+   */
+  const selfWithPassword = async (caller: Caller, password: string, path: string, by: ActedBy) => {
     const user = await self(caller)
-    if (await passwords.verify(password, user.passwordHash)) return user
-    throw new ServiceError('INVALID_CREDENTIALS', { details: [{ path, message: 'is wrong' }] })
+    const lane = { account: user.operatorId }
+    const isRight = () => passwords.verify(password, user.passwordHash, lane)
+    if (await tried(user, 'passwordTries', isRight)) return user
+    throw await refusal(user, by, 'password.refused', path, 'is wrong')
+  }
+
+  /**
+   * Uses up a code of the second factor, or a recovery code, where one is in force.
+   * @throws ServiceError INVALID_CREDENTIALS at `code`; RATE_LIMITED after wrong codes
+   */
+  const requireCode = async (user: UserDocument, code: string | undefined, by: ActedBy): Promise<void> => {
+    if (user.totp?.confirmed !== true) return
+    const message = 'is needed: a code of the second factor, or a recovery code'
+    if (code === undefined)
+      throw new ServiceError('INVALID_CREDENTIALS', { details: [{ path: 'code', message }] })
+    if (await secondFactor.use(user, code)) return
+    throw await refusal(user, by, 'totp.refused', 'code', 'is wrong or was used already')
   }
 
   /** Publishes that a person's sessions ended; the write that ended them is done. */
@@ -78,13 +106,14 @@ export function createChangeOwnLogin(deps: AuthDeps) {
       body: { current_password: string; new_password: string },
       by: ActedBy,
     ): Promise<User> {
-      const user = await selfWithPassword(caller, body.current_password, 'current_password')
+      const user = await selfWithPassword(caller, body.current_password, 'current_password', by)
       if (body.new_password === body.current_password)
         throw invalidField('new_password', 'must be another than the current one')
       requireUncommonPassword(body.new_password, 'new_password')
       const after = { ...user, mustChangePassword: false }
       const changed = await entry(by, 'password.change', user, after)
-      await people.setPassword(user, user._id, await passwords.hash(body.new_password), changed)
+      const hashed = await passwords.hash(body.new_password, { account: user.operatorId })
+      await people.setPassword(user, user._id, hashed, changed)
       await publishEnd(user)
       return toPublic(after)
     },
@@ -94,7 +123,7 @@ export function createChangeOwnLogin(deps: AuthDeps) {
      * @throws ServiceError CONFLICT when one is in use
      */
     async enrolTotp(caller: Caller, password: string, by: ActedBy) {
-      const user = await selfWithPassword(caller, password, 'password')
+      const user = await selfWithPassword(caller, password, 'password', by)
       if (user.totp?.confirmed === true)
         throw new ServiceError('CONFLICT', { message: 'A second factor is in use already; remove it first.' })
       const { secret, otpauthUrl, sealedSecret } = secondFactor.enrol(user)
@@ -117,9 +146,14 @@ export function createChangeOwnLogin(deps: AuthDeps) {
       return { recovery_codes: codes }
     },
 
-    /** Removes the second factor and ends every session; the password proves who asks. */
-    async removeTotp(caller: Caller, password: string, by: ActedBy): Promise<void> {
-      const user = await selfWithPassword(caller, password, 'password')
+    /** Removes the second factor and ends every session; password and code prove who asks. */
+    async removeTotp(
+      caller: Caller,
+      { password, code }: { password: string; code?: string | undefined },
+      by: ActedBy,
+    ): Promise<void> {
+      const user = await selfWithPassword(caller, password, 'password', by)
+      await requireCode(user, code, by)
       const removed = await entry(by, 'totp.remove', user, { ...user, totp: null })
       await people.removeTotp(user, user._id, removed)
       await publishEnd(user)

@@ -98,6 +98,7 @@ export function createChangePeople(deps: AuthDeps) {
         })
       }
       const token = Buffer.from(random(32)).toString('base64url')
+      const lane = { account: caller.scope.operatorId }
       const invitation = { hash: tokenHash.hash(token), expiresAt: new Date(now.getTime() + invitationMs) }
       const user: UserDocument = {
         ...{
@@ -109,7 +110,7 @@ export function createChangePeople(deps: AuthDeps) {
         },
         ...(password === undefined
           ? { status: 'INVITED', passwordHash: null, invitation }
-          : { status: 'ACTIVE', passwordHash: await passwords.hash(password), invitation: null }),
+          : { status: 'ACTIVE', passwordHash: await passwords.hash(password, lane), invitation: null }),
         mustChangePassword: password !== undefined && body.change_password === true,
         ...{ totp: null, recoveryHashes: [], createdAt: now, lastLoginAt: null, accessPending: false },
       }
@@ -144,7 +145,7 @@ export function createChangePeople(deps: AuthDeps) {
       const invitation = tokenHash.candidates(token)
       const invited = await people.byInvitation(invitation, now)
       if (invited === null) throw new ServiceError('INVALID_CREDENTIALS')
-      const passwordHash = await passwords.hash(parsed.data)
+      const passwordHash = await passwords.hash(parsed.data, { account: invited.operatorId })
       const by = actedByPerson(invited, clientAddress ?? null, requestId)
       const before = await toPublic(invited)
       const accepted = entry(by, 'user.accept', before, { ...before, status: 'ACTIVE' })

@@ -124,6 +124,7 @@ export function createLogIn(deps: AuthDeps) {
   async function findPerson(request: z.infer<typeof login.request>) {
     const { email, password, operator_id: handle, device, knownDeviceOnly } = request
     const operatorId = handle === undefined ? null : (operatorIdOf(handle) ?? '')
+    const lane = { signIn: email.toLowerCase() }
     const all = await people.activeWithEmail(email.toLowerCase(), operatorId)
     const knows = ({ _id }: UserDocument) => tokenHash.candidates(`device/${_id}`).includes(device ?? '')
     const named = knownDeviceOnly === true ? all.filter(knows) : all
@@ -132,10 +133,10 @@ export function createLogIn(deps: AuthDeps) {
     const fitting: { user: UserDocument; passwordHash: string }[] = []
     for (const user of named) {
       const { passwordHash } = user
-      if (passwordHash !== null && (await passwords.verify(password, passwordHash)))
+      if (passwordHash !== null && (await passwords.verify(password, passwordHash, lane)))
         fitting.push({ user, passwordHash })
     }
-    if (named.length === 0) await passwords.verify(password, null)
+    if (named.length === 0) await passwords.verify(password, null, lane)
     const [found] = fitting
     if (found === undefined) throw new ServiceError('INVALID_CREDENTIALS')
     if (fitting.length === 1) return found
@@ -169,7 +170,10 @@ export function createLogIn(deps: AuthDeps) {
     const signedIn = await people.startSession(user, user._id, passwordHash, session, began)
     if (signedIn === null) throw new ServiceError('INVALID_CREDENTIALS')
     if (passwords.isOutdated(passwordHash))
-      await people.rehash(user, user._id, passwordHash, await passwords.hash(password))
+      {
+      const rehashed = await passwords.hash(password, { signIn: user.email })
+      await people.rehash(user, user._id, passwordHash, rehashed)
+    }
     return { ...(await issue(signedIn, session.id, operator)), device: tokenHash.hash(`device/${user._id}`) }
   }
 

@@ -65,7 +65,7 @@ export function createRunOrders(deps: AuthDeps) {
   ): Promise<void> {
     const { operatorId, ownerId, email, password, currencies } = first
     const isHandedOut = chosen === null
-    const passwordHash = await passwords.hash(password)
+    const passwordHash = await passwords.hash(password, { account: operatorId })
     const createdAt = clock.now()
     const operator: OperatorDocument = {
       ...{ _id: operatorId, name, plan, approved, suspended: false, livePlay: 'on', currencies },

@@ -1,9 +1,8 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
-import { ServiceError } from '@pitboss/errors/service-error'
 import { Secret, TOTP } from 'otpauth'
 import { randomBase62 } from '../rules/key-pair.ts'
-import { waitAfterTries } from '../rules/people-rules.ts'
 import type { UserDocument } from '../storage/people-store.ts'
+import { createCountTries } from './count-tries.ts'
 import type { AuthDeps } from './deps.ts'
 
 const stepS = 30
@@ -14,31 +13,13 @@ const recoveryCharacters = 12
  * Checks TOTP and recovery codes. Each code works once, also when two replicas check it at the same time.
  * Source: docs/contract.md, section 11.
  */
-export function createSecondFactor({ stores: { people }, box, tokenHash, clock, random }: AuthDeps) {
+export function createSecondFactor(deps: AuthDeps) {
+  const { stores, box, tokenHash, clock, random } = deps
+  const { people } = stores
+  const tried = createCountTries(deps)
   const totpOf = (email: string, secret: string) =>
     new TOTP({ issuer: 'Pitboss', label: email, secret: Secret.fromBase32(secret), period: stepS })
   const aad = (userId: string) => `totp/${userId}`
-
-  /**
-   * Counts a try before the code is looked at, so that many tries at once are as slow as one after another.
-   * @throws ServiceError RATE_LIMITED while the person has to wait
-   */
-  async function countTry(user: UserDocument): Promise<void> {
-    const now = clock.now()
-    const { count = 0, nextAt = now } = user.codeTries ?? {}
-    const waitMs = nextAt.getTime() - now.getTime()
-    if (waitMs > 0) throw tooManyTries(waitMs)
-    const next = new Date(now.getTime() + waitAfterTries(count + 1))
-    if (!(await people.takeCodeTry(user, user._id, count, next))) throw tooManyTries(1000)
-  }
-
-  /** Counts a try and forgets the count when `isRight` finds the code right. */
-  async function tried(user: UserDocument, isRight: () => Promise<boolean>): Promise<boolean> {
-    await countTry(user)
-    const right = await isRight()
-    if (right) await people.forgetCodeTries(user, user._id)
-    return right
-  }
 
   /** Uses up the step of a code. False when the code is wrong or was used already. */
   async function useTotpCode(
@@ -78,7 +59,7 @@ export function createSecondFactor({ stores: { people }, box, tokenHash, clock, 
     async confirm(user: UserDocument, code: string, audit: AuditEntry): Promise<string[] | null> {
       const codes = Array.from({ length: recoveryCodes }, () => randomBase62(recoveryCharacters, random))
       const recoveryHashes = codes.map((each) => tokenHash.hash(each))
-      const confirmed = await tried(user, () => useTotpCode(user, code, { recoveryHashes, audit }))
+      const confirmed = await tried(user, 'codeTries', () => useTotpCode(user, code, { recoveryHashes, audit }))
       return confirmed ? codes : null
     },
 
@@ -87,16 +68,9 @@ export function createSecondFactor({ stores: { people }, box, tokenHash, clock, 
      * @throws ServiceError RATE_LIMITED after wrong codes
      */
     use: (user: UserDocument, code: string): Promise<boolean> =>
-      tried(user, async () => {
+      tried(user, 'codeTries', async () => {
         if (await useTotpCode(user, code)) return true
         return people.takeRecoveryCode(user, user._id, tokenHash.candidates(code))
       }),
   }
-}
-
-function tooManyTries(waitMs: number): ServiceError {
-  return new ServiceError('RATE_LIMITED', {
-    message: 'There were too many wrong codes; wait before the next one.',
-    retryAfterS: Math.ceil(waitMs / 1000),
-  })
 }

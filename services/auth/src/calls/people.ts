@@ -46,7 +46,7 @@ export function peopleCalls(deps: AuthDeps): CallHandler[] {
       body: await changeOwnLogin.confirmTotp(caller, body.code, actedBy(caller, context)),
     })),
     handler(endpoints.removeTotp.call, async ({ caller, body }, context) => {
-      await changeOwnLogin.removeTotp(caller, body.password, actedBy(caller, context))
+      await changeOwnLogin.removeTotp(caller, body, actedBy(caller, context))
       return { status: 204, body: null }
     }),
 

@@ -5,26 +5,30 @@ import { unpublishedChange } from './access-change.ts'
 import type { AccountScope } from './page.ts'
 import type { UserDocument } from './people-store.ts'
 
-/** The part of the store of people that is about their second factors. */
+/** Tries since the last right one: of a code, or of the current password of a signed-in person. */
+export type CountedTries = 'codeTries' | 'passwordTries'
+
+/** The part of the store of people that is about their second factors and counted tries. */
 export function secondFactorsIn(users: Collection<UserDocument>) {
   return {
-    /** Counts a try of a code. False when another try was counted since `counted`. */
-    async takeCodeTry(
+    /** Counts a try. False when another try was counted since `counted`. */
+    async takeTry(
       { operatorId }: AccountScope,
       userId: string,
+      which: CountedTries,
       counted: number,
       nextAt: Date,
     ): Promise<boolean> {
-      const seen = counted === 0 ? { codeTries: null } : { 'codeTries.count': counted }
+      const seen = counted === 0 ? { [which]: null } : { [`${which}.count`]: counted }
       const { modifiedCount } = await users.updateOne(
         { _id: userId, operatorId, ...seen },
-        { $set: { codeTries: { count: counted + 1, nextAt } } },
+        { $set: { [which]: { count: counted + 1, nextAt } } },
       )
       return modifiedCount === 1
     },
 
-    forgetCodeTries: async ({ operatorId }: AccountScope, userId: string): Promise<void> => {
-      await users.updateOne({ _id: userId, operatorId }, { $set: { codeTries: null } })
+    forgetTries: async ({ operatorId }: AccountScope, userId: string, which: CountedTries): Promise<void> => {
+      await users.updateOne({ _id: userId, operatorId }, { $set: { [which]: null } })
     },
 
     /** Starts a second factor unless one is in use. */

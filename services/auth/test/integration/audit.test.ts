@@ -91,6 +91,7 @@ const watched = await watchedAccount()
 const brand = { name: 'Lobby' }
 const view = { name: 'Refused', page: '/rounds', query: 'status=FAILED' }
 const totp = { secret: '' }
+const recovery: string[] = []
 const made = { operatorId: '' }
 const cookie = { refreshToken: '' }
 const change = { caller, ...none, params: { api_key: key.api_key } }
@@ -275,6 +276,7 @@ await holdAudit(t, {
       run: async () => {
         const code = new TOTP({ secret: Secret.fromBase32(totp.secret) }).generate()
         const { body } = await call(people.confirmTotp.call, { caller, ...none, body: { code } })
+        recovery.push(...body.recovery_codes)
         return [...body.recovery_codes, totp.secret]
       },
     },
@@ -282,7 +284,8 @@ await holdAudit(t, {
       act: 'totp.remove',
       ...byOwner,
       run: async () => {
-        await call(people.removeTotp.call, { caller, ...none, body: { password: otherPassword } })
+        const body = { password: otherPassword, code: recovery[0] ?? '' }
+        await call(people.removeTotp.call, { caller, ...none, body })
         return []
       },
     },

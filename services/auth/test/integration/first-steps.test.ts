@@ -109,6 +109,32 @@ t.test('wrong codes make a person wait, however many come at once', async (t) =>
   t.match(await db.collection('users').findOne({ email }), { codeTries: null })
 })
 
+t.test('wrong current passwords make a person wait, are recorded, and hold up no sign-in', async (t) => {
+  const { call, signIn, db, email, stores, operatorId } = await account(t)
+  const { caller } = await signIn()
+  const change = (current_password: string) =>
+    call(endpoints.changePassword.call, {
+      ...{ caller, ...none },
+      body: { current_password, new_password: 'another long one to know' },
+    })
+  const tries = await Promise.allSettled(Array.from({ length: 12 }, () => change('a wrong password')))
+  const codes = tries.map((one) => (one.status === 'rejected' ? one.reason.code : 'in'))
+  const wrong = codes.filter((code) => code === 'INVALID_CREDENTIALS').length
+  t.ok(wrong >= 1 && wrong <= 3, codes.join())
+  const { rows } = await stores.audits.page({ operatorId }, { act: 'password.refused' }, { limit: 50 })
+  t.equal(rows.length, wrong)
+  t.match(rows[0]?.entry, { actor: { name: caller.actor.kind === 'user' ? caller.actor.email : '' } })
+  t.match(rows[0]?.entry.after, { code: 'INVALID_CREDENTIALS', lacking: ['current_password'] })
+
+  const nextAt = new Date(Date.now() + 60_000)
+  await db.collection('users').updateOne({ email }, { $set: { passwordTries: { count: 3, nextAt } } })
+  await t.rejects(change(password), { code: 'RATE_LIMITED' }, 'the right one waits, too')
+  t.ok(await signIn(), 'a sign-in does not')
+  await db.collection('users').updateOne({ email }, { $set: { 'passwordTries.nextAt': new Date(0) } })
+  t.ok(await change(password))
+  t.match(await db.collection('users').findOne({ email }), { passwordTries: null })
+})
+
 t.test('a hash of an earlier cost is replaced at the next sign-in, which goes on', async (t) => {
   const { signIn, db, email } = await account(t)
   const users = db.collection('users')

@@ -46,7 +46,20 @@ t.test('people sign in and stay signed in, and each refresh token and code works
   const [recovery = ''] = recovery_codes
   t.ok(await signIn({ totp: recovery }))
   await t.rejects(signIn({ totp: recovery }), { code: 'INVALID_CREDENTIALS' }, 'a recovery code works once')
-  await bus.call(endpoints.removeTotp.call, { caller, ...none, body: { password } })
+  const remove = (body: { password: string; code?: string }) =>
+    bus.call(endpoints.removeTotp.call, { caller, ...none, body })
+  await t.rejects(
+    remove({ password }),
+    { code: 'INVALID_CREDENTIALS', details: [{ path: 'code' }] },
+    'the password takes no factor off by itself',
+  )
+  await t.rejects(remove({ password, code: recovery }), {
+    code: 'INVALID_CREDENTIALS',
+    details: [{ path: 'code' }],
+  })
+  await t.rejects(signIn(), { code: 'INVALID_CREDENTIALS' }, 'the factor is still there')
+  const [, unused = ''] = recovery_codes
+  await remove({ password, code: unused })
   t.ok(await signIn())
 })
 

@@ -8,6 +8,7 @@ import { Badge } from '../parts/badge.tsx'
 import { Confirm } from '../parts/confirm.tsx'
 import { DataTable } from '../parts/data-table.tsx'
 import { ErrorNotice } from '../parts/error-notice.tsx'
+import { Field } from '../parts/field.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { Form } from '../parts/form.tsx'
 import { Modal } from '../parts/modal.tsx'
@@ -15,10 +16,11 @@ import { Moment } from '../parts/moment.tsx'
 import { Page } from '../parts/page.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { PasswordField } from '../parts/password-field.tsx'
+import { textOf } from '../parts/text-of.ts'
 import { useDashboard } from '../session/dashboard-context.ts'
 import { EnrolTotp } from '../session/enrol-totp.tsx'
 import { PasswordForm } from '../session/password-form.tsx'
-import { passwordBody } from '../session/people-bodies.ts'
+import { removeTotpBody } from '../session/people-bodies.ts'
 import { SignOutButton } from '../session/sign-out-button.tsx'
 
 const sessionsPage = pageOf(userSessionSchema)
@@ -78,7 +80,7 @@ export default function Account() {
 
 function RemoveTotp({ onClose }: { onClose: () => void }) {
   const { api, session, user } = useDashboard()
-  const act = useAct(async (body: { password: string }) => {
+  const act = useAct(async (body: { password: string; code: string }) => {
     await api.send(null, 'DELETE', 'dashboard/me/totp', { body })
     session.leave('Your second factor is off. Sign in again.', user.email)
   })
@@ -86,13 +88,23 @@ function RemoveTotp({ onClose }: { onClose: () => void }) {
     <Modal title="Remove the second factor" onClose={onClose}>
       <p>A sign-in then needs the password alone. Every session of yours ends.</p>
       <Form
-        schema={passwordBody}
-        read={(data) => Object.fromEntries(data)}
+        schema={removeTotpBody}
+        read={(data) => ({
+          password: textOf(data, 'password'),
+          code: textOf(data, 'code').replaceAll(' ', ''),
+        })}
         send={act.run}
         {...act}
         submit="Remove second factor"
       >
-        {(faults) => <PasswordField label="Password" name="password" fault={faults.password} />}
+        {(faults) => (
+          <>
+            <PasswordField label="Password" name="password" fault={faults.password} />
+            <Field label="Code" hint="Of the authenticator, or a recovery code." fault={faults.code}>
+              <input type="text" name="code" autoComplete="one-time-code" />
+            </Field>
+          </>
+        )}
       </Form>
     </Modal>
   )

@@ -7,6 +7,10 @@ import * as z from 'zod'
 const ownPassword = z.string().min(1, 'is needed').max(128)
 export const changePassword = z.strictObject({ current_password: ownPassword, new_password: password })
 export const passwordBody = z.strictObject({ password: ownPassword })
+export const removeTotpBody = z.strictObject({
+  password: ownPassword,
+  code: z.string().min(1, 'is needed').max(64),
+})
 export const codeBody = z.strictObject({ code: z.string().min(1, 'is needed').max(32) })
 export const inviteBody = z.strictObject({
   email,

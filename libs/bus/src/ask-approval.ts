@@ -1,17 +1,51 @@
-import { needApproval, type NeedApproval } from '@pitboss/contracts/calls/approvals'
-import { approvalNeeded } from '@pitboss/errors/service-error'
+import { isDeepStrictEqual } from 'node:util'
+import {
+  type ApprovedBy,
+  needApproval,
+  type NeedApproval,
+  showApproved,
+} from '@pitboss/contracts/calls/approvals'
+import type { GraveOrder } from '@pitboss/contracts/objects/approval'
+import { approvalNeeded, ServiceError } from '@pitboss/errors/service-error'
 import type { Bus } from './connect-bus.ts'
+import type { HandlerContext } from './serve-calls.ts'
 
-export type AskApproval = (act: NeedApproval) => Promise<void>
+/** @param context of the request that the person made, whose token goes with the question */
+export type AskApproval = (act: NeedApproval, context: HandlerContext) => Promise<void>
 
 /**
  * Asks auth whether a person's act needs a second person, before it is done.
  * @throws ServiceError APPROVAL_NEEDED when it waits for one now; CONFLICT when another act on the object
  * does; FORBIDDEN for a key pair; SERVICE_UNAVAILABLE
  */
-export function createAskApproval({ bus }: { bus: Pick<Bus, 'call'> }): AskApproval {
-  return async (act) => {
-    const { approval } = await bus.call(needApproval, act)
+export function createAskApproval({
+  bus,
+  service,
+}: {
+  bus: Pick<Bus, 'call'>
+  service: keyof typeof needApproval
+}): AskApproval {
+  return async (act, { senderToken, ...context }) => {
+    const token = senderToken === undefined ? {} : { token: senderToken }
+    const { approval } = await bus.call(needApproval[service], act, { ...context, ...token })
     if (approval !== null) throw approvalNeeded(approval.approval_id, approval.expires_at)
   }
+}
+
+/**
+ * Requires that auth knows an approval as it was named: this order, seen so, by these people.
+ * @throws ServiceError FORBIDDEN for what nobody has approved; SERVICE_UNAVAILABLE
+ */
+export async function requireApproved(
+  { order, seen, by }: { order: GraveOrder; seen: string; by: ApprovedBy },
+  { bus, context }: { bus: Pick<Bus, 'call'>; context: HandlerContext },
+): Promise<void> {
+  const asked = { operator_id: by.operator_id ?? '', approval_id: by.approval.approval_id }
+  const { senderToken: _, ...passedOn } = context
+  const known = await bus.call(showApproved, asked, passedOn).catch((error: unknown) => {
+    if (error instanceof ServiceError && error.code === 'NOT_FOUND') return null
+    throw error
+  })
+  if (known !== null && isDeepStrictEqual({ order, seen, by }, { ...known })) return
+  throw new ServiceError('FORBIDDEN', { message: 'Nobody has approved this.' })
 }

@@ -25,8 +25,11 @@ import type { CallTokens } from './call-tokens.ts'
 import { createPlaces } from './places.ts'
 import { answerMicroProtocol, EndpointStats } from './micro-protocol.ts'
 
-/** The context that a handler gets: the deadline is always known. Hand it on with the calls it makes. */
-export type HandlerContext = CallContext & { readonly deadlineAtMs: number }
+/**
+ * The context that a handler gets: the deadline is always known. Hand it on with the calls it makes. The
+ * token of the sender is no part of what is handed on.
+ */
+export type HandlerContext = CallContext & { readonly deadlineAtMs: number; readonly senderToken?: string }
 
 /** A call with the function that answers it, closed over both types. */
 export type CallHandler = {
@@ -216,8 +219,10 @@ async function answerWithin(
     if (context.deadlineAtMs <= Date.now()) {
       throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause: 'deadline-passed' })
     }
-    const sent = { token: message.headers?.get(callHeaders.token) || null, requestId: context.requestId }
-    const reply = await callHandler.run(message.data, context, async (call, request) => {
+    const token = message.headers?.get(callHeaders.token) || null
+    const sent = { token, requestId: context.requestId }
+    const given = token === null ? context : { ...context, senderToken: token }
+    const reply = await callHandler.run(message.data, given, async (call, request) => {
       await tokens?.admit(call, request, sent)
     })
     await respond(message, reply)

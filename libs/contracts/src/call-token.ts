@@ -1,3 +1,4 @@
+import type { ActedBy } from './audit.ts'
 import type { Actor, Caller, Scope } from './caller.ts'
 import { toEventEnvironment } from './primitives.ts'
 import type { Audience, TokenClaims } from './token-claims.ts'
@@ -9,8 +10,10 @@ type NamedCaller = {
   readonly operatorIds: readonly (string | null)[]
   /** `both`: an object is looked up in both. */
   readonly environment: Scope['environment'] | 'both'
-  /** Null where the request names an account alone. */
+  /** Null where the request names an account alone, or its sender by `subject`. */
   readonly actor: Actor | null
+  /** A key or person whom the request names by id. */
+  readonly subject?: string
 }
 
 export type TokenRule<Request> = {
@@ -64,6 +67,17 @@ export function tokenOfOperator<Request>(
   }
 }
 
+/** The token of the key or person who is the author of a change; a service passes it on with its own call. */
+export function tokenOfAuthor<Request extends { readonly by: Pick<ActedBy, 'operator_id' | 'actor'> }>(): TokenRule<Request> {
+  return {
+    audiences: ['dashboard', 'operator-api'],
+    leewayS,
+    named: ({ by }) => ({
+      ...{ operatorIds: [by.operator_id], environment: 'both', actor: null, subject: by.actor.id },
+    }),
+  }
+}
+
 export type TokenMismatch = 'audience' | 'account' | 'subject' | 'environment'
 
 /**
@@ -75,11 +89,12 @@ export function mismatchOf<Request>(
   claims: TokenClaims,
   request: Request,
 ): TokenMismatch | null {
-  const { operatorIds, environment, actor } = rule.named(request)
+  const { operatorIds, environment, actor, subject } = rule.named(request)
   if (!rule.audiences.includes(claims.aud)) return 'audience'
   if (operatorIds.some((operatorId) => operatorId !== claims.op)) return 'account'
   if (actor !== null && !isSubject(actor, claims)) return 'subject'
-  const isOfMode = environment === toEventEnvironment(claims.mode)
+  if (subject !== undefined && subject !== claims.sub) return 'subject'
+  const isOfMode = subject !== undefined || environment === toEventEnvironment(claims.mode)
   return claims.aud === 'dashboard' || isOfMode ? null : 'environment'
 }
 

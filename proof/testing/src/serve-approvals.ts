@@ -1,26 +1,56 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { handler, serveCalls } from '@pitboss/bus/serve-calls'
-import { needApproval, type NeedApproval } from '@pitboss/contracts/calls/approvals'
+import {
+  type ApprovedBy,
+  needApproval,
+  type NeedApproval,
+  showApproved,
+} from '@pitboss/contracts/calls/approvals'
+import type { GraveOrder } from '@pitboss/contracts/objects/approval'
+import { ServiceError } from '@pitboss/errors/service-error'
 import { newId } from '@pitboss/runtime/new-id'
 
 type Logger = Parameters<typeof serveCalls>[0]['logger']
 type Suite = { teardown(fn: () => unknown): void }
+type Approved = { readonly order: GraveOrder; readonly seen: string; readonly by: ApprovedBy }
 
 /** What was asked, the newest last; and whether the account wants a second person from now on. */
-export type ServedApprovals = { readonly asked: NeedApproval[]; isWanted: boolean }
+export type ServedApprovals = {
+  readonly asked: NeedApproval[]
+  isWanted: boolean
+  /** Lets a service find an approval that was given. */
+  give(approved: Approved): void
+}
 
 /** Answers in this process as auth would to who asks whether an act needs a second person. */
 export async function serveApprovals(t: Suite, bus: Bus, logger: Logger): Promise<ServedApprovals> {
-  const served: ServedApprovals = { asked: [], isWanted: false }
+  const given = new Map<string, Approved>()
+  const served: ServedApprovals = {
+    asked: [],
+    isWanted: false,
+    give: (approved) => given.set(approved.by.approval.approval_id, approved),
+  }
   const calls = await serveCalls({
     bus,
     service: 'auth',
     version: '0.1.0',
     logger,
+    tokens: {
+      admit: async ({ subject, token }, _, sent) => {
+        if (!('none' in token) && sent.token === null) throw new Error(`${subject} came without a token`)
+      },
+    },
     handlers: [
-      handler(needApproval, async (act) => {
-        served.asked.push(act)
-        return { approval: served.isWanted ? pendingOf(act) : null }
+      ...Object.values(needApproval).map((call) =>
+        handler(call, async (act) => {
+          served.asked.push(act)
+          return { approval: served.isWanted ? pendingOf(act) : null }
+        }),
+      ),
+      handler(showApproved, async ({ approval_id }) => {
+        const approved = given.get(approval_id)
+        if (approved === undefined) throw new ServiceError('NOT_FOUND')
+        return approved
       }),
     ],
   })

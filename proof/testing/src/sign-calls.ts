@@ -46,13 +46,19 @@ const audiences = { credential: 'operator-api', session: 'game-launcher', user: 
 
 /** Claims that bear out the caller whom a request names. */
 function claimsOf<Request>(rule: TokenRule<Request>, request: Request): TokenClaims {
-  const { operatorIds, environment, actor } = rule.named(request)
-  const aud = actor === null ? rule.audiences[0] : audiences[actor.kind]
+  const { operatorIds, environment, actor, subject } = rule.named(request)
+  const aud = actor === null ? audienceOf(rule, subject) : audiences[actor.kind]
   const [operatorId] = operatorIds
   if (aud === undefined || typeof operatorId !== 'string') throw new Error('the request names no account')
   const mode = environment === 'LIVE' ? 'LIVE' : 'TEST'
-  const { sub, sid } = subjectOf(actor)
+  const { sub, sid } = subject === undefined ? subjectOf(actor) : { sub: subject, sid: undefined }
   return claimsFor(aud, sub, operatorId, { mode, sid })
+}
+
+/** A sender that is named by id: a person, else a key. */
+function audienceOf<Request>({ audiences: [first] }: TokenRule<Request>, subject: string | undefined) {
+  if (subject === undefined) return first
+  return subject.startsWith('usr_') ? 'dashboard' : 'operator-api'
 }
 
 const calling = z.looseObject({ caller: callerSchema })

@@ -28,7 +28,9 @@ function approved() {
   if (asked?.order.act !== 'game.change') throw new Error('nobody has asked about a game')
   const approval = { approval_id: newId('apr'), user_id: newId('usr'), email: 'second@casino.example' }
   const { order, seen, by } = asked
-  return { order, seen, account: caller.account, by: { ...by, approval } }
+  const given = { order, seen, by: { ...by, approval } }
+  approvals.give(given)
+  return { ...given, account: caller.account }
 }
 
 t.test('to switch a game off waits for a second person where the account wants one', async (t) => {
@@ -53,6 +55,9 @@ t.test('to switch a game off waits for a second person where the account wants o
     { code: 'APPROVAL_NEEDED' },
   )
   const request = approved()
+  const forged = { ...request, order: { ...request.order, slug: 'mines' } }
+  await t.rejects(rig.bus.call(doApproved.game, forged), { code: 'FORBIDDEN' }, 'nobody approved that')
+  t.equal(await isOn('mines'), true)
   t.same(await Promise.all([1, 2, 3].map(() => rig.bus.call(doApproved.game, request))), [
     { result: 'done' },
     { result: 'done' },

@@ -32,7 +32,7 @@ import { act, cashOut, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
 const rig = await startRig(t)
 const log = await serveAuditLog(t, rig.bus, pino({ level: 'silent' }))
-await serveApprovals(t, rig.bus, pino({ level: 'silent' }))
+const approvals = await serveApprovals(t, rig.bus, pino({ level: 'silent' }))
 const { operatorId } = rig.scope
 const order = { by: 'ann', reason: 'restored', dryRun: false }
 const byOperations = { actor: { kind: 'operations', id: 'ann' }, operatorId: null } as const
@@ -96,6 +96,7 @@ await holdAudit(t, {
         const order = { act: 'game.change', slug: 'mines', patch: { limits } } as const
         const by = { ...actedBy(caller, { requestId: 'req_asked' }), approval }
         const request = { order, seen: '0', by, account: caller.account }
+        approvals.give({ order, seen: '0', by })
         for (const _again of [1, 2]) await rig.bus.call(doApproved.game, request)
         return []
       },

@@ -195,9 +195,10 @@ export async function startWalletBridge({
   const handlers = [
     ...movementCalls({ placeMovement, voidStake, readMovements: createReadMovements({ movements }) }),
     ...gatewayCalls({
+      bus,
       wallets: createOperatorWallets({
         ...{ wallets, pending, client, breakers, audit, outbound, clock, logger },
-        askApproval: createAskApproval({ bus }),
+        askApproval: createAskApproval({ bus, service: 'wallet-bridge' }),
         countUnfinishedRounds: async (scope) => (await bus.call(countUnfinishedRounds, { scope })).count,
       }),
       check: createCheckWallet({ wallets, client, clock, newId }),

@@ -42,7 +42,9 @@ function approved() {
   if (asked?.order.act !== 'wallet.put') throw new Error('nobody has asked about a wallet')
   const approval = { approval_id: newId('apr'), user_id: newId('usr'), email: 'second@casino.example' }
   const { order, seen, by } = asked
-  return { order, seen, by: { ...by, approval } }
+  const given = { order, seen, by: { ...by, approval } }
+  approvals.give(given)
+  return given
 }
 
 await t.test('another address of the LIVE wallet waits for a second person, and is taken once', async (t) => {
@@ -58,6 +60,15 @@ await t.test('another address of the LIVE wallet waits for a second person, and 
     after: { url: second, timeout_ms: 3000, same_ledger: true },
   })
   const request = approved()
+  const thiefs = { ...request.order, settings: { ...request.order.settings, url: 'http://127.0.0.1:9/thief' } }
+  const made = { ...request.by, approval: { ...request.by.approval, approval_id: newId('apr') } }
+  for (const forged of [
+    { ...request, order: thiefs },
+    { ...request, by: made },
+    { ...request, seen: '3' },
+  ])
+    await t.rejects(suite.bus.call(doApproved.wallet, forged), { code: 'FORBIDDEN' }, 'nobody approved that')
+  t.equal(await urlOf('LIVE'), first)
   const answers = await Promise.all([1, 2, 3].map(() => suite.bus.call(doApproved.wallet, request)))
   t.same(answers, [{ result: 'done' }, { result: 'done' }, { result: 'done' }])
   t.equal(await urlOf('LIVE'), second)
@@ -96,8 +107,8 @@ await t.test('an address that is refused when its time has come is refused', asy
   await t.rejects(put('LIVE', second), { code: 'APPROVAL_NEEDED' })
   const { order, ...request } = approved()
   const settings = { ...order.settings, url: 'http://169.254.169.254/' }
-  await t.rejects(suite.bus.call(doApproved.wallet, { ...request, order: { ...order, settings } }), {
-    code: 'VALIDATION_ERROR',
-  })
+  const moved = { ...request, order: { ...order, settings } }
+  approvals.give(moved)
+  await t.rejects(suite.bus.call(doApproved.wallet, moved), { code: 'VALIDATION_ERROR' })
   t.equal(await urlOf('LIVE'), first)
 })

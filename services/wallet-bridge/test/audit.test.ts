@@ -14,6 +14,7 @@ import { defaultFlagRules } from '@pitboss/contracts/objects/flag'
 import { newId } from '@pitboss/runtime/new-id'
 import type { JobDocument } from '@pitboss/storage/job-store'
 import { holdAudit } from '@pitboss/testing/hold-audit'
+import { serveApprovals } from '@pitboss/testing/serve-approvals'
 import { serveAuditLog } from '@pitboss/testing/serve-audit-log'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { pino } from 'pino'
@@ -32,6 +33,7 @@ import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
 const suite = await startSuite(t)
 const bridge = await startBridge(suite.environment())
 t.teardown(() => bridge.stop())
+const approvals = await serveApprovals(t, suite.bus, pino({ level: 'silent' }))
 const log = await serveAuditLog(t, suite.bus, pino({ level: 'silent' }))
 const wallet = await startSandboxWallet(t, 'x')
 const scope = newScope()
@@ -73,6 +75,7 @@ await holdAudit(t, {
         const approval = { approval_id: newId('apr'), user_id: newId('usr'), email: 'second@casino.example' }
         const by = { ...actedBy(caller, { requestId: 'req_asked' }), approval }
         const order = { act: 'wallet.put', settings: { ...settings, url: `${wallet.url}/moved` } } as const
+        approvals.give({ order, seen: '1', by })
         for (const _again of [1, 2]) await suite.bus.call(doApproved.wallet, { order, seen: '1', by })
         return [live.body.secret ?? 'none']
       },

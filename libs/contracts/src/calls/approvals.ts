@@ -1,31 +1,47 @@
 import { z } from 'zod'
 import { actedBySchema, auditApprovalSchema } from '../audit.ts'
 import { defineCall } from '../call.ts'
+import { tokenOfAuthor } from '../call-token.ts'
 import { accountSchema } from '../caller.ts'
-import { approvalSchema, graveOrder, graveOrders } from '../objects/approval.ts'
+import { approvalId, uuid } from '../primitives.ts'
+import { approvalSchema, graveOrder, type GraveOrder, graveOrders } from '../objects/approval.ts'
 
 /** How services ask for a second person, and how what was approved is done. Source: ours. */
 
 const publicRecord = z.record(z.string(), z.unknown()).nullable()
 
+const needRequest = z.strictObject({
+  by: actedBySchema,
+  order: graveOrder,
+  object: z.strictObject({ type: z.string(), id: z.string() }),
+  seen: z.string().max(64),
+  before: publicRecord,
+  after: publicRecord,
+})
+export type NeedApproval = z.infer<typeof needRequest>
+
 /**
  * Whether an act of a person needs a second one. Null where the account wants none; else the approval that
  * waits for it, which a repeat finds again. `seen` names the state that `before` shows: what is approved is
- * done to that state alone.
+ * done to that state alone. Each service has a subject of its own, asks for its own acts, and passes on the
+ * token of the person who is the author.
  */
-export const needApproval = defineCall('auth.v1.approval.need', {
-  callers: ['rounds', 'wallet-bridge'],
-  request: z.strictObject({
-    by: actedBySchema,
-    order: graveOrder,
-    object: z.strictObject({ type: z.string(), id: z.string() }),
-    seen: z.string().max(64),
-    before: publicRecord,
-    after: publicRecord,
-  }),
-  reply: z.strictObject({ approval: approvalSchema.nullable() }),
-})
-export type NeedApproval = z.infer<typeof needApproval.request>
+export const needApproval = {
+  rounds: needOf('rounds', ['game.change']),
+  'wallet-bridge': needOf('wallet-bridge', ['wallet.put']),
+}
+
+function needOf(service: 'rounds' | 'wallet-bridge', acts: readonly GraveOrder['act'][]) {
+  return defineCall(`auth.v1.approval.need.${service}`, {
+    callers: [service],
+    token: tokenOfAuthor<NeedApproval>(),
+    request: needRequest.refine(({ order, object }) => acts.includes(order.act) && object.type === order.act.split('.')[0], {
+      path: ['order'],
+      error: `This is no grave act of ${service}.`,
+    }),
+    reply: z.strictObject({ approval: approvalSchema.nullable() }),
+  })
+}
 
 const approved = {
   by: actedBySchema.extend({ approval: auditApprovalSchema }),
@@ -34,7 +50,7 @@ const approved = {
 /** `stale`: the object is no longer as it was seen, and nothing was done. A repeat answers the same. */
 const done = z.strictObject({ result: z.enum(['done', 'stale']) })
 
-/** Does what was approved, once, however often it is asked. */
+/** Does what was approved, once, however often it is asked. The service asks auth whether it was. */
 export const doApproved = {
   game: defineCall('rounds.v1.game.change-approved', {
     callers: ['auth'],
@@ -48,3 +64,10 @@ export const doApproved = {
   }),
 }
 export type ApprovedBy = z.infer<(typeof approved)['by']>
+
+/** What an approval that was given permits, while it is being done. NOT_FOUND for any other approval. */
+export const showApproved = defineCall('auth.v1.approval.show-approved', {
+  callers: ['rounds', 'wallet-bridge'],
+  request: z.strictObject({ operator_id: uuid, approval_id: approvalId }),
+  reply: z.strictObject({ ...approved, order: graveOrder }),
+})

@@ -49,11 +49,10 @@ export function createCarryOut(deps: AuthDeps) {
 
   /** Tries once. Never rejects: what could not be tried is tried again by the sweep. */
   async function carryOut(approval: ApprovalDocument): Promise<void> {
-    const { _id, decidedBy } = approval
-    if (decidedBy === null) throw new Error(`${_id} was approved by nobody`)
-    const given = { approval_id: _id, user_id: decidedBy.userId, email: decidedBy.email }
+    const { _id } = approval
+    const by = approvedBy(approval)
     try {
-      const result = await act(approval, { ...approval.by, approval: given })
+      const result = await act(approval, by)
       await failpoint('auth.approved-done')
       if (result !== 'done') return await endUndone(approval, { status: 'STALE', outcome: null })
       const done = { status: 'DONE', outcome: null, now: clock.now() } as const
@@ -81,4 +80,10 @@ export function createCarryOut(deps: AuthDeps) {
       }
     },
   }
+}
+
+/** The author of an approved act: who asked, with who approved. @throws Error for one that nobody approved */
+export function approvedBy({ _id, by, decidedBy }: ApprovalDocument): ApprovedBy {
+  if (decidedBy === null) throw new Error(`${_id} was approved by nobody`)
+  return { ...by, approval: { approval_id: _id, user_id: decidedBy.userId, email: decidedBy.email } }
 }

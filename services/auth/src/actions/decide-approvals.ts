@@ -6,7 +6,8 @@ import { toPublicApproval } from '../records/approval-view.ts'
 import { roleOf } from '../records/user-view.ts'
 import { alreadyEnded, mayApprove, mayAskFor, requireSecondPerson } from '../rules/approvals.ts'
 import type { ApprovalDocument } from '../storage/approvals-store.ts'
-import { createCarryOut } from './carry-out.ts'
+import type { AccountScope } from '../storage/page.ts'
+import { approvedBy, createCarryOut } from './carry-out.ts'
 import type { AuthDeps } from './deps.ts'
 import { createEndUndone } from './end-undone.ts'
 
@@ -49,6 +50,13 @@ export function createDecideApprovals(deps: AuthDeps) {
 
   return {
     find,
+
+    /** What an approved act that is not done yet permits. @throws ServiceError NOT_FOUND for any other */
+    async showApproved(account: AccountScope, id: string) {
+      const found = await approvals.find(account, id)
+      if (found?.status !== 'APPROVED') throw new ServiceError('NOT_FOUND')
+      return { order: found.order, seen: found.seen, by: approvedBy(found) }
+    },
 
     /**
      * Approves an act and does it. A repeat by the same person tells how it stands.

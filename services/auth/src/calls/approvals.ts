@@ -1,6 +1,6 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
-import { needApproval } from '@pitboss/contracts/calls/approvals'
+import { needApproval, showApproved } from '@pitboss/contracts/calls/approvals'
 import * as endpoints from '@pitboss/contracts/endpoints/approvals'
 import { createDecideApprovals } from '../actions/decide-approvals.ts'
 import type { AuthDeps } from '../actions/deps.ts'
@@ -14,10 +14,15 @@ export function approvalCalls(deps: AuthDeps): CallHandler[] {
   const decide = createDecideApprovals(deps)
   const { need } = createNeedApproval(deps)
   return [
-    handler(needApproval, async (act) => {
-      const approval = await need(act)
-      return { approval: approval === null ? null : toPublicApproval(approval) }
-    }),
+    ...Object.values(needApproval).map((call) =>
+      handler(call, async (act) => {
+        const approval = await need(act)
+        return { approval: approval === null ? null : toPublicApproval(approval) }
+      }),
+    ),
+    handler(showApproved, ({ operator_id: operatorId, approval_id }) =>
+      decide.showApproved({ operatorId }, approval_id),
+    ),
     handler(endpoints.listApprovals.call, async ({ caller, query }) => ({
       status: 200,
       body: toPublicPage(await approvals.page(caller.scope, query), toPublicApproval),

@@ -1,6 +1,10 @@
+import { actedBy } from '@pitboss/contracts/audit'
+import { needApproval } from '@pitboss/contracts/calls/approvals'
 import * as people from '@pitboss/contracts/endpoints/people'
 import * as endpoints from '@pitboss/contracts/endpoints/auth'
+import type { GraveOrder } from '@pitboss/contracts/objects/approval'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { claimsFor } from '@pitboss/testing/sign-token'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { startApprovalCasino } from '../fixtures/approval-casino.ts'
@@ -178,4 +182,25 @@ t.test('to do without a second person again needs one', async (t) => {
   const { body } = await casino.bus.call(endpoints.getBusiness.call, { caller: owner, ...none })
   t.equal(body.second_person, undefined)
   t.equal(await casino.deleteKey(owner, await casino.liveKey()), null)
+})
+
+t.test('a service asks in the name of nobody whose token it has not, and for its own acts alone', async (t) => {
+  const casino = await startApprovalCasino(t)
+  const { owner, admin, bus, sign, operatorId } = casino
+  await casino.setSecondPerson(owner, true)
+  const ask = async (author: typeof owner, sender: typeof owner, order: GraveOrder) => {
+    const sub = sender.actor.kind === 'user' ? sender.actor.user_id : ''
+    const token = await sign(claimsFor('dashboard', sub, operatorId))
+    const object = { type: order.act.split('.')[0] ?? '', id: 'LIVE' }
+    const act = { by: actedBy(author, { requestId: 'req_asked' }), order, object, seen: '1' }
+    const context = { requestId: 'req_asked', token }
+    return bus.call(needApproval['wallet-bridge'], { ...act, before: null, after: null }, context)
+  }
+  const settings = { url: 'https://thief.example', timeout_ms: 5000, settle_losses: 'none' } as const
+  const move = { act: 'wallet.put', settings } as const
+  await t.rejects(ask(owner, admin, move), { code: 'INTERNAL_ERROR' }, 'with the token of another person')
+  const end = { act: 'business.change', second_person: false } as const
+  await t.rejects(ask(owner, owner, end), { code: 'VALIDATION_ERROR' }, 'what is no act of the wallet')
+  t.strictSame(await casino.list(), [])
+  t.match(await ask(owner, owner, move), { approval: { status: 'PENDING' } })
 })

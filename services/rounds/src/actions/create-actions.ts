@@ -47,7 +47,7 @@ export type Actions = ReturnType<typeof createActions>
 export function createActions(given: Given) {
   const { bus, stopsStore, receiptsStore, roundOutbox, sessionOutbox } = given
   const reads = createReadRounds(given)
-  const games = createGames({ ...given, askApproval: createAskApproval({ bus }) })
+  const games = createGames({ ...given, askApproval: createAskApproval({ bus, service: 'rounds' }) })
   const stops = createPlayerStops({ ...given, stops: stopsStore })
   const limits = createPlayerLimits(given)
   const sessions = createSessions({ ...given, stops, outbox: sessionOutbox })

@@ -1,4 +1,5 @@
 import type { AskApproval } from '@pitboss/bus/ask-approval'
+import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import { type ActedBy, orderedBy } from '@pitboss/contracts/audit'
 import type { ApprovedBy } from '@pitboss/contracts/calls/approvals'
 import type { Account, Caller } from '@pitboss/contracts/caller'
@@ -122,7 +123,13 @@ export function createGames({
    * @throws ServiceError GAME_NOT_FOUND, CURRENCY_NOT_SUPPORTED, VALIDATION_ERROR naming the path;
    * APPROVAL_NEEDED where the account wants a second person
    */
-  async function change(account: Account, slug: string, patch: GamePatch, by: ActedBy): Promise<GameView> {
+  async function change(
+    account: Account,
+    slug: string,
+    patch: GamePatch,
+    by: ActedBy,
+    context: HandlerContext,
+  ): Promise<GameView> {
     const { entry, given, status, object, shown } = await read(account, slug, patch)
     const { operator_id: operatorId } = account
     const seen = patch.enabled === false ? await games.settings(operatorId, slug) : null
@@ -132,10 +139,11 @@ export function createGames({
         enabled: false,
         limits: new Map([...seen.limits, ...ownOf(seen, given.limits)]),
       }
-      await askApproval({
-        ...{ by, order: { act: 'game.change', slug, patch }, object, seen: String(seen.version) },
+      const grave = {
+        ...{ by, order: { act: 'game.change', slug, patch } as const, object, seen: String(seen.version) },
         ...{ before: shown(seen), after: shown(after) },
-      })
+      }
+      await askApproval(grave, context)
     }
     // A game that is off is not switched off again, so that this undoes nothing that somebody else changes.
     const wanted = seen?.enabled === false ? { ...given, enabled: undefined } : given

@@ -1,4 +1,6 @@
-import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import { requireApproved } from '@pitboss/bus/ask-approval'
+import type { Bus } from '@pitboss/bus/connect-bus'
+import { type CallHandler, handler, type HandlerContext } from '@pitboss/bus/serve-calls'
 import { type ActedBy, actedBy } from '@pitboss/contracts/audit'
 import { doApproved } from '@pitboss/contracts/calls/approvals'
 import { opsSetGame, opsSetGameLimits } from '@pitboss/contracts/calls/rounds'
@@ -18,7 +20,7 @@ import { presentGame } from '../records/present-game.ts'
  * Calls about the catalogue with the account's settings, and the platform's switch of a game.
  * Source: docs/contract.md, sections 3, 4 and 11.
  */
-export function createGameHandlers({ games }: { games: Games }): CallHandler[] {
+export function createGameHandlers({ games, bus }: { games: Games; bus: Bus }): CallHandler[] {
   async function list(caller: Caller, query: Parameters<Games['list']>[1]) {
     const { currencies } = caller.account
     return answerPage(await games.list(caller, query), (view) => presentGame(view, currencies))
@@ -29,8 +31,9 @@ export function createGameHandlers({ games }: { games: Games }): CallHandler[] {
     slug: string,
     patch: Parameters<Games['change']>[2],
     by: ActedBy,
+    context: HandlerContext,
   ) {
-    const view = await games.change(account, slug, patch, by)
+    const view = await games.change(account, slug, patch, by, context)
     return { status: 200, body: presentGame(view, account.currencies) }
   }
 
@@ -42,14 +45,15 @@ export function createGameHandlers({ games }: { games: Games }): CallHandler[] {
       body: presentGame(await games.find(account.operator_id, params.slug), account.currencies),
     })),
     handler(patchGame.call, ({ caller, params, body }, context) =>
-      change(caller, params.slug, body, actedBy(caller, context)),
+      change(caller, params.slug, body, actedBy(caller, context), context),
     ),
     handler(dashboardPatchGame.call, ({ caller, params, body }, context) =>
-      change(caller, params.slug, body, actedBy(caller, context)),
+      change(caller, params.slug, body, actedBy(caller, context), context),
     ),
-    handler(doApproved.game, async ({ account, order: { slug, patch }, seen, by }) => ({
-      result: await games.changeApproved(account, slug, patch, Number(seen), by),
-    })),
+    handler(doApproved.game, async ({ account, order, seen, by }, context) => {
+      await requireApproved({ order, seen, by }, { bus, context })
+      const { slug, patch } = order
+      return { result: await games.changeApproved(account, slug, patch, Number(seen), by) }
     handler(opsSetGameLimits, async ({ order, operatorId, slug, currency, limits }, { requestId }) => {
       const named = { operatorId, slug, currency }
       const { entry, settings } = await games.setLimits(named, limits, order, requestId)

@@ -1,4 +1,5 @@
 import type { AskApproval } from '@pitboss/bus/ask-approval'
+import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { ActedBy } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { ApprovedBy } from '@pitboss/contracts/calls/approvals'
@@ -72,7 +73,7 @@ export function createOperatorWallets({
      * VALIDATION_ERROR at `url`; CONFLICT; APPROVAL_NEEDED where the account wants a second person;
      * SERVICE_UNAVAILABLE when rounds cannot be asked
      */
-    async put(scope: Scope, given: Settings, by: ActedBy) {
+    async put(scope: Scope, given: Settings, by: ActedBy, context: HandlerContext) {
       const put = entryOf(by, 'wallet.put')
       for (let tries = 0; tries < putsMax; tries++) {
         const present = await wallets.find(scope)
@@ -83,7 +84,7 @@ export function createOperatorWallets({
           if (created !== null) return { wallet: created, secret }
         } else {
           if (scope.environment === 'LIVE' && present.url !== given.url)
-            await askApproval(graveMove(present, settings, given, by))
+            await askApproval(graveMove(present, settings, given, by), context)
           const changed = await wallets.change(scope, settings, present.version, clock.now(), put)
           if (changed !== null) return { wallet: changed, secret: null }
         }

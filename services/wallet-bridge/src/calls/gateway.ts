@@ -1,3 +1,5 @@
+import { requireApproved } from '@pitboss/bus/ask-approval'
+import type { Bus } from '@pitboss/bus/connect-bus'
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
 import { doApproved } from '@pitboss/contracts/calls/approvals'
@@ -39,6 +41,7 @@ import { toWalletRecord } from '../records/render-wallet.ts'
 import { dashboardScope, scopesOf } from './dashboard-scope.ts'
 
 type GatewayParts = {
+  bus: Pick<Bus, 'call'>
   wallets: OperatorWallets
   check: CheckWallet
   readSeries: ReadCallSeries
@@ -73,7 +76,7 @@ export function gatewayCalls(parts: GatewayParts): CallHandler[] {
   ]
 }
 
-function walletCalls({ wallets, check, readSeries }: GatewayParts): CallHandler[] {
+function walletCalls({ bus, wallets, check, readSeries }: GatewayParts): CallHandler[] {
   return [
     handler(walletStatus, ({ scope }) => wallets.status(scope)),
     handler(playerBalance, async (request, { requestId }) => ({
@@ -89,13 +92,15 @@ function walletCalls({ wallets, check, readSeries }: GatewayParts): CallHandler[
     })),
     handler(putWallet.call, async ({ caller, params, body }, context) => {
       const scope = dashboardScope(caller, params.environment)
-      const { wallet, secret } = await wallets.put(scope, settingsOf(body), actedBy(caller, context))
+      const by = actedBy(caller, context)
+      const { wallet, secret } = await wallets.put(scope, settingsOf(body), by, context)
       if (secret === null) return { status: 200, body: toWalletRecord(wallet) }
       return { status: 201, body: { ...toWalletRecord(wallet), secret } }
     }),
-    handler(doApproved.wallet, async ({ order: { settings }, seen, by }) => {
+    handler(doApproved.wallet, async ({ order, seen, by }, context) => {
+      await requireApproved({ order, seen, by }, { bus, context })
       const scope = { operatorId: by.operator_id ?? '', environment: 'LIVE' } as const
-      return { result: await wallets.putApproved(scope, settingsOf(settings), Number(seen), by) }
+      return { result: await wallets.putApproved(scope, settingsOf(order.settings), Number(seen), by) }
     }),
     handler(rotateWalletSecret.call, async ({ caller, params, body }, context) => {
       const scope = dashboardScope(caller, params.environment)

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { ActedBy } from '@pitboss/contracts/audit'
 import {
   type ApprovedBy,
   needApproval,
@@ -10,8 +11,11 @@ import { approvalNeeded, ServiceError } from '@pitboss/errors/service-error'
 import type { Bus } from './connect-bus.ts'
 import type { HandlerContext } from './serve-calls.ts'
 
-/** @param context of the request that the person made, whose token goes with the question */
-export type AskApproval = (act: NeedApproval, context: HandlerContext) => Promise<void>
+/**
+ * @param context of the request that the person made, whose token goes with the question
+ * @returns the author of the act, with the approval that permits it
+ */
+export type AskApproval = (act: NeedApproval, context: HandlerContext) => Promise<ActedBy>
 
 /**
  * Asks auth whether a person's act needs a second person, before it is done.
@@ -27,8 +31,9 @@ export function createAskApproval({
 }): AskApproval {
   return async (act, { senderToken, ...context }) => {
     const token = senderToken === undefined ? {} : { token: senderToken }
-    const { approval } = await bus.call(needApproval[service], act, { ...context, ...token })
+    const { approval, given } = await bus.call(needApproval[service], act, { ...context, ...token })
     if (approval !== null) throw approvalNeeded(approval.approval_id, approval.expires_at)
+    return given === undefined ? act.by : { ...act.by, approval: given }
   }
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { CallContext } from './call.ts'
 import type { Caller } from './caller.ts'
-import { approvalId, instant, userId, uuid } from './primitives.ts'
+import { approvalId, approverId, instant, uuid } from './primitives.ts'
 
 /** Records of what people, operations and key pairs changed. Source: docs/contract.md, section 12. */
 
@@ -16,7 +16,7 @@ export type AuditActor = z.infer<typeof auditActorSchema>
 /** The approval by which a change was made, and who gave it. */
 export const auditApprovalSchema = z.strictObject({
   approval_id: approvalId,
-  user_id: userId,
+  user_id: approverId,
   email: z.string(),
 })
 

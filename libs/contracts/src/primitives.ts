@@ -20,6 +20,8 @@ export const userId = prefixedId('usr')
 export const viewId = prefixedId('viw')
 export const flagId = prefixedId('flg')
 export const approvalId = prefixedId('apr')
+/** Who approved: a person of the account, or two of operations in its place. */
+export const approverId = z.union([userId, z.literal('operations')])
 export const uuid = z.uuid()
 
 /** `op_` and the 32 hex digits of the operator's uuid. */

@@ -5,6 +5,7 @@ import { connectServiceBus } from '@pitboss/bus/connect-bus'
 import { type CallHandler, serveCalls } from '@pitboss/bus/serve-calls'
 import { newId } from '@pitboss/runtime/new-id'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
+import { createTimeScale } from '@pitboss/runtime/clock'
 import { startPoll } from '@pitboss/runtime/poll'
 import { createAuditOutbox } from '@pitboss/storage/audit-outbox'
 import { connectServiceStorage } from '@pitboss/storage/connect-storage'
@@ -88,6 +89,7 @@ export async function startAuth({
     random: (size) => randomBytes(size),
     baseUrl: config.PITBOSS_BASE_URL,
     tokenTtlS: config.PITBOSS_TOKEN_TTL_S,
+    approverAgeMs: createTimeScale(config.PITBOSS_TIME_SCALE).scaleMs(config.PITBOSS_APPROVER_AGE_S * 1000),
     caps: { keys: config.PITBOSS_LIMIT_ACCOUNT_KEYS, people: config.PITBOSS_LIMIT_ACCOUNT_PEOPLE },
     logger,
   }

@@ -4,6 +4,7 @@ import {
   commonConfig,
   masterKeysConfig,
   storageConfig,
+  timeScaleConfig,
   tokenTtlConfig,
   whole,
 } from '@pitboss/runtime/load-config'
@@ -15,10 +16,13 @@ export const authConfig = z.object({
   ...callTokensConfig,
   ...storageConfig,
   ...masterKeysConfig,
+  ...timeScaleConfig,
   ...tokenTtlConfig,
   ...baseUrlConfig,
   // Caps of an account. Source: docs/contract.md, section 12.
   PITBOSS_LIMIT_ACCOUNT_KEYS: whole(1, 1_000_000).default(200),
   PITBOSS_LIMIT_ACCOUNT_PEOPLE: whole(1, 1_000_000).default(500),
+  /** Seconds from a person's creation until he approves grave acts; divided by the time scale. */
+  PITBOSS_APPROVER_AGE_S: whole(0, 31_536_000).default(86_400),
 })
 export type AuthConfig = z.infer<typeof authConfig>

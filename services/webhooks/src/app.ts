@@ -2,6 +2,7 @@ import { appendAudit } from '@pitboss/contracts/calls/auth'
 import { randomUUID } from 'node:crypto'
 import type { Db } from 'mongodb'
 import { createCallTokens, keysFromAuth } from '@pitboss/bus/call-tokens'
+import { createAskApproval } from '@pitboss/bus/ask-approval'
 import { connectServiceBus } from '@pitboss/bus/connect-bus'
 import { createTailNotes } from '@pitboss/bus/tail-notes'
 import { createConsumerMetrics, createStreamMetrics } from '@pitboss/bus/consumer-metrics'
@@ -181,6 +182,7 @@ export async function startWebhooks({
     logger,
     newId,
     outbound,
+    askApproval: createAskApproval({ bus, service: 'webhooks' }),
     eventEndpointsMax: config.PITBOSS_LIMIT_EVENT_ENDPOINTS,
     replaysMax: config.PITBOSS_LIMIT_ACCOUNT_REPLAYS,
   }

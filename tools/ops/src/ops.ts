@@ -5,7 +5,7 @@ import { deliveryCommands } from './commands/delivery-commands.ts'
 import { doctorCommand } from './commands/doctor-command.ts'
 import { eventCommands } from './commands/event-commands.ts'
 import { movementCommands } from './commands/movement-commands.ts'
-import { operatorCommands, userCommands } from './commands/operator-commands.ts'
+import { approvalCommands, operatorCommands, userCommands } from './commands/operator-commands.ts'
 import { playerCommands } from './commands/player-commands.ts'
 import { roundCommands } from './commands/round-commands.ts'
 import { rtpCommands } from './commands/rtp-commands.ts'
@@ -18,6 +18,7 @@ import { type Print, toProcess } from './output.ts'
 const groups = [
   operatorCommands,
   userCommands,
+  approvalCommands,
   platformCommands,
   keyCommands,
   sealCommands,

@@ -158,6 +158,7 @@ function inheritedEnvironment(): Record<string, string> {
     'PITBOSS_LOG_LEVEL',
     'PITBOSS_TIME_SCALE',
     'PITBOSS_TOKEN_TTL_S',
+    'PITBOSS_APPROVER_AGE_S',
     'PITBOSS_DATABASE_PREFIX',
     'PITBOSS_FAILPOINTS',
     'PITBOSS_BUG',

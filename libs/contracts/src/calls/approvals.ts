@@ -28,10 +28,11 @@ export type NeedApproval = z.infer<typeof needRequest>
  */
 export const needApproval = {
   rounds: needOf('rounds', ['game.change']),
-  'wallet-bridge': needOf('wallet-bridge', ['wallet.put']),
+  'wallet-bridge': needOf('wallet-bridge', ['wallet.put', 'wallet.rotate-secret']),
+  webhooks: needOf('webhooks', ['endpoint.create', 'endpoint.change']),
 }
 
-function needOf(service: 'rounds' | 'wallet-bridge', acts: readonly GraveOrder['act'][]) {
+function needOf(service: 'rounds' | 'wallet-bridge' | 'webhooks', acts: readonly GraveOrder['act'][]) {
   return defineCall(`auth.v1.approval.need.${service}`, {
     callers: [service],
     token: tokenOfAuthor<NeedApproval>(),
@@ -39,7 +40,11 @@ function needOf(service: 'rounds' | 'wallet-bridge', acts: readonly GraveOrder['
       path: ['order'],
       error: `This is no grave act of ${service}.`,
     }),
-    reply: z.strictObject({ approval: approvalSchema.nullable() }),
+    reply: z.strictObject({
+      approval: approvalSchema.nullable(),
+      /** The approval that was given for this and is used up now. */
+      given: auditApprovalSchema.optional(),
+    }),
   })
 }
 

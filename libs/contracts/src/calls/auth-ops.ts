@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { livePlaySchema, liveStatusSchema, planSchema } from '../caller.ts'
 import { defineCall } from '../call.ts'
+import { approvalSchema } from '../objects/approval.ts'
 import { userSchema } from '../objects/user.ts'
 import { pageOf } from '../primitives.ts'
 
@@ -123,4 +124,18 @@ export const opsAppendAudit = defineCall('auth.v1.ops.audit-append', {
 export const opsListAudit = defineCall('auth.v1.ops.audit-list', {
   request: z.strictObject({ cursor: z.string().nullable(), limit: z.int().min(1).max(200) }),
   reply: pageOf(auditRecord),
+})
+
+/**
+ * Approves a grave act in place of a second person whom the account has not. The first person of operations
+ * is noted, the second one approves. Source: docs/contract.md, section 3, "Approval".
+ */
+export const opsApprove = defineCall('auth.v1.ops.approval-approve', {
+  request: z.strictObject({
+    order: opsOrder,
+    operator: z.string().max(64),
+    approval_id: z.string().max(64),
+  }),
+  reply: approvalSchema,
+  budgetMs: 10_000,
 })

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { auditActorSchema } from '../audit.ts'
-import { accountMode, approvalId, gameSlug, userId } from '../primitives.ts'
+import { roleSchema } from '../caller.ts'
+import { accountMode, approvalId, approverId, gameSlug, userId } from '../primitives.ts'
+import { credentialCreateSchema, credentialPatchSchema } from './account.ts'
 import { gamePatchSchema } from './game.ts'
 import { walletPutSchema } from './wallet.ts'
 
@@ -19,10 +21,23 @@ export const approvalStatus = z.enum([
 export type ApprovalStatus = z.infer<typeof approvalStatus>
 
 /** What is to be done, as the audit log names it. */
-export const graveAct = z.enum(['credential.delete', 'game.change', 'wallet.put', 'business.change'])
+export const graveAct = z.enum([
+  'credential.create',
+  'credential.change',
+  'credential.delete',
+  'game.change',
+  'wallet.put',
+  'wallet.rotate-secret',
+  'endpoint.create',
+  'endpoint.change',
+  'user.create',
+  'user.change',
+  'business.change',
+])
 
 const shownObject = z.record(z.string(), z.unknown()).nullable()
-const person = z.strictObject({ user_id: userId, email: z.string() })
+/** A person of the account; for `operations` the names of the two who approved in its place. */
+const person = z.strictObject({ user_id: approverId, email: z.string() })
 
 /** `before` and `after` are public records, without secrets: what the asker saw, and what it becomes. */
 export const approvalSchema = z.strictObject({
@@ -51,14 +66,63 @@ export const graveOrders = {
     environment: accountMode,
     api_key: z.string().max(64),
   }),
+  credentialCreate: z.strictObject({ act: z.literal('credential.create'), key: credentialCreateSchema }),
+  credentialChange: z.strictObject({
+    act: z.literal('credential.change'),
+    environment: accountMode,
+    api_key: z.string().max(64),
+    patch: credentialPatchSchema,
+  }),
   game: z.strictObject({ act: z.literal('game.change'), slug: gameSlug, patch: gamePatchSchema }),
   wallet: z.strictObject({ act: z.literal('wallet.put'), settings: walletPutSchema }),
-  business: z.strictObject({ act: z.literal('business.change'), second_person: z.literal(false) }),
+  walletSecret: z.strictObject({ act: z.literal('wallet.rotate-secret'), overlap_s: z.int().min(0) }),
+  endpointCreate: z.strictObject({ act: z.literal('endpoint.create'), url: z.string() }),
+  endpointChange: z.strictObject({
+    act: z.literal('endpoint.change'),
+    webhook_id: z.string().max(64),
+    url: z.string(),
+  }),
+  userCreate: z.strictObject({
+    act: z.literal('user.create'),
+    email: z.string(),
+    name: z.string(),
+    role: roleSchema,
+  }),
+  userChange: z.strictObject({ act: z.literal('user.change'), user_id: userId, role: roleSchema }),
+  business: z.strictObject({
+    act: z.literal('business.change'),
+    second_person: z.literal(false).optional(),
+    require_totp: z.literal(false).optional(),
+  }),
 }
 export const graveOrder = z.discriminatedUnion('act', [
   graveOrders.credential,
   graveOrders.game,
   graveOrders.wallet,
   graveOrders.business,
+  graveOrders.credentialCreate,
+  graveOrders.credentialChange,
+  graveOrders.walletSecret,
+  graveOrders.endpointCreate,
+  graveOrders.endpointChange,
+  graveOrders.userCreate,
+  graveOrders.userChange,
 ])
 export type GraveOrder = z.infer<typeof graveOrder>
+
+/**
+ * Acts that an approval permits: who asked repeats the request, and is the one who sees the secret of its
+ * answer. The others are done when they are approved.
+ */
+const permittedActs: readonly GraveOrder['act'][] = [
+  'credential.create',
+  'wallet.rotate-secret',
+  'endpoint.create',
+  'endpoint.change',
+  'user.create',
+]
+
+/** Whether the person who asked for an act does it himself once it is approved. */
+export function isPermitted({ act }: GraveOrder): boolean {
+  return permittedActs.includes(act)
+}

@@ -1,11 +1,14 @@
 import { type ApprovedBy, doApproved } from '@pitboss/contracts/calls/approvals'
+import { isPermitted } from '@pitboss/contracts/objects/approval'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
+import { approvedBy } from '../records/approval-view.ts'
 import { toAccount } from '../records/account-view.ts'
 import { brandsMax } from '../rules/account-rules.ts'
 import type { ApprovalDocument } from '../storage/approvals-store.ts'
-import { createChangeBusiness } from './change-business.ts'
+import { createChangeBusiness, guardOf } from './change-business.ts'
 import { createChangeCredentials } from './change-credentials.ts'
+import { createChangePeople } from './change-people.ts'
 import type { AuthDeps } from './deps.ts'
 import { createEndUndone } from './end-undone.ts'
 
@@ -23,20 +26,30 @@ export function createCarryOut(deps: AuthDeps) {
   const { approvals, brands, operators, platform } = stores
   const credentials = createChangeCredentials(deps)
   const business = createChangeBusiness(deps)
+  const people = createChangePeople(deps)
   const endUndone = createEndUndone(deps)
 
-  async function act({ operatorId, order, seen }: ApprovalDocument, by: ApprovedBy) {
+  async function act({ operatorId, order, seen }: ApprovalDocument, by: ApprovedBy): Promise<'done' | 'stale'> {
     switch (order.act) {
       case 'credential.delete':
-        return credentials.removeApproved(order, seen, by)
+      case 'credential.change':
+        return credentials.changeApproved(order, seen, by)
+      case 'user.change':
+        return people.changeRoleApproved(order, seen, by)
       case 'business.change':
-        return business.endSecondPerson({ operatorId }, by)
+        return business.endGuard({ operatorId }, guardOf(order), by)
       case 'wallet.put':
         return (await bus.call(doApproved.wallet, { order, seen, by })).result
       case 'game.change': {
         const account = await accountOf(operatorId)
         return (await bus.call(doApproved.game, { order, seen, by, account })).result
       }
+      case 'credential.create':
+      case 'endpoint.create':
+      case 'endpoint.change':
+      case 'user.create':
+      case 'wallet.rotate-secret':
+        throw new Error(`${order.act} is done by who asked for it`)
     }
   }
 
@@ -71,19 +84,13 @@ export function createCarryOut(deps: AuthDeps) {
     /** When an approved act is tried by the sweep, unless who approved it has done so. */
     firstSweepAt: (now: Date) => new Date(now.getTime() + retryMs),
 
-    /** Ends what nobody approved in time, and tries what was approved and is not done. */
+    /** Ends what nobody approved or used in time, and tries what was approved and is not done. */
     async sweep(): Promise<void> {
       const now = clock.now()
       for (const approval of await approvals.due(now, perSweepMax)) {
-        if (approval.status === 'APPROVED') await carryOut(approval)
+        if (approval.status === 'APPROVED' && !isPermitted(approval.order)) await carryOut(approval)
         else await endUndone(approval, { status: 'EXPIRED', outcome: null })
       }
     },
   }
-}
-
-/** The author of an approved act: who asked, with who approved. @throws Error for one that nobody approved */
-export function approvedBy({ _id, by, decidedBy }: ApprovalDocument): ApprovedBy {
-  if (decidedBy === null) throw new Error(`${_id} was approved by nobody`)
-  return { ...by, approval: { approval_id: _id, user_id: decidedBy.userId, email: decidedBy.email } }
 }

@@ -4,13 +4,14 @@ import type { CallContext } from '@pitboss/contracts/call'
 import { currenciesInUse } from '@pitboss/contracts/calls/rounds'
 import type { Caller, Scope } from '@pitboss/contracts/caller'
 import type { brandCreateSchema, businessPatchSchema } from '@pitboss/contracts/objects/account'
+import type { GraveOrder } from '@pitboss/contracts/objects/approval'
 import { invalidField, readAll, ServiceError } from '@pitboss/errors/service-error'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import type { z } from 'zod'
 import { toPublicBrand, toPublicBusiness } from '../records/account-view.ts'
 import { brandsMax, requireCurrencies, requireTimezone } from '../rules/account-rules.ts'
 import { approversMin } from '../rules/approvals.ts'
-import type { OperatorDocument } from '../storage/operators-store.ts'
+import type { AccountGuard, OperatorDocument } from '../storage/operators-store.ts'
 import type { AccountScope } from '../storage/page.ts'
 import type { AuthDeps } from './deps.ts'
 import { createNeedApproval } from './need-approval.ts'
@@ -63,11 +64,21 @@ export function createChangeBusiness(deps: AuthDeps) {
       const message = 'Nobody could approve: the account needs two active people who are OWNER or ADMIN.'
       throw new ServiceError('CONFLICT', { message })
     }
-    if (Object.keys(body).length > 1) throw invalidField('second_person', 'must be ended in a request alone')
-    await ask({
-      ...{ by, order: { act: 'business.change', second_person: false }, seen: 'second_person' },
-      ...withoutSecondPerson(operator),
-    })
+    await askToEnd('secondPerson', operator, body, by)
+  }
+
+  /** Asks for a second person before a guard of the account is switched off, by a request of its own. */
+  async function askToEnd(
+    guard: AccountGuard,
+    operator: OperatorDocument,
+    body: BusinessPatch,
+    by: ActedBy,
+  ): Promise<void> {
+    if (operator.secondPerson !== true) return
+    const field = guardFields[guard]
+    if (Object.keys(body).length > 1) throw invalidField(field, 'must be ended in a request alone')
+    const order = { act: 'business.change', [field]: false } as const
+    await ask({ ...{ by, order, seen: field }, ...withoutGuard(operator, guard) })
   }
 
   return {
@@ -76,7 +87,7 @@ export function createChangeBusiness(deps: AuthDeps) {
     /**
      * @throws ServiceError VALIDATION_ERROR; CONFLICT for a dropped currency that active sessions use, or a
      * second person without two who could be it; FORBIDDEN for a second person by another than an OWNER;
-     * APPROVAL_NEEDED to do without a second person again
+     * APPROVAL_NEEDED to do without a second person, or without a second factor of everybody, again
      */
     async change(caller: Caller, body: BusinessPatch, by: ActedBy, context: CallContext) {
       const { scope } = caller
@@ -87,6 +98,8 @@ export function createChangeBusiness(deps: AuthDeps) {
       const isSecondPersonChanged =
         secondPerson !== undefined && secondPerson !== (operator.secondPerson ?? false)
       if (isSecondPersonChanged) await admitSecondPerson(caller, operator, body, by)
+      if (requireTotp === false && operator.requireTotp === true)
+        await askToEnd('requireTotp', operator, body, by)
       readAll(
         () => currencies !== undefined && requireCurrencies(currencies),
         () => timezone !== undefined && requireTimezone(timezone),
@@ -112,15 +125,16 @@ export function createChangeBusiness(deps: AuthDeps) {
       return find(scope)
     },
 
-    /** Does without a second person again, once for an approval. */
-    async endSecondPerson(account: AccountScope, by: ApprovedBy): Promise<'done' | 'stale'> {
+    /** Switches a guard of the account off, once for an approval. */
+    async endGuard(account: AccountScope, guard: AccountGuard, by: ApprovedBy): Promise<'done' | 'stale'> {
       const operator = await operators.find(account)
       if (operator === null) throw new ServiceError('NOT_FOUND')
       const id = by.approval.approval_id
-      const change = withoutSecondPerson(operator)
-      const entry = audit.entry(by, { act: 'business.change', ...change })
-      if (await operators.endSecondPerson(account, id, entry)) return 'done'
-      return (await operators.find(account))?.secondPersonEndedBy === id ? 'done' : 'stale'
+      const entry = audit.entry(by, { act: 'business.change', ...withoutGuard(operator, guard) })
+      const isEnded = await operators.endGuard(account, guard, id, entry)
+      if (!isEnded && (await operators.find(account))?.[`${guard}EndedBy`] !== id) return 'stale'
+      await publishAccessChange.operator(account.operatorId)
+      return 'done'
     },
 
     /**
@@ -161,9 +175,16 @@ export function createChangeBusiness(deps: AuthDeps) {
   }
 }
 
-/** The change of the account that no longer wants a second person. */
-function withoutSecondPerson(operator: OperatorDocument) {
+const guardFields = { secondPerson: 'second_person', requireTotp: 'require_totp' } as const
+
+/** The guard that an order of `business.change` switches off. */
+export function guardOf({ second_person }: Extract<GraveOrder, { act: 'business.change' }>): AccountGuard {
+  return second_person === false ? 'secondPerson' : 'requireTotp'
+}
+
+/** The change of the account that does without one of its guards. */
+function withoutGuard(operator: OperatorDocument, guard: AccountGuard) {
   const before = toPublicBusiness(operator)
-  const after = toPublicBusiness({ ...operator, secondPerson: false })
+  const after = toPublicBusiness({ ...operator, [guard]: false })
   return { object: { type: 'operator', id: before.operator_id }, before, after }
 }

@@ -19,6 +19,8 @@ import { createNeedApproval } from './need-approval.ts'
 
 const triesMax = 5
 
+type Patch = z.infer<typeof credentialPatchSchema>
+
 const roleIn = ({ actor }: Caller) => (actor.kind === 'user' ? actor.role : null)
 
 /**
@@ -77,8 +79,10 @@ export function createChangeCredentials(deps: AuthDeps) {
 
     /**
      * Creates a key pair once for each Idempotency-Key. Only the answer that created it holds the secret.
+     * An unscoped LIVE key is a grave act.
      * @throws ServiceError FORBIDDEN when the plan lacks a feature or the role does not permit the key;
-     * VALIDATION_ERROR for an allowlist entry; CONFLICT for an account with all its keys
+     * VALIDATION_ERROR for an allowlist entry; CONFLICT for an account with all its keys; APPROVAL_NEEDED
+     * where the account wants a second person
      */
     async create(
       caller: Caller,
@@ -115,28 +119,41 @@ export function createChangeCredentials(deps: AuthDeps) {
         ...{ status: 'ACTIVE', createdAt: now, rotatedAt: null, revokedAt: null, lastUsedAt: null },
         accessPending: false,
       }
+      const isGrave = environment === 'LIVE' && made.scopes.length === 0
+      const maker = isGrave
+        ? await ask({
+            ...{ by, order: { act: 'credential.create', key: body }, seen: 'none' },
+            ...{ object: { type: 'credential', id: name }, before: null, after: shownNew(made) },
+          })
+        : by
       const { result: credential, created } = await credentials.insertOnce(scope, {
         ...made,
-        ...auditedInsert(entry(by, 'create', null, made)),
+        ...auditedInsert(entry(maker, 'create', null, made)),
       })
       return { credential, secret: created ? secret : null }
     },
 
     /**
+     * To widen an unscoped LIVE key, or to make one of a scoped one, is a grave act.
      * @throws ServiceError VALIDATION_ERROR for an allowlist entry; FORBIDDEN when the plan has no allowlists
-     * or the role does not permit the key, as it is or as it would be
+     * or the role does not permit the key, as it is or as it would be; APPROVAL_NEEDED where the account wants
+     * a second person
      */
-    async patch(caller: Caller, apiKey: string, body: z.infer<typeof credentialPatchSchema>, by: ActedBy) {
+    async patch(caller: Caller, apiKey: string, body: Patch, by: ActedBy) {
       const ipAllowlist = body.ip_allowlist === undefined ? undefined : parseAllowlist(body.ip_allowlist)
       if (ipAllowlist !== undefined && ipAllowlist.length > 0) requireAllowlistPlan(await operatorOf(caller))
       const { scope, found } = await find(caller, apiKey)
       const scopes = body.scopes === undefined ? undefined : [...new Set(body.scopes)]
       requireKeyPermission(roleIn(caller), found)
       requireKeyPermission(roleIn(caller), { ...found, scopes: scopes ?? found.scopes })
-      const set = {
-        ...(body.name === undefined ? {} : { name: body.name }),
-        ...(scopes === undefined ? {} : { scopes }),
-        ...(ipAllowlist === undefined ? {} : { ipAllowlist }),
+      const set = changesOf(body)
+      const { environment } = found
+      if (environment === 'LIVE' && isWidened(found, { ...found, ...set })) {
+        const order = { act: 'credential.change', environment, api_key: apiKey, patch: body } as const
+        await ask({
+          ...{ by, order, seen: stateOf(found), object: { type: 'credential', id: apiKey } },
+          ...{ before: toPublicCredential(found), after: toPublicCredential({ ...found, ...set }) },
+        })
       }
       return write(by, 'change', { scope, found }, set)
     },
@@ -185,32 +202,59 @@ export function createChangeCredentials(deps: AuthDeps) {
     },
 
     /**
-     * Deletes a key once for an approval. The id of the audit entry follows from the approval, and the entry
-     * stays when the key is gone: it tells whether this approval has deleted it.
+     * Changes or deletes a key once for an approval. The id of the audit entry follows from the approval, and
+     * the entry stays when the key is gone: it tells whether it was done for this approval.
      */
-    async removeApproved(
-      { environment, api_key }: Extract<GraveOrder, { act: 'credential.delete' }>,
+    async changeApproved(
+      order: Extract<GraveOrder, { act: 'credential.delete' | 'credential.change' }>,
       seen: string,
       by: ApprovedBy,
     ): Promise<'done' | 'stale'> {
+      const { act, environment, api_key } = order
       const scope = { operatorId: by.operator_id ?? '', environment: toEventEnvironment(environment) }
       const audit_id = `aud_${by.approval.approval_id.slice('apr_'.length)}`
       for (let tries = 0; tries < triesMax; tries++) {
         const found = await credentials.known(scope, api_key)
-        if (found === null || found.status === 'DELETED') {
-          const waits = found?.auditOutbox?.some((one) => one.audit_id === audit_id) ?? false
-          return waits || (await audits.has(scope, audit_id)) ? 'done' : 'stale'
-        }
-        if (stateOf(found) !== seen) return 'stale'
-        const set = { status: 'DELETED', revokedAt: clock.now() } as const
-        const removal = { ...entry(by, 'delete', found, null), audit_id }
-        if ((await credentials.changeSeen(found, set, removal)) === null) continue
+        const waits = found?.auditOutbox?.some((one) => one.audit_id === audit_id) ?? false
+        if (waits || (await audits.has(scope, audit_id))) return 'done'
+        if (found === null || found.status === 'DELETED' || stateOf(found) !== seen) return 'stale'
+        const isDeletion = act === 'credential.delete'
+        const set: Partial<CredentialDocument> = isDeletion
+          ? { status: 'DELETED', revokedAt: clock.now() }
+          : changesOf(order.patch)
+        const after = isDeletion ? null : { ...found, ...set }
+        const change = { ...entry(by, isDeletion ? 'delete' : 'change', found, after), audit_id }
+        if ((await credentials.changeSeen(found, set, change)) === null) continue
         await publishAccessChange.credential(api_key)
         return 'done'
       }
       throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
     },
   }
+}
+
+/** The fields that a patch sets. @throws ServiceError VALIDATION_ERROR for an allowlist entry */
+function changesOf({ name, scopes, ip_allowlist: list }: Patch): Partial<CredentialDocument> {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(scopes === undefined ? {} : { scopes: [...new Set(scopes)] }),
+    ...(list === undefined ? {} : { ipAllowlist: parseAllowlist(list) }),
+  }
+}
+
+type Reach = Pick<CredentialDocument, 'scopes' | 'ipAllowlist'>
+
+/** Whether a key becomes unscoped, or an unscoped one is taken from more addresses. An empty list takes all. */
+function isWidened(before: Reach, after: Reach): boolean {
+  if (after.scopes.length > 0) return false
+  if (before.scopes.length > 0) return true
+  if (before.ipAllowlist.length === 0) return false
+  return after.ipAllowlist.length === 0 || after.ipAllowlist.some((range) => !before.ipAllowlist.includes(range))
+}
+
+/** What a key pair that does not exist yet is to be. */
+function shownNew({ name, environment, scopes, ipAllowlist }: CredentialDocument) {
+  return { name, environment, scopes, ip_allowlist: ipAllowlist }
 }
 
 /** Names what people can change of a key: uses change nothing. */

@@ -2,6 +2,8 @@ import type { ActedBy } from '@pitboss/contracts/audit'
 import type { acceptInvitation } from '@pitboss/contracts/calls/auth'
 import type { Caller, Role, Scope } from '@pitboss/contracts/caller'
 import type { inviteUser } from '@pitboss/contracts/endpoints/people'
+import type { ApprovedBy } from '@pitboss/contracts/calls/approvals'
+import type { GraveOrder } from '@pitboss/contracts/objects/approval'
 import { password as passwordSchema, type User } from '@pitboss/contracts/objects/user'
 import { ServiceError, invalidField } from '@pitboss/errors/service-error'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
@@ -14,6 +16,7 @@ import { toPublicUser } from '../records/user-view.ts'
 import type { AccountScope, PageQuery } from '../storage/page.ts'
 import type { UserDocument } from '../storage/people-store.ts'
 import type { AuthDeps } from './deps.ts'
+import { createNeedApproval } from './need-approval.ts'
 
 const invitationMs = 72 * 60 * 60 * 1000
 
@@ -30,6 +33,7 @@ export function createChangePeople(deps: AuthDeps) {
     deps
   const { idempotency, operators, people } = stores
   const toPublic = async (user: UserDocument) => toPublicUser(user, await operators.owners(user))
+  const { ask } = createNeedApproval(deps)
 
   const entry = (by: ActedBy, act: string, before: User | null, after: User | null) =>
     audit.entry(by, { act, object: { type: 'user', id: (after ?? before)?.user_id ?? '' }, before, after })
@@ -65,6 +69,18 @@ export function createChangePeople(deps: AuthDeps) {
     throw new ServiceError('CONFLICT', { message })
   }
 
+  async function setRole(user: UserDocument, role: Role, by: ActedBy): Promise<User> {
+    const before = await toPublic(user)
+    if (mayApprove(before.role) && !mayApprove(role)) await requireApprovers(user)
+    if (role !== 'OWNER') await removeOwner(user, user._id)
+    const entryOfChange = entry(by, 'user.change', before, { ...before, role })
+    const changed = await people.setRole(user, user._id, role, entryOfChange)
+    if (changed === null) throw new ServiceError('NOT_FOUND')
+    if (role === 'OWNER' && changed.status === 'ACTIVE') await operators.addOwner(user, user._id)
+    await publishAccessChange.user(user._id)
+    return toPublic(changed)
+  }
+
   return {
     /** Lists people, newest first. */
     async list(scope: Scope, query: PageQuery) {
@@ -75,9 +91,10 @@ export function createChangePeople(deps: AuthDeps) {
 
     /**
      * Adds a person once for each Idempotency-Key. A person without a password gets an `invite_url`, which
-     * only the first answer holds.
+     * only the first answer holds. To make an OWNER or ADMIN is a grave act.
      * @throws ServiceError CONFLICT for an e-mail address that the account has, and for an account with all
-     * its people; VALIDATION_ERROR for a common password
+     * its people; VALIDATION_ERROR for a common password; APPROVAL_NEEDED where the account wants a second
+     * person
      */
     async invite(caller: Caller, body: NewUser, by: ActedBy): Promise<User> {
       const now = clock.now()
@@ -97,6 +114,12 @@ export function createChangePeople(deps: AuthDeps) {
           message: `An account has at most ${caps.people} people; remove one first.`,
         })
       }
+      const maker = mayApprove(role)
+        ? await ask({
+            ...{ by, order: { act: 'user.create', email: email.toLowerCase(), name, role }, seen: 'none' },
+            ...{ object: { type: 'user', id: email.toLowerCase() }, before: null, after: { email, name, role } },
+          })
+        : by
       const token = Buffer.from(random(32)).toString('base64url')
       const lane = { account: caller.scope.operatorId }
       const invitation = { hash: tokenHash.hash(token), expiresAt: new Date(now.getTime() + invitationMs) }
@@ -116,7 +139,7 @@ export function createChangePeople(deps: AuthDeps) {
       }
       try {
         const owners = user.status === 'ACTIVE' && role === 'OWNER' ? [user._id] : []
-        const made = entry(by, 'user.create', null, toPublicUser(user, owners))
+        const made = entry(maker, 'user.create', null, toPublicUser(user, owners))
         await people.insert({ ...user, ...auditedInsert(made) })
       } catch (error) {
         if (!isDuplicateKey(error)) throw error
@@ -156,19 +179,32 @@ export function createChangePeople(deps: AuthDeps) {
     },
 
     /**
-     * @throws ServiceError NOT_FOUND; CONFLICT for a demotion of the last owner, or the last second person
+     * To make an OWNER or ADMIN is a grave act.
+     * @throws ServiceError NOT_FOUND; CONFLICT for a demotion of the last owner, or the last second person;
+     * APPROVAL_NEEDED where the account wants a second person
      */
     async changeRole(scope: Scope, userId: string, role: Role, by: ActedBy): Promise<User> {
       const user = await member(scope, userId)
       const before = await toPublic(user)
-      if (mayApprove(before.role) && !mayApprove(role)) await requireApprovers(user)
-      if (role !== 'OWNER') await removeOwner(user, user._id)
-      const entryOfChange = entry(by, 'user.change', before, { ...before, role })
-      const changed = await people.setRole(user, user._id, role, entryOfChange)
-      if (changed === null) throw new ServiceError('NOT_FOUND')
-      if (role === 'OWNER' && changed.status === 'ACTIVE') await operators.addOwner(user, user._id)
-      await publishAccessChange.user(user._id)
-      return toPublic(changed)
+      if (isRaised(before.role, role))
+        await ask({
+          ...{ by, order: { act: 'user.change', user_id: userId, role }, seen: before.role },
+          ...{ object: { type: 'user', id: userId }, before, after: { ...before, role } },
+        })
+      return setRole(user, role, by)
+    },
+
+    /** Raises a person's role once for an approval, from the one that was seen. */
+    async changeRoleApproved(
+      { user_id, role }: Extract<GraveOrder, { act: 'user.change' }>,
+      seen: string,
+      by: ApprovedBy,
+    ): Promise<'done' | 'stale'> {
+      const user = await people.find({ operatorId: by.operator_id ?? '' }, user_id)
+      if (user === null) return 'stale'
+      const present = (await toPublic(user)).role
+      if (present === seen) await setRole(user, role, by)
+      return present === seen || present === role ? 'done' : 'stale'
     },
 
     /** @throws ServiceError NOT_FOUND; CONFLICT for the last owner */
@@ -181,4 +217,9 @@ export function createChangePeople(deps: AuthDeps) {
       await publishAccessChange.user(user._id)
     },
   }
+}
+
+/** Whether a change makes an OWNER or ADMIN of a person who was less. */
+function isRaised(before: Role, after: Role): boolean {
+  return after !== before && (after === 'OWNER' || (after === 'ADMIN' && before !== 'OWNER'))
 }

@@ -27,5 +27,7 @@ export type AuthDeps = {
   tokenTtlS: number
   /** Most key pairs and people of an account. */
   caps: { readonly keys: number; readonly people: number }
+  /** Milliseconds from a person's creation until he approves grave acts. */
+  approverAgeMs: number
   logger: Pick<Logger, 'info' | 'warn'>
 }

@@ -16,8 +16,9 @@ export function approvalCalls(deps: AuthDeps): CallHandler[] {
   return [
     ...Object.values(needApproval).map((call) =>
       handler(call, async (act) => {
-        const approval = await need(act)
-        return { approval: approval === null ? null : toPublicApproval(approval) }
+        const { waits, given } = await need(act)
+        const approval = waits === null ? null : toPublicApproval(waits)
+        return given === undefined ? { approval } : { approval, given }
       }),
     ),
     handler(showApproved, ({ operator_id: operatorId, approval_id }) =>

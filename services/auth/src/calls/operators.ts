@@ -1,7 +1,10 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import * as calls from '@pitboss/contracts/calls/auth-ops'
+import { orderedBy } from '@pitboss/contracts/audit'
+import { createDecideApprovals } from '../actions/decide-approvals.ts'
 import type { AuthDeps } from '../actions/deps.ts'
 import { createRunOrders } from '../actions/run-orders.ts'
+import { toPublicApproval } from '../records/approval-view.ts'
 import { toPublicPage } from '../records/account-view.ts'
 import { toAuditLine } from '../records/audit-view.ts'
 import { toKeyRecord, toOperatorRecord } from '../records/operations-view.ts'
@@ -14,6 +17,7 @@ export function operatorCalls(deps: AuthDeps): CallHandler[] {
   const { signer } = deps
   const { audits, operators, platform } = deps.stores
   const orders = createRunOrders(deps)
+  const decide = createDecideApprovals(deps)
   return [
     handler(calls.opsCreateOperator, (request, { requestId }) => orders.createOperator(request, requestId)),
     handler(calls.opsListOperators, async (query) =>
@@ -27,6 +31,16 @@ export function operatorCalls(deps: AuthDeps): CallHandler[] {
     ),
 
     handler(calls.opsResetFactor, (request, { requestId }) => orders.resetFactor(request, requestId)),
+
+    handler(calls.opsApprove, async ({ order, operator, approval_id }, { requestId }) => {
+      const account = { operatorId: (await orders.findOperator(operator))._id }
+      const by = orderedBy(order, account.operatorId, requestId)
+      const { find, approveByOperations } = decide
+      const decided = order.dryRun
+        ? await find({ scope: account }, approval_id)
+        : await approveByOperations(account, approval_id, by)
+      return toPublicApproval(decided)
+    }),
 
     handler(calls.opsShowPlatform, async () => ({ real_money: await platform.isRealMoneyOn() })),
     handler(calls.opsSetPlatform, async (request, { requestId }) => {

@@ -1,3 +1,4 @@
+import type { ApprovedBy } from '@pitboss/contracts/calls/approvals'
 import type { Approval } from '@pitboss/contracts/objects/approval'
 import type { ApprovalDocument } from '../storage/approvals-store.ts'
 
@@ -19,4 +20,10 @@ export function toPublicApproval(approval: ApprovalDocument): Approval {
     ended_at: approval.endedAt?.toISOString() ?? null,
     outcome: approval.outcome,
   }
+}
+
+/** The author of an approved act: who asked, with who approved. @throws Error for one that nobody approved */
+export function approvedBy({ _id, by, decidedBy }: ApprovalDocument): ApprovedBy {
+  if (decidedBy === null) throw new Error(`${_id} was approved by nobody`)
+  return { ...by, approval: { approval_id: _id, user_id: decidedBy.userId, email: decidedBy.email } }
 }

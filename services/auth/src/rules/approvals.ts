@@ -10,14 +10,22 @@ export const approversMin = 2
 
 /** Who may do an act, and so who may ask for it. Source: docs/contract.md, section 2. */
 const askers: Readonly<Record<GraveOrder['act'], readonly Role[]>> = {
+  'credential.create': ['OWNER', 'ADMIN'],
+  'credential.change': ['OWNER', 'ADMIN'],
   'credential.delete': ['OWNER', 'ADMIN', 'DEVELOPER'],
   'game.change': ['OWNER', 'ADMIN'],
   'wallet.put': ['OWNER', 'ADMIN', 'DEVELOPER'],
-  'business.change': ['OWNER'],
+  'wallet.rotate-secret': ['OWNER', 'ADMIN', 'DEVELOPER'],
+  'endpoint.create': ['OWNER', 'ADMIN', 'DEVELOPER'],
+  'endpoint.change': ['OWNER', 'ADMIN', 'DEVELOPER'],
+  'user.create': ['OWNER'],
+  'user.change': ['OWNER'],
+  'business.change': ['OWNER', 'ADMIN'],
 }
 
-export function mayAskFor(act: GraveOrder['act'], role: Role): boolean {
-  return askers[act].includes(role)
+export function mayAskFor(order: GraveOrder, role: Role): boolean {
+  if (order.act === 'business.change' && order.second_person === false) return role === 'OWNER'
+  return askers[order.act].includes(role)
 }
 
 /** Whether a person of this role may approve what another one asks for. */
@@ -29,6 +37,14 @@ export function mayApprove(role: Role): boolean {
 export function requirePerson({ kind }: AuditActor): void {
   if (kind === 'user') return
   const message = 'In this account a person asks for this in the dashboard, and a second one approves it.'
+  throw new ServiceError('FORBIDDEN', { message })
+}
+
+/** @throws ServiceError FORBIDDEN for a person who was made less than `ageMs` milliseconds ago */
+export function requireAge({ createdAt }: { readonly createdAt: Date }, now: Date, ageMs: number): void {
+  const from = new Date(createdAt.getTime() + ageMs)
+  if (from <= now) return
+  const message = `Who was added a short time ago approves nothing yet; you may from ${from.toISOString()} on.`
   throw new ServiceError('FORBIDDEN', { message })
 }
 

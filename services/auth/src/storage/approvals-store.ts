@@ -28,6 +28,8 @@ export type ApprovalDocument = WithAudit & {
   askedAt: Date
   expiresAt: Date
   decidedBy: { userId: string; email: string } | null
+  /** The first of two people of operations who approve in place of a missing second person. */
+  operations?: { by: string; reason: string | null; at: Date }
   decidedAt: Date | null
   endedAt: Date | null
   outcome: string | null
@@ -84,17 +86,31 @@ export function createApprovalsStore({ db, cursors }: { db: Db; cursors: CursorC
     approve: (
       { operatorId }: AccountScope,
       id: string,
-      { decidedBy, now, dueAt }: Decided & { readonly dueAt: Date },
+      { decidedBy, now, dueAt, expiresAt }: Decided & { readonly dueAt: Date; readonly expiresAt: Date },
       audit: AuditEntry,
     ) =>
       approvals.findOneAndUpdate(
         { _id: id, operatorId, status: 'PENDING', expiresAt: { $gt: now } },
         auditedUpdate<ApprovalDocument>(
-          { $set: { status: 'APPROVED', decidedBy, decidedAt: now, dueAt } },
+          { $set: { status: 'APPROVED', decidedBy, decidedAt: now, dueAt, expiresAt } },
           audit,
         ),
         { returnDocument: 'after' },
       ),
+
+    /** Notes the first person of operations who approves one that waits. False when there is one already. */
+    async noteOperations(
+      { operatorId }: AccountScope,
+      id: string,
+      first: NonNullable<ApprovalDocument['operations']>,
+      audit: AuditEntry,
+    ): Promise<boolean> {
+      const { matchedCount } = await approvals.updateOne(
+        { _id: id, operatorId, status: 'PENDING', operations: { $exists: false } },
+        auditedUpdate<ApprovalDocument>({ $set: { operations: first } }, audit),
+      )
+      return matchedCount === 1
+    },
 
     /** Rejects one that waits. Null when it does not. */
     reject: ({ operatorId }: AccountScope, id: string, { decidedBy, now }: Decided, audit: AuditEntry) =>
@@ -113,7 +129,7 @@ export function createApprovalsStore({ db, cursors }: { db: Db; cursors: CursorC
       ),
 
     /**
-     * Ends one that has the status `from`; nothing when another process has.
+     * Ends one that has the status `from`. False when another process has.
      * @param audit null for one that was done, which the changed object's own entry tells
      */
     async end(
@@ -122,12 +138,13 @@ export function createApprovalsStore({ db, cursors }: { db: Db; cursors: CursorC
       from: 'PENDING' | 'APPROVED',
       { status, outcome, now }: End,
       audit: AuditEntry | null,
-    ): Promise<void> {
+    ): Promise<boolean> {
       const update = { $set: { status, outcome, open: false, dueAt: null, endedAt: now } }
-      await approvals.updateOne(
+      const { matchedCount } = await approvals.updateOne(
         { _id: id, operatorId, status: from },
         audit === null ? update : auditedUpdate<ApprovalDocument>(update, audit),
       )
+      return matchedCount === 1
     },
 
     /** Those of every account that a worker has to look at, the earliest first. */

@@ -21,14 +21,18 @@ export type OperatorDocument = AccessSubject &
     requireTotp?: boolean
     /** Grave acts wait for a second person; absent in an account that has never wanted it. */
     secondPerson?: boolean
-    /** The approval that ended it the last time. */
+    /** The approvals that ended each the last time. */
     secondPersonEndedBy?: string
+    requireTotpEndedBy?: string
     /** Absent in an account that has never set one, which counts as `NONE`. */
     defaultJurisdiction?: Jurisdiction
     /** Ids of the active owners. This list decides who is an owner; it never becomes empty. */
     owners: string[]
     createdAt: Date
   }
+
+/** What protects an account, and is switched off by two people. */
+export type AccountGuard = 'secondPerson' | 'requireTotp'
 
 /** The accounts themselves; an account's id is its operator id. */
 export function createOperatorsStore({ db, cursors }: { db: Db; cursors: CursorCodec }) {
@@ -68,16 +72,17 @@ export function createOperatorsStore({ db, cursors }: { db: Db; cursors: CursorC
       await operators.updateOne({ _id: operatorId }, auditedUpdate({ $set: unpublishedChange(set) }, audit))
     },
 
-    /** Grave acts need no second person any more. False when they did not need one. */
-    async endSecondPerson(
+    /** Switches a guard of the account off, once for an approval. False when it was off. */
+    async endGuard(
       { operatorId }: AccountScope,
+      guard: AccountGuard,
       approvalId: string,
       audit: AuditEntry,
     ): Promise<boolean> {
       const { matchedCount } = await operators.updateOne(
-        { _id: operatorId, secondPerson: true },
+        { _id: operatorId, [guard]: true, [`${guard}EndedBy`]: { $ne: approvalId } },
         auditedUpdate<OperatorDocument>(
-          { $set: { secondPerson: false, secondPersonEndedBy: approvalId } },
+          { $set: unpublishedChange({ [guard]: false, [`${guard}EndedBy`]: approvalId }) },
           audit,
         ),
       )

@@ -103,12 +103,18 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
       return new Set(found.map(({ _id }) => _id))
     },
 
-    /** Number of active owners and admins beside `exceptId`, counted up to `most`. */
-    countApprovers: ({ operatorId }: AccountScope, exceptId: string | null, most: number) =>
+    /** Number of active owners and admins beside `exceptId`, made by `madeBefore`, counted up to `most`. */
+    countApprovers: (
+      { operatorId }: AccountScope,
+      exceptId: string | null,
+      most: number,
+      madeBefore: Date | null = null,
+    ) =>
       users.countDocuments(
         {
           ...{ operatorId, status: 'ACTIVE', role: { $in: ['OWNER', 'ADMIN'] } },
           ...(exceptId === null ? {} : { _id: { $ne: exceptId } }),
+          ...(madeBefore === null ? {} : { createdAt: { $lte: madeBefore } }),
         },
         { limit: most },
       ),

@@ -1,5 +1,6 @@
 import { actedBy } from '@pitboss/contracts/audit'
 import { needApproval } from '@pitboss/contracts/calls/approvals'
+import { opsApprove } from '@pitboss/contracts/calls/auth-ops'
 import * as people from '@pitboss/contracts/endpoints/people'
 import * as endpoints from '@pitboss/contracts/endpoints/auth'
 import type { GraveOrder } from '@pitboss/contracts/objects/approval'
@@ -203,4 +204,135 @@ t.test('a service asks in the name of nobody whose token it has not, and for its
   await t.rejects(ask(owner, owner, end), { code: 'VALIDATION_ERROR' }, 'what is no act of the wallet')
   t.strictSame(await casino.list(), [])
   t.match(await ask(owner, owner, move), { approval: { status: 'PENDING' } })
+})
+
+const idOf = (error: unknown): string => {
+  if (error instanceof ServiceError && error.code === 'APPROVAL_NEEDED') return error.details?.[0]?.message ?? ''
+  throw error
+}
+const asked = (work: Promise<unknown>) => work.then(() => 'done at once', idOf)
+const userIdOf = ({ actor }: { actor: { kind: string } }) =>
+  'user_id' in actor && typeof actor.user_id === 'string' ? actor.user_id : ''
+
+t.test('an unscoped LIVE key and an OWNER or ADMIN are made by who asked, once it is approved', async (t) => {
+  const casino = await startApprovalCasino(t)
+  const { owner, admin, bus } = casino
+  await casino.setSecondPerson(owner, true)
+  const key = (body: object) =>
+    bus.call(endpoints.createCredential.call, {
+      ...{ caller: owner, ...none },
+      body: { name: 'Lobby', environment: 'LIVE', scopes: [], ip_allowlist: [], ...body },
+    })
+  t.equal(await asked(key({ scopes: ['games:read'] })), 'done at once', 'a scoped key is no grave act')
+  t.equal(await asked(key({ environment: 'TEST' })), 'done at once')
+  const id = await asked(key({}))
+  t.match(await casino.approve(admin, id), { act: 'credential.create', status: 'APPROVED' })
+  t.match(await asked(key({ ip_allowlist: ['192.0.2.1'] })), /^apr_/, 'another key is not what was approved')
+  t.match(await casino.show(id), { status: 'STALE' })
+  const again = (await casino.list('PENDING'))[0]?.approval_id ?? ''
+  t.match(await casino.reject(owner, again), { status: 'REJECTED' })
+
+  const second = await asked(key({}))
+  await casino.approve(admin, second)
+  const made = await Promise.allSettled([key({}), key({}), key({})])
+  const secrets = made.flatMap((one) => (one.status === 'fulfilled' ? [one.value.body.api_secret] : []))
+  t.equal(secrets.length, 1, 'one key for one approval')
+  t.match(secrets[0], /^cs_live_/, 'whose secret who asked is shown')
+  t.match(await casino.show(second), { status: 'DONE' })
+  const entries = await casino.audit('credential.create')
+  t.match(
+    entries.find(({ approval }) => approval !== undefined),
+    { actor: { id: userIdOf(owner) }, approval: { approval_id: second, user_id: userIdOf(admin) } },
+  )
+
+  const boss = { email: 'boss@casino.example', name: 'Boss', role: 'OWNER' as const }
+  const invite = () => bus.call(people.inviteUser.call, { caller: owner, ...none, body: boss })
+  const invitation = await asked(invite())
+  await casino.approve(admin, invitation)
+  t.match((await invite()).body, { role: 'OWNER', status: 'INVITED', invite_url: /#token=/ })
+  await casino.add('DEVELOPER')
+})
+
+t.test('a key is widened, a role raised and a guard ended as soon as it is approved', async (t) => {
+  const casino = await startApprovalCasino(t)
+  const { owner, admin, bus } = casino
+  const viewer = await casino.add('VIEWER')
+  const liveOwner = { ...owner, scope: { ...owner.scope, environment: 'LIVE' as const } }
+  const body = { name: 'Reads', environment: 'LIVE' as const, scopes: ['games:read' as const] }
+  const { body: made } = await bus.call(endpoints.createCredential.call, {
+    ...{ caller: owner, ...none },
+    body: { ...body, ip_allowlist: [] },
+  })
+  await bus.call(endpoints.patchBusiness.call, { caller: owner, ...none, body: { require_totp: true } })
+  await casino.setSecondPerson(owner, true)
+  const params = { api_key: made.api_key }
+  const patchKey = (body: object) =>
+    bus.call(endpoints.patchCredential.call, { caller: liveOwner, params, query: {}, body })
+  t.equal(await asked(patchKey({ scopes: ['games:read', 'events:read'] })), 'done at once')
+  const wider = await asked(patchKey({ scopes: [] }))
+  t.strictSame((await casino.keyOf(made.api_key)).scopes.length, 2, 'nothing was done')
+  t.match(await casino.approve(admin, wider), { act: 'credential.change', status: 'DONE' })
+  t.strictSame((await casino.keyOf(made.api_key)).scopes, [])
+  t.equal(await asked(patchKey({ ip_allowlist: ['192.0.2.1'] })), 'done at once', 'fewer addresses')
+  t.match(await asked(patchKey({ ip_allowlist: [] })), /^apr_/, 'more addresses of an unscoped key')
+
+  const role = (role: 'ADMIN' | 'SUPPORT') =>
+    bus.call(people.patchUser.call, {
+      ...{ caller: owner, ...none, params: { user_id: userIdOf(viewer) } },
+      body: { role },
+    })
+  t.equal(await asked(role('SUPPORT')), 'done at once')
+  const raised = await asked(role('ADMIN'))
+  t.match(await casino.approve(admin, raised), { act: 'user.change', status: 'DONE' })
+  const { body: all } = await bus.call(people.listUsers.call, {
+    ...{ caller: owner, params: {}, body: undefined },
+    query: { limit: 50 },
+  })
+  t.equal(all.data.find(({ user_id }) => user_id === userIdOf(viewer))?.role, 'ADMIN')
+
+  const end = (caller: typeof owner) =>
+    bus.call(endpoints.patchBusiness.call, { caller, ...none, body: { require_totp: false } })
+  const id = await asked(end(admin))
+  t.match(await casino.approve(owner, id), { act: 'business.change', status: 'DONE' })
+  const { body: business } = await bus.call(endpoints.getBusiness.call, { caller: owner, ...none })
+  t.match(business, { require_totp: false, second_person: true })
+})
+
+t.test('who was added a short time ago approves nothing, and two of operations do in his place', async (t) => {
+  const casino = await startApprovalCasino(t, { approverAgeS: 86_400 })
+  const { owner, admin, bus, db, handle } = casino
+  await casino.setSecondPerson(owner, true)
+  const id = (await casino.deleteKey(owner, await scopedLiveKey())) ?? ''
+  await t.rejects(casino.approve(admin, id), { code: 'FORBIDDEN', message: /short time ago/ })
+
+  const approveAs = (by: string, operator = handle) => {
+    const order = { by, reason: 'the second owner is ill', dryRun: false }
+    return bus.call(opsApprove, { order, operator, approval_id: id })
+  }
+  t.match(await approveAs('ann'), { status: 'PENDING' }, 'one is not enough')
+  await t.rejects(approveAs(' Ann '), { code: 'CONFLICT', message: /another person/ })
+  const done = await approveAs('ben')
+  t.match(done, { status: 'DONE', decided_by: { user_id: 'operations', email: 'ann, ben' } })
+  const told = await casino.audit('approval.approve')
+  t.match(told, [{ actor: { kind: 'operations', name: 'ben' } }, { actor: { name: 'ann' } }])
+
+  const made = new Date(Date.now() - 86_400_000)
+  const user_id = userIdOf(admin)
+  await db.collection<{ _id: string }>('users').updateOne({ _id: user_id }, { $set: { createdAt: made } })
+  const next = (await casino.deleteKey(owner, await scopedLiveKey())) ?? ''
+  const order = { by: 'ann', reason: 'again', dryRun: false }
+  await t.rejects(bus.call(opsApprove, { order, operator: handle, approval_id: next }), {
+    code: 'CONFLICT',
+    message: /Somebody of the account/,
+  })
+  t.match(await casino.approve(admin, next), { status: 'DONE' }, 'a day after he was added he may')
+
+  async function scopedLiveKey() {
+    const key = { name: 'Reads', environment: 'LIVE' as const, scopes: ['games:read' as const] }
+    const made = await bus.call(endpoints.createCredential.call, {
+      ...{ caller: owner, ...none },
+      body: { ...key, ip_allowlist: [] },
+    })
+    return made.body.api_key
+  }
 })

@@ -118,7 +118,7 @@ await holdIsolation(t, {
       remove: accountWide((account) => operators.remove(account)),
       find: accountWide((account) => operators.find(account)),
       change: accountWide((account) => operators.change(account, { name: 'changed' }, entry)),
-      endSecondPerson: accountWide((account) => operators.endSecondPerson(account, ids.approvalId, entry)),
+      endGuard: accountWide((account) => operators.endSecondPerson(account, ids.approvalId, entry)),
       owners: accountWide((account) => operators.owners(account)),
       addOwner: accountWide((account) => operators.addOwner(account, newId('usr'))),
       removeInactiveOwners: accountWide((account, { userId }) =>

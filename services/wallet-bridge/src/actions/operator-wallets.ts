@@ -107,10 +107,12 @@ export function createOperatorWallets({
       return wallets.changeSeen(scope, settings, { version, approvalId }, clock.now(), put)
     },
     /**
-     * Replaces the secret; the former one signs beside it for `overlapS` seconds, and one before that ends.
-     * @throws ServiceError NOT_FOUND
+     * Replaces the secret; the former one signs beside it for `overlapS` seconds, and one before that ends. To
+     * replace that of the LIVE wallet is a grave act.
+     * @throws ServiceError NOT_FOUND; APPROVAL_NEEDED where the account wants a second person
      */
-    async rotateSecret(scope: Scope, overlapS: number, by: ActedBy) {
+    async rotateSecret(scope: Scope, overlapS: number, asker: ActedBy, context: HandlerContext) {
+      const by = scope.environment === 'LIVE' ? await askToRotate(scope, overlapS, asker, context) : asker
       const secret = newWalletSecret()
       const now = clock.now()
       const rotated = entryOf(by, 'wallet.rotate-secret')
@@ -188,6 +190,22 @@ export function createOperatorWallets({
     if (isMove && !isSameLedger) await refuseOpenMoney(scope)
     if (present === null) return given
     return { ...given, formerOrigins: formerOriginsAfter(present, given.url, isSameLedger) }
+  }
+
+  async function askToRotate(
+    scope: Scope,
+    overlap_s: number,
+    by: ActedBy,
+    context: HandlerContext,
+  ): Promise<ActedBy> {
+    const present = await wallets.find(scope)
+    if (present === null) throw new ServiceError('NOT_FOUND')
+    const shown = toWalletRecord(present)
+    const grave = {
+      ...{ by, order: { act: 'wallet.rotate-secret', overlap_s } as const, seen: String(present.version) },
+      ...{ object: { type: 'wallet', id: 'LIVE' }, before: shown, after: shown },
+    }
+    return askApproval(grave, context)
   }
 
   /** What a second person is shown of another address of the LIVE wallet. */

@@ -105,7 +105,7 @@ function walletCalls({ bus, wallets, check, readSeries }: GatewayParts): CallHan
     handler(rotateWalletSecret.call, async ({ caller, params, body }, context) => {
       const scope = dashboardScope(caller, params.environment)
       const by = actedBy(caller, context)
-      const { wallet, secret } = await wallets.rotateSecret(scope, body.overlap_s, by)
+      const { wallet, secret } = await wallets.rotateSecret(scope, body.overlap_s, by, context)
       const previous_valid_until = wallet.formerSecret?.validUntil.toISOString() ?? null
       return { status: 200, body: { ...toWalletRecord(wallet), secret, previous_valid_until } }
     }),

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { ActedBy } from '@pitboss/contracts/audit'
 import { type EventType, eventType, type WebhookTest } from '@pitboss/contracts/objects/event'
 import { ServiceError } from '@pitboss/errors/service-error'
@@ -27,6 +29,7 @@ type EndpointPatch = {
  */
 export function createChangeEndpoint(deps: Deps) {
   const { endpoints, deliveries, audit, secretCipher, clock, newId, outbound, eventEndpointsMax } = deps
+  const { askApproval } = deps
   const find = (target: EndpointTarget) => findEndpoint(endpoints, target)
 
   /** @param decide the fields to set; null leaves the endpoint as it is, and no record */
@@ -64,15 +67,28 @@ export function createChangeEndpoint(deps: Deps) {
     if (more.length > 0) refuseCrowd(more, await endpoints.ofScope(found), eventEndpointsMax)
   }
 
+  function askToRedirect(found: EndpointDocument, url: string, by: ActedBy, context: HandlerContext) {
+    const grave = {
+      by,
+      ...{ order: { act: 'endpoint.change', webhook_id: found._id, url } as const, seen: seenUrl(found.url) },
+      ...{ object: { type: 'endpoint', id: found._id }, before: presentEndpoint(found) },
+      after: presentEndpoint({ ...found, url }),
+    }
+    return askApproval(grave, context)
+  }
+
   return {
     /**
-     * Cancels what waits of types that are taken off; what is in flight is settled by its outcome.
-     * @throws ServiceError VALIDATION_ERROR for a URL that is not called; CONFLICT for too crowded events
+     * Cancels what waits of types that are taken off; what is in flight is settled by its outcome. Another
+     * address of a LIVE endpoint is a grave act.
+     * @throws ServiceError VALIDATION_ERROR for a URL that is not called; CONFLICT for too crowded events;
+     * APPROVAL_NEEDED where the account wants a second person
      */
     async patch(
       target: EndpointTarget,
       { url, events, description, max_in_flight: maxInFlight }: EndpointPatch,
-      by: ActedBy,
+      asker: ActedBy,
+      context: HandlerContext,
     ): Promise<EndpointDocument> {
       const found = await find(target)
       if (url !== undefined) await checkEndpointUrl(url, found, outbound)
@@ -83,6 +99,8 @@ export function createChangeEndpoint(deps: Deps) {
         ...(description === undefined ? {} : { description }),
         ...(maxInFlight === undefined ? {} : { maxInFlight }),
       }
+      const isRedirected = url !== undefined && url !== found.url && found.environment === 'LIVE'
+      const by = isRedirected ? await askToRedirect(found, url, asker, context) : asker
       const endpoint = await changePresent(by, 'endpoint.change', found, (current) => {
         if (Object.keys(fields).length === 0) return null
         if (events === undefined || !narrows(current.events, events)) return fields
@@ -171,6 +189,11 @@ export function createChangeEndpoint(deps: Deps) {
       return deliveryId
     },
   }
+}
+
+/** Names the address that an approval was asked for. */
+function seenUrl(url: string): string {
+  return createHash('sha256').update(url).digest('base64url')
 }
 
 function testBody(endpoint: EndpointDocument, eventId: string, now: Date): string {

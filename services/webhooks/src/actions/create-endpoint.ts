@@ -1,4 +1,5 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
+import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Scope } from '@pitboss/contracts/caller'
 import { toAccountMode } from '@pitboss/contracts/primitives'
 import type { EventType } from '@pitboss/contracts/objects/event'
@@ -34,6 +35,7 @@ export function createCreateEndpoint({
   newId,
   outbound,
   eventEndpointsMax,
+  askApproval,
 }: Deps) {
   const newWebhookId = () => newId('whe')
 
@@ -62,7 +64,8 @@ export function createCreateEndpoint({
     scope: Scope,
     key: string | null,
     body: EndpointRequest,
-    by: ActedBy,
+    asker: ActedBy,
+    context: HandlerContext,
   ): Promise<{ endpoint: EndpointDocument; secret?: string }> {
     await checkEndpointUrl(body.url, scope, outbound)
     const { max_in_flight: inFlightMax } = body
@@ -94,6 +97,11 @@ export function createCreateEndpoint({
       leaseOwner: null,
       leaseToken: 0,
     }
+    const grave = {
+      ...{ by: asker, order: { act: 'endpoint.create', url: body.url } as const, seen: 'none' },
+      ...{ object: { type: 'endpoint', id: body.url }, before: null, after: presentEndpoint(endpoint) },
+    }
+    const by = scope.environment === 'LIVE' ? await askApproval(grave, context) : asker
     const entry = audit.entry(by, {
       act: 'endpoint.create',
       object: { type: 'endpoint', id: endpoint._id },

@@ -1,4 +1,5 @@
 import type { TailNotes } from '@pitboss/bus/tail-notes'
+import type { AskApproval } from '@pitboss/bus/ask-approval'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import type { OutboundSettings } from '@pitboss/outbound/address-guard'
 import type { Clock } from '@pitboss/runtime/clock'
@@ -49,6 +50,8 @@ export type Deps = {
   readonly scaleMs: (ms: number) => number
   /** Where endpoints may be; on this machine in TEST alone. */
   readonly outbound: OutboundSettings
+  /** Asks whether a change of a LIVE endpoint needs a second person. */
+  readonly askApproval: AskApproval
   /** Most endpoints of a scope that an event goes to. */
   readonly eventEndpointsMax: number
   /** Most replays of an account under way at once. */

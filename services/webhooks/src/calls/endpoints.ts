@@ -53,6 +53,7 @@ export function endpointHandlers(deps: CallDeps): CallHandler[] {
         caller.idempotencyKey,
         body,
         actedBy(caller, context),
+        context,
       )
       return { status: 201, body: presentEndpoint(endpoint, secret) }
     }),
@@ -71,7 +72,7 @@ export function endpointHandlers(deps: CallDeps): CallHandler[] {
     })),
     handler(patchWebhook.call, async (request, context) => {
       const by = actedBy(request.caller, context)
-      const endpoint = await changeEndpoint.patch(endpointTarget(request), request.body, by)
+      const endpoint = await changeEndpoint.patch(endpointTarget(request), request.body, by, context)
       return { status: 200, body: presentEndpoint(endpoint) }
     }),
     handler(deleteWebhook.call, async (request, context) => {

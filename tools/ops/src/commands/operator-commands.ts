@@ -20,6 +20,25 @@ export function userCommands(program: Command): void {
   })
 }
 
+/** `approval approve`. Source: docs/contract.md, sections 3 and 10. */
+export function approvalCommands(program: Command): void {
+  const noun = program.command('approval').description('grave acts of accounts that wait for a second person')
+  const approve = withChangeFlags(
+    noun
+      .command('approve <approval>')
+      .description('approve one of an account in which nobody can; two people of operations do so'),
+  ).requiredOption('--operator <operator>', 'the account')
+  needsReason(approve, ({ dryRun }) => dryRun !== true)
+  onRun(approve, async ({ bus, order, show, confirm }, approval: string, flags) => {
+    await confirm(`Approve ${approval} in place of a person of ${flags.operator}?`)
+    const record = await bus.call(calls.opsApprove, {
+      ...{ order, operator: flags.operator, approval_id: approval },
+    })
+    const state = record.status === 'PENDING' ? 'waits for a second person of operations' : record.status
+    show(record, `${record.approval_id}  ${record.act}  ${record.object.id}: ${state}`)
+  })
+}
+
 /** `operator create|list|show|set`. Source: docs/contract.md, section 10. */
 export function operatorCommands(program: Command): void {
   const noun = program.command('operator').description('accounts and their switches')

@@ -24,7 +24,7 @@ t.test('the tour leaves people, approvals, a brand and stops, and the account as
   for (const step of undo.toReversed()) await step()
 
   t.match(await get('dashboard/users'), {
-    data: [{ role: 'VIEWER', status: 'INVITED' }, { role: 'ADMIN', status: 'ACTIVE' }, { role: 'OWNER' }],
+    data: [{ role: 'VIEWER', status: 'INVITED' }, { role: 'DEVELOPER', status: 'ACTIVE' }, { role: 'OWNER' }],
   })
   t.match(await get('dashboard/approvals'), {
     data: [

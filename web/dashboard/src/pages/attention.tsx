@@ -17,6 +17,8 @@ const approvalsPage = pageOf(approvalSchema)
 const often = { everyMs: 30_000 } as const
 /** Endpoints that are named, of each kind. */
 const namedMax = 5
+/** An approval of operations is told for a week. */
+const noticedMs = 7 * 24 * 60 * 60 * 1000
 
 type Matter = {
   readonly tone: 'problem' | 'waiting'
@@ -35,6 +37,11 @@ export function Attention({ of: { wallet, deliveries, play } }: { of: Overview }
   const waiting = { status: 'PENDING', limit: '50' }
   const asked = useRead(approvalsPage, 'dashboard/approvals', waiting, { ...often, enabled })
   const approvals = (asked.data?.data ?? []).filter(({ asked_by }) => asked_by.id !== user.user_id)
+  const decided = useRead(approvalsPage, 'dashboard/approvals', { limit: '50' }, { ...often, enabled })
+  const byOperations = (decided.data?.data ?? []).filter(
+    ({ decided_by, decided_at }) =>
+      decided_by?.user_id === 'operations' && Date.parse(decided_at ?? '') > Date.now() - noticedMs,
+  )
   const isBuilder = whyNot(user.role, 'GET /v1/dashboard/webhooks') === null
   const endpoint = (id: string) => (isBuilder ? `/endpoints/${id}` : `/deliveries?webhook_id=${id}`)
   const unheard = [
@@ -108,6 +115,17 @@ export function Attention({ of: { wallet, deliveries, play } }: { of: Overview }
       ),
       href: `/approvals/${approval.approval_id}`,
       act: 'Look and decide',
+    })),
+    ...byOperations.slice(0, namedMax).map((approval) => ({
+      tone: 'problem' as const,
+      text: (
+        <>
+          Operations ({approval.decided_by?.email}) have approved: {approvalText(approval)}, asked by{' '}
+          {approval.asked_by.name}.
+        </>
+      ),
+      href: `/approvals/${approval.approval_id}`,
+      act: 'See it',
     })),
     ...(flag === undefined
       ? []

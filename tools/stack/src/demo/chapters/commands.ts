@@ -70,7 +70,7 @@ const timeoutMs = 30_000
 type CommandResult = { code: number | null; stdout: string; stderr: string }
 
 /** Runs a command of the product as a person would, `input` on its standard input. */
-async function runCommand(entry: string, flags: readonly string[], input = ''): Promise<CommandResult> {
+export async function runCommand(entry: string, flags: readonly string[], input = ''): Promise<CommandResult> {
   const child = spawn(process.execPath, [projectFile(entry), ...flags], {
     stdio: ['pipe', 'pipe', 'pipe'],
     timeout: timeoutMs,

@@ -37,6 +37,7 @@ export async function startAccessWorld(t: Suite): Promise<AccessWorld> {
   const stack = await runStack(t, ['--replicas', 'gateway=2'], {
     PITBOSS_LOG_LEVEL: 'trace',
     PITBOSS_TOKEN_TTL_S: '60',
+    PITBOSS_APPROVER_AGE_S: '0',
     PITBOSS_TRUSTED_PROXIES: proxyAddress,
     PITBOSS_LIMIT_MINT_KEY_PER_MIN: '300',
     PITBOSS_LIMIT_MINT_ADDRESS_PER_MIN: '100000',

@@ -74,7 +74,7 @@ const signedIn = z.strictObject({
   body: dashboardTokenSchema,
   refreshToken: z.string(),
   refreshMaxAgeS: z.int(),
-  /** Says that this person has signed in on the device; only a sign-in hands it out. */
+  /** Random; the device is known by it while its session lasts. Only a sign-in hands it out. */
   device: z.string().optional(),
 })
 

@@ -24,7 +24,7 @@ export function createLogIn(deps: AuthDeps) {
   const secondFactor = createSecondFactor(deps)
 
   /** A session that begins now, and ends 30 days later whatever happens in between. */
-  function newSession(id: string, client?: Client): UserSession {
+  function newSession(id: string, client?: Client, deviceHash?: string): UserSession {
     const now = clock.now()
     const expiresAt = new Date(now.getTime() + sessionMs)
     return {
@@ -34,6 +34,7 @@ export function createLogIn(deps: AuthDeps) {
       expiresAt,
       clientAddress: client?.address ?? null,
       userAgent: client?.userAgent ?? null,
+      ...(deviceHash === undefined ? {} : { deviceHash }),
     }
   }
 
@@ -126,7 +127,10 @@ export function createLogIn(deps: AuthDeps) {
     const operatorId = handle === undefined ? null : (operatorIdOf(handle) ?? '')
     const lane = { signIn: email.toLowerCase() }
     const all = await people.activeWithEmail(email.toLowerCase(), operatorId)
-    const knows = ({ _id }: UserDocument) => tokenHash.candidates(`device/${_id}`).includes(device ?? '')
+    const hashes = device === undefined ? [] : tokenHash.candidates(`device/${device}`)
+    const now = clock.now()
+    const knows = ({ sessions = [] }: UserDocument) =>
+      sessions.some(({ deviceHash = '', expiresAt }) => expiresAt > now && hashes.includes(deviceHash))
     const named = knownDeviceOnly === true ? all.filter(knows) : all
     if (knownDeviceOnly === true && named.length === 0)
       throw new ServiceError('RATE_LIMITED', { retryAfterS: strangersWaitS })
@@ -158,7 +162,8 @@ export function createLogIn(deps: AuthDeps) {
     }
     const operator = await operators.find(user)
     if (operator?.suspended === true) throw new ServiceError('OPERATOR_SUSPENDED')
-    const session = newSession(newId('fam'), client)
+    const device = Buffer.from(random(32)).toString('base64url')
+    const session = newSession(newId('fam'), client, tokenHash.hash(`device/${device}`))
     // A change of the password or a removal since the person was read wins, one from here on ends the
     // session.
     const began = audit.entry(actedByPerson(user, session.clientAddress, requestId), {
@@ -174,7 +179,7 @@ export function createLogIn(deps: AuthDeps) {
       const rehashed = await passwords.hash(password, { signIn: user.email })
       await people.rehash(user, user._id, passwordHash, rehashed)
     }
-    return { ...(await issue(signedIn, session.id, operator)), device: tokenHash.hash(`device/${user._id}`) }
+    return { ...(await issue(signedIn, session.id, operator)), device }
   }
 
   return {

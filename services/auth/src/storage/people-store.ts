@@ -43,6 +43,8 @@ export type UserSession = {
   /** Null for a session that an earlier release began. */
   clientAddress: string | null
   userAgent: string | null
+  /** Keyed hash of the cookie by which the device is known; absent where an earlier release began it. */
+  deviceHash?: string
 }
 
 /** Accounts of one e-mail address that a sign-in without `operator_id` looks at. */

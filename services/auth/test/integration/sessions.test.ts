@@ -138,6 +138,28 @@ t.test('a person lists sessions and ends one', async (t) => {
   })
 })
 
+t.test('a device is known by a cookie of its own, until its session ends', async (t) => {
+  const { call, signIn, email } = await owner(t)
+  const from = (device?: string) =>
+    call(login, {
+      ...{ email, password, totp: null, knownDeviceOnly: device !== undefined },
+      ...(device === undefined ? {} : { device }),
+    })
+  const [first, second] = [await from(), await from()]
+  const devices = [first.device ?? '', second.device ?? '']
+  t.not(devices[0], devices[1], 'each device has one of its own')
+  for (const device of devices) t.ok(await from(device), 'a known device')
+  await t.rejects(from('a'.repeat(43)), { code: 'RATE_LIMITED' }, 'a stranger')
+
+  await call(logout, { refreshToken: first.refreshToken })
+  await t.rejects(from(devices[0]), { code: 'RATE_LIMITED' }, 'a device that has signed out')
+  t.ok(await from(devices[1]))
+  const { caller } = await signIn()
+  const body = { current_password: password, new_password: 'another long one to know' }
+  await call(endpoints.changePassword.call, { caller, ...none, body })
+  await t.rejects(from(devices[1]), { code: 'RATE_LIMITED' }, 'a new password ends them all')
+})
+
 t.test('nobody signs in to a suspended account, and its people are told so', async (t) => {
   const { call, signIn, db, email } = await owner(t)
   await call(login, { email, password, totp: null })

@@ -18,16 +18,16 @@ import { hashedKey } from '../limits/limiters.ts'
  * docs/contract.md, section 3.
  */
 const refreshCookie = { name: 'pitboss_refresh', path: '/v1/dashboard' }
-/** It says that its person has signed in here before. */
+/** It names the device to its person's account, as long as the session lasts that its sign-in began. */
 const deviceCookie = { name: 'pitboss_device', path: '/v1/dashboard/login' }
-const deviceMaxAgeS = 400 * 24 * 60 * 60
+const deviceMaxAgeS = 30 * 24 * 60 * 60
 const userAgentCharactersMax = 256
 const tokenPattern = /^[A-Za-z0-9._~-]{1,512}$/
 
 /**
  * `POST /v1/dashboard/login`. The address was counted before the body. Two limits of the e-mail follow: every
  * try counts for the e-mail from this address, every failure for the e-mail from anywhere. When there are too
- * many failures strangers wait; who comes from a device that has signed in before does not.
+ * many failures strangers wait; who comes from a device with a session does not, until as many came from it.
  */
 export function createLogin({ bus, limiters, baseUrl }: AnswerDeps) {
   return async function login(inbound: Inbound<z.infer<typeof loginBody>>): Promise<Answer> {
@@ -36,7 +36,8 @@ export function createLogin({ bus, limiters, baseUrl }: AnswerDeps) {
     admit(limiters.take('loginEmail', `${email} ${limiterAddress(clientAddress)}`))
     const failures = limiters.peek('loginFailures', email)
     const device = readCookie(raw, deviceCookie)
-    if (!failures.allowed && device === null) admit(failures)
+    const ofDevice = device === null ? failures : limiters.peek('loginFailures', hashedKey(`device ${device}`))
+    if (!failures.allowed) admit(ofDevice)
     const userAgent = singleHeader(raw, 'user-agent')?.slice(0, userAgentCharactersMax) ?? null
     const client = { address: clientAddress, userAgent }
     const known = device === null ? {} : { device, knownDeviceOnly: !failures.allowed }
@@ -44,8 +45,10 @@ export function createLogin({ bus, limiters, baseUrl }: AnswerDeps) {
     try {
       return signedIn(baseUrl, await bus.call(loginCall, request, context))
     } catch (error) {
-      if (error instanceof ServiceError && error.code === 'INVALID_CREDENTIALS')
+      if (error instanceof ServiceError && error.code === 'INVALID_CREDENTIALS') {
         limiters.take('loginFailures', email)
+        if (device !== null) limiters.take('loginFailures', hashedKey(`device ${device}`))
+      }
       throw error
     }
   }

@@ -201,6 +201,13 @@ await t.test('logins are limited by e-mail and address, and by address', async (
   const forged = cookie.replace('device-1', 'device-2')
   t.equal((await login('198.51.100.3', 'ada@example.com', 'right', forged)).code, 'RATE_LIMITED')
   t.equal((await login('198.51.100.4', 'grace@example.com', 'right')).status, 200, 'another e-mail is free')
+  for (let times = 0; times < 30; times++)
+    t.equal((await login(`192.0.2.${times}`, 'ada@example.com', 'wrong', cookie)).code, 'INVALID_CREDENTIALS')
+  t.equal(
+    (await login('192.0.2.99', 'ada@example.com', 'right', cookie)).code,
+    'RATE_LIMITED',
+    'guesses from a known device are counted, too',
+  )
 })
 
 await t.test(

@@ -12,7 +12,8 @@ import { createTokenVerifier } from './verify-token.ts'
 /** `accept` serves calls without a token, for the time of an upgrade; a bad one is refused all the same. */
 export type CallTokenMode = 'require' | 'accept'
 
-type Reason = TokenMismatch | 'missing' | 'invalid' | 'expired'
+/** `edge`: the token of a client, which the gateway keeps to itself. */
+type Reason = TokenMismatch | 'missing' | 'invalid' | 'expired' | 'edge'
 
 export type CallTokens = {
   /**
@@ -91,7 +92,8 @@ export function createCallTokens({
 
   async function judge(token: string, leewayS: number) {
     try {
-      return { claims: await verifier.verify(token, leewayS) }
+      const claims = await verifier.verify(token, leewayS)
+      return claims.fwd === undefined ? { claims } : { reason: 'edge' as const }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       if (error.code === 'INVALID_CREDENTIALS') return { reason: 'invalid' as const }

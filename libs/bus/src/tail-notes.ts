@@ -1,25 +1,21 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { TailKind } from '@pitboss/contracts/objects/tail'
-import { ServiceError } from '@pitboss/errors/service-error'
 import type { Logger } from 'pino'
 import { z } from 'zod'
 import type { Bus } from './connect-bus.ts'
-import { createTokenVerifier } from './verify-token.ts'
-import type { Jwks } from './key-set.ts'
+import { decodeJson } from './wire.ts'
 
 /**
  * Notes of what just happened to an account that somebody follows: core NATS, at most once, stored nowhere.
- * Gateways say whose accounts are followed, with a token of each; services tell of those alone.
+ * Gateways say which accounts are followed; services tell of those alone.
  */
 
 /** Gateways tell here every two seconds which accounts are followed. */
-export const tailWatchSubject = 'gateway.tail.watch'
+export const tailWatchSubject = 'gateway.tail.accounts'
 export const watchEveryMs = 2000
 /** An account of which no gateway has spoken for so long is followed no more. */
 const watchedForMs = 7000
 const accountsMax = 10_000
-const verifiedMax = 4096
-const keysMaxAgeMs = 60_000
 
 /** The roots of subjects on which services tell; each may publish under its own. */
 export const tailRoots = ['webhooks', 'wallet', 'gateway'] as const
@@ -29,11 +25,11 @@ export type TailRoot = (typeof tailRoots)[number]
 export const tailSubject = (root: TailRoot, operatorId: string, rest = '>') =>
   `${root}.tail.v1.${operatorId}.${rest}`
 
-const watchSchema = z.object({ tokens: z.array(z.string()).max(200) })
+const watchSchema = z.object({ accounts: z.array(z.uuid()).max(200) })
 
-/** The message that names followed accounts by a token of each. */
-export function encodeWatch(tokens: readonly string[]): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify({ tokens }))
+/** The message that names followed accounts. */
+export function encodeWatch(accounts: readonly string[]): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify({ accounts }))
 }
 
 export type TailNotes = {
@@ -45,34 +41,24 @@ export type TailNotes = {
   stop(): void
 }
 
-/** Notes of one service. A watch with a token that is not good is passed over. */
+/** Notes of one service. A watch that cannot be read is passed over. */
 export function createTailNotes({
   bus,
   root,
-  loadKeys,
   logger,
   nowMs = Date.now,
 }: {
   bus: Pick<Bus, 'publish' | 'subscribe'>
   root: TailRoot
-  loadKeys: () => Promise<Jwks>
   logger: Pick<Logger, 'warn'>
   nowMs?: () => number
 }): TailNotes {
-  const verifier = createTokenVerifier({ loadKeys, logger, nowMs, verifiedMax, keysMaxAgeMs })
   const watchedUntilMs = new Map<string, number>()
   const encoder = new TextEncoder()
 
-  async function watch(token: string): Promise<void> {
-    try {
-      const { aud, op } = await verifier.verify(token)
-      if (aud !== 'dashboard') return
-      if (watchedUntilMs.size >= accountsMax) forget()
-      if (watchedUntilMs.size < accountsMax) watchedUntilMs.set(op, nowMs() + watchedForMs)
-    } catch (err) {
-      if (!(err instanceof ServiceError)) throw err
-      if (err.code !== 'TOKEN_EXPIRED') logger.warn({ err }, 'tail.not-watched')
-    }
+  function watch(operatorId: string): void {
+    if (watchedUntilMs.size >= accountsMax) forget()
+    if (watchedUntilMs.size < accountsMax) watchedUntilMs.set(operatorId, nowMs() + watchedForMs)
   }
 
   function forget(): void {
@@ -81,8 +67,7 @@ export function createTailNotes({
   }
 
   const heard = bus.subscribe(tailWatchSubject, ({ data }) => {
-    const { tokens } = watchSchema.parse(JSON.parse(new TextDecoder().decode(data)))
-    for (const token of tokens) watch(token).catch((err: unknown) => logger.warn({ err }, 'tail.not-watched'))
+    for (const operatorId of readWatch(data)) watch(operatorId)
   })
 
   return {
@@ -101,5 +86,14 @@ export function createTailNotes({
       }
     },
     stop: () => heard.unsubscribe(),
+  }
+}
+
+/** Nobody is followed by a message that cannot be read. */
+function readWatch(data: Uint8Array): readonly string[] {
+  try {
+    return watchSchema.parse(decodeJson(data)).accounts
+  } catch {
+    return []
   }
 }

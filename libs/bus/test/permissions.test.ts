@@ -187,9 +187,9 @@ await t.test('each NATS user may do its work', async (t) => {
       ['wallet-bridge', 'wb.breakers.v2'],
       ['webhooks', 'webhooks.tail.v1.op.SANDBOX.events', 'gateway'],
       ['wallet-bridge', 'wallet.tail.v1.op.SANDBOX.movements', 'gateway'],
-      ['gateway', 'gateway.tail.watch', 'webhooks'],
-      ['gateway', 'gateway.tail.watch', 'wallet-bridge'],
-      ['gateway', 'gateway.tail.watch'],
+      ['gateway', 'gateway.tail.accounts', 'webhooks'],
+      ['gateway', 'gateway.tail.accounts', 'wallet-bridge'],
+      ['gateway', 'gateway.tail.accounts'],
     ] as const) {
       let heard = false
       const subscription = bus[hearer].subscribe(subject, () => void (heard = true))

@@ -30,6 +30,9 @@ export const tokenHeaderSchema = z.strictObject({
   typ: z.string(),
 })
 
+/** Begins the `jti` of a token that the gateway passes on: it is good for calls, never at the edge. */
+const passedOnPrefix = 'fwd_'
+
 /** `sub` is the api key, session id or user id; `op` the operator's uuid; empty `scp` is unrestricted. */
 export const tokenClaimsSchema = z.strictObject({
   iss: z.literal(tokenIssuer),
@@ -43,5 +46,17 @@ export const tokenClaimsSchema = z.strictObject({
   jti: z.string().min(1).max(64),
   /** The session of a person, in dashboard tokens alone. */
   sid: z.string().min(1).max(64).optional(),
+  /** In a token of the edge, the one that the gateway passes on with its calls in its place. */
+  fwd: z.string().max(2048).optional(),
 })
 export type TokenClaims = z.infer<typeof tokenClaimsSchema>
+
+/** The `jti` of a token that is passed on. @param id random */
+export function passedOnJti(id: string): string {
+  return `${passedOnPrefix}${id}`
+}
+
+/** Whether a token was made to be passed on. Tokens of earlier builds were not, and hold none. */
+export function isPassedOn({ jti }: Pick<TokenClaims, 'jti'>): boolean {
+  return jti.startsWith(passedOnPrefix)
+}

@@ -73,7 +73,7 @@ export async function startAuth({
     ...{ clock, newId, logger },
   })
   const publishAccessChange = createPublishAccessChange({ bucket, stores, audit, logger })
-  const signer = createTokenSigner({ stores, box, clock })
+  const signer = createTokenSigner({ stores, box, clock, edgeTokens: config.PITBOSS_EDGE_TOKENS })
   const deps: AuthDeps = {
     stores,
     bus,

@@ -19,6 +19,8 @@ export const authConfig = z.object({
   ...timeScaleConfig,
   ...tokenTtlConfig,
   ...baseUrlConfig,
+  /** `plain` while gateways of an earlier release still run, which take no other tokens. */
+  PITBOSS_EDGE_TOKENS: z.enum(['bound', 'plain'], 'must be bound or plain').default('bound'),
   // Caps of an account. Source: docs/contract.md, section 12.
   PITBOSS_LIMIT_ACCOUNT_KEYS: whole(1, 1_000_000).default(200),
   PITBOSS_LIMIT_ACCOUNT_PEOPLE: whole(1, 1_000_000).default(500),

@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
-import { keysFromAuth } from '@pitboss/bus/call-tokens'
 import { createTailNotes } from '@pitboss/bus/tail-notes'
 import { serveCalls } from '@pitboss/bus/serve-calls'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
@@ -80,7 +79,7 @@ export async function startGateway({
     perAddressMax: config.PITBOSS_LIMIT_ADDRESS_BODIES,
     allMax: config.PITBOSS_LIMIT_BODIES,
   })
-  const notes = createTailNotes({ bus, root: 'gateway', loadKeys: keysFromAuth(bus), logger })
+  const notes = createTailNotes({ bus, root: 'gateway', logger })
   const rows = createRequestLog({ bus: plainBus, logger })
   const requestLog: RequestLog = {
     ...rows,

@@ -139,7 +139,7 @@ export async function startWalletBridge({
     append: (entries) => bus.call(appendAudit['wallet-bridge'], { entries: [...entries] }),
     ...{ clock, newId, logger },
   })
-  const notes = createTailNotes({ bus, root: 'wallet', loadKeys: keysFromAuth(bus), logger })
+  const notes = createTailNotes({ bus, root: 'wallet', logger })
   const tell = (movement: MovementDocument) =>
     notes.tell(scopeOf(movement), 'movements', () => toMovementRecord(movement))
   const deps = { movements, outbox, tell, clock, scaleMs, newId }

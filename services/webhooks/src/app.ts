@@ -159,7 +159,7 @@ export async function startWebhooks({
     announce: createAnnounceStored({ endpoints, notifyWorkers, clock, recoverOrphans }),
     logger,
   })
-  const notes = createTailNotes({ bus, root: 'webhooks', loadKeys: keysFromAuth(bus), logger })
+  const notes = createTailNotes({ bus, root: 'webhooks', logger })
   const deps: Deps = {
     notes,
     workerId,

@@ -169,6 +169,7 @@ function inheritedEnvironment(): Record<string, string> {
     'PITBOSS_TRUSTED_PROXIES',
     'PITBOSS_OUTBOUND_DENY',
     'PITBOSS_CALL_TOKENS',
+    'PITBOSS_EDGE_TOKENS',
     'PITBOSS_HEADERS_TIMEOUT_MS',
     'PITBOSS_BODY_TIMEOUT_MS',
   ]

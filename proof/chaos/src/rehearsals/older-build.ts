@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { prepareBase } from '@pitboss/bench/compare/prepare-base'
@@ -22,8 +22,8 @@ export type Mixture = {
   readonly older: OtherReplica
   /** How one of this build is started beside it. */
   readonly newer: OtherReplica
-  /** Whether older gateways send tokens, so that this build need not do without. */
-  readonly sendsTokens: boolean
+  /** Whether this build needs settings for the time beside the older one, and a second roll-out without. */
+  readonly isBridged: boolean
   /** The number of this build's replica of each service. */
   readonly ofThisBuild: number
 }
@@ -35,18 +35,25 @@ export async function openMixture(from: string, folder: string, cleanup: Cleanup
   const older = { root }
   // An older gateway sends no tokens: this build takes calls without one until the second roll-out.
   const sendsTokens = existsSync(join(root, 'libs/bus/src/call-tokens.ts'))
-  const newer = sendsTokens ? {} : { environment: { PITBOSS_CALL_TOKENS: 'accept' } }
+  // It takes no tokens that hold another one: auth mints plain ones until then.
+  const claims = readFileSync(join(root, 'libs/contracts/src/token-claims.ts'), 'utf8')
+  const environment = {
+    ...(sendsTokens ? {} : { PITBOSS_CALL_TOKENS: 'accept' }),
+    ...(/\bfwd\b/.test(claims) ? {} : { PITBOSS_EDGE_TOKENS: 'plain' }),
+  }
+  const isBridged = Object.keys(environment).length > 0
+  const newer = isBridged ? { environment } : {}
   const world = await openWorld(folder, cleanup, {
     replicas: twoOfEach,
     started: async (stack) => {
       for (const name of order) {
         await replace(stack, name, [1], older)
-        if (!sendsTokens) await replace(stack, name, [2], newer)
+        if (isBridged) await replace(stack, name, [2], newer)
       }
       await playDemo(stack.dataDir)
     },
   })
-  return { world, older, newer, sendsTokens, ofThisBuild: sendsTokens ? 2 : 4 }
+  return { world, older, newer, isBridged, ofThisBuild: isBridged ? 4 : 2 }
 }
 
 /** @returns how long the old ones took to end */

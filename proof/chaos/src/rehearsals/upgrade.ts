@@ -22,7 +22,7 @@ async function openFrom(
   folder: string,
   cleanup: Parameters<Rehearsal['open']>[1],
 ): ReturnType<Rehearsal['open']> {
-  const { world, older, newer, sendsTokens, ofThisBuild } = await openMixture(from, folder, cleanup)
+  const { world, older, newer, isBridged, ofThisBuild } = await openMixture(from, folder, cleanup)
   return {
     clients: world.clients,
     steps: [
@@ -38,14 +38,14 @@ async function openFrom(
         run: () => replace(world.stack, name, [ofThisBuild], older),
       })),
       ...rolls(world, newer),
-      ...(sendsTokens ? [] : rolls(world, {})),
+      ...(isBridged ? rolls(world, {}) : []),
       booksOf(world),
     ],
   }
 }
 
 function rolls(world: World, other: OtherReplica): Step[] {
-  const how = other.environment === undefined ? '' : ', which still takes calls without a token'
+  const how = other.environment === undefined ? '' : ', which still serves the older build'
   return order.map((name) => ({
     name: `${name}: twice a new replica${how} starts, then an old one drains`,
     run: () => replace(world.stack, name, world.replicasOf(name), other),

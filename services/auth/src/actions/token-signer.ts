@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { AuditEntry } from '@pitboss/contracts/audit'
-import { tokenTypes } from '@pitboss/contracts/token-claims'
+import { passedOnJti, tokenTypes } from '@pitboss/contracts/token-claims'
 import type { Clock } from '@pitboss/runtime/clock'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import type { SecretBox } from '@pitboss/storage/stored-secrets'
@@ -34,10 +34,13 @@ export function createTokenSigner({
   stores: { signingKeys },
   box,
   clock,
+  edgeTokens = 'bound',
 }: {
   stores: AuthStores
   box: SecretBox
   clock: Clock
+  /** `plain` tokens hold none to be passed on, as older gateways need it. */
+  edgeTokens?: 'bound' | 'plain'
 }) {
   let cached: { kid: string; key: CryptoKey | Uint8Array; loadedAtMs: number } | null = null
 
@@ -83,29 +86,35 @@ export function createTokenSigner({
     })
   }
 
+  async function signClaims(
+    { audience, subject, operatorId, mode, scopes, expiresAtS, sessionId }: TokenSubject,
+    { jti, fwd }: { jti: string; fwd?: string },
+  ): Promise<string> {
+    const { kid, key } = await currentKey()
+    return await new SignJWT({
+      ...{ op: operatorId, mode, scp: [...scopes] },
+      ...(sessionId === undefined ? {} : { sid: sessionId }),
+      ...(fwd === undefined ? {} : { fwd }),
+    })
+      .setProtectedHeader({ alg: 'EdDSA', kid, typ: tokenTypes[audience] })
+      .setIssuer('pitboss')
+      .setAudience(audience)
+      .setSubject(subject)
+      .setIssuedAt(Math.floor(clock.now().getTime() / 1000))
+      .setExpirationTime(expiresAtS)
+      .setJti(jti)
+      .sign(key)
+  }
+
   return {
-    async sign({
-      audience,
-      subject,
-      operatorId,
-      mode,
-      scopes,
-      expiresAtS,
-      sessionId,
-    }: TokenSubject): Promise<string> {
-      const { kid, key } = await currentKey()
-      return await new SignJWT({
-        ...{ op: operatorId, mode, scp: [...scopes] },
-        ...(sessionId === undefined ? {} : { sid: sessionId }),
-      })
-        .setProtectedHeader({ alg: 'EdDSA', kid, typ: tokenTypes[audience] })
-        .setIssuer('pitboss')
-        .setAudience(audience)
-        .setSubject(subject)
-        .setIssuedAt(Math.floor(clock.now().getTime() / 1000))
-        .setExpirationTime(expiresAtS)
-        .setJti(randomUUID())
-        .sign(key)
+    /**
+     * Signs a token of the edge. It holds the token that the gateway passes on in its place, so that what
+     * services get and hear opens nothing at the edge.
+     */
+    async sign(subject: TokenSubject): Promise<string> {
+      if (edgeTokens === 'plain') return signClaims(subject, { jti: randomUUID() })
+      const fwd = await signClaims(subject, { jti: passedOnJti(randomUUID()) })
+      return signClaims(subject, { jti: randomUUID(), fwd })
     },
 
     /** Signs the bytes of `text` as a compact JWS of type `typ`. */

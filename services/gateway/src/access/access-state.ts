@@ -3,7 +3,7 @@ import type { Bus } from '@pitboss/bus/connect-bus'
 import { watchAccessBucket } from '@pitboss/bus/access-bucket'
 import { createTokenVerifier } from '@pitboss/bus/verify-token'
 import { resolvePrincipal } from '@pitboss/contracts/calls/auth'
-import type { TokenClaims } from '@pitboss/contracts/token-claims'
+import { isPassedOn, type TokenClaims } from '@pitboss/contracts/token-claims'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Logger } from 'pino'
 import { createPrincipalCache, type Principal } from './principal-cache.ts'
@@ -15,7 +15,7 @@ const heartbeatSilenceMaxMs = 5000
 const verifiedMax = 20_000
 
 export type AccessState = {
-  /** @throws ServiceError INVALID_CREDENTIALS, TOKEN_EXPIRED, SERVICE_UNAVAILABLE. */
+  /** @throws ServiceError INVALID_CREDENTIALS, also for what services get; TOKEN_EXPIRED, SERVICE_UNAVAILABLE. */
   verify(token: string): Promise<TokenClaims>
   /** @throws ServiceError SERVICE_UNAVAILABLE while the access bucket is silent: it fails closed. */
   principalOf(claims: TokenClaims): Promise<Principal>
@@ -54,7 +54,11 @@ export function createAccessState({
   const alive = () => watch.aliveWithinMs() <= heartbeatSilenceMaxMs
 
   return {
-    verify: (token) => verifier.verify(token),
+    async verify(token) {
+      const claims = await verifier.verify(token)
+      if (!isPassedOn(claims)) return claims
+      throw new ServiceError('INVALID_CREDENTIALS', { message: 'The token did not verify.', cause: 'passed on' })
+    },
     async principalOf(claims) {
       if (!alive()) {
         throw new ServiceError('SERVICE_UNAVAILABLE', {

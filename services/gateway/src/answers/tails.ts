@@ -16,7 +16,7 @@ import { createTailPipe, recordFrame, type TailPipe } from './tail-pipe.ts'
 /** Turns in a second; each tail has one of them. */
 const turns = 20
 const turnMs = 1000 / turns
-const tokensPerWatch = 100
+const accountsPerWatch = 100
 
 export type TailRequest = {
   readonly entry: RouteEntry
@@ -95,14 +95,10 @@ export function createTails({
     }
   }
 
-  /** One token of each followed account is enough for all of its tails. */
   function tellWatched(): void {
-    const tokens = [...followed.values()].flatMap(({ tails }) => {
-      const latest = [...tails].at(-1)
-      return latest === undefined ? [] : [latest.identity.token]
-    })
-    for (let start = 0; start < tokens.length; start += tokensPerWatch) {
-      bus.publish(tailWatchSubject, encodeWatch(tokens.slice(start, start + tokensPerWatch)))
+    const accounts = [...followed.keys()]
+    for (let start = 0; start < accounts.length; start += accountsPerWatch) {
+      bus.publish(tailWatchSubject, encodeWatch(accounts.slice(start, start + accountsPerWatch)))
     }
   }
 
@@ -160,7 +156,7 @@ export function createTails({
         account.unsubscribe()
         followed.delete(operatorId)
       })
-      bus.publish(tailWatchSubject, encodeWatch([request.identity.token]))
+      bus.publish(tailWatchSubject, encodeWatch([operatorId]))
       return tail.pipe.readable
     },
 

@@ -33,6 +33,15 @@ const seedsSchema = z.record(z.string(), z.string())
 const connectionSchema = z.object({ nats_url: z.string() })
 const readJson = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'))
 
+const none = { params: {}, query: {} }
+
+/** The claims of a token; null for what is none. */
+function claimsOf(token: string) {
+  const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()
+  const claims = tokenClaimsSchema.safeParse(payload.startsWith('{') ? JSON.parse(payload) : null)
+  return claims.success ? claims.data : null
+}
+
 t.test('the key of the gateway speaks for nobody without his token', async (t) => {
   const stack = await sharedStack(t)
   const demo = stack.demo()
@@ -58,9 +67,7 @@ t.test('the key of the gateway speaks for nobody without his token', async (t) =
   const foreign = await signIn(made.dashboard)
   const owner = await signIn(demo.dashboard)
   const operator = await createOperatorClient(demo)
-  const { sub, sid = '' } = tokenClaimsSchema.parse(
-    JSON.parse(Buffer.from(owner.split('.')[1] ?? '', 'base64url').toString()),
-  )
+  const { sub = '', sid = '' } = claimsOf(owner) ?? {}
 
   const operatorId = operatorIdOf(demo.operator_id) ?? ''
   const scope = { operatorId, environment: 'SANDBOX' } as const
@@ -79,7 +86,7 @@ t.test('the key of the gateway speaks for nobody without his token', async (t) =
     )
   const context = (token: string | null) => ({
     requestId: newId('req'),
-    ...(token === null ? {} : { token }),
+    ...(token === null ? {} : { token: claimsOf(token)?.fwd ?? token }),
   })
 
   const key = { name: 'Stolen', environment: 'LIVE' as const, scopes: [], ip_allowlist: [] }
@@ -125,6 +132,20 @@ t.test('the key of the gateway speaks for nobody without his token', async (t) =
     t.equal(await codeOf(ask(invented, owner)), 'INTERNAL_ERROR', `${what} with the token of the wrong one`)
   }
   t.strictSame(await wallet(), before, 'the wallet stayed')
+  const bare = { requestId: newId('req'), token: owner }
+  const ofEdge = gateway.call(createCredential.call, { caller: genuine, ...none, body: key }, bare)
+  t.equal(await codeOf(ofEdge), 'INTERNAL_ERROR', 'services take no token of a client')
+  for (const [token, path] of [
+    [owner, 'dashboard/credentials'],
+    [operator.token, 'games'],
+  ] as const) {
+    const passedOn = claimsOf(token)?.fwd ?? ''
+    t.match(passedOn, /^eyJ/)
+    t.match(await send('GET', `${demo.base_url}/v1/${path}`, { token: passedOn }), {
+      status: 401,
+      body: { code: 'INVALID_CREDENTIALS' },
+    })
+  }
   const keys = await send('GET', `${demo.base_url}/v1/dashboard/credentials`, { token: owner })
   t.notMatch(JSON.stringify(keys.body), 'Stolen', 'there is no new key')
   t.match(stack.printed(), /"reason":"missing".*"msg":"security.call-refused"/, 'the log tells of it')

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { z } from 'zod'
 import { evaluatePolicies } from '../src/evaluate-policies.ts'
 import { overlays, renderFolder, renderOverlay } from '../src/render-folder.ts'
 import { breakManifest } from './fixtures/break-manifest.ts'
@@ -29,7 +30,7 @@ t.test('what a policy is there for is refused', async (t) => {
     [`${container}.resources.limits`, undefined, /memory is bounded/],
     [`${container}.resources.limits.memory`, undefined, /memory is bounded/],
     [`${container}.lifecycle.preStop.sleep.seconds`, 16, /15 seconds are left/],
-    [`${pod}.volumes`, [{ name: 'host', hostPath: { path: '/' } }], /folder of the node/],
+    [`${pod}.volumes`, [{ name: 'host', hostPath: { path: '/' } }], /memory, settings, data/],
     [`${container}.image`, 'registry.example.com/pitboss/gateway:0.1.0', /by digest/],
     [`${container}.env.0.valueFrom`, undefined, /come from a Secret/],
     [`${container}.env.0.valueFrom.secretKeyRef.name`, 'auth-secrets', /its own Secret/],
@@ -47,6 +48,111 @@ t.test('what a policy is there for is refused', async (t) => {
       'and nothing else',
     )
   }
+})
+
+type Change = (pod: Record<string, unknown>, container: Record<string, unknown>) => void
+
+/** One breach for each rule about pods; the container is an init or ephemeral one, too. */
+const breaches: readonly [RegExp, Change, where?: 'pod' | 'containers'][] = [
+  [/users of their own/, (pod) => Reflect.deleteProperty(pod, 'hostUsers'), 'pod'],
+  [/no token of the API/, (pod) => Object.assign(pod, { automountServiceAccountToken: true }), 'pod'],
+  [/settings alone/, (pod) => Object.assign(pod, { enableServiceLinks: true }), 'pod'],
+  [/writes into an image/, (_, one) => Reflect.deleteProperty(one, 'securityContext')],
+  [/memory is bounded/, (_, one) => Reflect.deleteProperty(one, 'resources'), 'containers'],
+  [/15 seconds are left/, (pod) => Object.assign(pod, { terminationGracePeriodSeconds: 1 }), 'pod'],
+  [/memory, settings, data/, (pod) => volume(pod, { secret: { secretName: 'auth-secrets' } }), 'pod'],
+  [/memory, settings, data/, (pod) => volume(pod, { projected: { sources: [] } }), 'pod'],
+  [/memory, settings, data/, (pod) => volume(pod, { csi: { driver: 'x' } }), 'pod'],
+  [/account of its name/, (pod) => Object.assign(pod, { serviceAccountName: 'auth' }), 'pod'],
+  [/account of its name/, (pod) => Reflect.deleteProperty(pod, 'serviceAccountName'), 'pod'],
+  [/by digest/, (_, one) => Object.assign(one, { image: 'registry.example.com/pitboss/gateway:1' })],
+  [/from your registry/, (_, one) => Object.assign(one, { image: `evil.example/x@sha256:${'0'.repeat(64)}` })],
+  [
+    /image of its name/,
+    (_, one) => Object.assign(one, { image: `registry.example.com/pitboss/auth@sha256:${'0'.repeat(64)}` }),
+  ],
+  [/come from a Secret/, (_, one) => setting(one, { name: 'MONGODB_URL', value: 'mongodb://db' })],
+  [/its own Secret/, (_, one) => setting(one, { name: 'X', valueFrom: { secretKeyRef: { name: 'auth-secrets' } } })],
+  [/key by key/, (_, one) => Object.assign(one, { envFrom: [{ secretRef: { name: 'gateway-secrets' } }] })],
+  [/stay unset/, (_, one) => setting(one, { name: 'LD_PRELOAD', value: '/tmp/x.so' })],
+  [/NODE_ENV/, (_, one) => setting(one, { name: 'NODE_ENV', value: 'development' })],
+  [/authority of your own/, (_, one) => setting(one, { name: 'NODE_EXTRA_CA_CERTS', value: '/tmp/ca.crt' })],
+]
+
+function volume(pod: Record<string, unknown>, of: object): void {
+  Object.assign(pod, { volumes: [{ name: 'v', ...of }] })
+}
+
+function setting(container: Record<string, unknown>, entry: object): void {
+  Object.assign(container, { env: [entry] })
+}
+
+/** Every kind of the cluster that holds a pod, made of the template of a Deployment. */
+const kinds: Readonly<Record<string, (template: Template) => object>> = {
+  Pod: ({ metadata, spec }) => ({ apiVersion: 'v1', labels: metadata.labels, spec }),
+  ReplicationController: (template) => ({ apiVersion: 'v1', spec: { template } }),
+  Deployment: (template) => ({ apiVersion: 'apps/v1', spec: { template } }),
+  StatefulSet: (template) => ({ apiVersion: 'apps/v1', spec: { template } }),
+  DaemonSet: (template) => ({ apiVersion: 'apps/v1', spec: { template } }),
+  ReplicaSet: (template) => ({ apiVersion: 'apps/v1', spec: { template } }),
+  Job: (template) => ({ apiVersion: 'batch/v1', spec: { template } }),
+  CronJob: (template) => ({ apiVersion: 'batch/v1', spec: { jobTemplate: { spec: { template } } } }),
+}
+const templateSchema = z.looseObject({
+  metadata: z.looseObject({ labels: z.record(z.string(), z.string()) }),
+  spec: z.looseObject({ containers: z.array(z.looseObject({})).min(1) }),
+})
+type Template = z.infer<typeof templateSchema>
+
+t.test('every rule about pods holds for every kind that holds one, and for each of its containers', async (t) => {
+  const manifests = await renderOverlay('production')
+  const gateway = manifests.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'gateway')
+  const namespaces = manifests.filter(({ kind }) => kind === 'Namespace')
+  const template = () => templateSchema.parse(structuredClone(gateway?.spec ?? {}).template)
+  const messagesFor = (kind: string, given: Template) => {
+    const { labels, ...made } = z
+      .looseObject({ apiVersion: z.string(), labels: z.record(z.string(), z.string()).optional() })
+      .parse(kinds[kind]?.(given))
+    const metadata = { name: 'tried', namespace: gateway?.metadata.namespace ?? '', ...(labels && { labels }) }
+    const manifest = { ...made, kind, metadata }
+    return evaluatePolicies(policies, [...namespaces, manifest]).map(({ message }) => message)
+  }
+  const hit = new Set<string>()
+  for (const kind of Object.keys(kinds)) {
+    t.strictSame(messagesFor(kind, template()), [], `${kind}: as we give it`)
+    for (const [message, change, where] of breaches) {
+      for (const list of ['containers', 'initContainers', 'ephemeralContainers'] as const) {
+        if ((where === 'pod' && list !== 'containers') || (where === 'containers' && list === 'ephemeralContainers'))
+          continue
+        const broken = template()
+        const [first = {}] = structuredClone(broken.spec.containers)
+        const container = list === 'containers' ? (broken.spec.containers[0] ?? {}) : first
+        if (list !== 'containers') Object.assign(broken.spec, { [list]: [container] })
+        change(broken.spec, container)
+        const said = messagesFor(kind, broken)
+        for (const one of said) hit.add(one)
+        t.ok(said.some((one) => message.test(one)), `${kind}, ${list}: ${message}`)
+      }
+    }
+  }
+  const rules = z.object({ spec: z.object({ validations: z.array(z.object({ message: z.string() })) }) })
+  const all = policies
+    .filter(({ kind, metadata }) => kind === 'ValidatingAdmissionPolicy' && !/settings/.test(metadata.name))
+    .flatMap((policy) => rules.parse(policy).spec.validations.map(({ message }) => message))
+  t.strictSame([...hit].toSorted(), all.toSorted(), 'no rule is untried')
+})
+
+t.test('settings that exist for tests, and keys, come in by no ConfigMap', async (t) => {
+  const manifests = await renderOverlay('production')
+  const said = (data: Record<string, string>) => {
+    const namespace = manifests.find(({ kind }) => kind === 'Deployment')?.metadata.namespace ?? ''
+    const settings = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', namespace }, data }
+    return evaluatePolicies(policies, [...manifests.filter(({ kind }) => kind === 'Namespace'), settings])
+  }
+  t.strictSame(said({ NODE_ENV: 'production', 'ca.crt': 'x' }), [])
+  t.match(said({ NODE_ENV: 'development' }), [{ message: /NODE_ENV/ }])
+  t.match(said({ PITBOSS_ALLOW_LOOPBACK_WALLETS: 'yes' }), [{ message: /stay unset/ }])
+  t.match(said({ NATS_NKEY_SEED: 'SU…' }), [{ message: /come from a Secret/ }])
 })
 
 t.test('a policy counts in namespaces of its binding alone', async (t) => {

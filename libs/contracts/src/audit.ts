@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { CallContext } from './call.ts'
 import type { Caller } from './caller.ts'
-import { approvalId, approverId, instant, uuid } from './primitives.ts'
+import { approvalId, approverId, instant, pageOf, uuid } from './primitives.ts'
 
 /** Records of what people, operations and key pairs changed. Source: docs/contract.md, section 12. */
 
@@ -36,12 +36,29 @@ export const auditRecordSchema = z.strictObject({
   after: changedObject,
   /** There when a second person approved what the actor asked for. */
   approval: auditApprovalSchema.optional(),
+  /** Its place in the account's chain, and its hash; absent in records of an earlier release. */
+  seq: z.int().min(1).optional(),
+  hash: z.string().optional(),
+  /** When auth took it, from which service, and whether the author is borne out by token or approval. */
+  taken_at: instant.optional(),
+  source: z.string().optional(),
+  proof: z.enum(['token', 'approval', 'none']).optional(),
+})
+
+/** The last entry of an account's chain at a time. */
+export const auditHead = z.strictObject({ seq: z.int().min(1), hash: z.string(), at: instant })
+
+/** A page of the log, with the end of the account's chain as auth signed it last: once an hour. */
+export const auditPageSchema = pageOf(auditRecordSchema).extend({
+  head: auditHead.extend({ signature: z.string() }).nullable(),
 })
 
 /** A record on its way to auth. `operator_id` is null for what belongs to no account. */
-export const auditEntrySchema = auditRecordSchema.extend({
+export const auditEntrySchema = auditRecordSchema.omit({ seq: true, hash: true, taken_at: true, source: true, proof: true }).extend({
   operator_id: uuid.nullable(),
   reason: z.string().nullable(),
+  /** The token of the author's request, on its way to auth alone. */
+  token: z.string().max(4096).optional(),
 })
 export type AuditEntry = z.infer<typeof auditEntrySchema>
 

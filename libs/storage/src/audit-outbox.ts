@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { ActedBy, AuditEntry } from '@pitboss/contracts/audit'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Clock } from '@pitboss/runtime/clock'
@@ -99,6 +100,8 @@ export function createAuditOutbox({
   logger: Pick<Logger, 'warn' | 'error'>
 }): AuditOutbox {
   const keyFields = (name: string) => (shardKeys[name] === undefined ? {} : { [shardKeys[name]]: 1 })
+  /** The token of the request at work, with which its entries are borne out. */
+  const sender = new AsyncLocalStorage<string | undefined>()
   let written = 0
   let running: Promise<void> | null = null
   let next: Promise<void> | null = null
@@ -182,7 +185,12 @@ export function createAuditOutbox({
       const { operator_id, actor, client_address, request_id, reason, approval } = by
       const at = clock.now().toISOString()
       const author = { actor, client_address, request_id, ...(approval === undefined ? {} : { approval }) }
-      return { audit_id: newId('aud'), at, operator_id, ...author, act, object, before, after, reason }
+      const token = sender.getStore()
+      const borneOut = token === undefined ? {} : { token }
+      return {
+        ...{ audit_id: newId('aud'), at, operator_id, ...author, act, object, before, after, reason },
+        ...borneOut,
+      }
     },
     async store(entry) {
       const document = { _id: entry.audit_id, auditRemoves: true, ...auditedInsert(entry) }
@@ -192,7 +200,7 @@ export function createAuditOutbox({
     following: (run) =>
       async function follow(...args) {
         const before = written
-        const result = await run(...args)
+        const result = await sender.run(tokenIn(args), () => run(...args))
         if (written > before) await within(move(), answerWaitsMs)
         return result
       },
@@ -206,4 +214,13 @@ export function createAuditOutbox({
       return () => sweeper.stop()
     },
   }
+}
+
+/** The token that came with a call, from the arguments of its handler. */
+function tokenIn(args: readonly unknown[]): string | undefined {
+  for (const arg of args) {
+    const token: unknown = typeof arg === 'object' && arg !== null ? Reflect.get(arg, 'senderToken') : undefined
+    if (typeof token === 'string') return token
+  }
+  return undefined
 }

@@ -18,6 +18,8 @@ type Approved = { readonly order: GraveOrder; readonly seen: string; readonly by
 export type ServedApprovals = {
   readonly asked: NeedApproval[]
   isWanted: boolean
+  /** Approvals that permit the next acts, one each. */
+  readonly permits: ApprovedBy['approval'][]
   /** Lets a service find an approval that was given. */
   give(approved: Approved): void
 }
@@ -28,6 +30,7 @@ export async function serveApprovals(t: Suite, bus: Bus, logger: Logger): Promis
   const served: ServedApprovals = {
     asked: [],
     isWanted: false,
+    permits: [],
     give: (approved) => given.set(approved.by.approval.approval_id, approved),
   }
   const calls = await serveCalls({
@@ -44,6 +47,8 @@ export async function serveApprovals(t: Suite, bus: Bus, logger: Logger): Promis
       ...Object.values(needApproval).map((call) =>
         handler(call, async (act) => {
           served.asked.push(act)
+          const permit = served.permits.shift()
+          if (permit !== undefined) return { approval: null, given: permit }
           return { approval: served.isWanted ? pendingOf(act) : null }
         }),
       ),

@@ -19,6 +19,9 @@ import { createKeyedHash } from './actions/keyed-hash.ts'
 import { createPasswords } from './actions/passwords.ts'
 import { createCarryOut } from './actions/carry-out.ts'
 import { createPublishAccessChange } from './actions/publish-access-change.ts'
+import { createProveAudit } from './actions/prove-audit.ts'
+import { createSignAuditHeads } from './actions/sign-audit-heads.ts'
+import { createTakeAudit } from './actions/take-audit.ts'
 import { createTokenSigner } from './actions/token-signer.ts'
 import { accountCalls } from './calls/account.ts'
 import { approvalCalls } from './calls/approvals.ts'
@@ -66,19 +69,21 @@ export async function startAuth({
   const bucket = await createAccessBucket({ bus })
   const stores = authStores({ db: storage.db, cursors: createCursorCodec({ keyring }) })
   const box = createSecretBox(keyring, 'auth')
+  const signer = createTokenSigner({ stores, box, clock, edgeTokens: config.PITBOSS_EDGE_TOKENS })
+  const takeAudit = createTakeAudit({ stores, prove: createProveAudit({ stores, signer, logger }), clock })
   const audit = createAuditOutbox({
     db: storage.db,
     collections: auditedCollections,
-    append: (entries) => stores.audits.append(entries),
+    append: (entries) => takeAudit('auth', entries),
     ...{ clock, newId, logger },
   })
   const publishAccessChange = createPublishAccessChange({ bucket, stores, audit, logger })
-  const signer = createTokenSigner({ stores, box, clock, edgeTokens: config.PITBOSS_EDGE_TOKENS })
   const deps: AuthDeps = {
     stores,
     bus,
     publishAccessChange,
     audit,
+    takeAudit,
     passwords: await createPasswords(),
     signer,
     secretHash: createKeyedHash(keyring, 'api-secret'),
@@ -110,6 +115,7 @@ export async function startAuth({
     poll('heartbeat', () => bucket.heartbeat()),
     poll('access-news', () => publishAccessChange.sweep()),
     poll('approvals', () => approved.sweep()),
+    poll('audit-heads', createSignAuditHeads(deps)),
   ]
   const calls = await serveCalls({
     bus,

@@ -94,12 +94,24 @@ await t.test('a change that keeps the address never takes an approved one back',
 })
 
 await t.test('an address that was approved for another state of the wallet is not taken', async (t) => {
-  const { put, urlOf, rotate } = await newAccount()
+  const { put, urlOf } = await newAccount()
   await t.rejects(put('LIVE', second), { code: 'APPROVAL_NEEDED' })
   const request = approved()
-  await rotate()
+  await put('LIVE', first, 4000)
   t.same(await suite.bus.call(doApproved.wallet, request), { result: 'stale' })
   t.equal(await urlOf('LIVE'), first)
+})
+
+await t.test('the secret of the LIVE wallet is replaced once it is approved, by who asked', async (t) => {
+  const { rotate } = await newAccount()
+  await t.rejects(rotate(), { code: 'APPROVAL_NEEDED' })
+  const { order } = approvals.asked.at(-1) ?? {}
+  t.strictSame(order, { act: 'wallet.rotate-secret' })
+  const approval = { approval_id: newId('apr'), user_id: newId('usr'), email: 'second@casino.example' }
+  approvals.permits.push(approval)
+  t.match((await rotate()).body.secret, /^wsec_/)
+  t.match(log.at(-1), { act: 'wallet.rotate-secret', approval })
+  await t.rejects(rotate(), { code: 'APPROVAL_NEEDED' }, 'an approval permits one')
 })
 
 await t.test('an address that is refused when its time has come is refused', async (t) => {

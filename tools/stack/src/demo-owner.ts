@@ -30,10 +30,10 @@ export function createDemoOwner({
   async function signIn(): Promise<SignedIn> {
     const { body, refreshToken } = await bus.call(login, { email, password, totp: null, operator_id: handle })
     const payload = Buffer.from(body.access_token.split('.')[1] ?? '', 'base64url').toString()
-    const { sub, sid } = tokenClaimsSchema.parse(JSON.parse(payload))
+    const { sub, sid, fwd = body.access_token } = tokenClaimsSchema.parse(JSON.parse(payload))
     const session = sid === undefined ? {} : { session_id: sid }
     const actor = { kind: 'user', user_id: sub, email, role: 'OWNER', ...session } as const
-    return { actor, token: body.access_token, refreshToken }
+    return { actor, token: fwd, refreshToken }
   }
 
   return {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { livePlaySchema, liveStatusSchema, planSchema } from '../caller.ts'
 import { defineCall } from '../call.ts'
+import { auditLinkSchema } from '../audit-chain.ts'
 import { approvalSchema } from '../objects/approval.ts'
 import { userSchema } from '../objects/user.ts'
 import { pageOf } from '../primitives.ts'
@@ -137,5 +138,24 @@ export const opsApprove = defineCall('auth.v1.ops.approval-approve', {
     approval_id: z.string().max(64),
   }),
   reply: approvalSchema,
+  budgetMs: 10_000,
+})
+
+/**
+ * Links of an account's chain, or with a null `operator` of those of no account, from a place on; with the
+ * ids of entries that stand outside of it, the signed end and the keys that verify the signature.
+ */
+export const opsReadAuditChain = defineCall('auth.v1.ops.audit-chain', {
+  request: z.strictObject({
+    operator: z.string().max(64).nullable(),
+    from_seq: z.int().min(1),
+    limit: z.int().min(1).max(50),
+  }),
+  reply: z.strictObject({
+    links: z.array(auditLinkSchema),
+    unlinked: z.array(z.string()),
+    head: z.string().nullable(),
+    keys: z.array(z.record(z.string(), z.unknown())),
+  }),
   budgetMs: 10_000,
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { auditRecordSchema } from '../audit.ts'
+import { auditPageSchema } from '../audit.ts'
 import { defineEndpoint, forDashboard, builders, everybody, ownerAndAdmin, viewKeepers } from '../endpoint.ts'
 import {
   brandCreateSchema,
@@ -161,5 +161,5 @@ export const listAudit = defineEndpoint('GET /v1/dashboard/audit', {
     ...windowQuery,
     ...pageQuery,
   }),
-  reply: pageOf(auditRecordSchema),
+  reply: auditPageSchema,
 })

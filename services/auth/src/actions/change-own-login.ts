@@ -15,8 +15,8 @@ import { createSecondFactor } from './second-factor.ts'
  * Source: docs/contract.md, section 11.
  */
 export function createChangeOwnLogin(deps: AuthDeps) {
-  const { stores, passwords, publishAccessChange, audit, clock } = deps
-  const { audits, operators, people, refreshTokens } = stores
+  const { stores, passwords, publishAccessChange, audit, takeAudit, clock } = deps
+  const { operators, people, refreshTokens } = stores
   const secondFactor = createSecondFactor(deps)
   const tried = createCountTries(deps)
   const toPublic = async (user: UserDocument) => toPublicUser(user, await operators.owners(user))
@@ -42,7 +42,7 @@ export function createChangeOwnLogin(deps: AuthDeps) {
     const error = new ServiceError('INVALID_CREDENTIALS', { details: [{ path, message }] })
     const object = { type: 'user', id: user._id }
     const after = { code: error.code, lacking: [path] }
-    await audits.append([audit.entry(by, { act, object, before: null, after })])
+    await takeAudit('auth', [audit.entry(by, { act, object, before: null, after })])
     return error
   }
 

@@ -5,6 +5,7 @@ import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import type { KeyedHash } from './keyed-hash.ts'
 import type { Logger } from 'pino'
 import type { AuthStores } from '../storage/auth-stores.ts'
+import type { TakeAudit } from './take-audit.ts'
 import type { Passwords } from './passwords.ts'
 import type { PublishAccessChange } from './publish-access-change.ts'
 import type { TokenSigner } from './token-signer.ts'
@@ -15,6 +16,7 @@ export type AuthDeps = {
   bus: Bus
   publishAccessChange: PublishAccessChange
   audit: AuditOutbox
+  takeAudit: TakeAudit
   passwords: Passwords
   signer: TokenSigner
   secretHash: KeyedHash

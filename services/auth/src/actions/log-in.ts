@@ -19,8 +19,8 @@ type Client = z.infer<typeof login.request>['client']
 /** Signs people in, keeps them signed in and signs them out. Source: docs/contract.md, sections 3 and 11. */
 export function createLogIn(deps: AuthDeps) {
   const { stores, passwords, publishAccessChange, signer, tokenHash, clock, newId, random } = deps
-  const { tokenTtlS, audit, logger } = deps
-  const { audits, operators, people, refreshTokens } = stores
+  const { tokenTtlS, audit, takeAudit, logger } = deps
+  const { operators, people, refreshTokens } = stores
   const secondFactor = createSecondFactor(deps)
 
   /** A session that begins now, and ends 30 days later whatever happens in between. */
@@ -105,7 +105,8 @@ export function createLogIn(deps: AuthDeps) {
   ): Promise<void> {
     const operatorId = handle === undefined ? null : (operatorIdOf(handle) ?? '')
     const known = await people.activeWithEmail(email.toLowerCase(), operatorId)
-    await audits.append(
+    await takeAudit(
+      'auth',
       known.map((user) =>
         audit.entry(actedByPerson(user, client?.address ?? null, requestId), {
           act: 'sign-in.refused',

@@ -17,3 +17,20 @@ export function createReadAudit({ stores: { audits } }: Pick<AuthDeps, 'stores'>
     return audits.page(scope, { ...filters, from: start }, { limit, cursor })
   }
 }
+
+const unlinkedMax = 100
+
+/** Reads an account's chain, or that of the platform, for who verifies it. */
+export function createReadAuditChain({ stores: { audits }, signer }: Pick<AuthDeps, 'stores' | 'signer'>) {
+  return async (operatorId: string | null, { from_seq, limit }: { from_seq: number; limit: number }) => {
+    const [first] = await audits.links(operatorId, 1, 1)
+    const [links, keys, head] = await Promise.all([
+      audits.links(operatorId, from_seq, limit),
+      signer.recordKeys(),
+      operatorId === null ? audits.headOfPlatform() : audits.head({ operatorId }),
+    ])
+    const unlinked =
+      first === undefined ? [] : await audits.unlinked(operatorId, new Date(first.taken_at), unlinkedMax)
+    return { links, unlinked, head: head?.jws ?? null, keys: keys.map(({ publicJwk }) => publicJwk) }
+  }
+}

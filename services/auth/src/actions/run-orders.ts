@@ -30,8 +30,8 @@ const passwordCharacters = 20
  * Source: docs/contract.md, section 10.
  */
 export function createRunOrders(deps: AuthDeps) {
-  const { stores, publishAccessChange, audit, passwords, signer, clock, newId, random } = deps
-  const { audits, operators, people, platform, refreshTokens } = stores
+  const { stores, publishAccessChange, audit, takeAudit, passwords, signer, clock, newId, random } = deps
+  const { operators, people, platform, refreshTokens } = stores
 
   /** @param text an operator's handle or id */
   const findOperator = async (text: string) => {
@@ -53,7 +53,7 @@ export function createRunOrders(deps: AuthDeps) {
     const object = { type, id: target ?? '' }
     const change = { act: what, object, before: null, after: details }
     const entry = audit.entry(orderedBy(order, null, requestId), change)
-    await audits.append([entry])
+    await takeAudit('auth', [entry])
     return entry.audit_id
   }
 

@@ -1,5 +1,6 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
+import { auditSource } from '@pitboss/contracts/audit-chain'
 import { appendAudit, appendRequestLog } from '@pitboss/contracts/calls/auth'
 import * as endpoints from '@pitboss/contracts/endpoints/auth'
 import { createChangeBusiness } from '../actions/change-business.ts'
@@ -14,7 +15,7 @@ import {
   toPublicRequest,
   toPublicView,
 } from '../records/account-view.ts'
-import { toPublicAudit } from '../records/audit-view.ts'
+import { toPublicAudit, toPublicHead } from '../records/audit-view.ts'
 
 /**
  * Settings, brands, saved views, request log and audit log of the account. Source: docs/contract.md, sections
@@ -22,6 +23,7 @@ import { toPublicAudit } from '../records/audit-view.ts'
  */
 export function accountCalls(deps: AuthDeps): CallHandler[] {
   const { audits, brands, views } = deps.stores
+  const { takeAudit } = deps
   const readAudit = createReadAudit(deps)
   const changeBusiness = createChangeBusiness(deps)
   const keepViews = createKeepViews(deps)
@@ -77,12 +79,21 @@ export function accountCalls(deps: AuthDeps): CallHandler[] {
       body: await recordRequests.mistakes(caller.scope, deps.clock.now()),
     })),
 
-    ...Object.values(appendAudit).map((call) =>
-      handler(call, async ({ entries }) => ({ written: await audits.append(entries) })),
+    ...auditSource.options.flatMap((source) =>
+      source === 'auth'
+        ? []
+        : [
+            handler(appendAudit[source], async ({ entries }) => ({
+              written: await takeAudit(source, entries),
+            })),
+          ],
     ),
     handler(endpoints.listAudit.call, async ({ caller, query }) => ({
       status: 200,
-      body: toPublicPage(await readAudit(caller.scope, query), toPublicAudit),
+      body: {
+        ...toPublicPage(await readAudit(caller.scope, query), toPublicAudit),
+        head: toPublicHead(await audits.head(caller.scope)),
+      },
     })),
   ]
 }

@@ -3,6 +3,7 @@ import * as calls from '@pitboss/contracts/calls/auth-ops'
 import { orderedBy } from '@pitboss/contracts/audit'
 import { createDecideApprovals } from '../actions/decide-approvals.ts'
 import type { AuthDeps } from '../actions/deps.ts'
+import { createReadAuditChain } from '../actions/read-audit.ts'
 import { createRunOrders } from '../actions/run-orders.ts'
 import { toPublicApproval } from '../records/approval-view.ts'
 import { toPublicPage } from '../records/account-view.ts'
@@ -18,6 +19,7 @@ export function operatorCalls(deps: AuthDeps): CallHandler[] {
   const { audits, operators, platform } = deps.stores
   const orders = createRunOrders(deps)
   const decide = createDecideApprovals(deps)
+  const readAuditChain = createReadAuditChain(deps)
   return [
     handler(calls.opsCreateOperator, (request, { requestId }) => orders.createOperator(request, requestId)),
     handler(calls.opsListOperators, async (query) =>
@@ -61,6 +63,9 @@ export function operatorCalls(deps: AuthDeps): CallHandler[] {
     })),
     handler(calls.opsListAudit, async (query) =>
       toPublicPage(await audits.pageOfOperations(query), toAuditLine),
+    ),
+    handler(calls.opsReadAuditChain, async ({ operator, ...page }) =>
+      readAuditChain(operator === null ? null : (await orders.findOperator(operator))._id, page),
     ),
     handler(calls.opsAuthStatus, async () => ({ mongodb: await orders.databaseStatus() })),
   ]

@@ -1,15 +1,21 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
+import { type AuditLink, type AuditProof, type AuditSource, hashOfLink } from '@pitboss/contracts/audit-chain'
+import { ServiceError } from '@pitboss/errors/service-error'
+import { isDuplicateKey } from '@pitboss/storage/create-once'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import { type Db, MongoBulkWriteError } from 'mongodb'
+import type { Db } from 'mongodb'
 import { type AccountScope, type PageQuery, readPage } from './page.ts'
 
-const duplicateKey = 11_000
+/** Others take the next place of the same account at the same time. */
+const triesMax = 100
+/** The id of the head of entries that belong to no account. */
+const platform = 'platform'
 /** Source: docs/decisions/2026-11-23-audit-in-the-same-write.md. */
 const keptS = 400 * 24 * 60 * 60
 
 export type AuditDocument = {
-  /** The audit_id, which is unique: a repeated entry is written once. */
+  /** The audit_id, below its service's name but for auth's own: a repeated entry is written once. */
   _id: string
   at: Date
   /** Time and id; pages are in this order, newest first. */
@@ -20,7 +26,25 @@ export type AuditDocument = {
   actorKeys: string[]
   objectKeys: string[]
   act: string
-  entry: AuditEntry
+  entry: Omit<AuditEntry, 'token'>
+  /** Its place in the chain; absent in an entry of an earlier release. */
+  link?: Omit<AuditLink, 'entry'>
+}
+
+/** An entry with what auth knows of it. */
+export type TakenEntry = {
+  readonly entry: AuditEntry
+  readonly source: AuditSource
+  readonly proof: AuditProof
+}
+
+/** The end of an account's chain, and its signature of the latest hour. */
+export type AuditHeadDocument = {
+  _id: string
+  /** Names the latest entry that is not signed; null when all are. */
+  unsigned: string | null
+  dueAt: Date
+  signed?: { seq: number; hash: string; at: Date; jws: string }
 }
 
 /** A record of an earlier release, which kept those of operations alone. */
@@ -48,28 +72,115 @@ export const auditIndexes: readonly IndexDeclaration[] = [
   { key: { operatorId: 1, act: 1, order: 1 }, name: 'by_act' },
   { key: { kind: 1, _id: 1 }, name: 'by_kind' },
   { key: { at: 1 }, name: 'four_hundred_days', expireAfterSeconds: keptS },
+  {
+    key: { operatorId: 1, 'link.seq': 1 },
+    name: 'chain',
+    unique: true,
+    partialFilterExpression: { 'link.seq': { $gt: 0 } },
+  },
+]
+
+export const auditHeadIndexes: readonly IndexDeclaration[] = [
+  { key: { dueAt: 1 }, name: 'due', partialFilterExpression: { unsigned: { $gt: '' } } },
 ]
 
 /** The audit log of every account and of operations. */
 export function createAuditsStore({ db, cursors }: { db: Db; cursors: CursorCodec }) {
   const audits = db.collection<AuditDocument>('audits')
   const ofOperations = db.collection<AuditDocument | EarlierAuditDocument>('audits')
+  const heads = db.collection<AuditHeadDocument>('audit_heads')
+  const last = (operatorId: string | null) =>
+    audits.findOne({ operatorId, 'link.seq': { $gt: 0 } }, { sort: { 'link.seq': -1 }, hint: 'chain' })
+
+  /** False for an entry that the log has. */
+  async function appendOne({ entry: { token: _, ...given }, source, proof }: TakenEntry, now: Date) {
+    // As it is read back: without what is undefined.
+    const entry: Omit<AuditEntry, 'token'> = JSON.parse(JSON.stringify(given))
+    const { audit_id, operator_id: operatorId } = entry
+    const _id = source === 'auth' ? audit_id : `${source}/${audit_id}`
+    // A crash after the insert leaves the head unsigned, which the worker finds.
+    await heads.updateOne(
+      { _id: operatorId ?? platform },
+      { $set: { unsigned: _id }, $setOnInsert: { dueAt: now } },
+      { upsert: true },
+    )
+    for (let tries = 0; tries < triesMax; tries++) {
+      const before = (await last(operatorId))?.link
+      const next = {
+        ...{ seq: (before?.seq ?? 0) + 1, prev: before?.hash ?? '', taken_at: now.toISOString() },
+        ...{ source, proof },
+      }
+      const link = { ...next, hash: hashOfLink({ ...next, entry }) }
+      try {
+        await audits.insertOne({ ...toDocument(entry), _id, link })
+        return true
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error
+        if ((await audits.countDocuments({ _id: { $in: [_id, audit_id] } }, { limit: 1 })) > 0) return false
+      }
+    }
+    throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
+  }
+
   return {
     /**
-     * Inserts entries and passes over those that it has.
+     * Appends entries to the chains of their accounts, and passes over those that it has.
      * @returns the number of new ones
+     * @throws ServiceError SERVICE_UNAVAILABLE when others keep taking the next place
      */
-    async append(entries: readonly AuditEntry[]): Promise<number> {
-      if (entries.length === 0) return 0
-      try {
-        return (await audits.insertMany(entries.map(toDocument), { ordered: false })).insertedCount
-      } catch (error) {
-        if (!(error instanceof MongoBulkWriteError) || error.code !== duplicateKey) throw error
-        return error.insertedCount
-      }
+    async append(taken: readonly TakenEntry[], now: Date): Promise<number> {
+      let written = 0
+      for (const one of taken) if (await appendOne(one, now)) written += 1
+      return written
     },
 
-    /** Whether the log of an account has an entry. */
+    /** The links of an account from a place on, in their order. */
+    async links(operatorId: string | null, fromSeq: number, max: number): Promise<AuditLink[]> {
+      const found = await audits
+        .find({ operatorId, 'link.seq': { $gte: fromSeq } })
+        .sort({ 'link.seq': 1 })
+        .hint('chain')
+        .limit(max)
+        .toArray()
+      return found.flatMap(({ link, entry }) => (link === undefined ? [] : [{ ...link, entry }]))
+    },
+
+    /** Ids of entries of an account that stand in no chain and are of `from` or later; at most `max`. */
+    async unlinked(operatorId: string | null, from: Date, max: number): Promise<string[]> {
+      const found = await audits
+        .find({ operatorId, order: { $gte: from.toISOString() }, link: { $exists: false } })
+        .project<{ _id: string }>({ _id: 1 })
+        .limit(max)
+        .toArray()
+      return found.map(({ _id }) => _id)
+    },
+
+    /** The signed end of an account's chain; null before the first hour. */
+    head: async ({ operatorId }: AccountScope) => (await heads.findOne({ _id: operatorId }))?.signed ?? null,
+    headOfPlatform: async () => (await heads.findOne({ _id: platform }))?.signed ?? null,
+
+    /** The ends of chains that are due to be signed. */
+    headsDue: (now: Date, max: number) =>
+      heads
+        .find({ unsigned: { $gt: '' }, dueAt: { $lte: now } })
+        .sort({ dueAt: 1 })
+        .limit(max)
+        .toArray(),
+
+    /** The last link of a chain. @param headId of its head */
+    lastLink: async (headId: string) => (await last(headId === platform ? null : headId))?.link ?? null,
+
+    /** Keeps a signature. What was appended since `seen` stays unsigned until `dueAt`. */
+    async sign(
+      { _id, unsigned }: AuditHeadDocument,
+      signed: NonNullable<AuditHeadDocument['signed']>,
+      dueAt: Date,
+    ): Promise<void> {
+      await heads.updateOne({ _id }, { $set: { signed, dueAt } })
+      await heads.updateOne({ _id, unsigned }, { $set: { unsigned: null } })
+    },
+
+    /** Whether the log of an account has an entry of auth. */
     has: async ({ operatorId }: AccountScope, auditId: string): Promise<boolean> =>
       (await audits.countDocuments({ _id: auditId, operatorId }, { limit: 1 })) > 0,
 
@@ -109,7 +220,7 @@ export function createAuditsStore({ db, cursors }: { db: Db; cursors: CursorCode
   }
 }
 
-function toDocument(entry: AuditEntry): AuditDocument {
+function toDocument(entry: Omit<AuditEntry, 'token'>): AuditDocument {
   const { audit_id, at, operator_id, actor, act, object } = entry
   return {
     _id: audit_id,

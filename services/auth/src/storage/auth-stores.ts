@@ -4,7 +4,7 @@ import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
 import type { Db } from 'mongodb'
 import { auditOutboxIndex } from '@pitboss/storage/audit-outbox'
 import { approvalIndexes, createApprovalsStore } from './approvals-store.ts'
-import { auditIndexes, createAuditsStore } from './audits-store.ts'
+import { auditHeadIndexes, auditIndexes, createAuditsStore } from './audits-store.ts'
 import { createCredentialsStore } from './credentials-store.ts'
 import { createIdempotencyStore } from './idempotency-store.ts'
 import { createRequestLogsStore } from './logs-store.ts'
@@ -105,5 +105,6 @@ export const authIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> 
     { key: { at: 1 }, name: 'thirty_days', expireAfterSeconds: thirtyDaysS },
   ],
   audits: auditIndexes,
+  audit_heads: auditHeadIndexes,
   idempotency_keys: [...idempotencyKeyIndexes.idempotency_keys, { key: { objectId: 1 }, name: 'object' }],
 }

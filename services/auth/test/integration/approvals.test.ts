@@ -11,6 +11,13 @@ import t from 'tap'
 import { startApprovalCasino } from '../fixtures/approval-casino.ts'
 
 const none = { params: {}, query: {}, body: undefined }
+const idOf = (error: unknown): string => {
+  if (error instanceof ServiceError && error.code === 'APPROVAL_NEEDED') return error.details?.[0]?.message ?? ''
+  throw error
+}
+const asked = (work: Promise<unknown>) => work.then(() => 'done at once', idOf)
+const userIdOf = ({ actor }: { actor: { kind: string } }) =>
+  'user_id' in actor && typeof actor.user_id === 'string' ? actor.user_id : ''
 
 t.test('an account alone cannot want a second person, and an OWNER alone decides', async (t) => {
   const casino = await startApprovalCasino(t)
@@ -20,20 +27,23 @@ t.test('an account alone cannot want a second person, and an OWNER alone decides
   await t.rejects(setSecondPerson(key, true), { code: 'FORBIDDEN' })
   const remove = (user_id: string) =>
     bus.call(people.removeUser.call, { caller: owner, ...none, params: { user_id } })
-  const idOf = ({ actor }: typeof admin) => (actor.kind === 'user' ? actor.user_id : '')
-  await remove(idOf(admin))
+  await remove(userIdOf(admin))
   await casino.add('DEVELOPER')
   await t.rejects(setSecondPerson(owner, true), { code: 'CONFLICT', message: /Nobody could approve/ })
 
   const second = await casino.add('ADMIN')
   t.equal((await setSecondPerson(owner, true)).body.second_person, true)
-  await t.rejects(remove(idOf(second)), { code: 'CONFLICT', message: /second person/ })
-  const demotion = { caller: owner, ...none, params: { user_id: idOf(second) } }
+  await t.rejects(remove(userIdOf(second)), { code: 'CONFLICT', message: /second person/ })
+  const demotion = { caller: owner, ...none, params: { user_id: userIdOf(second) } }
   await t.rejects(bus.call(people.patchUser.call, { ...demotion, body: { role: 'SUPPORT' } }), {
     code: 'CONFLICT',
   })
-  await casino.add('ADMIN')
-  await remove(idOf(second))
+  const third = { email: 'third@casino.example', name: 'Third', role: 'ADMIN' as const }
+  const body = { ...third, password: 'a long enough password' }
+  const invite = () => bus.call(people.inviteUser.call, { caller: owner, ...none, body })
+  await casino.approve(second, await asked(invite()))
+  await invite()
+  await remove(userIdOf(second))
   t.match(await casino.audit('business.change'), [{ before: {}, after: { second_person: true } }])
 })
 
@@ -205,14 +215,6 @@ t.test('a service asks in the name of nobody whose token it has not, and for its
   t.strictSame(await casino.list(), [])
   t.match(await ask(owner, owner, move), { approval: { status: 'PENDING' } })
 })
-
-const idOf = (error: unknown): string => {
-  if (error instanceof ServiceError && error.code === 'APPROVAL_NEEDED') return error.details?.[0]?.message ?? ''
-  throw error
-}
-const asked = (work: Promise<unknown>) => work.then(() => 'done at once', idOf)
-const userIdOf = ({ actor }: { actor: { kind: string } }) =>
-  'user_id' in actor && typeof actor.user_id === 'string' ? actor.user_id : ''
 
 t.test('an unscoped LIVE key and an OWNER or ADMIN are made by who asked, once it is approved', async (t) => {
   const casino = await startApprovalCasino(t)

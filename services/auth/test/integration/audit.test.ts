@@ -50,7 +50,8 @@ async function watchedAccount() {
   await call(endpoints.patchBusiness.call, { caller: boss, ...none, body: { second_person: true } })
   const live = { ...boss.scope, environment: 'LIVE' } as const
   const asker = { ...auth.callerAs(operatorId, body.user_id), scope: live }
-  const key = { name: 'Key', environment: 'LIVE' as const, scopes: [], ip_allowlist: [] }
+  const scopes = ['games:read' as const]
+  const key = { name: 'Key', environment: 'LIVE' as const, scopes, ip_allowlist: [] }
   return {
     ...{ operatorId, boss, bossId },
     ask: async () => {
@@ -88,6 +89,7 @@ const newKey = async () =>
   ).body
 const key = await newKey()
 const watched = await watchedAccount()
+const unwatched = await watchedAccount()
 const brand = { name: 'Lobby' }
 const view = { name: 'Refused', page: '/rounds', query: 'status=FAILED' }
 const totp = { secret: '' }
@@ -195,6 +197,19 @@ await holdAudit(t, {
       run: async () => {
         const params = { approval_id: await watched.ask() }
         await call(approvals.approveApproval.call, { caller: watched.boss, ...none, params })
+        return []
+      },
+    },
+    'auth.v1.ops.approval-approve': {
+      act: 'approval.approve',
+      actor: byOperations,
+      operatorId: unwatched.operatorId,
+      run: async () => {
+        const approval_id = await unwatched.ask()
+        // Nobody of the account is left who could.
+        const people = auth.db.collection<{ _id: string }>('users')
+        await people.updateOne({ _id: unwatched.bossId }, { $set: { role: 'VIEWER' } })
+        await call(ops.opsApprove, { order, operator: unwatched.operatorId, approval_id })
         return []
       },
     },

@@ -49,6 +49,7 @@ const { scoped, accountWide, internal, table } = linesFor<Ids>()
 const page = { limit: 10 }
 const scopedRecord =
   'inserts a record that names its own account; its id is ours or one claimed by that account'
+const chains = 'called by sign-audit-heads.ts and for operations, which verify the chain of every account'
 const orders = 'called for orders of operations people alone, who work on every account'
 const platformWide = 'belongs to the platform; no record of it names an account'
 const minting = 'called by mint-token.ts alone, which knows an account by the api_key and checks its secret'
@@ -88,8 +89,11 @@ await holdIsolation(t, {
         approvals.openOf(account, { type: 'credential', id: apiKey }),
       ),
       page: accountWide((account) => approvals.page(account, page)),
+      noteOperations: accountWide((account, { approvalId }) =>
+        approvals.noteOperations(account, approvalId, { by: 'ann', reason: null, at: now }, entry),
+      ),
       approve: accountWide((account, { approvalId }) =>
-        approvals.approve(account, approvalId, { decidedBy, now, dueAt: later }, entry),
+        approvals.approve(account, approvalId, { decidedBy, now, dueAt: later, expiresAt: later }, entry),
       ),
       postpone: accountWide((account, { approvedId }) =>
         approvals.postpone(account, approvedId, new Date(later.getTime() + 1)),
@@ -107,6 +111,13 @@ await holdIsolation(t, {
       has: accountWide((account) => audits.has(account, knownEntry.audit_id)),
       page: accountWide((account) => audits.page(account, {}, page)),
       pageOfOperations: internal(orders),
+      links: internal(chains),
+      unlinked: internal(chains),
+      head: accountWide((account) => audits.head(account)),
+      headOfPlatform: internal(chains),
+      headsDue: internal(chains),
+      lastLink: internal(chains),
+      sign: internal(chains),
     }),
     createIdempotencyStore: table(idempotency, {
       claim: scoped((scope, { idempotencyKey }) => idempotency.claim({ scope, idempotencyKey }, claim)),
@@ -118,7 +129,7 @@ await holdIsolation(t, {
       remove: accountWide((account) => operators.remove(account)),
       find: accountWide((account) => operators.find(account)),
       change: accountWide((account) => operators.change(account, { name: 'changed' }, entry)),
-      endGuard: accountWide((account) => operators.endSecondPerson(account, ids.approvalId, entry)),
+      endGuard: accountWide((account) => operators.endGuard(account, 'secondPerson', newId('apr'), entry)),
       owners: accountWide((account) => operators.owners(account)),
       addOwner: accountWide((account) => operators.addOwner(account, newId('usr'))),
       removeInactiveOwners: accountWide((account, { userId }) =>
@@ -254,7 +265,9 @@ async function makeThings(): Promise<void> {
     },
     accessPending: false,
   })
-  await audits.append([knownEntry])
+  await audits.append([{ entry: knownEntry, source: 'auth', proof: 'none' }], new Date())
+  const signed = { seq: 1, hash: 'x', at: now, jws: 'x' }
+  await audits.sign({ _id: operatorId, unsigned: null, dueAt: now }, signed, later)
   await idempotency.claim({ scope: owner, idempotencyKey }, { ...claim, newId: () => brandId })
   await brands.insert({ _id: brandId, operatorId, name: 'The brand', createdAt: now })
   await views.insert({

@@ -54,6 +54,7 @@ export function createGameHandlers({ games, bus }: { games: Games; bus: Bus }): 
       await requireApproved({ order, seen, by }, { bus, context })
       const { slug, patch } = order
       return { result: await games.changeApproved(account, slug, patch, Number(seen), by) }
+    }),
     handler(opsSetGameLimits, async ({ order, operatorId, slug, currency, limits }, { requestId }) => {
       const named = { operatorId, slug, currency }
       const { entry, settings } = await games.setLimits(named, limits, order, requestId)

@@ -7,11 +7,13 @@ import {
   opsListAudit,
 } from '@pitboss/contracts/calls/auth-ops'
 import { opsSetGame, opsSetGameLimits } from '@pitboss/contracts/calls/rounds'
+import { ServiceError } from '@pitboss/errors/service-error'
 import { type Command, Option } from 'commander'
 import { readOperator } from '../account-flags.ts'
 import { UsageError } from '../failures.ts'
 import { needsReason, onRun, withChangeFlags, withCommonFlags } from '../ops-run.ts'
 import { textTable } from '../output.ts'
+import { verifyAudit } from '../verify-audit.ts'
 import { readCount } from '../read-flags.ts'
 
 /** `platform show|set` and `game set|limits`. Source: docs/contract.md, section 10. */
@@ -98,7 +100,7 @@ export function keyCommands(program: Command): void {
   })
 }
 
-/** `audit list`: who changed what, when and why, newest first. Source: docs/contract.md, section 10. */
+/** `audit list|verify`: who changed what, when and why, newest first, and whether the log is whole. Source: docs/contract.md, section 10. */
 export function auditCommands(program: Command): void {
   const noun = program.command('audit').description('who changed what')
   const list = withCommonFlags(noun.command('list').description('newest first')).option(
@@ -110,5 +112,19 @@ export function auditCommands(program: Command): void {
   onRun(list, async ({ bus, show }, flags) => {
     const { data } = await bus.call(opsListAudit, { cursor: null, limit: flags.limit })
     show(data, textTable(data))
+  })
+
+  const check = withCommonFlags(
+    noun
+      .command('verify [operator]')
+      .description('recompute the chain of an account, or of what belongs to none; exit code 1 for a fault'),
+  )
+  onRun(check, async ({ bus, show }, operator: string | undefined) => {
+    const verified = await verifyAudit(bus, operator ?? null, new Date())
+    const { entries, signed_until, signed_at, faults } = verified
+    const until = signed_until === null ? 'not signed yet' : `signed until ${signed_until} at ${signed_at}`
+    const found = faults.map(({ seq, what }) => `${seq}: ${what}`)
+    show(verified, [`${entries} entries, ${until}`, ...(found.length === 0 ? ['no fault'] : found)].join('\n'))
+    if (faults.length > 0) throw new ServiceError('CONFLICT', { message: 'The audit log was changed.' })
   })
 }

@@ -1,11 +1,9 @@
-import { auditRecordSchema } from '@pitboss/contracts/audit'
-import { pageOf } from '@pitboss/contracts/primitives'
+import { auditPageSchema } from '@pitboss/contracts/audit'
 import { Empty } from '../parts/empty.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import type { Filter } from '../parts/list-view.tsx'
 import { Moment } from '../parts/moment.tsx'
 
-const auditPage = pageOf(auditRecordSchema)
 const filters: readonly Filter[] = [
   { name: 'actor', label: 'Who' },
   { name: 'act', label: 'Act' },
@@ -43,7 +41,7 @@ export default function Audit() {
       about="Who changed what, in both environments. No secret is in here."
       needs="GET /v1/dashboard/audit"
       path="dashboard/audit"
-      schema={auditPage}
+      schema={auditPageSchema}
       filters={filters}
       anyTime="Any time"
       byEnvironment={false}
@@ -52,8 +50,14 @@ export default function Audit() {
         { title: 'When', cell: ({ at }) => <Moment at={at} /> },
         {
           title: 'Who',
-          cell: ({ actor, approval }) =>
-            approval === undefined ? actor.name : `${actor.name}, approved by ${approval.email}`,
+          cell: ({ actor, approval, proof, source }) => (
+            <>
+              {approval === undefined ? actor.name : `${actor.name}, approved by ${approval.email}`}
+              {proof === 'none' && source !== 'auth' && actor.kind !== 'operations' && (
+                <span className="quiet"> (by the word of {source} alone)</span>
+              )}
+            </>
+          ),
         },
         { title: 'Act', cell: ({ act }) => <code className="nowrap">{act}</code> },
         {

@@ -97,8 +97,9 @@ export function onRun(command: Command, work: (run: OpsRun, ...given: Given) => 
 /** Connects with the rights of the ops user, runs `work` and hangs up. */
 export async function runOps(command: Command, work: (run: OpsRun) => Promise<void>): Promise<void> {
   const { json, dataDir, yes, dryRun, reason, by } = common.parse(command.opts())
+  const isOrder = !dryRun && command.options.some(({ long }) => long === '--by')
+  const order = { by: by ?? personOf(process.env, isOrder), reason: reason ?? null, dryRun }
   const { nats_url: url, nats_nkey_seed: nkeySeed } = findConnection(dataDir)
-  const order = { by: by ?? personOf(process.env), reason: reason ?? null, dryRun }
   const logger = pino({ level: 'error' }, pino.destination(2))
   const bus = await connectBus({ url, nkeySeed, service: 'ops', logger, patient: false }).catch(
     (cause: unknown) => {
@@ -146,9 +147,12 @@ export async function runOps(command: Command, work: (run: OpsRun) => Promise<vo
 /**
  * Name of who gives the order, where no flag says it: on a machine of one's own that is its user. A container
  * may run under a number that has no name.
+ * @throws UsageError for an order in production, which names a person itself
  */
-function personOf({ PITBOSS_OPS_BY }: NodeJS.ProcessEnv): string {
+function personOf({ PITBOSS_OPS_BY, NODE_ENV }: NodeJS.ProcessEnv, isOrder: boolean): string {
   if (PITBOSS_OPS_BY !== undefined && PITBOSS_OPS_BY !== '') return readPerson(PITBOSS_OPS_BY)
+  if (isOrder && NODE_ENV === 'production')
+    throw new UsageError('--by, or PITBOSS_OPS_BY, is needed: the audit log names who gives an order')
   try {
     return userInfo().username
   } catch {

@@ -291,6 +291,8 @@ t.test('the ops command on a running stack', { jobs: 2 }, async (t) => {
       'never over a file',
     )
     t.match(await run('player', 'erase', ...ofExported), { code: 2 }, 'not without a reason')
+    for (const ofWhom of [[demo.operator_id], []])
+      t.match(await one('audit', 'verify', ...ofWhom), { faults: [] }, 'the audit log is whole')
     t.strictSame(await one('player', 'erase', ...ofExported, '--dry-run'), { erased: 0, kept: 0 })
 
     const timeline = z.array(z.looseObject({ at: z.string(), what: z.string() })).parse(dossier.timeline)

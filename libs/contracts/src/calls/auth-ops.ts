@@ -10,7 +10,7 @@ import { pageOf } from '../primitives.ts'
 
 /** An order of the operations command: its author and reason. */
 export const opsOrder = z.strictObject({
-  by: z.string().max(128),
+  by: z.string().min(1).max(128),
   reason: z.string().max(512).nullable(),
   dryRun: z.boolean(),
 })

@@ -66,7 +66,7 @@ export function createChangeOwnLogin(deps: AuthDeps) {
     const message = 'is needed: a code of the second factor, or a recovery code'
     if (code === undefined)
       throw new ServiceError('INVALID_CREDENTIALS', { details: [{ path: 'code', message }] })
-    if (await secondFactor.use(user, code)) return
+    if (await secondFactor.use(user, code, 'known')) return
     throw await refusal(user, by, 'totp.refused', 'code', 'is wrong or was used already')
   }
 

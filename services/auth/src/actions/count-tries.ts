@@ -4,7 +4,7 @@ import type { CountedTries } from '../storage/second-factors.ts'
 import type { UserDocument } from '../storage/people-store.ts'
 import type { AuthDeps } from './deps.ts'
 
-const secrets = { codeTries: 'codes', passwordTries: 'passwords' } as const
+const secrets = { codeTries: 'codes', knownCodeTries: 'codes', passwordTries: 'passwords' } as const
 
 /** Counts a person's tries of a code or of the current password. Source: docs/contract.md, section 3. */
 export function createCountTries({ stores: { people }, clock }: Pick<AuthDeps, 'stores' | 'clock'>) {

@@ -118,6 +118,14 @@ export function createLogIn(deps: AuthDeps) {
     )
   }
 
+  /** Whether a person has a session that began on the device of this cookie. */
+  function knowsDevice(device: string | undefined): (user: UserDocument) => boolean {
+    const hashes = device === undefined ? [] : tokenHash.candidates(`device/${device}`)
+    const now = clock.now()
+    return ({ sessions = [] }) =>
+      sessions.some(({ deviceHash = '', expiresAt }) => expiresAt > now && hashes.includes(deviceHash))
+  }
+
   /**
    * Finds the one person whom address and password fit. An unknown address takes as long as a wrong password.
    * @throws ServiceError INVALID_CREDENTIALS; VALIDATION_ERROR at `operator_id` when several accounts fit;
@@ -128,11 +136,7 @@ export function createLogIn(deps: AuthDeps) {
     const operatorId = handle === undefined ? null : (operatorIdOf(handle) ?? '')
     const lane = { signIn: email.toLowerCase() }
     const all = await people.activeWithEmail(email.toLowerCase(), operatorId)
-    const hashes = device === undefined ? [] : tokenHash.candidates(`device/${device}`)
-    const now = clock.now()
-    const knows = ({ sessions = [] }: UserDocument) =>
-      sessions.some(({ deviceHash = '', expiresAt }) => expiresAt > now && hashes.includes(deviceHash))
-    const named = knownDeviceOnly === true ? all.filter(knows) : all
+    const named = knownDeviceOnly === true ? all.filter(knowsDevice(device)) : all
     if (knownDeviceOnly === true && named.length === 0)
       throw new ServiceError('RATE_LIMITED', { retryAfterS: strangersWaitS })
     const fitting: { user: UserDocument; passwordHash: string }[] = []
@@ -159,7 +163,8 @@ export function createLogIn(deps: AuthDeps) {
     const { user, passwordHash } = await findPerson(request)
     if (user.totp?.confirmed === true) {
       if (totp === null) throw codeNeeded('is needed: the account uses a second factor')
-      if (!(await secondFactor.use(user, totp))) throw codeNeeded('is wrong or was used already')
+      const from = knowsDevice(request.device)(user) ? 'known' : 'stranger'
+      if (!(await secondFactor.use(user, totp, from))) throw codeNeeded('is wrong or was used already')
     }
     const operator = await operators.find(user)
     if (operator?.suspended === true) throw new ServiceError('OPERATOR_SUSPENDED')

@@ -64,11 +64,12 @@ export function createSecondFactor(deps: AuthDeps) {
     },
 
     /**
-     * Uses up a code of the app, or a recovery code. False when it is neither.
+     * Uses up a code of the app, or a recovery code. False when it is neither. Wrong codes of strangers make
+     * nobody wait who is known: by a session, or by the device of one.
      * @throws ServiceError RATE_LIMITED after wrong codes
      */
-    use: (user: UserDocument, code: string): Promise<boolean> =>
-      tried(user, 'codeTries', async () => {
+    use: (user: UserDocument, code: string, from: 'known' | 'stranger'): Promise<boolean> =>
+      tried(user, from === 'known' ? 'knownCodeTries' : 'codeTries', async () => {
         if (await useTotpCode(user, code)) return true
         return people.takeRecoveryCode(user, user._id, tokenHash.candidates(code))
       }),

@@ -25,6 +25,8 @@ export type UserDocument = AccessSubject &
     recoveryHashes: string[]
     /** Tries of a code since the last right one, and the time of the next. */
     codeTries?: { count: number; nextAt: Date } | null
+    /** The same from devices that have a session of the person. */
+    knownCodeTries?: { count: number; nextAt: Date } | null
     /** The same of the current password, where a signed-in person has to give it. */
     passwordTries?: { count: number; nextAt: Date } | null
     invitation: { hash: string; expiresAt: Date } | null

@@ -5,8 +5,11 @@ import { unpublishedChange } from './access-change.ts'
 import type { AccountScope } from './page.ts'
 import type { UserDocument } from './people-store.ts'
 
-/** Tries since the last right one: of a code, or of the current password of a signed-in person. */
-export type CountedTries = 'codeTries' | 'passwordTries'
+/**
+ * Tries since the last right one: of a code by strangers, of a code from devices with a session, or of the
+ * current password of a signed-in person.
+ */
+export type CountedTries = 'codeTries' | 'knownCodeTries' | 'passwordTries'
 
 /** The part of the store of people that is about their second factors and counted tries. */
 export function secondFactorsIn(users: Collection<UserDocument>) {

@@ -10,6 +10,7 @@ const harmless: Readonly<Record<string, readonly string[]>> = {
   PITBOSS_ALLOW_LOOPBACK_WALLETS: ['no'],
   PITBOSS_FAILPOINTS: [],
   PITBOSS_SERVICE_ENTRIES: [],
+  NODE_TLS_REJECT_UNAUTHORIZED: ['1'],
 }
 
 /** Of 32 random bytes fewer are different, or differ from their neighbour otherwise, never in practice. */
@@ -19,7 +20,7 @@ const meshRemedy = 'or PITBOSS_ENCRYPTED_NETWORK=yes where the network itself en
 
 /**
  * The settings that production refuses: those of tests, connections in plain text or without a login (but to
- * this machine), and master keys that nobody drew at random. Values are never repeated: they may hold
+ * this machine), proxies of any address, and master keys that nobody drew at random. Values are never repeated: they may hold
  * secrets.
  */
 export function productionProblems(settings: Settings): Problem[] {
@@ -39,6 +40,7 @@ export function productionProblems(settings: Settings): Problem[] {
     ...given('MONGODB_URL', (text) => mongodbProblem(text, mayBePlain)),
     ...given('PITBOSS_BASE_URL', baseUrlProblem),
     ...given('PITBOSS_MASTER_KEYS', masterKeysProblem),
+    ...given('PITBOSS_TRUSTED_PROXIES', trustedProxiesProblem),
   ]
 }
 
@@ -89,6 +91,12 @@ function baseUrlProblem(text: string): string | null {
   const url = URL.parse(text)
   if (url === null || url.protocol === 'https:' || isLoopback(url.hostname)) return null
   return "without TLS; players' tokens and the dashboard's cookie travel over it: use the https:// address"
+}
+
+function trustedProxiesProblem(text: string): string | null {
+  const ranges = text.split(',').map((one) => one.trim())
+  if (!ranges.some((range) => /\/0+$/.test(range))) return null
+  return 'every client would write its own address, past allowlists and limits; name your proxies'
 }
 
 function masterKeysProblem(text: string): string | null {

@@ -205,6 +205,13 @@ await t.test('random master keys are never refused', async (t) => {
 await t.test('production refuses what makes tests possible', async (t) => {
   t.strictSame(problems(production), [])
   t.strictSame(problems({ ...production, PITBOSS_TIME_SCALE: '1', PITBOSS_ALLOW_LOOPBACK_WALLETS: 'no' }), [])
+  for (const [name, text] of [
+    ['NODE_TLS_REJECT_UNAUTHORIZED', '0'],
+    ['PITBOSS_TRUSTED_PROXIES', '10.0.0.1, ::/0'],
+    ['PITBOSS_TRUSTED_PROXIES', '0.0.0.0/0'],
+  ] as const)
+    t.strictSame(problems({ ...production, [name]: text }), [name])
+  t.strictSame(problems({ ...production, PITBOSS_TRUSTED_PROXIES: '10.0.0.0/8' }), [])
   t.strictSame(problems({ ...production, PITBOSS_TIME_SCALE: '60' }), ['PITBOSS_TIME_SCALE'])
   t.strictSame(problems({ ...production, PITBOSS_ALLOW_LOOPBACK_WALLETS: 'yes' }), [
     'PITBOSS_ALLOW_LOOPBACK_WALLETS',

@@ -14,6 +14,8 @@ const elsewhere = (namespace: string, more: object, labels: Record<string, strin
   ports: [],
 })
 
+const engines = { 'pitboss-role': 'engines' }
+
 /** Everybody who could open or take a connection, by name. */
 function partiesOf(manifests: readonly Manifest[]): Map<string, Party> {
   const namespace = manifests.find(({ kind }) => kind === 'Namespace')?.metadata.name ?? ''
@@ -34,8 +36,10 @@ function partiesOf(manifests: readonly Manifest[]): Map<string, Party> {
     ['dns', elsewhere('kube-system', {}, { 'k8s-app': 'kube-dns' })],
     ['internet', { kind: 'address', ip: '8.8.8.8' }],
     ['metadata', { kind: 'address', ip: '169.254.169.254' }],
-    ['nats', elsewhere('nats', {}, { 'app.kubernetes.io/name': 'nats' })],
-    ['mongodb', elsewhere('mongodb', {}, { 'app.kubernetes.io/name': 'mongodb' })],
+    ['nats', elsewhere('nats', engines, { 'app.kubernetes.io/name': 'nats' })],
+    ['mongodb', elsewhere('mongodb', engines, { 'app.kubernetes.io/name': 'mongodb' })],
+    ['another nats', elsewhere('neighbour', {}, { 'app.kubernetes.io/name': 'nats' })],
+    ['another mongodb', elsewhere('neighbour', {}, { 'app.kubernetes.io/name': 'mongodb' })],
     ...pods,
   ])
 }
@@ -122,10 +126,19 @@ t.test('what the code never calls, the network does not let through either', asy
     '0.1.2.3',
     '224.0.0.1',
     '255.255.255.255',
+    '192.0.0.1',
+    '192.0.2.1',
+    '198.51.100.1',
+    '203.0.113.1',
+    '168.63.129.16',
     '::1',
     'fd00::1',
     'fe80::1',
     'ff02::1',
+    '2002:a00:1::1',
+    '2001:0:a00:1::1',
+    '2001:db8::1',
+    '3fff::1',
   ]
   const public_ = ['8.8.8.8', '1.1.1.1', '2606:4700:4700::1111']
   t.ok(webhooks)

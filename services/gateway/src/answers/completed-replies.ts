@@ -1,4 +1,5 @@
 import { mintLaunchToken, signDocument } from '@pitboss/contracts/calls/auth'
+import { csvField } from '@pitboss/contracts/csv-field'
 import { reportSchema } from '@pitboss/contracts/objects/report'
 import { manifestSchema } from '@pitboss/contracts/endpoints/events'
 import { sessionSchema } from '@pitboss/contracts/objects/session'
@@ -99,11 +100,6 @@ function toCsv(rows: readonly Row[]): string {
   const shown = columns.filter(
     (column) => !optional.has(column) || rows.some((row) => row[column] !== undefined),
   )
-  const lines = rows.map((row) => shown.map((column) => field(row[column])).join(','))
+  const lines = rows.map((row) => shown.map((column) => csvField(String(row[column] ?? ''))).join(','))
   return `${[shown.join(','), ...lines].join('\r\n')}\r\n`
-}
-
-function field(value: string | number | null | undefined): string {
-  const text = value === null || value === undefined ? '' : String(value)
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

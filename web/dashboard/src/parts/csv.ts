@@ -1,12 +1,4 @@
-/** Characters with which a spreadsheet begins a formula. */
-const formula = /^[=+\-@\t\r]/
-const number = /^-?\d+(\.\d+)?$/
-
-/** One field: no spreadsheet takes it for a formula; quoted where it must be. */
-function csvField(text: string): string {
-  const safe = formula.test(text) && !number.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
-}
+import { csvField } from '@pitboss/contracts/csv-field'
 
 /** Rows as CSV after RFC 4180, formula-safe. */
 export function csvText(rows: readonly (readonly string[])[]): string {

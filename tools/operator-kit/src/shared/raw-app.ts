@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import fastify, { type FastifyInstance } from 'fastify'
 import { z } from 'zod'
 
@@ -10,6 +11,10 @@ export function createRawApp(): FastifyInstance {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
     done(null, body)
   })
+  app.addHook('onRequest', async ({ url, headers }, reply) => {
+    if (!/^\/(demo|sandbox)([/?]|$)/.test(url) || isOwnHost(headers.host)) return
+    await reply.code(421).send({ message: 'This is for 127.0.0.1 and localhost alone.' })
+  })
   app.setErrorHandler(async (error, _request, reply) => {
     const statusCode = statusOf(error)
     if (statusCode === 500) process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
@@ -17,6 +22,16 @@ export function createRawApp(): FastifyInstance {
     return reply.code(statusCode).send({ status: 'INVALID_REQUEST', message: messageOf(error), details })
   })
   return app
+}
+
+/**
+ * Whether a request names this server by an address, or as localhost. A page of another site may make a name
+ * of its own lead here, and its browser then says that name.
+ */
+function isOwnHost(host: string | undefined): boolean {
+  const url = `http://${host ?? 'localhost'}`
+  const name = URL.canParse(url) ? new URL(url).hostname : ''
+  return isIP(name.replace(/^\[|\]$/g, '')) !== 0 || name === 'localhost' || name.endsWith('.localhost')
 }
 
 /** The raw body of a request to a raw app; empty when there was none. */

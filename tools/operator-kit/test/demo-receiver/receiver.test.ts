@@ -111,3 +111,11 @@ await t.test('what was received survives a restart', async (t) => {
   await after.control('DELETE', '/demo/received')
   t.same(await after.received(), [])
 })
+
+t.test('what is kept is shown under the names of this machine alone', async (t) => {
+  const { app } = await startReceiver(t)
+  const statusFor = async (host: string, url = '/demo/received') =>
+    (await app.inject({ method: 'GET', url, headers: { host } })).statusCode
+  for (const host of ['127.0.0.1:9000', 'localhost:9000', '[::1]:9000']) t.equal(await statusFor(host), 200)
+  for (const url of ['/demo/received', '/demo', '/demo?x']) t.equal(await statusFor('evil.example', url), 421)
+})

@@ -73,5 +73,7 @@ function headFaults(links: readonly AuditLink[], head: AuditHead, keptFrom: Date
   const signed = links.find(({ seq }) => seq === head.seq)
   if (signed === undefined)
     return new Date(head.at) <= keptFrom ? [] : [{ seq: head.seq, what: `is missing: signed at ${head.at}` }]
-  return signed.hash === head.hash ? [] : [{ seq: head.seq, what: `is another than was signed at ${head.at}` }]
+  return signed.hash === head.hash
+    ? []
+    : [{ seq: head.seq, what: `is another than was signed at ${head.at}` }]
 }

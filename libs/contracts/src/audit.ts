@@ -54,12 +54,14 @@ export const auditPageSchema = pageOf(auditRecordSchema).extend({
 })
 
 /** A record on its way to auth. `operator_id` is null for what belongs to no account. */
-export const auditEntrySchema = auditRecordSchema.omit({ seq: true, hash: true, taken_at: true, source: true, proof: true }).extend({
-  operator_id: uuid.nullable(),
-  reason: z.string().nullable(),
-  /** The token of the author's request, on its way to auth alone. */
-  token: z.string().max(4096).optional(),
-})
+export const auditEntrySchema = auditRecordSchema
+  .omit({ seq: true, hash: true, taken_at: true, source: true, proof: true })
+  .extend({
+    operator_id: uuid.nullable(),
+    reason: z.string().nullable(),
+    /** The token of the author's request, on its way to auth alone. */
+    token: z.string().max(4096).optional(),
+  })
 export type AuditEntry = z.infer<typeof auditEntrySchema>
 
 /**

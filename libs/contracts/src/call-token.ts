@@ -68,7 +68,9 @@ export function tokenOfOperator<Request>(
 }
 
 /** The token of the key or person who is the author of a change; a service passes it on with its own call. */
-export function tokenOfAuthor<Request extends { readonly by: Pick<ActedBy, 'operator_id' | 'actor'> }>(): TokenRule<Request> {
+export function tokenOfAuthor<
+  Request extends { readonly by: Pick<ActedBy, 'operator_id' | 'actor'> },
+>(): TokenRule<Request> {
   return {
     audiences: ['dashboard', 'operator-api'],
     leewayS,

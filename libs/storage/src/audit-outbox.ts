@@ -219,7 +219,8 @@ export function createAuditOutbox({
 /** The token that came with a call, from the arguments of its handler. */
 function tokenIn(args: readonly unknown[]): string | undefined {
   for (const arg of args) {
-    const token: unknown = typeof arg === 'object' && arg !== null ? Reflect.get(arg, 'senderToken') : undefined
+    const token: unknown =
+      typeof arg === 'object' && arg !== null ? Reflect.get(arg, 'senderToken') : undefined
     if (typeof token === 'string') return token
   }
   return undefined

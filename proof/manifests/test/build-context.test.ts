@@ -25,14 +25,19 @@ const sources = [
 /** The pattern of an ignore file as an expression over paths. One without a slash holds at any depth. */
 function expressionOf(pattern: string): RegExp {
   const isDeep = !pattern.replace(/\/$/, '').includes('/') || pattern.startsWith('**/')
-  const name = pattern.replace(/^\*\*\//, '').replace(/^\//, '').replace(/\/$/, '')
+  const name = pattern
+    .replace(/^\*\*\//, '')
+    .replace(/^\//, '')
+    .replace(/\/$/, '')
   const text = name.replace(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll('*', '[^/]*')
   return new RegExp(`^${isDeep ? '(.*/)?' : ''}${text}(/.*)?$`)
 }
 
 for (const file of ['.gitignore', 'deploy/Dockerfile.dockerignore']) {
   t.test(`${file} leaves out what opens an installation`, (t) => {
-    const patterns = read(file).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+    const patterns = read(file)
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
     const isIgnored = (path: string) => patterns.some((pattern) => expressionOf(pattern).test(path))
     for (const path of secrets) t.ok(isIgnored(path), path)
     for (const path of sources) t.notOk(isIgnored(path), path)
@@ -41,8 +46,8 @@ for (const file of ['.gitignore', 'deploy/Dockerfile.dockerignore']) {
 }
 
 t.test('an image is built of what is named, and of nothing that holds secrets', (t) => {
-  const copied = [...read('deploy/Dockerfile').matchAll(/^COPY (?!--from)(.+)$/gm)].flatMap(([, words = '']) =>
-    words.split(' ').slice(0, -1),
+  const copied = [...read('deploy/Dockerfile').matchAll(/^COPY (?!--from)(.+)$/gm)].flatMap(
+    ([, words = '']) => words.split(' ').slice(0, -1),
   )
   t.ok(copied.length > 0)
   for (const name of copied) {

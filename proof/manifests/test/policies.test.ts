@@ -66,13 +66,19 @@ const breaches: readonly [RegExp, Change, where?: 'pod' | 'containers'][] = [
   [/account of its name/, (pod) => Object.assign(pod, { serviceAccountName: 'auth' }), 'pod'],
   [/account of its name/, (pod) => Reflect.deleteProperty(pod, 'serviceAccountName'), 'pod'],
   [/by digest/, (_, one) => Object.assign(one, { image: 'registry.example.com/pitboss/gateway:1' })],
-  [/from your registry/, (_, one) => Object.assign(one, { image: `evil.example/x@sha256:${'0'.repeat(64)}` })],
+  [
+    /from your registry/,
+    (_, one) => Object.assign(one, { image: `evil.example/x@sha256:${'0'.repeat(64)}` }),
+  ],
   [
     /image of its name/,
     (_, one) => Object.assign(one, { image: `registry.example.com/pitboss/auth@sha256:${'0'.repeat(64)}` }),
   ],
   [/come from a Secret/, (_, one) => setting(one, { name: 'MONGODB_URL', value: 'mongodb://db' })],
-  [/its own Secret/, (_, one) => setting(one, { name: 'X', valueFrom: { secretKeyRef: { name: 'auth-secrets' } } })],
+  [
+    /its own Secret/,
+    (_, one) => setting(one, { name: 'X', valueFrom: { secretKeyRef: { name: 'auth-secrets' } } }),
+  ],
   [/key by key/, (_, one) => Object.assign(one, { envFrom: [{ secretRef: { name: 'gateway-secrets' } }] })],
   [/stay unset/, (_, one) => setting(one, { name: 'LD_PRELOAD', value: '/tmp/x.so' })],
   [/NODE_ENV/, (_, one) => setting(one, { name: 'NODE_ENV', value: 'development' })],
@@ -104,44 +110,59 @@ const templateSchema = z.looseObject({
 })
 type Template = z.infer<typeof templateSchema>
 
-t.test('every rule about pods holds for every kind that holds one, and for each of its containers', async (t) => {
-  const manifests = await renderOverlay('production')
-  const gateway = manifests.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'gateway')
-  const namespaces = manifests.filter(({ kind }) => kind === 'Namespace')
-  const { template: given } = z.object({ template: templateSchema }).parse(gateway?.spec)
-  const template = () => structuredClone(given)
-  const messagesFor = (kind: string, given: Template) => {
-    const { labels, ...made } = z
-      .looseObject({ apiVersion: z.string(), labels: z.record(z.string(), z.string()).optional() })
-      .parse(kinds[kind]?.(given))
-    const metadata = { name: 'tried', namespace: gateway?.metadata.namespace ?? '', ...(labels && { labels }) }
-    const manifest = { ...made, kind, metadata }
-    return evaluatePolicies(policies, [...namespaces, manifest]).map(({ message }) => message)
-  }
-  const hit = new Set<string>()
-  for (const kind of Object.keys(kinds)) {
-    t.strictSame(messagesFor(kind, template()), [], `${kind}: as we give it`)
-    for (const [message, change, where] of breaches) {
-      for (const list of ['containers', 'initContainers', 'ephemeralContainers'] as const) {
-        if ((where === 'pod' && list !== 'containers') || (where === 'containers' && list === 'ephemeralContainers'))
-          continue
-        const broken = template()
-        const [first = {}] = structuredClone(broken.spec.containers)
-        const container = list === 'containers' ? (broken.spec.containers[0] ?? {}) : first
-        if (list !== 'containers') Object.assign(broken.spec, { [list]: [container] })
-        change(broken.spec, container)
-        const said = messagesFor(kind, broken)
-        for (const one of said) hit.add(one)
-        t.ok(said.some((one) => message.test(one)), `${kind}, ${list}: ${message}`)
+t.test(
+  'every rule about pods holds for every kind that holds one, and for each of its containers',
+  async (t) => {
+    const manifests = await renderOverlay('production')
+    const gateway = manifests.find(
+      ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'gateway',
+    )
+    const namespaces = manifests.filter(({ kind }) => kind === 'Namespace')
+    const { template: given } = z.object({ template: templateSchema }).parse(gateway?.spec)
+    const template = () => structuredClone(given)
+    const messagesFor = (kind: string, given: Template) => {
+      const { labels, ...made } = z
+        .looseObject({ apiVersion: z.string(), labels: z.record(z.string(), z.string()).optional() })
+        .parse(kinds[kind]?.(given))
+      const metadata = {
+        name: 'tried',
+        namespace: gateway?.metadata.namespace ?? '',
+        ...(labels && { labels }),
+      }
+      const manifest = { ...made, kind, metadata }
+      return evaluatePolicies(policies, [...namespaces, manifest]).map(({ message }) => message)
+    }
+    const hit = new Set<string>()
+    for (const kind of Object.keys(kinds)) {
+      t.strictSame(messagesFor(kind, template()), [], `${kind}: as we give it`)
+      for (const [message, change, where] of breaches) {
+        for (const list of ['containers', 'initContainers', 'ephemeralContainers'] as const) {
+          if (
+            (where === 'pod' && list !== 'containers') ||
+            (where === 'containers' && list === 'ephemeralContainers')
+          )
+            continue
+          const broken = template()
+          const [first = {}] = structuredClone(broken.spec.containers)
+          const container = list === 'containers' ? (broken.spec.containers[0] ?? {}) : first
+          if (list !== 'containers') Object.assign(broken.spec, { [list]: [container] })
+          change(broken.spec, container)
+          const said = messagesFor(kind, broken)
+          for (const one of said) hit.add(one)
+          t.ok(
+            said.some((one) => message.test(one)),
+            `${kind}, ${list}: ${message}`,
+          )
+        }
       }
     }
-  }
-  const rules = z.object({ spec: z.object({ validations: z.array(z.object({ message: z.string() })) }) })
-  const all = policies
-    .filter(({ kind, metadata }) => kind === 'ValidatingAdmissionPolicy' && !/settings/.test(metadata.name))
-    .flatMap((policy) => rules.parse(policy).spec.validations.map(({ message }) => message))
-  t.strictSame([...hit].toSorted(), all.toSorted(), 'no rule is untried')
-})
+    const rules = z.object({ spec: z.object({ validations: z.array(z.object({ message: z.string() })) }) })
+    const all = policies
+      .filter(({ kind, metadata }) => kind === 'ValidatingAdmissionPolicy' && !/settings/.test(metadata.name))
+      .flatMap((policy) => rules.parse(policy).spec.validations.map(({ message }) => message))
+    t.strictSame([...hit].toSorted(), all.toSorted(), 'no rule is untried')
+  },
+)
 
 t.test('settings that exist for tests, and keys, come in by no ConfigMap', async (t) => {
   const manifests = await renderOverlay('production')

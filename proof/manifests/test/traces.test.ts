@@ -20,7 +20,7 @@ t.test('with the component, all five services send traces, and nobody refuses th
   const collector: Party = {
     kind: 'pod',
     namespace: 'monitoring',
-    namespaceLabels: {},
+    namespaceLabels: { 'pitboss-role': 'monitoring' },
     labels: { 'app.kubernetes.io/name': 'otel-collector' },
     ports: [],
   }
@@ -36,6 +36,8 @@ t.test('with the component, all five services send traces, and nobody refuses th
     const from: Party = { kind: 'pod', namespace: 'pitboss', namespaceLabels: {}, labels, ports: [] }
     const way = { from, to: collector, port: 4318, protocol: 'TCP' } as const
     t.equal(mayConnect(manifests, way), true, `${name} reaches the collector`)
+    const another: Party = { ...collector, namespaceLabels: {} }
+    t.equal(mayConnect(manifests, { ...way, to: another }), false, `${name} reaches no other`)
     t.equal(mayConnect(manifests, { ...way, port: 4317 }), false, `${name} reaches nothing else of it`)
     t.equal(mayConnect(base, way), false, `${name} does not without the component`)
   }

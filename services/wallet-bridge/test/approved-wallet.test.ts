@@ -60,7 +60,10 @@ await t.test('another address of the LIVE wallet waits for a second person, and 
     after: { url: second, timeout_ms: 3000, same_ledger: true },
   })
   const request = approved()
-  const thiefs = { ...request.order, settings: { ...request.order.settings, url: 'http://127.0.0.1:9/thief' } }
+  const thiefs = {
+    ...request.order,
+    settings: { ...request.order.settings, url: 'http://127.0.0.1:9/thief' },
+  }
   const made = { ...request.by, approval: { ...request.by.approval, approval_id: newId('apr') } }
   for (const forged of [
     { ...request, order: thiefs },

@@ -36,10 +36,13 @@ function needOf(service: 'rounds' | 'wallet-bridge' | 'webhooks', acts: readonly
   return defineCall(`auth.v1.approval.need.${service}`, {
     callers: [service],
     token: tokenOfAuthor<NeedApproval>(),
-    request: needRequest.refine(({ order, object }) => acts.includes(order.act) && object.type === order.act.split('.')[0], {
-      path: ['order'],
-      error: `This is no grave act of ${service}.`,
-    }),
+    request: needRequest.refine(
+      ({ order, object }) => acts.includes(order.act) && object.type === order.act.split('.')[0],
+      {
+        path: ['order'],
+        error: `This is no grave act of ${service}.`,
+      },
+    ),
     reply: z.strictObject({
       approval: approvalSchema.nullable(),
       /** The approval that was given for this and is used up now. */

@@ -29,7 +29,10 @@ export function createCarryOut(deps: AuthDeps) {
   const people = createChangePeople(deps)
   const endUndone = createEndUndone(deps)
 
-  async function act({ operatorId, order, seen }: ApprovalDocument, by: ApprovedBy): Promise<'done' | 'stale'> {
+  async function act(
+    { operatorId, order, seen }: ApprovalDocument,
+    by: ApprovedBy,
+  ): Promise<'done' | 'stale'> {
     switch (order.act) {
       case 'credential.delete':
       case 'credential.change':

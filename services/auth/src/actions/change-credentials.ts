@@ -249,7 +249,9 @@ function isWidened(before: Reach, after: Reach): boolean {
   if (after.scopes.length > 0) return false
   if (before.scopes.length > 0) return true
   if (before.ipAllowlist.length === 0) return false
-  return after.ipAllowlist.length === 0 || after.ipAllowlist.some((range) => !before.ipAllowlist.includes(range))
+  return (
+    after.ipAllowlist.length === 0 || after.ipAllowlist.some((range) => !before.ipAllowlist.includes(range))
+  )
 }
 
 /** What a key pair that does not exist yet is to be. */

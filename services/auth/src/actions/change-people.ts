@@ -117,7 +117,11 @@ export function createChangePeople(deps: AuthDeps) {
       const maker = mayApprove(role)
         ? await ask({
             ...{ by, order: { act: 'user.create', email: email.toLowerCase(), name, role }, seen: 'none' },
-            ...{ object: { type: 'user', id: email.toLowerCase() }, before: null, after: { email, name, role } },
+            ...{
+              object: { type: 'user', id: email.toLowerCase() },
+              before: null,
+              after: { email, name, role },
+            },
           })
         : by
       const token = Buffer.from(random(32)).toString('base64url')

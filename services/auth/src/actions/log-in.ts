@@ -180,8 +180,7 @@ export function createLogIn(deps: AuthDeps) {
     })
     const signedIn = await people.startSession(user, user._id, passwordHash, session, began)
     if (signedIn === null) throw new ServiceError('INVALID_CREDENTIALS')
-    if (passwords.isOutdated(passwordHash))
-      {
+    if (passwords.isOutdated(passwordHash)) {
       const rehashed = await passwords.hash(password, { signIn: user.email })
       await people.rehash(user, user._id, passwordHash, rehashed)
     }

@@ -59,7 +59,9 @@ export function createSecondFactor(deps: AuthDeps) {
     async confirm(user: UserDocument, code: string, audit: AuditEntry): Promise<string[] | null> {
       const codes = Array.from({ length: recoveryCodes }, () => randomBase62(recoveryCharacters, random))
       const recoveryHashes = codes.map((each) => tokenHash.hash(each))
-      const confirmed = await tried(user, 'codeTries', () => useTotpCode(user, code, { recoveryHashes, audit }))
+      const confirmed = await tried(user, 'codeTries', () =>
+        useTotpCode(user, code, { recoveryHashes, audit }),
+      )
       return confirmed ? codes : null
     },
 

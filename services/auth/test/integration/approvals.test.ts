@@ -12,7 +12,8 @@ import { startApprovalCasino } from '../fixtures/approval-casino.ts'
 
 const none = { params: {}, query: {}, body: undefined }
 const idOf = (error: unknown): string => {
-  if (error instanceof ServiceError && error.code === 'APPROVAL_NEEDED') return error.details?.[0]?.message ?? ''
+  if (error instanceof ServiceError && error.code === 'APPROVAL_NEEDED')
+    return error.details?.[0]?.message ?? ''
   throw error
 }
 const asked = (work: Promise<unknown>) => work.then(() => 'done at once', idOf)
@@ -195,26 +196,29 @@ t.test('to do without a second person again needs one', async (t) => {
   t.equal(await casino.deleteKey(owner, await casino.liveKey()), null)
 })
 
-t.test('a service asks in the name of nobody whose token it has not, and for its own acts alone', async (t) => {
-  const casino = await startApprovalCasino(t)
-  const { owner, admin, bus, sign, operatorId } = casino
-  await casino.setSecondPerson(owner, true)
-  const ask = async (author: typeof owner, sender: typeof owner, order: GraveOrder) => {
-    const sub = sender.actor.kind === 'user' ? sender.actor.user_id : ''
-    const token = await sign(claimsFor('dashboard', sub, operatorId))
-    const object = { type: order.act.split('.')[0] ?? '', id: 'LIVE' }
-    const act = { by: actedBy(author, { requestId: 'req_asked' }), order, object, seen: '1' }
-    const context = { requestId: 'req_asked', token }
-    return bus.call(needApproval['wallet-bridge'], { ...act, before: null, after: null }, context)
-  }
-  const settings = { url: 'https://thief.example', timeout_ms: 5000, settle_losses: 'none' } as const
-  const move = { act: 'wallet.put', settings } as const
-  await t.rejects(ask(owner, admin, move), { code: 'INTERNAL_ERROR' }, 'with the token of another person')
-  const end = { act: 'business.change', second_person: false } as const
-  await t.rejects(ask(owner, owner, end), { code: 'VALIDATION_ERROR' }, 'what is no act of the wallet')
-  t.strictSame(await casino.list(), [])
-  t.match(await ask(owner, owner, move), { approval: { status: 'PENDING' } })
-})
+t.test(
+  'a service asks in the name of nobody whose token it has not, and for its own acts alone',
+  async (t) => {
+    const casino = await startApprovalCasino(t)
+    const { owner, admin, bus, sign, operatorId } = casino
+    await casino.setSecondPerson(owner, true)
+    const ask = async (author: typeof owner, sender: typeof owner, order: GraveOrder) => {
+      const sub = sender.actor.kind === 'user' ? sender.actor.user_id : ''
+      const token = await sign(claimsFor('dashboard', sub, operatorId))
+      const object = { type: order.act.split('.')[0] ?? '', id: 'LIVE' }
+      const act = { by: actedBy(author, { requestId: 'req_asked' }), order, object, seen: '1' }
+      const context = { requestId: 'req_asked', token }
+      return bus.call(needApproval['wallet-bridge'], { ...act, before: null, after: null }, context)
+    }
+    const settings = { url: 'https://thief.example', timeout_ms: 5000, settle_losses: 'none' } as const
+    const move = { act: 'wallet.put', settings } as const
+    await t.rejects(ask(owner, admin, move), { code: 'INTERNAL_ERROR' }, 'with the token of another person')
+    const end = { act: 'business.change', second_person: false } as const
+    await t.rejects(ask(owner, owner, end), { code: 'VALIDATION_ERROR' }, 'what is no act of the wallet')
+    t.strictSame(await casino.list(), [])
+    t.match(await ask(owner, owner, move), { approval: { status: 'PENDING' } })
+  },
+)
 
 t.test('an unscoped LIVE key and an OWNER or ADMIN are made by who asked, once it is approved', async (t) => {
   const casino = await startApprovalCasino(t)
@@ -300,41 +304,44 @@ t.test('a key is widened, a role raised and a guard ended as soon as it is appro
   t.match(business, { require_totp: false, second_person: true })
 })
 
-t.test('who was added a short time ago approves nothing, and two of operations do in his place', async (t) => {
-  const casino = await startApprovalCasino(t, { approverAgeS: 86_400 })
-  const { owner, admin, bus, db, handle } = casino
-  await casino.setSecondPerson(owner, true)
-  const id = (await casino.deleteKey(owner, await scopedLiveKey())) ?? ''
-  await t.rejects(casino.approve(admin, id), { code: 'FORBIDDEN', message: /short time ago/ })
+t.test(
+  'who was added a short time ago approves nothing, and two of operations do in his place',
+  async (t) => {
+    const casino = await startApprovalCasino(t, { approverAgeS: 86_400 })
+    const { owner, admin, bus, db, handle } = casino
+    await casino.setSecondPerson(owner, true)
+    const id = (await casino.deleteKey(owner, await scopedLiveKey())) ?? ''
+    await t.rejects(casino.approve(admin, id), { code: 'FORBIDDEN', message: /short time ago/ })
 
-  const approveAs = (by: string, operator = handle) => {
-    const order = { by, reason: 'the second owner is ill', dryRun: false }
-    return bus.call(opsApprove, { order, operator, approval_id: id })
-  }
-  t.match(await approveAs('ann'), { status: 'PENDING' }, 'one is not enough')
-  await t.rejects(approveAs(' Ann '), { code: 'CONFLICT', message: /another person/ })
-  const done = await approveAs('ben')
-  t.match(done, { status: 'DONE', decided_by: { user_id: 'operations', email: 'ann, ben' } })
-  const told = await casino.audit('approval.approve')
-  t.match(told, [{ actor: { kind: 'operations', name: 'ben' } }, { actor: { name: 'ann' } }])
+    const approveAs = (by: string, operator = handle) => {
+      const order = { by, reason: 'the second owner is ill', dryRun: false }
+      return bus.call(opsApprove, { order, operator, approval_id: id })
+    }
+    t.match(await approveAs('ann'), { status: 'PENDING' }, 'one is not enough')
+    await t.rejects(approveAs(' Ann '), { code: 'CONFLICT', message: /another person/ })
+    const done = await approveAs('ben')
+    t.match(done, { status: 'DONE', decided_by: { user_id: 'operations', email: 'ann, ben' } })
+    const told = await casino.audit('approval.approve')
+    t.match(told, [{ actor: { kind: 'operations', name: 'ben' } }, { actor: { name: 'ann' } }])
 
-  const made = new Date(Date.now() - 86_400_000)
-  const user_id = userIdOf(admin)
-  await db.collection<{ _id: string }>('users').updateOne({ _id: user_id }, { $set: { createdAt: made } })
-  const next = (await casino.deleteKey(owner, await scopedLiveKey())) ?? ''
-  const order = { by: 'ann', reason: 'again', dryRun: false }
-  await t.rejects(bus.call(opsApprove, { order, operator: handle, approval_id: next }), {
-    code: 'CONFLICT',
-    message: /Somebody of the account/,
-  })
-  t.match(await casino.approve(admin, next), { status: 'DONE' }, 'a day after he was added he may')
-
-  async function scopedLiveKey() {
-    const key = { name: 'Reads', environment: 'LIVE' as const, scopes: ['games:read' as const] }
-    const made = await bus.call(endpoints.createCredential.call, {
-      ...{ caller: owner, ...none },
-      body: { ...key, ip_allowlist: [] },
+    const made = new Date(Date.now() - 86_400_000)
+    const user_id = userIdOf(admin)
+    await db.collection<{ _id: string }>('users').updateOne({ _id: user_id }, { $set: { createdAt: made } })
+    const next = (await casino.deleteKey(owner, await scopedLiveKey())) ?? ''
+    const order = { by: 'ann', reason: 'again', dryRun: false }
+    await t.rejects(bus.call(opsApprove, { order, operator: handle, approval_id: next }), {
+      code: 'CONFLICT',
+      message: /Somebody of the account/,
     })
-    return made.body.api_key
-  }
-})
+    t.match(await casino.approve(admin, next), { status: 'DONE' }, 'a day after he was added he may')
+
+    async function scopedLiveKey() {
+      const key = { name: 'Reads', environment: 'LIVE' as const, scopes: ['games:read' as const] }
+      const made = await bus.call(endpoints.createCredential.call, {
+        ...{ caller: owner, ...none },
+        body: { ...key, ip_allowlist: [] },
+      })
+      return made.body.api_key
+    }
+  },
+)

@@ -65,7 +65,11 @@ t.test('whatever is done to an entry of the log is found', async (t) => {
   await audits.deleteOne({ _id: fourth._id })
   t.match(await faults(), [/^4: is missing: signed at/], 'the end is signed')
   await audits.insertOne(fourth)
-  await audits.insertOne({ ...third, _id: 'aud_forged', link: { ...link, seq: 5, prev: 'x', hash: link.hash } })
+  await audits.insertOne({
+    ...third,
+    _id: 'aud_forged',
+    link: { ...link, seq: 5, prev: 'x', hash: link.hash },
+  })
   t.match(await faults(), [/^5: was changed/])
   await audits.deleteOne({ _id: 'aud_forged' })
   const { link: _, ...unlinked } = third

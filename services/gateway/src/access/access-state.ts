@@ -57,7 +57,10 @@ export function createAccessState({
     async verify(token) {
       const claims = await verifier.verify(token)
       if (!isPassedOn(claims)) return claims
-      throw new ServiceError('INVALID_CREDENTIALS', { message: 'The token did not verify.', cause: 'passed on' })
+      throw new ServiceError('INVALID_CREDENTIALS', {
+        message: 'The token did not verify.',
+        cause: 'passed on',
+      })
     },
     async principalOf(claims) {
       if (!alive()) {

@@ -36,7 +36,8 @@ export function createLogin({ bus, limiters, baseUrl }: AnswerDeps) {
     admit(limiters.take('loginEmail', `${email} ${limiterAddress(clientAddress)}`))
     const failures = limiters.peek('loginFailures', email)
     const device = readCookie(raw, deviceCookie)
-    const ofDevice = device === null ? failures : limiters.peek('loginFailures', hashedKey(`device ${device}`))
+    const ofDevice =
+      device === null ? failures : limiters.peek('loginFailures', hashedKey(`device ${device}`))
     if (!failures.allowed) admit(ofDevice)
     const userAgent = singleHeader(raw, 'user-agent')?.slice(0, userAgentCharactersMax) ?? null
     const client = { address: clientAddress, userAgent }

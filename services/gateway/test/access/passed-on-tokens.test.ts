@@ -31,7 +31,10 @@ t.test('whatever is heard on the bus is refused at the edge', async (t) => {
     t.equal((await ask(`${world.url}${path}`, { token })).status, 200, `${path} with its token`)
   const tail = new AbortController()
   const headers = { authorization: `Bearer ${senders[2][1]}` }
-  const stream = await fetch(`${world.url}/v1/dashboard/stream?kinds=events`, { headers, signal: tail.signal })
+  const stream = await fetch(`${world.url}/v1/dashboard/stream?kinds=events`, {
+    headers,
+    signal: tail.signal,
+  })
   t.equal(stream.status, 200)
   await waitFor(() => heard.size >= senders.length, { what: 'each call came with a token' })
   tail.abort()
@@ -44,7 +47,10 @@ t.test('whatever is heard on the bus is refused at the edge', async (t) => {
       t.match(await ask(`${world.url}${path}`, { token }), { status: 401, code: 'INVALID_CREDENTIALS' }, path)
 })
 
-t.test('a token of an earlier build, which holds none to be passed on, is good until it expires', async (t) => {
-  const world = await startWorld(t)
-  t.equal((await ask(`${world.url}/v1/games`, { token: await world.operatorToken() })).status, 200)
-})
+t.test(
+  'a token of an earlier build, which holds none to be passed on, is good until it expires',
+  async (t) => {
+    const world = await startWorld(t)
+    t.equal((await ask(`${world.url}/v1/games`, { token: await world.operatorToken() })).status, 200)
+  },
+)

@@ -133,27 +133,30 @@ t.test('tails', async (t) => {
     await world.bucket.put(`user.${ids.user}`, {})
   })
 
-  await t.test('a tail tells which account it follows, without a token, and ends with its person', async (t) => {
-    const token = await world.userToken()
-    const watches: string[] = []
-    const heard = world.services.subscribe(tailWatchSubject, ({ data }) => {
-      watches.push(new TextDecoder().decode(data))
-    })
-    t.teardown(() => heard.unsubscribe())
-    let tail = await follow(t, token, 'kinds=events', second)
-    await waitFor(async () => {
-      if (tail.answer.status === 200) return true
-      tail = await follow(t, token, 'kinds=events', second)
-      return false
-    })
-    await waitFor(() => watches.some((watch) => watch.includes(ids.operator)))
-    t.notMatch(watches.join(), token)
-    world.directory.users.delete(ids.user)
-    const atMs = performance.now()
-    await world.bucket.put(`user.${ids.user}`, {})
-    await waitFor(() => tail.ended())
-    const tookMs = performance.now() - atMs
-    t.match(tail.text(), /event: end\ndata: {"code":"INVALID_CREDENTIALS"}/)
-    t.ok(tookMs <= 2000, `${Math.round(tookMs)} ms`)
-  })
+  await t.test(
+    'a tail tells which account it follows, without a token, and ends with its person',
+    async (t) => {
+      const token = await world.userToken()
+      const watches: string[] = []
+      const heard = world.services.subscribe(tailWatchSubject, ({ data }) => {
+        watches.push(new TextDecoder().decode(data))
+      })
+      t.teardown(() => heard.unsubscribe())
+      let tail = await follow(t, token, 'kinds=events', second)
+      await waitFor(async () => {
+        if (tail.answer.status === 200) return true
+        tail = await follow(t, token, 'kinds=events', second)
+        return false
+      })
+      await waitFor(() => watches.some((watch) => watch.includes(ids.operator)))
+      t.notMatch(watches.join(), token)
+      world.directory.users.delete(ids.user)
+      const atMs = performance.now()
+      await world.bucket.put(`user.${ids.user}`, {})
+      await waitFor(() => tail.ended())
+      const tookMs = performance.now() - atMs
+      t.match(tail.text(), /event: end\ndata: {"code":"INVALID_CREDENTIALS"}/)
+      t.ok(tookMs <= 2000, `${Math.round(tookMs)} ms`)
+    },
+  )
 })

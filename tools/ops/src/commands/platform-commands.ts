@@ -124,7 +124,10 @@ export function auditCommands(program: Command): void {
     const { entries, signed_until, signed_at, faults } = verified
     const until = signed_until === null ? 'not signed yet' : `signed until ${signed_until} at ${signed_at}`
     const found = faults.map(({ seq, what }) => `${seq}: ${what}`)
-    show(verified, [`${entries} entries, ${until}`, ...(found.length === 0 ? ['no fault'] : found)].join('\n'))
+    show(
+      verified,
+      [`${entries} entries, ${until}`, ...(found.length === 0 ? ['no fault'] : found)].join('\n'),
+    )
     if (faults.length > 0) throw new ServiceError('CONFLICT', { message: 'The audit log was changed.' })
   })
 }

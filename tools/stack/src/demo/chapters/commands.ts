@@ -70,7 +70,11 @@ const timeoutMs = 30_000
 type CommandResult = { code: number | null; stdout: string; stderr: string }
 
 /** Runs a command of the product as a person would, `input` on its standard input. */
-export async function runCommand(entry: string, flags: readonly string[], input = ''): Promise<CommandResult> {
+export async function runCommand(
+  entry: string,
+  flags: readonly string[],
+  input = '',
+): Promise<CommandResult> {
   const child = spawn(process.execPath, [projectFile(entry), ...flags], {
     stdio: ['pipe', 'pipe', 'pipe'],
     timeout: timeoutMs,

@@ -13,3 +13,11 @@ t.test('an order names a person in production, a question need not', async (t) =
   process.env.PITBOSS_OPS_BY = 'ann'
   t.match(await tryOps(null, ...create), away)
 })
+
+t.test('a password is read from a file, so that no list of processes shows it', async (t) => {
+  Object.assign(process.env, { NATS_URL: 'nats://127.0.0.1:1' })
+  const create = ['operator', 'create', '--name', 'Casino', '--email', 'a@casino.example', '--password-file']
+  const folder = t.testdir({ password: 'a long enough password\n' })
+  t.match(await tryOps(null, ...create, `${folder}/none`), { code: 2, stderr: /cannot be read/ })
+  t.match(await tryOps(null, ...create, `${folder}/password`), { code: 1, stderr: /NATS does not answer/ })
+})

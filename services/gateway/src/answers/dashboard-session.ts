@@ -35,7 +35,7 @@ export function createLogin({ bus, limiters, baseUrl }: AnswerDeps) {
     const email = hashedKey(body.email.toLowerCase())
     admit(limiters.take('loginEmail', `${email} ${limiterAddress(clientAddress)}`))
     const failures = limiters.peek('loginFailures', email)
-    const device = readCookie(raw, deviceCookie)
+    const device = readCookie(raw, deviceCookie, baseUrl)
     const ofDevice =
       device === null ? failures : limiters.peek('loginFailures', hashedKey(`device ${device}`))
     if (!failures.allowed) admit(ofDevice)
@@ -59,7 +59,7 @@ export function createLogin({ bus, limiters, baseUrl }: AnswerDeps) {
 export function createRefresh({ bus, baseUrl }: AnswerDeps): Handler {
   return async ({ raw, context }) => {
     requireOwnPage(raw)
-    const refreshToken = readCookie(raw, refreshCookie)
+    const refreshToken = readCookie(raw, refreshCookie, baseUrl)
     if (refreshToken === null) {
       throw new ServiceError('INVALID_CREDENTIALS', { message: 'There is no refresh cookie; sign in.' })
     }
@@ -71,7 +71,7 @@ export function createRefresh({ bus, baseUrl }: AnswerDeps): Handler {
 export function createLogout({ bus, baseUrl }: AnswerDeps): Handler {
   return async ({ raw, context, clientAddress }) => {
     requireOwnPage(raw)
-    const refreshToken = readCookie(raw, refreshCookie)
+    const refreshToken = readCookie(raw, refreshCookie, baseUrl)
     if (refreshToken !== null) await bus.call(logoutCall, { refreshToken, clientAddress }, context)
     return { status: 204, cookies: [setCookie(refreshCookie, '', 0, baseUrl)] }
   }
@@ -97,19 +97,29 @@ function signedIn(baseUrl: string, session: z.infer<typeof loginCall.reply>): An
 
 type Cookie = { name: string; path: string }
 
-/** The Set-Cookie header that hands a token to the browser; `maxAgeS` 0 removes it. */
-function setCookie({ name, path }: Cookie, token: string, maxAgeS: number, baseUrl: string): string {
-  const [prefix, secure] = baseUrl.startsWith('https://') ? ['__Secure-', '; Secure'] : ['', '']
-  return `${prefix}${name}=${token}; Path=${path}; Max-Age=${maxAgeS}; HttpOnly; SameSite=Strict${secure}`
+/**
+ * The name and the rest of a cookie. Under https `__Host-` keeps sibling domains from setting one of its name,
+ * which wants the path of the whole host.
+ */
+function formOf({ name, path }: Cookie, baseUrl: string): { name: string; path: string; secure: string } {
+  if (!baseUrl.startsWith('https://')) return { name, path, secure: '' }
+  return { name: `__Host-${name}`, path: '/', secure: '; Secure' }
 }
 
-/** The token that the browser sent; null for none and for more than one. Earlier releases set no prefix. */
-function readCookie(request: IncomingMessage, { name }: Cookie): string | null {
-  const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim())
-  const valuesOf = (start: string) =>
-    pairs.filter((pair) => pair.startsWith(start)).map((pair) => pair.slice(start.length))
-  const prefixed = valuesOf(`__Secure-${name}=`)
-  const values = prefixed.length > 0 ? prefixed : valuesOf(`${name}=`)
+/** The Set-Cookie header that hands a token to the browser; `maxAgeS` 0 removes it. */
+function setCookie(cookie: Cookie, token: string, maxAgeS: number, baseUrl: string): string {
+  const { name, path, secure } = formOf(cookie, baseUrl)
+  return `${name}=${token}; Path=${path}; Max-Age=${maxAgeS}; HttpOnly; SameSite=Strict${secure}`
+}
+
+/** The token that the browser sent; null for none and for more than one. */
+function readCookie(request: IncomingMessage, cookie: Cookie, baseUrl: string): string | null {
+  const start = `${formOf(cookie, baseUrl).name}=`
+  const values = (request.headers.cookie ?? '')
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(start))
+    .map((pair) => pair.slice(start.length))
   const [token] = values
   return values.length === 1 && token !== undefined && tokenPattern.test(token) ? token : null
 }

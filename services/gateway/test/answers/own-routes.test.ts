@@ -9,7 +9,7 @@ const { url } = world
 const token = await world.operatorToken()
 
 await t.test(
-  'the refresh cookie is for the dashboard routes alone and out of reach of scripts',
+  'the refresh cookie is for this host alone and out of reach of scripts',
   async (t) => {
     const body = { email: 'ada@example.com', password: 'right' }
     const refused401 = await ask(`${url}/v1/games`)
@@ -19,12 +19,12 @@ await t.test(
     const [cookie = ''] = login.headers.getSetCookie()
     t.equal(
       cookie,
-      '__Secure-pitboss_refresh=refresh-1; Path=/v1/dashboard; Max-Age=1000; HttpOnly; SameSite=Strict; Secure',
+      '__Host-pitboss_refresh=refresh-1; Path=/; Max-Age=1000; HttpOnly; SameSite=Strict; Secure',
     )
     t.notMatch(login.text, /refresh-1/)
     const withCookie = (value: string) => ({
       method: 'POST',
-      headers: { cookie: `a=b; pitboss_refresh=${value}` },
+      headers: { cookie: `a=b; __Host-pitboss_refresh=${value}` },
     })
     const refreshed = await ask(`${url}/v1/dashboard/refresh`, withCookie('refresh-1'))
     t.equal(refreshed.status, 200)
@@ -41,11 +41,11 @@ await t.test(
     t.equal(out.status, 204)
     t.match(out.headers.get('set-cookie'), /pitboss_refresh=; .*Max-Age=0/)
     t.equal((await ask(`${url}/v1/dashboard/logout`, { method: 'POST' })).status, 204)
-    const current = { cookie: '__Secure-pitboss_refresh=refresh-1; pitboss_refresh=old' }
+    const current = { cookie: '__Host-pitboss_refresh=refresh-1; __Secure-pitboss_refresh=old; pitboss_refresh=old' }
     const from = async (headers: object, route = 'refresh') =>
       (await ask(`${url}/v1/dashboard/${route}`, { method: 'POST', headers: { ...current, ...headers } }))
         .code
-    t.equal(await from({}), null, 'the prefixed cookie counts before one of an earlier release')
+    t.equal(await from({}), null, 'no cookie of another name counts beside it')
     t.equal(await from({ origin: url, 'sec-fetch-site': 'same-origin' }), null)
     t.equal(await from({ origin: url }), null)
     for (const route of ['refresh', 'logout']) {

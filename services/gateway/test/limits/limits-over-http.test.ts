@@ -188,7 +188,7 @@ await t.test('logins are limited by e-mail and address, and by address', async (
   const device = owner.headers.getSetCookie().find((cookie) => cookie.includes('pitboss_device')) ?? ''
   t.match(
     device,
-    /^__Secure-pitboss_device=device-1; Path=\/v1\/dashboard\/login; .*HttpOnly; SameSite=Strict; Secure$/,
+    /^__Host-pitboss_device=device-1; Path=\/; .*HttpOnly; SameSite=Strict; Secure$/,
   )
   const [cookie = ''] = device.split(';')
   for (let times = 0; times < 30; times++) await login(`203.0.113.${100 + times}`, 'ada@example.com')

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import * as calls from '@pitboss/contracts/calls/auth-ops'
 import { type Command, Option } from 'commander'
 import { needsReason, onRun, runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
@@ -39,6 +40,15 @@ export function approvalCommands(program: Command): void {
   })
 }
 
+/** The first line of a file. @throws UsageError for one that cannot be read */
+function readPassword(file: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8').split(/\r?\n/)[0] ?? ''
+  } catch {
+    throw new UsageError(`--password-file: ${file} cannot be read`)
+  }
+}
+
 /** `operator create|list|show|set`. Source: docs/contract.md, section 10. */
 export function operatorCommands(program: Command): void {
   const noun = program.command('operator').description('accounts and their switches')
@@ -46,11 +56,13 @@ export function operatorCommands(program: Command): void {
   const create = withChangeFlags(noun.command('create').description('make an account and its owner'))
     .requiredOption('--name <name>')
     .requiredOption('--email <address>')
-    .option('--password <password>', 'of the owner; made up when left out')
+    .option('--password <password>', 'of the owner; made up when left out. Others see it in the list of processes')
+    .option('--password-file <file>', 'a file with it in its first line; - is the standard input', readPassword)
     .addOption(new Option('--plan <plan>').choices(['free', 'paid'] as const).default('free' as const))
     .option('--approved', 'approved for real money', false)
   onRun(create, async ({ bus, order, show, confirm }, flags) => {
-    const { name, email, password = null, plan, approved } = flags
+    const { name, email, plan, approved } = flags
+    const password = flags.passwordFile ?? flags.password ?? null
     await confirm(`Make the account ${name}?`)
     const made = await bus.call(calls.opsCreateOperator, {
       order,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import * as calls from '@pitboss/contracts/calls/auth-ops'
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { needsReason, onRun, runOps, withChangeFlags, withCommonFlags } from '../ops-run.ts'
 import { fieldTable, textTable } from '../output.ts'
 import { UsageError } from '../failures.ts'
@@ -40,12 +40,12 @@ export function approvalCommands(program: Command): void {
   })
 }
 
-/** The first line of a file. @throws UsageError for one that cannot be read */
+/** Reads the first line of a file. */
 function readPassword(file: string): string {
   try {
     return readFileSync(file === '-' ? 0 : file, 'utf8').split(/\r?\n/)[0] ?? ''
   } catch {
-    throw new UsageError(`--password-file: ${file} cannot be read`)
+    throw new InvalidArgumentError('It cannot be read.')
   }
 }
 

@@ -28,8 +28,8 @@ const secretField = /"(\w*(secret|hash|sealed|token|cipher|recovery)\w*|password
 
 /**
  * Holds that each call of `service` by which somebody changes something has a case, and that the case leaves
- * exactly one record with its act, actor, address or none, request and object, and without secrets. A new
- * call without a case fails.
+ * exactly one record with its act, actor, address or none, request and object, the token of its author, and
+ * without secrets. A new call without a case fails.
  * @param cases by subject
  * @param entries the audit log, the newest last
  */
@@ -67,6 +67,8 @@ export async function holdAudit(
       t.ok(entry.request_id !== null, 'its request')
       t.equal(entry.client_address === null, kind === 'operations', 'its address')
       t.ok(entry.before !== null || entry.after !== null, 'what changed')
+      const isBorneOut = service === 'auth' || kind === 'operations' || entry.approval !== undefined
+      t.ok(isBorneOut || entry.token !== undefined, 'the token that bears out its author')
       for (const record of fresh) {
         const text = JSON.stringify([record.before, record.after])
         t.notMatch(text, secretField, 'no field of a secret')

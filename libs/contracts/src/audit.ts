@@ -48,9 +48,12 @@ export const auditRecordSchema = z.strictObject({
 /** The last entry of an account's chain at a time. */
 export const auditHead = z.strictObject({ seq: z.int().min(1), hash: z.string(), at: instant })
 
-/** A page of the log, with the end of the account's chain as auth signed it last: once an hour. */
+/**
+ * A page of the log, with the end of the account's chain as auth signed it last: once an hour; null before the
+ * first time. An auth of an earlier release sends none.
+ */
 export const auditPageSchema = pageOf(auditRecordSchema).extend({
-  head: auditHead.extend({ signature: z.string() }).nullable(),
+  head: auditHead.extend({ signature: z.string() }).nullable().optional(),
 })
 
 /** A record on its way to auth. `operator_id` is null for what belongs to no account. */

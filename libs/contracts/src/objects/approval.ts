@@ -123,6 +123,6 @@ const permittedActs: readonly GraveOrder['act'][] = [
 ]
 
 /** Whether the person who asked for an act does it himself once it is approved. */
-export function isPermitted({ act }: GraveOrder): boolean {
+export function isPermitted({ act }: Pick<GraveOrder, 'act'>): boolean {
   return permittedActs.includes(act)
 }

@@ -1,4 +1,4 @@
-import { type Approval, approvalSchema } from '@pitboss/contracts/objects/approval'
+import { type Approval, approvalSchema, isPermitted } from '@pitboss/contracts/objects/approval'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useParams } from 'wouter'
@@ -129,6 +129,7 @@ function Decide({ on: approval, path }: { on: Approval; path: string }) {
     await queries.invalidateQueries()
     close()
   })
+  const isLater = isPermitted(approval)
   const isOwn = approval.asked_by.id === user.user_id
   const mayDecide = whyNot(user.role, 'POST /v1/dashboard/approvals/{approval_id}/approve')
   const own = isOwn ? 'You have asked for it; somebody else has to approve it.' : null
@@ -145,14 +146,15 @@ function Decide({ on: approval, path }: { on: Approval; path: string }) {
       {deciding === 'approve' && (
         <Confirm
           title={approvalText(approval)}
-          act="Approve and do it"
+          act={isLater ? 'Approve' : 'Approve and do it'}
           grave
           {...act}
           onConfirm={() => act.run('approve')}
           onClose={close}
         >
           <p>
-            It is done at once. {approval.asked_by.name} has asked for it; ask back if you did not expect it.
+            {isLater ? 'Who asked then does it, within 24 hours.' : 'It is done at once.'}{' '}
+            {approval.asked_by.name} has asked for it; ask back if you did not expect it.
           </p>
         </Confirm>
       )}

@@ -21,7 +21,7 @@ export async function makeApprovals(world: AccessWorld, boss: string, count: num
   okay(200, await want(true))
   const ids: string[] = []
   for (let one = 0; one < count; one++) {
-    const { api_key } = await world.createKey(boss, { environment: 'LIVE' })
+    const { api_key } = await world.createKey(boss, { environment: 'LIVE', scopes: ['games:read'] })
     ids.push(idOf(await send('DELETE', `/v1/dashboard/credentials/${api_key}`, { token: admin })))
   }
   const end = `/v1/dashboard/approvals/${idOf(await want(false))}/approve`

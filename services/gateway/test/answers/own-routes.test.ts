@@ -8,59 +8,54 @@ const world = await startWorld(t)
 const { url } = world
 const token = await world.operatorToken()
 
-await t.test(
-  'the refresh cookie is for this host alone and out of reach of scripts',
-  async (t) => {
-    const body = { email: 'ada@example.com', password: 'right' }
-    const refused401 = await ask(`${url}/v1/games`)
-    t.equal(refused401.headers.get('strict-transport-security'), 'max-age=31536000', 'the base url is https')
-    const login = await ask(`${url}/v1/dashboard/login`, { method: 'POST', body })
-    t.match(login, { status: 200, json: { access_token: 'a.b.c', expires_in: 3600 } })
-    const [cookie = ''] = login.headers.getSetCookie()
-    t.equal(
-      cookie,
-      '__Host-pitboss_refresh=refresh-1; Path=/; Max-Age=1000; HttpOnly; SameSite=Strict; Secure',
-    )
-    t.notMatch(login.text, /refresh-1/)
-    const withCookie = (value: string) => ({
-      method: 'POST',
-      headers: { cookie: `a=b; __Host-pitboss_refresh=${value}` },
-    })
-    const refreshed = await ask(`${url}/v1/dashboard/refresh`, withCookie('refresh-1'))
-    t.equal(refreshed.status, 200)
-    t.match(refreshed.headers.get('set-cookie'), /pitboss_refresh=refresh-2;/)
-    t.match(await ask(`${url}/v1/dashboard/refresh`, withCookie('old')), {
-      status: 401,
-      code: 'INVALID_CREDENTIALS',
-    })
-    t.match(await ask(`${url}/v1/dashboard/refresh`, { method: 'POST' }), {
-      status: 401,
-      code: 'INVALID_CREDENTIALS',
-    })
-    const out = await ask(`${url}/v1/dashboard/logout`, withCookie('refresh-2'))
-    t.equal(out.status, 204)
-    t.match(out.headers.get('set-cookie'), /pitboss_refresh=; .*Max-Age=0/)
-    t.equal((await ask(`${url}/v1/dashboard/logout`, { method: 'POST' })).status, 204)
-    const current = { cookie: '__Host-pitboss_refresh=refresh-1; __Secure-pitboss_refresh=old; pitboss_refresh=old' }
-    const from = async (headers: object, route = 'refresh') =>
-      (await ask(`${url}/v1/dashboard/${route}`, { method: 'POST', headers: { ...current, ...headers } }))
-        .code
-    t.equal(await from({}), null, 'no cookie of another name counts beside it')
-    t.equal(await from({ origin: url, 'sec-fetch-site': 'same-origin' }), null)
-    t.equal(await from({ origin: url }), null)
-    for (const route of ['refresh', 'logout']) {
-      t.equal(await from({ 'sec-fetch-site': 'same-site' }, route), 'FORBIDDEN')
-      t.equal(await from({ origin: 'https://other.example.com' }, route), 'FORBIDDEN')
-      t.equal(await from({ origin: 'null' }, route), 'FORBIDDEN')
-    }
-    const accept = { token: 'invite', password: 'a long passphrase' }
-    const accepted = await ask(`${url}/v1/dashboard/invitations/accept`, { method: 'POST', body: accept })
-    t.match(accepted, { status: 200, json: { user: { user_id: ids.user } } })
-    const short = { token: 'invite', password: 'short' }
-    const refused = await ask(`${url}/v1/dashboard/invitations/accept`, { method: 'POST', body: short })
-    t.match(refused, { status: 422, paths: ['password'] })
-  },
-)
+await t.test('the refresh cookie is for this host alone and out of reach of scripts', async (t) => {
+  const body = { email: 'ada@example.com', password: 'right' }
+  const refused401 = await ask(`${url}/v1/games`)
+  t.equal(refused401.headers.get('strict-transport-security'), 'max-age=31536000', 'the base url is https')
+  const login = await ask(`${url}/v1/dashboard/login`, { method: 'POST', body })
+  t.match(login, { status: 200, json: { access_token: 'a.b.c', expires_in: 3600 } })
+  const [cookie = ''] = login.headers.getSetCookie()
+  t.equal(cookie, '__Host-pitboss_refresh=refresh-1; Path=/; Max-Age=1000; HttpOnly; SameSite=Strict; Secure')
+  t.notMatch(login.text, /refresh-1/)
+  const withCookie = (value: string) => ({
+    method: 'POST',
+    headers: { cookie: `a=b; __Host-pitboss_refresh=${value}` },
+  })
+  const refreshed = await ask(`${url}/v1/dashboard/refresh`, withCookie('refresh-1'))
+  t.equal(refreshed.status, 200)
+  t.match(refreshed.headers.get('set-cookie'), /pitboss_refresh=refresh-2;/)
+  t.match(await ask(`${url}/v1/dashboard/refresh`, withCookie('old')), {
+    status: 401,
+    code: 'INVALID_CREDENTIALS',
+  })
+  t.match(await ask(`${url}/v1/dashboard/refresh`, { method: 'POST' }), {
+    status: 401,
+    code: 'INVALID_CREDENTIALS',
+  })
+  const out = await ask(`${url}/v1/dashboard/logout`, withCookie('refresh-2'))
+  t.equal(out.status, 204)
+  t.match(out.headers.get('set-cookie'), /pitboss_refresh=; .*Max-Age=0/)
+  t.equal((await ask(`${url}/v1/dashboard/logout`, { method: 'POST' })).status, 204)
+  const current = {
+    cookie: '__Host-pitboss_refresh=refresh-1; __Secure-pitboss_refresh=old; pitboss_refresh=old',
+  }
+  const from = async (headers: object, route = 'refresh') =>
+    (await ask(`${url}/v1/dashboard/${route}`, { method: 'POST', headers: { ...current, ...headers } })).code
+  t.equal(await from({}), null, 'no cookie of another name counts beside it')
+  t.equal(await from({ origin: url, 'sec-fetch-site': 'same-origin' }), null)
+  t.equal(await from({ origin: url }), null)
+  for (const route of ['refresh', 'logout']) {
+    t.equal(await from({ 'sec-fetch-site': 'same-site' }, route), 'FORBIDDEN')
+    t.equal(await from({ origin: 'https://other.example.com' }, route), 'FORBIDDEN')
+    t.equal(await from({ origin: 'null' }, route), 'FORBIDDEN')
+  }
+  const accept = { token: 'invite', password: 'a long passphrase' }
+  const accepted = await ask(`${url}/v1/dashboard/invitations/accept`, { method: 'POST', body: accept })
+  t.match(accepted, { status: 200, json: { user: { user_id: ids.user } } })
+  const short = { token: 'invite', password: 'short' }
+  const refused = await ask(`${url}/v1/dashboard/invitations/accept`, { method: 'POST', body: short })
+  t.match(refused, { status: 422, paths: ['password'] })
+})
 
 await t.test('reports are CSV for those who ask', async (t) => {
   const row = {

@@ -186,10 +186,7 @@ await t.test('logins are limited by e-mail and address, and by address', async (
   t.equal((await login('203.0.113.200', 'fresh@example.com')).code, 'RATE_LIMITED')
 
   const device = owner.headers.getSetCookie().find((cookie) => cookie.includes('pitboss_device')) ?? ''
-  t.match(
-    device,
-    /^__Host-pitboss_device=device-1; Path=\/; .*HttpOnly; SameSite=Strict; Secure$/,
-  )
+  t.match(device, /^__Host-pitboss_device=device-1; Path=\/; .*HttpOnly; SameSite=Strict; Secure$/)
   const [cookie = ''] = device.split(';')
   for (let times = 0; times < 30; times++) await login(`203.0.113.${100 + times}`, 'ada@example.com')
   t.equal((await login('198.51.100.1', 'ada@example.com', 'right')).code, 'RATE_LIMITED', 'a stranger waits')

@@ -56,8 +56,15 @@ export function operatorCommands(program: Command): void {
   const create = withChangeFlags(noun.command('create').description('make an account and its owner'))
     .requiredOption('--name <name>')
     .requiredOption('--email <address>')
-    .option('--password <password>', 'of the owner; made up when left out. Others see it in the list of processes')
-    .option('--password-file <file>', 'a file with it in its first line; - is the standard input', readPassword)
+    .option(
+      '--password <password>',
+      'of the owner; made up when left out. Others see it in the list of processes',
+    )
+    .option(
+      '--password-file <file>',
+      'a file with it in its first line; - is the standard input',
+      readPassword,
+    )
     .addOption(new Option('--plan <plan>').choices(['free', 'paid'] as const).default('free' as const))
     .option('--approved', 'approved for real money', false)
   onRun(create, async ({ bus, order, show, confirm }, flags) => {

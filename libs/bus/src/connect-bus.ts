@@ -103,7 +103,6 @@ export async function connectBus({
     const head = headersWith(traceparent)
     if (context !== undefined) head.set(callHeaders.requestId, context.requestId)
     if (context?.atOnce === true) head.set(callHeaders.atOnce, '1')
-    if (context?.receivedAtMs !== undefined) head.set(callHeaders.receivedAt, String(context.receivedAtMs))
     if (context?.token !== undefined) head.set(callHeaders.token, context.token)
     head.set(callHeaders.deadline, String(deadlineAtMs))
     const account = accountOf(request)

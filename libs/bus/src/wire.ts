@@ -14,7 +14,6 @@ export const callHeaders = {
   requestId: 'X-Request-Id',
   traceparent: 'traceparent',
   deadline: 'X-Deadline',
-  receivedAt: 'X-Received-At',
   /** The account for which the call is made, by its uuid. */
   account: 'X-Account',
   atOnce: 'X-At-Once',
@@ -114,15 +113,13 @@ export function readCallContext(
   budgetMs: number,
   nowMs: number,
 ): CallContext & { deadlineAtMs: number } {
-  const { requestId, traceparent, deadlineAtMs, receivedAtMs } = callContextSchema.shape
+  const { requestId, traceparent, deadlineAtMs } = callContextSchema.shape
   const id = requestId.safeParse(head?.get(callHeaders.requestId))
   const trace = traceparent.safeParse(head?.get(callHeaders.traceparent))
   const deadline = deadlineAtMs.safeParse(Number(head?.get(callHeaders.deadline) || Number.NaN))
-  const received = receivedAtMs.safeParse(Number(head?.get(callHeaders.receivedAt) || Number.NaN))
   return {
     requestId: id.success ? id.data : newId('req'),
     ...(trace.success && trace.data !== undefined ? { traceparent: trace.data } : {}),
-    ...(received.success && received.data !== undefined ? { receivedAtMs: received.data } : {}),
     ...(head?.get(callHeaders.atOnce) === '1' ? { atOnce: true } : {}),
     deadlineAtMs: Math.min(deadline.data ?? Infinity, nowMs + budgetMs),
   }

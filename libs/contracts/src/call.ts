@@ -69,8 +69,7 @@ export function defineCall<Request, Reply>(
 
 /**
  * Travels beside a request: the request id of the HTTP edge, the W3C trace context, and in milliseconds
- * since the epoch its deadline and when it arrived at the HTTP edge. The token goes no further than to the
- * first callee.
+ * since the epoch its deadline. The token goes no further than to the first callee.
  */
 export const callContextSchema = z.object({
   requestId: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
@@ -79,7 +78,6 @@ export const callContextSchema = z.object({
     .regex(/^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/)
     .optional(),
   deadlineAtMs: z.number().int().positive().optional(),
-  receivedAtMs: z.number().int().positive().optional(),
   /** True for settlement beyond the places of its account: it is stored, and its result is not waited for. */
   atOnce: z.boolean().optional(),
   /** The access token of the request's sender, which the gateway has verified. */

@@ -12,6 +12,7 @@ import { busWith } from './bus-bugs.ts'
 import { catalogueWith } from './draw-bugs.ts'
 import {
   commitmentsWith,
+  deadIdsWith,
   grantsWith,
   refusalsWith,
   reportsWith,
@@ -27,6 +28,7 @@ export function roundsWith(has: HasBug): RoundsWrap {
     commitments: (store) => commitmentsWith(store, has),
     grants: (store) => grantsWith(store, has),
     refusals: (store) => refusalsWith(store, has),
+    deadIds: (store) => deadIdsWith(store, has),
     reports: (store) => reportsWith(store, has),
     rules: rulesWith(has),
     catalogue: (catalogue) => catalogueWith(catalogue, has),

@@ -1,6 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { newServerSeed } from '@pitboss/fairness/server-seed'
 import type { CommitmentsStore } from '@pitboss/rounds/storage/commitments-store'
+import type { DeadId, DeadIdsStore } from '@pitboss/rounds/storage/dead-ids-store'
 import type { GrantsStore } from '@pitboss/rounds/storage/grants-store'
 import type { PlayerLimitsStore } from '@pitboss/rounds/storage/player-limits-store'
 import type { RefusalsStore } from '@pitboss/rounds/storage/refusals-store'
@@ -152,9 +153,21 @@ export function grantsWith<Store extends GrantUses>(grants: Store, has: HasBug):
   return grants
 }
 
-/** Forgets that a request was refused. */
+/** Forgets that a request to play was refused. */
 export function refusalsWith(refusals: RefusalsStore, has: HasBug): RefusalsStore {
   return has('rounds.refusal-forgotten') ? { ...refusals, insert: async () => true } : refusals
+}
+
+/** Forgets that a request of the operator's server was refused, or that a rollback came before its stake. */
+export function deadIdsWith(deadIds: DeadIdsStore, has: HasBug): DeadIdsStore {
+  const forgets = ({ meaning }: DeadId) =>
+    has(meaning === null ? 'rounds.tombstone-forgotten' : 'rounds.dead-id-forgotten')
+  return {
+    ...deadIds,
+    async find(scope, id) {
+      return (await deadIds.find(scope, id)).filter((one) => !forgets(one))
+    },
+  }
 }
 
 /** Counts the last part of a report's segment twice. */

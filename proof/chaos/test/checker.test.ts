@@ -174,12 +174,20 @@ await t.test('a refusal that does not stay true is found, one that another reque
   }
   const nothing = 'refusals: what was refused for good never has an effect'
   const kept = 'refusals: what was accepted is not refused later'
+  const same = 'refusals: an id that was refused for good is refused the same way later'
+  const buried = 'refusals: what a rollback has not found is never taken later'
   const refused = told('bet-1', 'ROUND_IN_PROGRESS', 10, 20)
   t.strictSame(refusals(15, [stake], refused), [nothing], 'nobody else asked for it')
   t.strictSame(refusals(15, [stake], refused, told('bet-1', 'SERVICE_UNAVAILABLE', 12, 99)), [nothing])
   t.strictSame(refusals(15, [stake], refused, told('bet-1', null, 9, 99)), [nothing], 'it was under way')
-  t.strictSame(refusals(15, [stake], refused, told('bet-1', null, 12, 99)), [], 'judged anew')
-  t.strictSame(refusals(25, [stake], refused, told('bet-1', 'SERVICE_UNAVAILABLE', 20, 99)), [])
+  t.strictSame(refusals(15, [stake], refused, told('bet-1', null, 12, 99)), [nothing], 'it was dead')
+  t.strictSame(refusals(25, [stake], refused, told('bet-1', null, 30, 99)), [nothing, same], 'long after')
+  const late = told('bet-1', 'BET_LIMIT_EXCEEDED', 30, 99)
+  t.strictSame(refusals(25, [], refused, late), [nothing, same], 'another refusal')
+  const closed = told('bet-1', 'SESSION_CLOSED', 10, 20)
+  t.strictSame(refusals(15, [stake], closed), [nothing], 'nobody else asked for it')
+  t.strictSame(refusals(15, [stake], closed, told('bet-1', null, 12, 99)), [], 'judged again')
+  t.strictSame(refusals(25, [stake], closed, told('bet-1', 'SERVICE_UNAVAILABLE', 20, 99)), [])
   t.strictSame(refusals(5, [stake], refused, told('bet-1', 'SERVICE_UNAVAILABLE', 0, 99)), [nothing])
   t.strictSame(refusals(5, [stake], told('bet-1', null, 0, 8), refused), [nothing, kept])
   t.strictSame(
@@ -188,8 +196,9 @@ await t.test('a refusal that does not stay true is found, one that another reque
   )
   t.strictSame(refusals(5, [stake], told('rbk-2', 'TRANSACTION_NOT_FOUND', 10, 20)), [
     'refusals: a stake that was accepted is found by what gives it back',
+    buried,
   ])
-  t.strictSame(refusals(15, [stake], told('rbk-2', 'TRANSACTION_NOT_FOUND', 10, 20)), [])
+  t.strictSame(refusals(15, [stake], told('rbk-2', 'TRANSACTION_NOT_FOUND', 10, 20)), [buried])
   t.strictSame(refusals(5, [stake], told('rbk-2', 'TRANSACTION_ALREADY_REVERSED', 10, 20)), [
     'refusals: what is said to be given back already does not stand at the end',
   ])

@@ -39,7 +39,6 @@ export function createModelBus({
       call: (call, request, context) =>
         new Promise((resolve, reject) => {
           const requestId = context?.requestId ?? 'sim'
-          const given = context?.receivedAtMs === undefined ? {} : { receivedAtMs: context.receivedAtMs }
           // Deadlines travel as instants: each process reads them by its own clock.
           const nowMs = caller.now().getTime()
           const deadlineAtMs = Math.min(context?.deadlineAtMs ?? Infinity, nowMs + call.budgetMs)
@@ -76,7 +75,7 @@ export function createModelBus({
               }
               const bytes = Buffer.from(JSON.stringify(request))
               handler
-                .run(bytes, { ...given, requestId, deadlineAtMs }, async () => undefined)
+                .run(bytes, { requestId, deadlineAtMs }, async () => undefined)
                 .then(
                   (reply_) => reply({ bytes: reply_ }),
                   (error: unknown) => reply({ error }),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import type { Scope } from '@pitboss/contracts/caller'
 import { seedHash } from '@pitboss/fairness/server-seed'
-import { type Refusal, refusalsMax } from '@pitboss/rounds/rules/refusal'
 import { isUnfinished, type RoundState } from '@pitboss/rounds/rules/round'
 import type { CommitmentsStore } from '@pitboss/rounds/storage/commitments-store'
 import { placeId } from '@pitboss/rounds/storage/lost-rounds'
@@ -11,7 +11,8 @@ import {
   scopeOf,
   type StoredRound,
 } from '@pitboss/rounds/storage/round-document'
-import type { RefusalsStore } from '@pitboss/rounds/storage/refusals-store'
+import { type DeadId, deadIdKinds, type DeadIdsStore } from '@pitboss/rounds/storage/dead-ids-store'
+import type { RefusalsStore, RefusedRequest } from '@pitboss/rounds/storage/refusals-store'
 import type { RoundsStore } from '@pitboss/rounds/storage/rounds-store'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
 import { createLaggingReads, type LaggingReads } from './lagging-reads.ts'
@@ -26,8 +27,11 @@ export type ModelRounds = {
   storeOf(machine: Machine): RoundsStore
   commitmentsOf(machine: Machine): CommitmentsStore
   refusalsOf(machine: Machine): RefusalsStore
+  deadIdsOf(machine: Machine): DeadIdsStore
   /** Requests that were refused for good before they had a round, by nonce sequence and id. */
-  readonly refused: ReadonlyMap<string, Refusal>
+  readonly refused: ReadonlyMap<string, RefusedRequest>
+  /** Ids of the operator's server under which nothing happens any more, or that are about to be. */
+  readonly deadIds: ReadonlyMap<string, DeadId>
   /** Rounds that are gone since the collection was set back. */
   readonly lost: ReadonlyMap<string, RoundState>
   /** Sets the collection back to an earlier copy of `table`. */
@@ -58,7 +62,9 @@ export function createModelRounds({
       reads.wrote(machine.name)
       return effect()
     })
-  const refused = new Map<string, Refusal>()
+  const refused = new Map<string, RefusedRequest>()
+  const deadIds = new Map<string, DeadId>()
+  const deadKey = (scope: Scope, kind: DeadId['kind'], id: string) => `${kind}/${scopeKey(scope)}/${id}`
   const refusedKey = (sequence: string, transactionId: string) => `${sequence} ${transactionId}`
   const rows = () => [...table.values()]
   const lastOf = (machine: Machine, sequence: string): Row | null => {
@@ -113,9 +119,9 @@ export function createModelRounds({
               (row) =>
                 isUnfinished(row.round) ||
                 row.round.nonce === round.nonce ||
-                (id !== null && row.round.clientTransactionId === id),
+                (id !== null && isOpenedBy(row.round, round.driver, id)),
             )
-            const isRefused = id !== null && refused.has(refusedKey(sequence, id))
+            const isRefused = round.driver === 'game' && refused.has(refusedKey(sequence, id ?? ''))
             return taken || isRefused
               ? null
               : put({ round, version: 1, dueAt, checks: 0, claims: 0, outbox: events })
@@ -130,15 +136,6 @@ export function createModelRounds({
             const row = unchanged(stored, true)
             if (row !== null) put(written(row, write))
             return row !== null
-          }),
-        keepRefusal: (stored, refusal) =>
-          writing(machine, 'keep refusal', () => {
-            const row = unchanged(stored, false)
-            if (row === null) return null
-            const round = { ...row.round, refusals: [...row.round.refusals, refusal].slice(-refusalsMax) }
-            const kept = { ...row, round, version: row.version + 1 }
-            table.set(round.id, kept)
-            return kept
           }),
         remove: (stored) =>
           writing(
@@ -157,6 +154,15 @@ export function createModelRounds({
               ({ round }) => scopeKey(scopeOf(round)) === scopeKey(scope) && idsOf(round).includes(id),
             ),
           ),
+        findRequest: (sequence, id) =>
+          machine.io('find request', () => {
+            const stored = seen(machine).find(
+              ({ round }) => sequenceOf(round) === sequence && isOpenedBy(round, 'game', id),
+            )
+            if (stored !== undefined) return { stored }
+            const kept = refused.get(refusedKey(sequence, id))
+            return kept === undefined ? null : { refused: kept }
+          }),
         findLast: (sequence) => machine.io('find last', () => lastOf(machine, sequence)),
         last: (sequence) =>
           machine.io('last round', () => {
@@ -214,26 +220,44 @@ export function createModelRounds({
         countUnfinished: notSimulated,
       }
     },
+    deadIds,
     refusalsOf: (machine) => ({
-      insert: (sequence, refusal) =>
-        machine.io('insert refusal', () => {
-          const { transactionId } = refusal
+      insert: (sequence, request) =>
+        writing(machine, 'insert refusal', () => {
+          const { transactionId } = request
           const key = refusedKey(sequence, transactionId)
           const isTaken = rows().some(
-            ({ round }) => sequenceOf(round) === sequence && round.clientTransactionId === transactionId,
+            ({ round }) => sequenceOf(round) === sequence && isOpenedBy(round, 'game', transactionId),
           )
           if (isTaken || refused.has(key)) return false
-          refused.set(key, refusal)
+          refused.set(key, request)
           return true
         }),
-      find: (sequence, transactionId) =>
-        machine.io('find refusal', () => refused.get(refusedKey(sequence, transactionId)) ?? null),
-      remove: (sequence, { transactionId, requestHash, toldAt }) =>
-        machine.io('remove refusal', () => {
-          const key = refusedKey(sequence, transactionId)
-          const kept = refused.get(key)
-          const isSame = kept?.requestHash === requestHash && kept.toldAt.getTime() === toldAt.getTime()
-          if (isSame) refused.delete(key)
+    }),
+    deadIdsOf: (machine) => ({
+      find: (scope, id) =>
+        machine.io('find dead id', () =>
+          deadIdKinds.flatMap((kind) => deadIds.get(deadKey(scope, kind, id)) ?? []),
+        ),
+      propose: (scope, dead) =>
+        writing(machine, 'propose dead id', () => {
+          const key = deadKey(scope, dead.kind, dead.transactionId)
+          if (!deadIds.has(key)) deadIds.set(key, dead)
+          return deadIds.get(key) ?? null
+        }),
+      finish: (scope, { kind, transactionId, token }, forgetAt) =>
+        writing(machine, 'finish dead id', () => {
+          const key = deadKey(scope, kind, transactionId)
+          const kept = deadIds.get(key)
+          if (kept?.token !== token) return false
+          deadIds.set(key, { ...kept, isFinal: true, forgetAt })
+          return true
+        }),
+      giveWay: (scope, { kind, transactionId, token }) =>
+        writing(machine, 'remove dead id', () => {
+          const key = deadKey(scope, kind, transactionId)
+          const kept = deadIds.get(key)
+          if (kept?.token === token && !kept.isFinal) deadIds.delete(key)
         }),
     }),
     commitmentsOf: (machine) => ({
@@ -259,6 +283,11 @@ export function createModelRounds({
     },
     nextDueMs: () => Math.min(...rows().map(({ dueAt }) => dueAt?.getTime() ?? Number.POSITIVE_INFINITY)),
   }
+}
+
+/** Whether the round was opened under this id of its driver. */
+function isOpenedBy(round: RoundState, driver: RoundState['driver'], id: string): boolean {
+  return round.driver === driver && round.clientTransactionId === id
 }
 
 async function notSimulated(): Promise<never> {

@@ -13,11 +13,13 @@ import { catalogueWith } from '@pitboss/bugs/draw-bugs'
 import { rulesWith, walletWith } from '@pitboss/bugs/rounds-bugs'
 import {
   commitmentsWith,
+  deadIdsWith,
   grantsWith,
   limitsWith,
   refusalsWith,
   roundsStoreWith,
 } from '@pitboss/bugs/rounds-store-bugs'
+import { createDeadIds } from '@pitboss/rounds/actions/dead-ids'
 import { createJoinMovement } from '@pitboss/rounds/actions/join-movement'
 import { createHoldLimits, createReadLimits } from '@pitboss/rounds/actions/hold-limits'
 import { createOpenIntent } from '@pitboss/rounds/actions/open-intent'
@@ -87,18 +89,17 @@ export function startRounds(
     logger: silent,
     rules: mistake.roundRules ?? rulesWith(has),
   })
+  const deadIds = createDeadIds({
+    ...{ rounds, clock, newUuid },
+    deadIds: deadIdsWith(model.deadIdsOf(machine), has),
+  })
   const { settleRound, voidStake } = createSettleRound({
-    ...{ grants, wallet, actor, clock, logger: silent },
+    ...{ grants, wallet, actor, deadIds, clock, logger: silent },
     noteRefusedSettlement: () => undefined,
   })
-  const placeStake = createPlaceStake({ rounds, wallet, actor, clock, logger: silent })
+  const placeStake = createPlaceStake({ rounds, wallet, actor, logger: silent })
   const joinMovement = createJoinMovement({ wallet, rounds, clock, wait: (ms) => machine.wait(ms) })
-  const intents = createOpenIntent({
-    rounds,
-    refusals: refusalsWith(model.refusalsOf(machine), has),
-    actor,
-    clock,
-  })
+  const intents = createOpenIntent({ rounds, actor })
   const { spends, sessions: times, ...kept } = world.limits.storesOf(machine, sessions)
   const playerLimits = limitsWith(kept.playerLimits, has)
   // The service measures how far its clock is ahead of the database's.
@@ -119,6 +120,7 @@ export function startRounds(
   const access = { find: findGame, offered }
   const playRound = createPlayRound({
     ...{ rounds, commitments, grants, wallet, actor, settleRound, access, players: { player } },
+    refusals: refusalsWith(model.refusalsOf(machine), has),
     ...{ intents, placeStake, joinMovement, noteConflict, clock, ...ids },
     holdPace: () => null,
     admitPlay: () => undefined,
@@ -128,7 +130,8 @@ export function startRounds(
   const placeTransaction = createPlaceTransaction({
     holdLimits,
     admitPlay: () => undefined,
-    ...{ rounds, sessions: { find }, commitments, wallet, actor, access },
+    ...{ rounds, sessions: { find }, commitments, wallet, actor, access, deadIds },
+    wait: (ms) => machine.wait(ms),
     ...{ intents, placeStake, joinMovement, noteConflict, clock, ...ids },
   })
   const reads = createReadRounds({ rounds, cursors: { encode: () => '', decode: () => null } })

@@ -42,6 +42,18 @@ const plans = {
   },
 } as const satisfies Record<string, Plan>
 
+const back = { kind: 'rollback', id: 'back', of: 'same' } as const
+const beforeItsStake: Plan = {
+  asked: { bet, back },
+  ends: ['taken', 'breaker open'],
+  mortal: 'bet',
+}
+const beforeItsWin: Plan = {
+  asked: { win: { kind: 'win', id: 'same' }, back },
+  isOpen: true,
+  mortal: 'win',
+}
+
 const besideAnother: Plan = { asked: { a: stake, b: stake, other } }
 
 const winsBesideAStake: Plan = {
@@ -62,6 +74,10 @@ const stakesBesideAWin: Plan = {
 }
 
 const large: Record<string, Plan> = {
+  'a rollback that comes before its stake beside a sweep': {
+    ...beforeItsStake,
+    asked: { ...beforeItsStake.asked, sweeper },
+  },
   "three equal stakes of the operator's before a breaker": {
     asked: { a: bet, b: bet, c: bet },
     ends: mayBeTakenBack,
@@ -79,7 +95,12 @@ const large: Record<string, Plan> = {
   },
 }
 
-for (const [name, plan] of Object.entries({ ...plans, ...(withLarge ? large : {}) })) {
+const withRollbacks = {
+  'a rollback that comes before its stake, whoever dies': beforeItsStake,
+  'a rollback that comes before its win, whoever dies': beforeItsWin,
+}
+
+for (const [name, plan] of Object.entries({ ...plans, ...withRollbacks, ...(withLarge ? large : {}) })) {
   await t.test(`no order breaks ${name}`, async (t) => {
     const { states, ends, violation } = await explorePlays(plan, { statesMax })
     t.comment(`${states} states, ${ends} ends`)
@@ -101,7 +122,7 @@ const mistakes: Record<string, { plan: Plan; mistake: Mistake }> = {
   },
   'a request does not find the round that it lost to': {
     plan: plans['two equal free bets, one of which may die'],
-    mistake: { rounds: (rounds) => ({ ...rounds, listByTransaction: async () => [] }) },
+    mistake: { rounds: (rounds) => ({ ...rounds, findRequest: async () => null }) },
   },
   'a round that may be taken back counts as over': {
     plan: plans["two equal stakes of the operator's"],
@@ -139,9 +160,31 @@ const mistakes: Record<string, { plan: Plan; mistake: Mistake }> = {
     },
   },
   'what was refused is forgotten': { plan: besideAnother, mistake: { forgetsRefusals: true } },
-  'a round forgets which wins it has refused': {
+  'an intent does not look for a dead id': {
     plan: winsBesideAStake,
-    mistake: { rounds: (rounds) => ({ ...rounds, keepRefusal: async (stored) => stored }) },
+    mistake: { deadIds: (deadIds) => ({ ...deadIds, find: async () => [] }) },
+  },
+  'a stake does not look for a tombstone': {
+    plan: beforeItsStake,
+    mistake: { deadIds: (deadIds) => ({ ...deadIds, find: async () => [] }) },
+  },
+  'a win takes away a tombstone that is final': {
+    plan: beforeItsWin,
+    mistake: {
+      deadIds: (deadIds) => ({
+        ...deadIds,
+        find: async (scope, id) => (await deadIds.find(scope, id)).map((one) => ({ ...one, isFinal: false })),
+      }),
+    },
+  },
+  'a tombstone is final before anybody looks for its stake': {
+    plan: beforeItsStake,
+    mistake: {
+      deadIds: (deadIds) => ({
+        ...deadIds,
+        propose: (scope, dead) => deadIds.propose(scope, { ...dead, isFinal: true }),
+      }),
+    },
   },
   'a grant tells one round no, and yes later': {
     plan: plans['a free bet beside a sweep, as the grant comes and goes'],

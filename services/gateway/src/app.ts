@@ -11,7 +11,6 @@ import type { Registry } from 'prom-client'
 import { createAccessState } from './access/access-state.ts'
 import { type GatewayConfig, limiterRules } from './config.ts'
 import { createStaticFiles } from './answers/pages.ts'
-import { createArrivalClock } from './http/arrival-clock.ts'
 import { createApp } from './http/create-app.ts'
 import type { AnswerDeps, Handler } from './http/inbound.ts'
 import { createOwnChecks, createReadinessProbe, type OwnChecks } from './answers/probes.ts'
@@ -74,7 +73,6 @@ export async function startGateway({
     readInFlightMax: config.PITBOSS_SHED_READ_IN_FLIGHT,
     stakeInFlightMax: config.PITBOSS_SHED_STAKE_IN_FLIGHT,
   })
-  const arrivals = createArrivalClock()
   const intake = createBodyIntake({
     perAddressMax: config.PITBOSS_LIMIT_ADDRESS_BODIES,
     allMax: config.PITBOSS_LIMIT_BODIES,
@@ -113,7 +111,6 @@ export async function startGateway({
     },
     connections: createPlaces(config.PITBOSS_LIMIT_ADDRESS_CONNECTIONS),
     isHttps: baseUrl.startsWith('https://'),
-    arrivals,
     trustedProxies: config.PITBOSS_TRUSTED_PROXIES,
     bodyTimeoutMs: config.PITBOSS_BODY_TIMEOUT_MS,
     headersTimeoutMs: config.PITBOSS_HEADERS_TIMEOUT_MS,
@@ -143,7 +140,6 @@ export async function startGateway({
     limiters.stop()
     exchange.unsubscribe()
     gauge.stop()
-    arrivals.stop()
     await requestLog.stop()
     await access.stop()
   }

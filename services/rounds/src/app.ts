@@ -57,6 +57,7 @@ import {
   type CommitmentsStore,
   createCommitmentsStore,
 } from './storage/commitments-store.ts'
+import { createDeadIdsStore, type DeadIdsStore } from './storage/dead-ids-store.ts'
 import { createGamesStore } from './storage/games-store.ts'
 import { createGrantsStore, type GrantsStore } from './storage/grants-store.ts'
 import { auditedCollections, indexes } from './storage/indexes.ts'
@@ -90,6 +91,7 @@ export type RoundsWrap = {
   commitments: (store: CommitmentsStore) => CommitmentsStore
   grants: (store: GrantsStore) => GrantsStore
   refusals: (store: RefusalsStore) => RefusalsStore
+  deadIds: (store: DeadIdsStore) => DeadIdsStore
   reports: (store: ReportsStore) => ReportsStore
   rules: typeof transition
   catalogue: (catalogue: Catalogue) => Catalogue
@@ -150,6 +152,7 @@ export async function startRounds({
   const sessions = createSessionsStore({ db })
   const grantsStore = createGrantsStore({ db })
   const refusalsStore = createRefusalsStore({ db })
+  const deadIdsStore = createDeadIdsStore({ db })
   const reportsStore = createReportsStore({ db, watch: createReturnsFold({ db, catalogue }) })
   const reports = wrap.reports?.(reportsStore) ?? reportsStore
   const seeds = { newSeed: newServerSeed, hashSeed: seedHash }
@@ -219,6 +222,7 @@ export async function startRounds({
     ...base,
     ...{ roundOutbox, playerLimits, reading, clockOffsetMs, admitPlay },
     paces: createPacesStore({ db }),
+    deadIdsStore: wrap.deadIds?.(deadIdsStore) ?? deadIdsStore,
     noteConflict: createConflictNote(registry, logger),
     noteRefusedSettlement: createRefusedSettlementNote(registry, logger),
   })

@@ -159,7 +159,7 @@ t.test('new play needs a currency that is enabled, play under way does not', asy
       ['a refund', () => reverse('REFUND', { reference_transaction_id: 'stake', currency })],
       ['a rollback', () => reverse('ROLLBACK', { reference_transaction_id: 'stake', currency })],
     ] as const) {
-      t.equal(said(await errorOf(refused())), 'CURRENCY_MISMATCH', `${what} in ${currency}`)
+      t.equal(said(await errorOf(refused())), 'CURRENCY_MISMATCH at transaction_id', `${what} in ${currency}`)
     }
   }
 

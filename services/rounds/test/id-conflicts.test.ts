@@ -18,11 +18,4 @@ t.test('an id that belongs to a round of the other driver is a conflict, which i
   await rig.play({ session_id, ...session }, { transaction_id: 'order-123' })
   t.equal(await codeOf(bet('order-123')), 'TRANSACTION_CONFLICT')
   t.match(await counted(), { values: [{ value: 1 }] })
-
-  await bet('order-124')
-  t.equal(
-    await codeOf(rig.play({ session_id, ...session }, { transaction_id: 'order-124' })),
-    'TRANSACTION_CONFLICT',
-  )
-  t.match(await counted(), { values: [{ value: 2 }] })
 })

@@ -101,17 +101,12 @@ function checkRepeats(id: string, entries: Told[], movement: Movement | undefine
   for (const { answer } of entries) {
     const code = codeOf(answer) ?? ''
     if (answer.status >= 200 && answer.status < 300) kinds.add(`ok ${identity(answer.body)}`)
-    else if (refusals.includes(code) && !isOfPlayersLimit(answer)) kinds.add(code)
+    else if (refusals.includes(code)) kinds.add(code)
   }
   // A stake that was given back is told of as refused while its rollback runs, and by its record afterwards.
   const givenBack =
     movement?.status === 'ROLLED_BACK' && [...kinds].filter((kind) => kind.startsWith('ok')).length <= 1
   verdict.check(names.forever, kinds.size <= 1 || givenBack, () => `${id}: ${[...kinds].join(' and ')}`)
-}
-
-/** A limit that was set for the player: an equal request that comes later is judged anew. */
-function isOfPlayersLimit({ body }: Told['answer']): boolean {
-  return JSON.stringify(body.details ?? []).includes('"limits.')
 }
 
 function identity(body: Record<string, unknown>): string {

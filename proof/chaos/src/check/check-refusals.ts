@@ -11,13 +11,12 @@ const names = {
   found: 'refusals: a stake that was accepted is found by what gives it back',
   reversed: 'refusals: what is said to be given back already does not stand at the end',
   kept: 'refusals: what was accepted is not refused later',
+  same: 'refusals: an id that was refused for good is refused the same way later',
+  buried: 'refusals: what a rollback has not found is never taken later',
   gone: 'reversals: once a ROLLBACK is answered nothing of its original stands',
 } as const
 
-/**
- * Codes that speak of the request, not of its id. docs/contract.md, section 12, "A definite answer is true
- * for ever".
- */
+/** Codes of which no request is a promise about its id: the sender may not ask. */
 export const ofTheRequest: readonly string[] = [
   'UNAUTHORIZED',
   'INVALID_CREDENTIALS',
@@ -26,6 +25,17 @@ export const ofTheRequest: readonly string[] = [
   'FORBIDDEN',
   'INSUFFICIENT_SCOPE',
   'OPERATOR_SUSPENDED',
+  'OPERATOR_NOT_LIVE',
+  'REAL_MONEY_DISABLED',
+]
+/** Further codes that leave the id alive, as every `*_NOT_FOUND` does: an equal request is judged again. */
+const ofTheForm: readonly string[] = [
+  'VALIDATION_ERROR',
+  'TRANSACTION_CONFLICT',
+  'WALLET_NOT_CONFIGURED',
+  'GAME_UNAVAILABLE',
+  'SESSION_EXPIRED',
+  'SESSION_CLOSED',
 ]
 const ofTheWallet = [
   'INSUFFICIENT_FUNDS',
@@ -46,7 +56,10 @@ type Facts = {
   acceptedAtMs(id: string): number
 }
 
-/** Refusals that say "no, and never" against what became of their ids. docs/contract.md, section 12. */
+/**
+ * Refusals that say "no, and never" against what became of their ids. docs/contract.md, section 1, "What a
+ * refusal promises".
+ */
 export function checkRefusals(told: readonly Told[], sources: Sources, verdict: Verdict): void {
   const own = told.filter(
     (entry) =>
@@ -64,6 +77,7 @@ export function checkRefusals(told: readonly Told[], sources: Sources, verdict: 
   for (const [id, entries] of groupBy(own, (entry) => entry.id)) {
     for (const entry of entries.filter(isRefusedForGood)) {
       checkEffect(id, entry, entries, { facts, clockSlackMs: sources.clockSlackMs, verdict })
+      checkSame(id, entry, entries, facts, verdict)
       checkKept(id, entry, entries, facts, verdict)
       checkReference(entry, facts, verdict)
     }
@@ -71,9 +85,9 @@ export function checkRefusals(told: readonly Told[], sources: Sources, verdict: 
 }
 
 /**
- * A refusal is wrong when its movement stands, unless a later request for it was accepted: a request sent
- * after the refusal's answer is judged again. One sent between the decision and its answer, by clocks that
- * differ, may be judged again, too, and then its client knows.
+ * A refusal is wrong when its movement stands. Where it leaves the id alive, a later request for it may have
+ * been accepted: one sent after the refusal's answer is judged again. One sent between the decision and its
+ * answer, by clocks that differ, may be judged again, too, and then its client knows.
  */
 function checkEffect(
   id: string,
@@ -83,6 +97,10 @@ function checkEffect(
 ) {
   const code = codeOf(refused.answer)
   if (code === 'TRANSACTION_CONFLICT' || code === 'TRANSACTION_NOT_FOUND') return
+  if (kills(refused)) {
+    verdict.check(names.nothing, !facts.effective.has(id), () => `${show(refused)}, yet it has an effect`)
+    return
+  }
   const isAccepted = facts.acceptedAtMs(id) < refused.sentAtMs
   const again = entries.some(
     (entry) =>
@@ -91,6 +109,20 @@ function checkEffect(
   )
   const holds = !facts.effective.has(id) || (again && !isAccepted)
   verdict.check(names.nothing, holds, () => `${show(refused)}, yet it has an effect`)
+}
+
+/** Whoever asks again for what was refused for good is told the same, as far as he may ask and is answered. */
+function checkSame(id: string, refused: Told, entries: readonly Told[], facts: Facts, verdict: Verdict) {
+  // A stake that the wallet refused late is told by its record once it is rolled back.
+  if (!kills(refused) || facts.movements.get(id)?.status === 'ROLLED_BACK') return
+  const asked = JSON.stringify(refused.asked)
+  const other = entries.find(
+    (entry) =>
+      entry.sentAtMs > refused.answeredAtMs &&
+      JSON.stringify(entry.asked) === asked &&
+      (isAccepting(entry) || (kills(entry) && codeOf(entry.answer) !== codeOf(refused.answer))),
+  )
+  verdict.check(names.same, other === undefined, () => `${show(refused)}, ${other && show(other)}`)
 }
 
 /**
@@ -115,12 +147,15 @@ function checkKept(id: string, refused: Told, entries: readonly Told[], facts: F
     movement === undefined &&
     before.every(({ answer }) => answer.status >= 300) &&
     (original?.status === 'ROLLED_BACK' || original?.status === 'REFUNDED')
+  // Its intent was stored under an id that was dead already, and the service has given it back.
+  const isGivenBack =
+    kills(refused) && movement?.status === 'ROLLED_BACK' && before.every(({ answer }) => answer.status >= 300)
   // An intent that was never placed may have been taken back, and asked for again: that one was not
   // accepted before.
   const isOther = !isReversal && !(facts.acceptedAtMs(id) < refused.sentAtMs)
   verdict.check(
     names.kept,
-    isTruth || isMoot || isKnownNow || isOther,
+    isTruth || isMoot || isKnownNow || isGivenBack || isOther,
     () => `${show(refused)}, after ${before.map(({ answer }) => answer.status).join(', ')}`,
   )
 }
@@ -133,6 +168,8 @@ function checkReference(refused: Told, facts: Facts, verdict: Verdict): void {
   if (code === 'TRANSACTION_NOT_FOUND') {
     const holds = original === undefined || !(facts.acceptedAtMs(reference) < refused.sentAtMs)
     verdict.check(names.found, holds, () => `${show(refused)}; ${reference} is ${original?.status}`)
+    const stands = refused.asked.type === 'ROLLBACK' && facts.effective.has(reference)
+    verdict.check(names.buried, !stands, () => `${show(refused)}; ${reference} is ${original?.status}`)
   }
   if (code === 'TRANSACTION_ALREADY_REVERSED') {
     const holds = original?.status !== 'SUCCESS'
@@ -142,6 +179,12 @@ function checkReference(refused: Told, facts: Facts, verdict: Verdict): void {
 
 function isRefusedForGood({ answer }: Told): boolean {
   return answer.body.retryable === false && !ofTheRequest.includes(codeOf(answer) ?? '')
+}
+
+/** Whether the refusal is the answer to every equal request from then on. */
+function kills(entry: Told): boolean {
+  const code = codeOf(entry.answer) ?? ''
+  return isRefusedForGood(entry) && !ofTheForm.includes(code) && !code.endsWith('NOT_FOUND')
 }
 
 function isAccepting({ answer }: Told): boolean {

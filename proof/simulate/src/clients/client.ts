@@ -80,7 +80,7 @@ export function createClient({ world, random, answers, endsAtMs, patienceMs, dou
     send: (context: CallContext) => Promise<Reply>,
   ): Promise<Answer> {
     const sentAtMs = timeline.nowMs()
-    const given = answerOf(send({ requestId: 'sim', receivedAtMs: sentAtMs })).then((answer) => {
+    const given = answerOf(send({ requestId: 'sim' })).then((answer) => {
       trace(`${request.what} ${request.id} is answered ${answer.status} ${codeOf(answer) ?? ''}`)
       answers.add({ ...request, answer, token: '', sentAtMs, answeredAtMs: timeline.nowMs() })
       return answer

@@ -115,7 +115,7 @@ export async function driveRounds(
   }
 }
 
-/** Ends, as lost, the rounds that the operator's server has left open. */
+/** Ends, as lost, the rounds that the operator's server has left open, under ids that it has not used yet. */
 export async function endOpenRounds(deps: ClientDeps, playerId?: string): Promise<void> {
   const settle = settleWith(deps)
   const open = [...deps.world.rounds.table.values()].filter(
@@ -124,7 +124,11 @@ export async function endOpenRounds(deps: ClientDeps, playerId?: string): Promis
       round.status === 'OPEN' &&
       (playerId === undefined || round.playerId === playerId),
   )
-  for (const { round } of open) await settle(winIn(round.currency, `end.${round.id}`, round.id, '0.00'))
+  for (const { round } of open) {
+    let times = 0
+    while (deps.asked.has(`end.${round.id}.${times}`)) times += 1
+    await settle(winIn(round.currency, `end.${round.id}.${times}`, round.id, '0.00'))
+  }
 }
 
 /** Sends until the answer is final; some are sent several times at once. */

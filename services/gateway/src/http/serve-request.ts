@@ -10,7 +10,6 @@ import type { BodyIntake, Places } from '../limits/places.ts'
 import type { Verdict } from '../limits/rate-counter.ts'
 import type { Metrics } from '../metrics.ts'
 import type { RouteEntry } from '../routes/route-entry.ts'
-import type { ArrivalClock } from './arrival-clock.ts'
 import type { Answer, Attribution, Handler, Inbound } from './inbound.ts'
 import type { BodyRules } from '../input/read-body.ts'
 import { isSettlement, readInput } from '../input/read-input.ts'
@@ -26,7 +25,6 @@ export type ServeDeps = {
   readonly intake: BodyIntake
   /** Places at work, of an account and of an address. */
   readonly places: { readonly account: Places; readonly address: Places }
-  readonly arrivals: Pick<ArrivalClock, 'receivedAtMs'>
   readonly trustedProxies: readonly AddressRange[]
   readonly bodyTimeoutMs: number
   /** The handler of a row of the route table in this gateway. */
@@ -61,7 +59,6 @@ export async function serveRequest(
   },
 ): Promise<Served> {
   const headers: Record<string, string> = {}
-  const receivedAtMs = deps.arrivals.receivedAtMs()
   const address = clientAddress(raw, deps.trustedProxies)
   let attribution: Attribution | null = null
   const show = ({ limit, remaining, resetS }: Verdict) => {
@@ -119,7 +116,6 @@ export async function serveRequest(
     const traceparent = onwardTraceparent(raw)
     const context = {
       requestId,
-      receivedAtMs,
       ...(traceparent === undefined ? {} : { traceparent }),
       ...(identity === null ? {} : { token: identity.token }),
       // Settlement is never refused for places: it is stored and answered at once.

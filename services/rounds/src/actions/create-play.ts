@@ -1,9 +1,11 @@
 import type { Outbox } from '@pitboss/storage/outbox'
 import { createMailbox } from '@pitboss/runtime/mailbox'
 import type { transition } from '../rules/transition.ts'
+import type { DeadIdsStore } from '../storage/dead-ids-store.ts'
 import type { PacesStore } from '../storage/paces-store.ts'
 import type { PlayerLimitsStore } from '../storage/player-limits-store.ts'
 import { type CommitAhead, createCommitAhead } from './commit-ahead.ts'
+import { createDeadIds } from './dead-ids.ts'
 import { createGameAccess } from './games.ts'
 import { createHoldLimits, type ReadLimits } from './hold-limits.ts'
 import { createHoldPace } from './hold-pace.ts'
@@ -19,6 +21,7 @@ type Made =
   | 'access'
   | 'actor'
   | 'intents'
+  | 'deadIds'
   | 'holdPace'
   | 'holdLimits'
   | 'placeStake'
@@ -29,6 +32,7 @@ type Given = Omit<Parts, Made> & {
   roundOutbox: Outbox
   rules: typeof transition
   paces: PacesStore
+  deadIdsStore: DeadIdsStore
   playerLimits: PlayerLimitsStore
   reading: ReadLimits
   /** Milliseconds by which `clock` is ahead of the database's. */
@@ -45,7 +49,14 @@ export function createPlay(given: Given): {
 } {
   const ahead = createCommitAhead(given)
   const actor = createRoundActor({ ...given, ahead, outbox: given.roundOutbox, mailbox: createMailbox() })
-  const acting = { ...given, actor, access: createGameAccess(given), players: createPlayerAccess(given) }
+  const deadIds = createDeadIds({ ...given, deadIds: given.deadIdsStore })
+  const acting = {
+    ...given,
+    actor,
+    deadIds,
+    access: createGameAccess(given),
+    players: createPlayerAccess(given),
+  }
   const parts = {
     ...acting,
     ...createSettleRound(acting),

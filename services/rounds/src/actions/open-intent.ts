@@ -2,7 +2,6 @@ import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import { isRefusedBy, refusalError, refusalOf } from '../rules/refusal.ts'
 import { isUnfinished, type RoundState } from '../rules/round.ts'
 import { newRound, type WantedRound } from '../rules/new-round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
@@ -16,12 +15,12 @@ const triesMax = 8
 
 /** A request for a new round, as far as it is compared with others. */
 export type IntentRequest = {
-  readonly scope: Scope
   readonly sequence: string
-  /** The client's own id, under which a repeat finds the round. */
-  readonly transactionId: string | null
-  readonly requestHash: string
-  readonly receivedAt: Date | null
+  /**
+   * The round that this request, or another with its id, has opened; null for none.
+   * @throws ServiceError the refusal of one that was first
+   */
+  readonly findEarlier: () => Promise<StoredRound | null>
   /** Whether a round was opened by this request or an equal one. */
   readonly isOwn: (round: RoundState) => boolean
 }
@@ -45,20 +44,17 @@ export type OpenIntent = ReturnType<typeof createOpenIntent>
 /**
  * Creates the step that stores the intent of a new round, of a player or of the operator, on the nonce after
  * the last round that is over. Such a round is never removed, and the indexes refuse a nonce or a client's id
- * that is taken: so nonces have no gaps and one id is one round, whatever arrives at once. A definite refusal
- * takes the id's place in the same index, so that an equal request which is still under way is refused, too.
- * Source: docs/contract.md, section 12, "Rounds and movements" and "A definite answer is true for ever".
+ * that is taken: so nonces have no gaps and one id is one round, whatever arrives at once.
+ * Source: docs/contract.md, section 12, "Rounds and movements".
  */
 export function createOpenIntent({
   rounds,
-  refusals,
   actor,
-  clock,
 }: {
-  rounds: Pick<RoundsStore, 'last' | 'findUnfinished' | 'listByTransaction'>
+  rounds: Pick<RoundsStore, 'last' | 'findUnfinished'>
   actor: Pick<RoundActor, 'open' | 'catchUp'>
-} & Pick<Parts, 'refusals' | 'clock'>) {
-  return { openIntent, refuse }
+}) {
+  return { openIntent }
 
   /**
    * Stores the intent of the request.
@@ -68,61 +64,6 @@ export function createOpenIntent({
    * nonce sequence is not over; SERVICE_UNAVAILABLE when others were first each time: nothing is stored then
    */
   async function openIntent(
-    request: IntentRequest,
-    plan: () => Promise<Plan>,
-    context: HandlerContext,
-  ): Promise<Opened> {
-    try {
-      return await open(request, plan, context)
-    } catch (error) {
-      return refuse(request, error)
-    }
-  }
-
-  /**
-   * Refuses a request that has no round, for good unless `error` is retryable. An equal request may have
-   * opened the round since, and used up what this one lacks: then this one is a repeat.
-   * @throws `error`, or the refusal of an equal request before this one
-   */
-  async function refuse(request: IntentRequest, error: unknown): Promise<Opened> {
-    const { sequence, transactionId, requestHash } = request
-    const refusal =
-      transactionId === null ? null : refusalOf(error, { transactionId, requestHash }, clock.now())
-    if (refusal === null) throw error
-    for (let tries = 0; tries < triesMax; tries++) {
-      const sibling = await findSibling(rounds, request)
-      if (sibling !== null) return { kind: 'repeat', stored: sibling }
-      if (await refusals.insert(sequence, refusal)) throw error
-      await assertNotRefused(request)
-    }
-    throw keepsChanging(sequence)
-  }
-
-  /**
-   * @throws ServiceError the refusal of an equal request, when this one was under way then. A refusal of
-   * other requests is removed, to make room for this one.
-   */
-  async function assertNotRefused({ sequence, transactionId, ...request }: IntentRequest): Promise<void> {
-    const earlier = transactionId === null ? null : await refusals.find(sequence, transactionId)
-    if (earlier === null || transactionId === null) return
-    if (isRefusedBy(earlier, { transactionId, ...request })) throw refusalError(earlier)
-    await refusals.remove(sequence, earlier)
-  }
-
-  /**
-   * Refuses a request that comes too early after the player's last game start.
-   * @returns the round of an equal request that was first; null when it does not come too early
-   * @throws ServiceError RATE_LIMITED, and nothing is kept of the request
-   */
-  async function holdBack(request: IntentRequest, pace: Pace | null): Promise<Opened | null> {
-    const early = (await pace?.early()) ?? null
-    if (early === null) return null
-    const sibling = await findSibling(rounds, request)
-    if (sibling === null) throw early
-    return { kind: 'repeat', stored: sibling }
-  }
-
-  async function open(
     request: IntentRequest,
     plan: () => Promise<Plan>,
     context: HandlerContext,
@@ -154,11 +95,23 @@ export function createOpenIntent({
         await failpoint('rounds.intent-stored')
         return { kind: 'opened', stored: opened }
       }
-      const sibling = await findSibling(rounds, request)
-      if (sibling !== null) return { kind: 'repeat', stored: sibling }
-      await assertNotRefused(request)
+      const earlier = await request.findEarlier()
+      if (earlier !== null) return { kind: 'repeat', stored: earlier }
     }
     throw keepsChanging(sequence)
+  }
+
+  /**
+   * Refuses a request that comes too early after the player's last game start.
+   * @returns the round of an equal request that was first; null when it does not come too early
+   * @throws ServiceError RATE_LIMITED, and nothing is kept of the request
+   */
+  async function holdBack({ findEarlier }: IntentRequest, pace: Pace | null): Promise<Opened | null> {
+    const early = (await pace?.early()) ?? null
+    if (early === null) return null
+    const earlier = await findEarlier()
+    if (earlier === null) throw early
+    return { kind: 'repeat', stored: earlier }
   }
 }
 
@@ -180,7 +133,8 @@ export function createMakeRound({
       sequence,
       nonce,
       configured,
-    }: Pick<IntentRequest, 'scope' | 'sequence'> & {
+    }: Pick<IntentRequest, 'sequence'> & {
+      scope: Scope
       nonce: number
       /** What the wallet's settings are, where they were asked for before. */
       configured?: ReturnType<Parts['wallet']['assertConfigured']> | undefined
@@ -198,20 +152,7 @@ export function createMakeRound({
   }
 }
 
-function keepsChanging(sequence: string): ServiceError {
+export function keepsChanging(sequence: string): ServiceError {
   const cause = new Error(`rounds of ${sequence} kept being opened and taken back`)
   return new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })
-}
-
-/**
- * The round that has this id; null for none. Of several, of players whose requests came at once or of an
- * earlier release, it is the request's own.
- */
-export async function findSibling(
-  rounds: Pick<RoundsStore, 'listByTransaction'>,
-  { scope, transactionId, isOwn }: Pick<IntentRequest, 'scope' | 'transactionId' | 'isOwn'>,
-): Promise<StoredRound | null> {
-  if (transactionId === null) return null
-  const found = await rounds.listByTransaction(scope, transactionId)
-  return found.find(({ round }) => isOwn(round)) ?? found[0] ?? null
 }

@@ -10,7 +10,14 @@ import { type AccountLimits, isWithin, narrow, readAmount } from '../rules/limit
 import { assertMayPlay } from '../rules/live-rules.ts'
 import { assertDone, resourceOf, transactionHash } from '../rules/movement.ts'
 import type { RoundMessage } from '../rules/round-message.ts'
-import { movementsOf, type Reversal, type RoundState, type Stake, type Win } from '../rules/round.ts'
+import {
+  hasMovement,
+  movementsOf,
+  type Reversal,
+  type RoundState,
+  type Stake,
+  type Win,
+} from '../rules/round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
 import { type SessionDocument, stakeRangeOf } from '../storage/sessions-store.ts'
 import type { Parts } from './parts.ts'
@@ -37,7 +44,17 @@ export function createOperatorMovements({
   Pick<Parts, 'admitPlay'> & {
     sessions: Pick<Parts['sessions'], 'find'>
   }) {
-  return { answerRepeat, findSession, checkStake, findDriven, intend }
+  return { findEarlier, answerRepeat, findSession, checkStake, findDriven, intend }
+
+  /**
+   * The round that has a movement of this id; null for none. Of several, as requests for several players at
+   * one moment can make, it is the request's own.
+   */
+  async function findEarlier({ scope }: Caller, body: TransactionBody): Promise<StoredRound | null> {
+    const { transaction_id: id } = body
+    const found = (await rounds.listByTransaction(scope, id)).filter(({ round }) => hasMovement(round, id))
+    return found.find(({ round }) => ownMovement(round, body) !== null) ?? found[0] ?? null
+  }
 
   /**
    * Answers a repeat with the same record or the same error; no money moves.
@@ -117,18 +134,12 @@ export function createOperatorMovements({
   }
 }
 
-/** The request, as rounds with its id are compared with it. */
-export function siblingRequest({ scope }: Caller, body: TransactionBody) {
-  const isOwn = (round: RoundState) => ownMovement(round, body) !== null
-  return { scope, transactionId: body.transaction_id, isOwn }
-}
-
 export function answerOf({ created, movement }: Placed): PlacedTransaction {
   return { status: created ? 201 : 200, body: movement }
 }
 
 /** The movement of the round that an equal request has made; null for none, or for another body. */
-function ownMovement(round: RoundState, body: TransactionBody): Stake | Win | Reversal | null {
+export function ownMovement(round: RoundState, body: TransactionBody): Stake | Win | Reversal | null {
   if (round.driver !== 'operator') return null
   const known = movementsOf(round).find(({ transactionId }) => transactionId === body.transaction_id)
   if (known === undefined) return null

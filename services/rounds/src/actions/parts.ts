@@ -16,6 +16,7 @@ import type { RoundsStore } from '../storage/rounds-store.ts'
 import type { SessionsStore } from '../storage/sessions-store.ts'
 import type { AdmitPlay } from './admit-play.ts'
 import type { GameAccess } from './games.ts'
+import type { DeadIds } from './dead-ids.ts'
 import type { HoldLimits } from './hold-limits.ts'
 import type { HoldPace } from './hold-pace.ts'
 import type { JoinMovement } from './join-movement.ts'
@@ -42,6 +43,7 @@ export type Parts = {
   readonly admitPlay: AdmitPlay
   readonly actor: RoundActor
   readonly intents: OpenIntent
+  readonly deadIds: DeadIds
   readonly holdPace: HoldPace
   readonly holdLimits: HoldLimits
   readonly placeStake: PlaceStake

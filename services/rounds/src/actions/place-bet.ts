@@ -2,8 +2,7 @@ import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Caller } from '@pitboss/contracts/caller'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { transactionHash } from '../rules/movement.ts'
-import { receivedAt } from '../rules/refusal.ts'
-import type { Stake } from '../rules/round.ts'
+import type { RoundState, Stake } from '../rules/round.ts'
 import { sequenceKey, type StoredRound } from '../storage/round-document.ts'
 import type { SessionDocument } from '../storage/sessions-store.ts'
 import { createMakeRound, type Plan } from './open-intent.ts'
@@ -11,8 +10,8 @@ import {
   answerOf,
   type BetBody,
   type OperatorMovements,
+  ownMovement,
   type PlacedTransaction,
-  siblingRequest,
 } from './operator-movement.ts'
 import type { Parts } from './parts.ts'
 
@@ -23,6 +22,7 @@ export type PlaceBetDeps = Pick<
   | 'wallet'
   | 'actor'
   | 'intents'
+  | 'deadIds'
   | 'placeStake'
   | 'clock'
   | 'newId'
@@ -34,6 +34,7 @@ export type PlaceBetDeps = Pick<
 export function createOpenOperatorRound({
   rounds,
   intents,
+  deadIds,
   placeStake,
   holdLimits,
   movements,
@@ -50,10 +51,9 @@ export function createOpenOperatorRound({
     const sequence = sequenceKey(scope, session.game, session.playerId)
     const requestHash = transactionHash(body, { currency: session.currency })
     const request = {
-      ...siblingRequest(caller, body),
       sequence,
-      requestHash,
-      receivedAt: receivedAt(context),
+      findEarlier: () => movements.findEarlier(caller, body),
+      isOwn: (round: RoundState) => ownMovement(round, body) !== null,
     }
 
     async function plan(): Promise<Plan> {
@@ -76,18 +76,18 @@ export function createOpenOperatorRound({
 
     const { kind, stored } = await intents.openIntent(request, plan, context)
     if (kind === 'repeat') return movements.answerRepeat(stored, body, context)
-    const stake = await placeStake(stored, body.transaction_id, context, holdLimits(scope, session))
-    if (stake.kind === 'placed') return answerOf(stake.placed)
-    const sibling = await intents.refuse(request, stake.error)
-    return movements.answerRepeat(sibling.stored, body, context)
+    const hold = holdLimits(scope, session)
+    const answerToIntent = () => deadIds.answerToIntent(scope, body)
+    const stake = await placeStake(stored, body.transaction_id, context, hold, answerToIntent)
+    if (stake.kind === 'taken-back') throw stake.error
+    return answerOf(stake.placed)
   }
 }
 
 /** Creates the further stake of an open round, by a BET of the operator's own server that names the round. */
 export function createAddStake({
-  rounds,
   wallet,
-  actor,
+  deadIds,
   placeStake,
   holdLimits,
   movements,
@@ -98,11 +98,7 @@ export function createAddStake({
     roundId: string,
     context: HandlerContext,
   ): Promise<PlacedTransaction> {
-    const checked = await check(caller, body, roundId, context).catch((error: unknown) =>
-      refuse(error, caller, body, roundId, context),
-    )
-    if ('status' in checked) return checked
-    const { stored, amount, session } = checked
+    const { stored, amount, session } = await check(caller, body, roundId, context)
     const stake: Stake = {
       transactionId: body.transaction_id,
       minor: amount,
@@ -111,10 +107,13 @@ export function createAddStake({
       wasTaken: false,
       refusal: null,
     }
-    const message = { type: 'add-stake', stake, receivedAt: receivedAt(context) } as const
+    const message = { type: 'add-stake', stake } as const
     const intended = await movements.intend(stored, body, context, message)
     if ('status' in intended) return intended
-    const placed = await placeStake(intended, body.transaction_id, context, holdLimits(caller.scope, session))
+    const { scope } = caller
+    const hold = holdLimits(scope, session)
+    const answerToIntent = () => deadIds.answerToIntent(scope, body)
+    const placed = await placeStake(intended, body.transaction_id, context, hold, answerToIntent)
     if (placed.kind === 'taken-back') throw placed.error
     return answerOf(placed.placed)
   }
@@ -136,27 +135,5 @@ export function createAddStake({
     if (round.currency !== session.currency) throw new ServiceError('CURRENCY_MISMATCH')
     await wallet.assertConfigured(caller.scope, context)
     return { stored, amount, session }
-  }
-
-  /**
-   * Keeps the refusal with the round that the stake was for, so that no equal request which is still under
-   * way is accepted. If one has been accepted before, this is its repeat.
-   * @throws `error`
-   */
-  async function refuse(
-    error: unknown,
-    caller: Caller,
-    body: BetBody,
-    roundId: string,
-    context: HandlerContext,
-  ): Promise<PlacedTransaction> {
-    const stored = await rounds.find(caller.scope, roundId)
-    if (stored === null || stored.round.driver !== 'operator') throw error
-    const request = {
-      transactionId: body.transaction_id,
-      requestHash: transactionHash(body, stored.round),
-      receivedAt: receivedAt(context),
-    }
-    return movements.answerRepeat(await actor.keepRefusal(stored, error, request), body, context)
   }
 }

@@ -3,7 +3,6 @@ import type { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Placed } from '../clients/wallet.ts'
 import { assertDone, resourceOf, stakeSpec, unknownOutcome } from '../rules/movement.ts'
-import { refusalOf } from '../rules/refusal.ts'
 import type { Stake } from '../rules/round.ts'
 import { scopeOf, type StoredRound } from '../storage/round-document.ts'
 import type { PlayerHold } from './hold-limits.ts'
@@ -20,6 +19,8 @@ export type PlaceStake = (
   context: CallContext,
   /** The limits of the player; null for a player without. */
   hold: PlayerHold | null,
+  /** The answer to a request whose id is dead; by default none is. */
+  answerToIntent?: () => Promise<ServiceError | null>,
 ) => Promise<PlacedStake>
 
 /**
@@ -36,38 +37,41 @@ export function createPlaceStake({
   rounds,
   wallet,
   actor,
-  clock,
   logger,
-}: Pick<Parts, 'rounds' | 'wallet' | 'actor' | 'clock' | 'logger'>): PlaceStake {
+}: Pick<Parts, 'rounds' | 'wallet' | 'actor' | 'logger'>): PlaceStake {
   /** False when another worker may have placed the stake meanwhile. */
-  async function takeBack(stored: StoredRound, stake: Stake, error: ServiceError): Promise<boolean> {
+  async function takeBack(stored: StoredRound, stake: Stake): Promise<boolean> {
     if (stored.round.status !== 'PENDING') {
-      return actor.withdraw(stored, stake.transactionId, refusalOf(error, stake, clock.now()))
+      return actor.withdraw(stored, stake.transactionId)
     }
     const removed = await rounds.remove(stored)
     if (!removed) logger.warn({ round_id: stored.round.id }, 'intent.left-to-sweeper')
     return removed
   }
 
-  return async function placeStake(stored, transactionId, context, hold) {
+  return async function placeStake(stored, transactionId, context, hold, answerToIntent = alive) {
     const { round } = stored
     const stake = round.stakes.find((one) => one.transactionId === transactionId)
     if (stake === undefined) throw new Error(`round ${round.id} lost its stake ${transactionId}`)
     const resource = resourceOf(round, transactionId)
-    const exceeded = (await hold?.charge(round, stake)) ?? null
-    if (exceeded !== null) {
-      if (await takeBack(stored, stake, exceeded)) return { kind: 'taken-back', error: exceeded }
-      throw unknownOutcome(resource, exceeded)
+    const refused = (await answerToIntent()) ?? (await hold?.charge(round, stake)) ?? null
+    if (refused !== null) {
+      if (await takeBack(stored, stake)) return { kind: 'taken-back', error: refused }
+      throw unknownOutcome(resource, refused)
     }
     const placement = await wallet.place(scopeOf(round), { spec: stakeSpec(round, stake) }, context)
     await failpoint('rounds.stake-placed')
-    if (placement.kind === 'not-written' && (await takeBack(stored, stake, placement.error))) {
+    if (placement.kind === 'not-written' && (await takeBack(stored, stake))) {
       return { kind: 'taken-back', error: placement.error }
     }
     if (placement.kind !== 'placed') throw unknownOutcome(resource, placement.error)
     const { placed } = placement
     const learned = await actor.learn(stored, placed.movement, placed.outcome)
-    assertDone(placed.outcome, resource)
+    assertDone(placed.outcome, resource, round.clientTransactionId !== null)
     return { kind: 'placed', stored: learned, placed }
   }
+}
+
+async function alive(): Promise<null> {
+  return null
 }

@@ -1,5 +1,5 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
-import type { Caller } from '@pitboss/contracts/caller'
+import type { Caller, Scope } from '@pitboss/contracts/caller'
 import { hashBody } from '@pitboss/contracts/json'
 import type { playRound as endpoint } from '@pitboss/contracts/endpoints/play'
 import { invalidFields, readAll, ServiceError } from '@pitboss/errors/service-error'
@@ -10,17 +10,20 @@ import type { CatalogueEntry } from '../rules/catalogue.ts'
 import { isWithin, type Limits, narrow, readAmount } from '../rules/limits.ts'
 import { assertWithinCap } from '../rules/stake-cap.ts'
 import { assertMayPlay, assertNoRealityCheck } from '../rules/live-rules.ts'
-import { assertCertain, resourceOf } from '../rules/movement.ts'
+import { assertCertain, resourceOf, walletRefusal } from '../rules/movement.ts'
 import { assertPays } from '../rules/paying-stake.ts'
-import { receivedAt } from '../rules/refusal.ts'
-import type { RoundState } from '../rules/round.ts'
-import type { StoredRound } from '../storage/round-document.ts'
+import { refusalError, refusalOf } from '../rules/refusal.ts'
+import { hasMovement, type RoundState } from '../rules/round.ts'
+import { sequenceOf, type StoredRound } from '../storage/round-document.ts'
 import { stakeRangeOf } from '../storage/sessions-store.ts'
 import { createForeseePlay, type Foreseen } from './foresee-play.ts'
-import { createMakeRound, findSibling, type IntentRequest, type Plan } from './open-intent.ts'
+import { createMakeRound, keepsChanging, type Plan } from './open-intent.ts'
 import type { Parts } from './parts.ts'
 import type { Player, PlayerAccess } from './player.ts'
 import { createUseFreeBet, noFreeBet, type Started } from './free-bets.ts'
+
+/** Tries of one refusal, when equal requests come and go beside it. */
+const refusingMax = 8
 
 type PlayBody = z.output<typeof endpoint.call.request>['body']
 
@@ -44,7 +47,15 @@ export type PlayRound = ReturnType<typeof createPlayRound>
 export function createPlayRound(
   deps: Pick<
     Parts,
-    'rounds' | 'commitments' | 'grants' | 'wallet' | 'access' | 'actor' | 'intents' | 'placeStake'
+    | 'rounds'
+    | 'refusals'
+    | 'commitments'
+    | 'grants'
+    | 'wallet'
+    | 'access'
+    | 'actor'
+    | 'intents'
+    | 'placeStake'
   > &
     Pick<Parts, 'joinMovement' | 'noteConflict' | 'settleRound' | 'clock' | 'newId' | 'newUuid'> &
     Pick<Parts, 'holdPace' | 'holdLimits' | 'admitPlay'> & {
@@ -52,7 +63,7 @@ export function createPlayRound(
     },
 ) {
   const { rounds, actor, access, players, clock, placeStake, joinMovement, settleRound } = deps
-  const { openIntent, refuse } = deps.intents
+  const { openIntent } = deps.intents
   const { chooseGrant, takeGrant } = createUseFreeBet(deps)
   const makeRound = createMakeRound(deps)
   const ahead = createForeseePlay(deps)
@@ -66,12 +77,18 @@ export function createPlayRound(
     const player = await players.player(caller)
     ahead.remember(player)
     const play = readPlay(player, body)
-    const request = requestOf(play, context)
-    const earlier = await findSibling(rounds, request)
+    const earlier = await findEarlier(play)
     if (earlier !== null) return answerRepeat(earlier, play, context)
 
+    const request = {
+      sequence: player.sequence,
+      findEarlier: () => findEarlier(play),
+      isOwn: isOwn(play),
+    }
     const plan = () => planRound(caller, play, context, foreseen)
-    const opened = await openIntent(request, plan, context)
+    const opened = await openIntent(request, plan, context).catch(async (error: unknown) => {
+      return { kind: 'repeat', stored: await refuse(play, error) } as const
+    })
     if (opened.kind === 'repeat') return answerRepeat(opened.stored, play, context)
     const { stored } = opened
     const start = stored.round.freeBet ? await takeGrant(stored) : await takeStake(stored, play, context)
@@ -162,6 +179,48 @@ export function createPlayRound(
     return placed.kind === 'placed' ? { kind: 'started', stored: placed.stored } : placed
   }
 
+  /**
+   * The round that a request with this id has opened; null for none. An id is one round's, or one refusal's, of
+   * one player and game.
+   * @throws ServiceError the refusal of an equal request; TRANSACTION_CONFLICT where another was refused
+   */
+  async function findEarlier(play: Play): Promise<StoredRound | null> {
+    const { transaction_id: id } = play.body
+    if (id === undefined) return null
+    const { scope, sequence } = play.player
+    const found = await rounds.findRequest(sequence, id)
+    if (found === null) return id.startsWith('bet_') ? findStake(scope, sequence, id) : null
+    if ('stored' in found) return found.stored
+    const isEqual = found.refused.requestHash === refusedHash(play)
+    throw isEqual ? refusalError(found.refused) : new ServiceError('TRANSACTION_CONFLICT')
+  }
+
+  /** The player's round with this stake: its request had no id, and is repeated by that of `resource`. */
+  async function findStake(scope: Scope, sequence: string, id: string): Promise<StoredRound | null> {
+    const found = await rounds.listByTransaction(scope, id)
+    return found.find(({ round }) => sequenceOf(round) === sequence && hasMovement(round, id)) ?? null
+  }
+
+  /**
+   * Refuses a request that has no round, for good if `error` kills its id. An equal request may have opened the
+   * round since, and used up what this one lacks: then this one is a repeat.
+   * @throws ServiceError `error`, or the refusal that was first
+   */
+  async function refuse(play: Play, error: unknown): Promise<StoredRound> {
+    const { transaction_id: transactionId } = play.body
+    if (!(error instanceof ServiceError) || error.retryable || transactionId === undefined) throw error
+    const { sequence } = play.player
+    const refusal = refusalOf(error)
+    for (let tries = 0; tries < refusingMax; tries++) {
+      const earlier = await findEarlier(play)
+      if (earlier !== null) return earlier
+      if (refusal === null) throw error
+      const refused = { ...refusal, transactionId, requestHash: refusedHash(play) }
+      if (await deps.refusals.insert(sequence, refused, clock.now())) throw refusalError(refusal)
+    }
+    throw keepsChanging(sequence)
+  }
+
   /** Answers a repeat with the same transaction_id: the same round or error, and no second wallet call. */
   async function answerRepeat(stored: StoredRound, play: Play, context: HandlerContext): Promise<RoundState> {
     if (!isOwn(play)(stored.round)) {
@@ -175,19 +234,17 @@ export function createPlayRound(
     return answerRound((await settleRound(joined.stored, { recover: false, context })).round)
   }
 
-  /** Refuses for good, unless an equal request has opened a round since. */
   async function answerTakenBack(
     error: ServiceError,
     play: Play,
     context: HandlerContext,
   ): Promise<RoundState> {
-    const { stored } = await refuse(requestOf(play, context), error)
-    return answerRepeat(stored, play, context)
+    return answerRepeat(await refuse(play, error), play, context)
   }
 
   /** @throws ServiceError the refusal of the round's stake or free bet */
   function answerRound(round: RoundState): RoundState {
-    if (round.refusal !== null) throw new ServiceError(round.refusal)
+    if (round.refusal !== null) throw walletRefusal(round.refusal, round.clientTransactionId !== null)
     if (round.endReason === 'free_bet_gone') throw noFreeBet()
     return round
   }
@@ -206,14 +263,9 @@ export function createPlayRound(
   }
 }
 
-function requestOf(play: Play, context: HandlerContext): IntentRequest {
-  const { player, requestHash, body } = play
-  const { scope, sequence } = player
-  return {
-    ...{ scope, sequence, requestHash, receivedAt: receivedAt(context) },
-    transactionId: body.transaction_id ?? null,
-    isOwn: isOwn(play),
-  }
+/** What a refused request meant, in its session's currency. */
+function refusedHash({ requestHash, player }: Play): string {
+  return `${requestHash} ${player.session.currency}`
 }
 
 /** Whether a round is of an equal request: with this id and meaning, for the same player, game and currency. */

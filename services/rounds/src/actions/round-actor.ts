@@ -11,15 +11,7 @@ import { roundEndedLine, roundEvents } from '../records/present-round.ts'
 import { roundContext } from '../rules/catalogue.ts'
 import { dueAt } from '../rules/due-at.ts'
 import { movementMessage } from '../rules/movement.ts'
-import { operatorRequest } from '../rules/operator-round.ts'
-import {
-  isRefusedBy,
-  type MovementRequest,
-  type Refusal,
-  refusalError,
-  refusalOf,
-  refusedError,
-} from '../rules/refusal.ts'
+import { refusedError } from '../rules/refusal.ts'
 import type { RoundChange, RoundContext, RoundMessage } from '../rules/round-message.ts'
 import { hasMovement, isUnfinished, openMovementIds, type RoundState } from '../rules/round.ts'
 import { transition } from '../rules/transition.ts'
@@ -72,7 +64,7 @@ export function createRoundActor({
   /** The rounds that this replica has changed, and when. */
   const changes = new BoundedMap<string, Date>(changesMax)
 
-  return { open, send, tell, learn, catchUp, review, withdraw, keepRefusal, changedAt }
+  return { open, send, tell, learn, catchUp, review, withdraw, changedAt }
 
   /**
    * Inserts a new round. Null when the player has an unfinished one, or the nonce or the id is taken.
@@ -97,8 +89,7 @@ export function createRoundActor({
   /**
    * As `send`, for a caller that must know whether this very message changed the round. Called with the
    * movements that an operator's server asks for: `changed` is false when an equal request was first, and its
-   * movement is then not this caller's to place. A refusal is kept with the round, so that no equal request
-   * is accepted later.
+   * movement is then not this caller's to place.
    */
   async function tell(
     stored: StoredRound,
@@ -108,13 +99,7 @@ export function createRoundActor({
       change(stored, async (current) => {
         const result = rules(current.round, message, contextOf(current.round))
         if (result.kind === 'unchanged') return { stored: current, changed: false }
-        if (result.kind === 'refused') {
-          const error = refusedError(result)
-          const request = result.earlier === undefined ? operatorRequest(message) : null
-          const refusal = request === null ? null : refusalOf(error, request, clock.now())
-          if (refusal === null || (await rounds.keepRefusal(current, refusal)) !== null) throw error
-          return null
-        }
+        if (result.kind === 'refused') throw refusedError(result)
         const written = await rounds.update(current, writeOf(result), result.round.updatedAt)
         if (written === null) return null
         afterWrite(result, message, written.outbox)
@@ -162,17 +147,12 @@ export function createRoundActor({
    * Takes back an intent whose own request knows that wallet-bridge has not written it. A worker that has
    * claimed the round since may place it at any time: then the intent is kept and stays owed.
    * @param intended the round as it was when the intent had been stored
-   * @param refusal the definite answer to the request, kept with the round; null when it may be repeated
    * @returns false when the intent was kept: then it may still have an effect
    */
-  async function withdraw(
-    intended: StoredRound,
-    transactionId: string,
-    refusal: Refusal | null,
-  ): Promise<boolean> {
+  async function withdraw(intended: StoredRound, transactionId: string): Promise<boolean> {
     let current = intended
     for (let tries = 0; tries < withdrawalsMax && current.claims === intended.claims; tries++) {
-      const message = { type: 'withdraw', transactionId, refusal } as const
+      const message = { type: 'withdraw', transactionId } as const
       const result = rules(current.round, message, contextOf(current.round))
       if (result.kind !== 'changed') return !hasMovement(current.round, transactionId)
       if (await rounds.updateUnclaimed(current, writeOf(result), result.round.updatedAt)) {
@@ -185,28 +165,6 @@ export function createRoundActor({
     }
     logger.warn({ round_id: intended.round.id, transaction_id: transactionId }, 'intent.left-to-sweeper')
     return false
-  }
-
-  /**
-   * Keeps the refusal of a request about this round whose intent could not be stored.
-   * @returns the round when a parallel request was first and its movement has this id
-   * @throws `error`, or the refusal of an equal request before this one
-   */
-  async function keepRefusal(
-    stored: StoredRound,
-    error: unknown,
-    request: MovementRequest,
-  ): Promise<StoredRound> {
-    const refusal = refusalOf(error, request, clock.now())
-    if (refusal === null) throw error
-    return change(stored, async (current) => {
-      const { round } = current
-      if (hasMovement(round, request.transactionId)) return current
-      const earlier = round.refusals.find((one) => isRefusedBy(one, request))
-      if (earlier !== undefined) throw refusalError(earlier)
-      if ((await rounds.keepRefusal(current, refusal)) !== null) throw error
-      return null
-    })
   }
 
   /** The last change by this replica, if it remembers one; others may have changed the round since. */

@@ -14,14 +14,17 @@ import {
   unknownOutcome,
   winSpec,
 } from '../rules/movement.ts'
-import { receivedAt, refusalOf } from '../rules/refusal.ts'
-import type { Reversal, RoundState, Win } from '../rules/round.ts'
+import { hasMovement, type Reversal, type RoundState, type Win } from '../rules/round.ts'
 import { scopeOf, type StoredRound } from '../storage/round-document.ts'
+import type { AwaitStakes } from './await-stakes.ts'
 import { answerOf, type OperatorMovements, type PlacedTransaction } from './operator-movement.ts'
 import type { Parts } from './parts.ts'
 
 type WinBody = Extract<TransactionBody, { type: 'WIN' }>
 type ReversalBody = Extract<TransactionBody, { reference_transaction_id: string }>
+
+/** Tries of one reversal, when intents come and go beside it. */
+const triesMax = 8
 
 /** Refusals that the round would have foreseen if it knew how its movements stand. */
 const unforeseenCodes: readonly string[] = [
@@ -37,9 +40,13 @@ export function createSettleMovement({
   rounds,
   wallet,
   actor,
-  clock,
+  deadIds,
   movements,
-}: Pick<Parts, 'rounds' | 'wallet' | 'actor' | 'clock'> & { movements: OperatorMovements }) {
+  awaitStakes,
+}: Pick<Parts, 'rounds' | 'wallet' | 'actor' | 'deadIds'> & {
+  movements: OperatorMovements
+  awaitStakes: AwaitStakes
+}) {
   return { addWin, reverse }
 
   async function addWin(caller: Caller, body: WinBody, context: HandlerContext): Promise<PlacedTransaction> {
@@ -54,9 +61,11 @@ export function createSettleMovement({
       state: 'OWED',
     }
     const outcome = body.outcome ?? null
-    const message = { type: 'add-win', win, outcome, receivedAt: receivedAt(context) } as const
-    const intended = await movements.intend(stored, body, context, message)
-    return 'status' in intended ? intended : settle(intended, { spec: winSpec(intended.round, win) }, context)
+    const message = { type: 'add-win', win, outcome } as const
+    const ready = await awaitStakes(stored, win, context)
+    const intended = await movements.intend(ready, body, context, message)
+    if ('status' in intended) return intended
+    return settle(intended, body, { spec: winSpec(intended.round, win) }, context)
   }
 
   async function reverse(
@@ -64,47 +73,63 @@ export function createSettleMovement({
     body: ReversalBody,
     context: HandlerContext,
   ): Promise<PlacedTransaction> {
-    const stored = await findReferenced(caller, body.reference_transaction_id, context)
-    const { round } = stored
-    if (round.driver !== 'operator') {
-      throw invalidField('reference_transaction_id', 'is a movement of a round that the service plays')
+    for (let tries = 0; tries < triesMax; tries++) {
+      const stored = await findReferenced(caller, body, context)
+      const { round } = stored
+      if (round.driver !== 'operator') {
+        throw invalidField('reference_transaction_id', 'is a movement of a round that the service plays')
+      }
+      assertReferenceFits(round, body)
+      const reversal: Reversal = {
+        transactionId: body.transaction_id,
+        referenceTransactionId: body.reference_transaction_id,
+        type: body.type,
+        requestHash: transactionHash(body, round),
+        closes: false,
+        state: 'OWED',
+      }
+      const intended = await movements
+        .intend(stored, body, context, { type: 'add-reversal', reversal })
+        .catch((error: unknown) => {
+          if (isGone(error)) return null
+          throw error
+        })
+      // The intent that it would give back was taken back meanwhile.
+      if (intended === null) continue
+      if ('status' in intended) return intended
+      const own =
+        intended.round.reversals.find((one) => one.transactionId === body.transaction_id) ?? reversal
+      return settle(intended, body, reversalOrder(intended.round, own), context)
     }
-    assertReferenceFits(round, body)
-    const reversal: Reversal = {
-      transactionId: body.transaction_id,
-      referenceTransactionId: body.reference_transaction_id,
-      type: body.type,
-      requestHash: transactionHash(body, round),
-      closes: false,
-      state: 'OWED',
-    }
-    const message = { type: 'add-reversal', reversal, receivedAt: receivedAt(context) } as const
-    const intended = await movements.intend(stored, body, context, message)
-    if ('status' in intended) return intended
-    const own = intended.round.reversals.find((one) => one.transactionId === body.transaction_id) ?? reversal
-    return settle(intended, reversalOrder(intended.round, own), context)
+    throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
   }
 
   /**
    * The round with this movement. Of rounds of several players that were opened under one id at once, one has
-   * the movement; the others have ended without it.
+   * the movement; the others have ended without it. A rollback of one that has not arrived leaves a tombstone.
    * @throws ServiceError TRANSACTION_NOT_FOUND; VALIDATION_ERROR for a rollback that the service itself made
    */
   async function findReferenced(
     { scope }: Caller,
-    transactionId: string,
+    { type, reference_transaction_id: transactionId }: ReversalBody,
     context: HandlerContext,
   ): Promise<StoredRound> {
-    const found = await readConfirmed(() => rounds.listByTransaction(scope, transactionId), {
+    const withIt = async () =>
+      (await rounds.listByTransaction(scope, transactionId)).filter(({ round }) =>
+        hasMovement(round, transactionId),
+      )
+    const found = await readConfirmed(withIt, {
       confirm: () => rounds.confirmPrimary(),
       isEmpty: (rows) => rows.length === 0,
     })
     const stored = found.find(({ round }) => !endedWithout(round)) ?? found[0]
     if (stored !== undefined) return stored
     // Rollbacks of the service's own have ids that wallet-bridge alone knows.
-    const type = (await wallet.show(scope, transactionId, context))?.movement.type
-    if (type === 'REFUND' || type === 'ROLLBACK') throw notToReverse()
-    throw new ServiceError('TRANSACTION_NOT_FOUND')
+    const known = (await wallet.show(scope, transactionId, context))?.movement.type
+    if (known === 'REFUND' || known === 'ROLLBACK') throw notToReverse()
+    const arrived = type === 'ROLLBACK' ? await deadIds.bury(scope, transactionId) : null
+    if (arrived === null) throw new ServiceError('TRANSACTION_NOT_FOUND')
+    return arrived
   }
 
   /**
@@ -115,17 +140,19 @@ export function createSettleMovement({
    */
   async function settle(
     stored: StoredRound,
+    body: TransactionBody,
     order: MovementOrder,
     context: HandlerContext,
   ): Promise<PlacedTransaction> {
     const { round } = stored
     const { transactionId } = order.spec
     const resource = resourceOf(round, transactionId)
+    const dead = await deadIds.answerToIntent(scopeOf(round), body)
+    if (dead !== null) throw (await actor.withdraw(stored, transactionId)) ? dead : unknownOutcome(resource)
     const placement = await wallet.place(scopeOf(round), order, context)
     await failpoint('rounds.settlement-placed')
     const isRefused = placement.kind === 'not-written' && !placement.error.retryable
-    const refusal = isRefused ? refusalOf(placement.error, order.spec, clock.now()) : null
-    if (isRefused && (await actor.withdraw(stored, transactionId, refusal))) {
+    if (isRefused && (await actor.withdraw(stored, transactionId))) {
       await reviewAfter(stored, placement.error, context)
       throw placement.error
     }
@@ -142,6 +169,14 @@ export function createSettleMovement({
     const current = await rounds.find(scopeOf(round), round.id)
     if (current !== null) await actor.review(current, context)
   }
+}
+
+/** Whether the stake or win of a reversal, or its round, is no more. */
+function isGone(error: unknown): boolean {
+  return (
+    error instanceof ServiceError &&
+    (error.code === 'TRANSACTION_NOT_FOUND' || error.code === 'ROUND_NOT_FOUND')
+  )
 }
 
 function notToReverse(): ServiceError {

@@ -1,8 +1,10 @@
 import type { MovementOutcome, MovementSpec } from '@pitboss/contracts/calls/wallet'
 import { hashBody } from '@pitboss/contracts/json'
 import type { Movement, TransactionBody } from '@pitboss/contracts/objects/movement'
+import type { ErrorCode } from '@pitboss/errors/catalogue'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { AmountError, formatAmount, parseAmount } from '@pitboss/money/amount'
+import { namingItsId } from './refusal.ts'
 import type { RoundMessage } from './round-message.ts'
 import type { Reversal, RoundState, Stake, Win } from './round.ts'
 
@@ -80,10 +82,19 @@ export function assertCertain(outcome: MovementOutcome, resource: Resource): voi
   if (outcome.kind === 'pending') throw new ServiceError(outcome.code, { resource })
 }
 
-/** As `assertCertain`. @throws ServiceError the wallet's refusal, too */
-export function assertDone(outcome: MovementOutcome, resource: Resource): void {
+/**
+ * As `assertCertain`. @throws ServiceError the wallet's refusal, too
+ * @param hasOwnId whether the request had an id of its own, which the refusal has used up
+ */
+export function assertDone(outcome: MovementOutcome, resource: Resource, hasOwnId = true): void {
   assertCertain(outcome, resource)
-  if (outcome.kind === 'refused') throw new ServiceError(outcome.code)
+  if (outcome.kind === 'refused') throw walletRefusal(outcome.code, hasOwnId)
+}
+
+/** The error for a stake that the wallet has refused. @param hasOwnId as of `assertDone` */
+export function walletRefusal(code: ErrorCode, hasOwnId: boolean): ServiceError {
+  const error = new ServiceError(code)
+  return hasOwnId ? namingItsId(error) : error
 }
 
 /** The message for a round about one of its movements; null while nothing is certain. */

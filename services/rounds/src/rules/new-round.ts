@@ -80,7 +80,6 @@ export function newRound({
     finalAction: null,
     started: false,
     refusal: null,
-    refusals: [],
     createdAt: now,
     lastActionAt: now,
     sittingEndsAt: expiresAt,

@@ -1,8 +1,7 @@
 import { formatAmount, isAmount } from '@pitboss/money/amount'
-import { isRefusedBy, type MovementRequest, refusalsMax } from './refusal.ts'
 import { endWhenNothingIsLeft, releaseReversal, settleWhenPaid, winFailed } from './round-parts.ts'
 import { refuse, type RoundMessage, type Step } from './round-message.ts'
-import { hasMovement, movementsOf, type RoundState, type Stake, sum } from './round.ts'
+import { hasMovement, movementsOf, type RoundState, type Stake, sum, type Win } from './round.ts'
 
 /** A movement that the operator's server asks for. */
 type AddMessage = Extract<RoundMessage, { type: 'add-stake' | 'add-win' | 'add-reversal' }>
@@ -17,19 +16,11 @@ const movementsMax = 400
  * by this one document. Source: docs/contract.md, sections 5 and 11.
  */
 export function changeOperatorRound(round: RoundState, message: OperatorMessage): Step {
-  if (message.type === 'withdraw') {
-    const withdrawn = withdraw(round, message.transactionId)
-    const { refusal: kept = null } = message
-    if (typeof withdrawn === 'string' || 'kind' in withdrawn || kept === null) return withdrawn
-    return { ...withdrawn, refusals: [...withdrawn.refusals, kept].slice(-refusalsMax) }
-  }
+  if (message.type === 'withdraw') return withdraw(round, message.transactionId)
   if (round.driver !== 'operator') {
     return refuse('VALIDATION_ERROR', { path: 'round_id', message: 'is a round that the service plays' })
   }
-  const request = requestBehind(message)
-  if (hasMovement(round, request.transactionId)) return 'unchanged'
-  const earlier = round.refusals.find((one) => isRefusedBy(one, request))
-  if (earlier !== undefined) return { kind: 'refused', code: earlier.code, earlier }
+  if (hasMovement(round, addedId(message))) return 'unchanged'
   if (movementsOf(round).length >= movementsMax) {
     return refuse('CONFLICT', { message: 'This round has as many movements as a round can have.' })
   }
@@ -38,16 +29,9 @@ export function changeOperatorRound(round: RoundState, message: OperatorMessage)
   return addReversal(round, message)
 }
 
-/** The operator's request behind a message; null for a message that has none. */
-export function operatorRequest(message: RoundMessage): MovementRequest | null {
-  return 'receivedAt' in message ? requestBehind(message) : null
-}
-
-function requestBehind(message: AddMessage): MovementRequest {
-  const movement =
-    message.type === 'add-stake' ? message.stake : message.type === 'add-win' ? message.win : message.reversal
-  const { transactionId, requestHash } = movement
-  return { transactionId, requestHash, receivedAt: message.receivedAt }
+function addedId(message: AddMessage): string {
+  if (message.type === 'add-stake') return message.stake.transactionId
+  return message.type === 'add-win' ? message.win.transactionId : message.reversal.transactionId
 }
 
 function addStake(round: RoundState, { stake }: Extract<AddMessage, { type: 'add-stake' }>): Step {
@@ -61,12 +45,24 @@ function addStake(round: RoundState, { stake }: Extract<AddMessage, { type: 'add
   return { ...round, stakes }
 }
 
+/**
+ * Whether a win that the operator asks for must wait: a stake is pending, and while it is the rules refuse the
+ * win with ROUND_IN_PROGRESS.
+ */
+export function waitsForStake(round: RoundState, { final }: Pick<Win, 'final'>): boolean {
+  const isHeld = round.stakes.some(({ state }) => state === 'TAKEN')
+  if (round.status !== 'PENDING' && (round.status !== 'OPEN' || (isHeld && !final))) return false
+  return round.stakes.some(isPending)
+}
+
+function isPending({ state, wasTaken }: Stake): boolean {
+  return state === 'ASKED' || (state === 'RETURNING' && !wasTaken)
+}
+
 function addWin(round: RoundState, { win, outcome }: Extract<AddMessage, { type: 'add-win' }>): Step {
   if (round.status === 'PENDING') return refuse('ROUND_IN_PROGRESS')
   if (round.status !== 'OPEN') return refuse('ROUND_ALREADY_SETTLED')
-  const pending = round.stakes.some(
-    ({ state, wasTaken }) => state === 'ASKED' || (state === 'RETURNING' && !wasTaken),
-  )
+  const pending = round.stakes.some(isPending)
   const held = round.stakes.some(({ state }) => state === 'TAKEN')
   if ((win.final && pending) || !held) return refuse('ROUND_IN_PROGRESS')
   const wins = [...round.wins, win]
@@ -114,9 +110,9 @@ function addReversal(round: RoundState, { reversal }: Extract<AddMessage, { type
     return { ...round, stakes, reversals: [...round.reversals, { ...reversal, closes }] }
   }
   const win = round.wins.find(({ transactionId }) => transactionId === reference)
-  if (win === undefined || reversal.type === 'REFUND') {
-    const what = reversal.type === 'REFUND' ? 'must be a stake' : 'must be a stake or a win'
-    return refuse('VALIDATION_ERROR', { path: 'reference_transaction_id', message: what })
+  if (win === undefined) return refuse('TRANSACTION_NOT_FOUND')
+  if (reversal.type === 'REFUND') {
+    return refuse('VALIDATION_ERROR', { path: 'reference_transaction_id', message: 'must be a stake' })
   }
   if (win.state === 'OWED') return refuse('CONFLICT', { message: 'The win is still pending.' })
   if (win.state !== 'PAID') {

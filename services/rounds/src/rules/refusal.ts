@@ -1,95 +1,101 @@
-import type { CallContext } from '@pitboss/contracts/call'
+import { hashBody } from '@pitboss/contracts/json'
+import type { TransactionBody } from '@pitboss/contracts/objects/movement'
 import type { ErrorCode } from '@pitboss/errors/catalogue'
 import { type ErrorDetail, invalidField, ServiceError } from '@pitboss/errors/service-error'
 
-/**
- * The definite refusal of a request. It is kept so that no equal request which was under way then is accepted
- * later. A request that arrives afterwards is judged anew.
- */
+/** A definite refusal. Its request's id is dead: every equal request is answered with it. */
 export type Refusal = {
-  readonly transactionId: string
-  readonly requestHash: string
   readonly code: ErrorCode
   readonly message: string
   readonly details: readonly ErrorDetail[] | null
-  readonly toldAt: Date
 }
 
-/** A request for a movement, as far as refusals are compared with it. */
-export type MovementRequest = {
-  readonly transactionId: string
-  readonly requestHash: string
-  /** The time of its arrival; null when its caller does not say, which counts as just now. */
-  readonly receivedAt: Date | null
-}
-
-/** Bounds the document of a round; the oldest refusal is forgotten first. Source: ours. */
-export const refusalsMax = 100
+/** Time for which a refusal or a tombstone stands at least; the time scale does not divide it. */
+export const deadIdMs = 24 * 3_600_000
 
 /**
- * Codes that say nothing about the id of the request, but about its sender, or about an object that is not
- * there. Source: docs/contract.md, section 12, "A definite answer is true for ever".
+ * Codes that speak of the caller, of the form of the request, or of an object beside it, as every
+ * `*_NOT_FOUND` does: they leave the id alive. Source: docs/contract.md, section 1, "What a refusal promises".
  */
-const notOfTheId: readonly ErrorCode[] = [
+const sparingCodes: readonly ErrorCode[] = [
   'UNAUTHORIZED',
   'INVALID_CREDENTIALS',
   'TOKEN_EXPIRED',
+  'INVALID_SIGNATURE',
   'IP_NOT_ALLOWED',
   'FORBIDDEN',
   'INSUFFICIENT_SCOPE',
   'OPERATOR_SUSPENDED',
-  'SESSION_NOT_FOUND',
-  'ROUND_NOT_FOUND',
-  'GAME_NOT_FOUND',
-  'TRANSACTION_NOT_FOUND',
+  'OPERATOR_NOT_LIVE',
+  'REAL_MONEY_DISABLED',
+  'WALLET_NOT_CONFIGURED',
+  'GAME_UNAVAILABLE',
+  'SESSION_EXPIRED',
+  'SESSION_CLOSED',
+  'VALIDATION_ERROR',
   'TRANSACTION_CONFLICT',
 ]
 
-/**
- * The refusal to keep for a request that failed with `error`; null when an equal request may still succeed.
- */
-export function refusalOf(
-  error: unknown,
-  { transactionId, requestHash }: Pick<Refusal, 'transactionId' | 'requestHash'>,
-  toldAt: Date,
-): Refusal | null {
-  if (!(error instanceof ServiceError) || error.retryable || notOfTheId.includes(error.code)) return null
-  const { code, message, details = null } = error
-  return { transactionId, requestHash, code, message, details, toldAt }
+const usedUp: ErrorDetail = {
+  path: 'transaction_id',
+  message: 'is used up by this refusal; send the request under a new one',
 }
 
-/** The error for a kept refusal. */
+/** The refusal that kills the id of a request that failed with `error`; null when the id stays alive. */
+export function refusalOf(error: unknown): Refusal | null {
+  if (!(error instanceof ServiceError) || error.retryable) return null
+  const { code, message, details = [] } = error
+  if (sparingCodes.includes(code) || code.endsWith('NOT_FOUND')) return null
+  return { code, message, details: namesItsId(error) ? details : [...details, usedUp] }
+}
+
+/** The error for a refusal. */
 export function refusalError({ code, message, details }: Refusal): ServiceError {
   return new ServiceError(code, { message, ...(details === null ? {} : { details }) })
 }
 
-/** The error for a message that the rules refuse; an equal request before it has had the same. */
+/** The same error, which says that the id of its request is used up, if it is. */
+export function namingItsId(error: ServiceError): ServiceError {
+  const refusal = refusalOf(error)
+  return refusal === null ? error : refusalError(refusal)
+}
+
+/** Whether the error says that the id of its request is used up: then a record or a dead id says so, too. */
+export function namesItsId({ details = [] }: ServiceError): boolean {
+  return details.some(({ path }) => path === usedUp.path)
+}
+
+/** The error for a message that the rules refuse. */
 export function refusedError({
   code,
   path,
   message,
-  earlier,
 }: {
   readonly code: ErrorCode
   readonly path?: string
   readonly message?: string
-  readonly earlier?: Refusal
 }): ServiceError {
-  if (earlier !== undefined) return refusalError(earlier)
   if (code === 'VALIDATION_ERROR' && path !== undefined) return invalidField(path, message ?? 'is not valid')
   return message === undefined ? new ServiceError(code) : new ServiceError(code, { message })
 }
 
-/** Whether an equal request was refused after this one had arrived: then the refusal is this one's, too. */
-export function isRefusedBy(
-  refusal: Refusal,
-  { transactionId, requestHash, receivedAt }: MovementRequest,
-): boolean {
-  if (refusal.transactionId !== transactionId || refusal.requestHash !== requestHash) return false
-  return receivedAt !== null && receivedAt <= refusal.toldAt
+/** The meaning of a request for a movement before its round is known. */
+export type Meaning = {
+  readonly hash: string
+  /** Null where a reversal leaves it to its original. */
+  readonly amount: string | null
+  readonly currency: string | null
 }
 
-/** The time at which the request arrived at the HTTP edge; null when the caller does not say. */
-export function receivedAt({ receivedAtMs }: CallContext): Date | null {
-  return receivedAtMs === undefined ? null : new Date(receivedAtMs)
+/** The meaning of a body: "10.5" and "10.50" are the same amount. */
+export function meaningOf(body: TransactionBody): Meaning {
+  const { amount = null, currency = null, ...rest } = body
+  const isCut = amount?.includes('.') === true
+  return { hash: hashBody(rest), amount: isCut ? amount.replace(/\.?0+$/, '') : amount, currency }
+}
+
+/** Whether two bodies ask for the same; what a reversal leaves out is what its original says. */
+export function isSameMeaning(a: Meaning, b: Meaning): boolean {
+  const agree = (one: string | null, other: string | null) => one === null || other === null || one === other
+  return a.hash === b.hash && agree(a.amount, b.amount) && agree(a.currency, b.currency)
 }

@@ -1,10 +1,6 @@
 import type { ErrorCode } from '@pitboss/errors/catalogue'
 import type { PlayState } from '@pitboss/fairness/games/game'
-import type { Refusal } from './refusal.ts'
 import type { RefusalCode, ReportFact, Reversal, RoundState, Stake, Win } from './round.ts'
-
-/** The arrival of the request behind a message; null when it is not known. */
-type Received = { readonly receivedAt: Date | null }
 
 /** The messages that a round can get. */
 export type RoundMessage =
@@ -36,22 +32,17 @@ export type RoundMessage =
   | { readonly type: 'win-paid'; readonly transactionId: string }
   | { readonly type: 'win-failed'; readonly transactionId: string }
   /** The operator's server asks for a movement of a round that it drives. */
-  | ({ readonly type: 'add-stake'; readonly stake: Stake } & Received)
-  | ({
+  | { readonly type: 'add-stake'; readonly stake: Stake }
+  | {
       readonly type: 'add-win'
       readonly win: Win
       readonly outcome: Readonly<Record<string, unknown>> | null
-    } & Received)
-  | ({ readonly type: 'add-reversal'; readonly reversal: Reversal } & Received)
+    }
+  | { readonly type: 'add-reversal'; readonly reversal: Reversal }
   | { readonly type: 'reversal-done'; readonly transactionId: string }
   | { readonly type: 'reversal-failed'; readonly transactionId: string }
   /** The movement was intended and certainly never written. */
-  | {
-      readonly type: 'withdraw'
-      readonly transactionId: string
-      /** The definite refusal of its request; absent when the request may be repeated. */
-      readonly refusal?: Refusal | null
-    }
+  | { readonly type: 'withdraw'; readonly transactionId: string }
 
 /** The inputs of a transition from outside; the functions are pure or bound to this one round. */
 export type RoundContext = {
@@ -80,8 +71,6 @@ export type RoundChange =
       readonly code: ErrorCode
       readonly path?: string
       readonly message?: string
-      /** The refusal of an equal request before this one. */
-      readonly earlier?: Refusal
     }
 
 /** A transition's result before events, reports and the clock are added to it. */

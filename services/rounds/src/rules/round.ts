@@ -1,5 +1,4 @@
 import type { JsonObject } from '@pitboss/fairness/games/game'
-import type { Refusal } from './refusal.ts'
 
 export type RoundStatus = 'PENDING' | 'OPEN' | 'SETTLING' | 'SETTLED' | 'VOIDED' | 'FAILED'
 
@@ -97,8 +96,6 @@ export type RoundState = {
   /** Whether `round.started` has been recorded. */
   readonly started: boolean
   readonly refusal: RefusalCode | null
-  /** The last requests about this round that were refused for good. */
-  readonly refusals: readonly Refusal[]
 
   readonly createdAt: Date
   /** The time of the last action of the player, or of the start. */

@@ -4,6 +4,7 @@ import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
 import { leaseIndexes } from '@pitboss/storage/lease'
 import { rewindIndexes } from '@pitboss/storage/rewind-store'
 import { commitmentIndexes } from './commitments-store.ts'
+import { deadIdIndexes } from './dead-ids-store.ts'
 import { gameIndexes } from './games-store.ts'
 import { grantIndexes } from './grants-store.ts'
 import { paceIndexes } from './paces-store.ts'
@@ -32,6 +33,7 @@ export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   rounds: roundIndexes,
   commitments: commitmentIndexes,
   sessions: sessionIndexes,
+  dead_ids: deadIdIndexes,
   grants: grantIndexes,
   paces: paceIndexes,
   player_stops: stopIndexes,

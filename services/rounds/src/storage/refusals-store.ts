@@ -2,21 +2,21 @@ import { createHash } from 'node:crypto'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import type { Db } from 'mongodb'
-import type { Refusal } from '../rules/refusal.ts'
+import { deadIdMs, type Refusal } from '../rules/refusal.ts'
+import { openedUnder, type RoundDocument } from './round-document.ts'
 
-/** Time for which a refusal is kept: longer than any request is under way. Source: ours. */
-const keptMs = 10 * 60 * 1000
 const epoch = new Date(0)
 
 /**
  * A refusal in the place of the round that its request would have opened: the unique index on nonce sequence
  * and id lets only one of the two exist. It has no scope, no transaction ids and a negative nonce, so that no
- * search for rounds finds it.
+ * other search for rounds finds it.
  */
-type RefusalDocument = Omit<Refusal, 'transactionId'> & {
+type RefusalDocument = Refusal & {
   _id: string
   chain: string
   openedUnder: string
+  requestHash: string
   nonce: number
   forgetAt: Date
 }
@@ -29,49 +29,41 @@ export const refusalIndex: IndexDeclaration = {
   partialFilterExpression: { forgetAt: { $gt: epoch } },
 }
 
+/** The definite refusal of a player's request to play, which had this id of its own and this meaning. */
+export type RefusedRequest = Refusal & { readonly transactionId: string; readonly requestHash: string }
+
 export type RefusalsStore = ReturnType<typeof createRefusalsStore>
 
 /**
- * Creates the store of requests that were refused before they had a round.
- * Source: docs/contract.md, section 12, "A definite answer is true for ever".
+ * Creates the store of requests to play that were refused before they had a round.
+ * Source: docs/contract.md, section 1, "What a refusal promises".
  */
 export function createRefusalsStore({ db }: { db: Db }) {
   const refusals = db.collection<RefusalDocument>('rounds')
-  const of = (sequence: string, openedUnder: string) => ({
-    chain: sequence,
-    openedUnder,
-    forgetAt: { $gt: epoch },
-  })
 
   return {
-    /**
-     * Keeps it for 10 minutes. False when the nonce sequence has a round, or another refusal, with this id.
-     */
-    async insert(sequence: string, refusal: Refusal): Promise<boolean> {
-      const { transactionId, ...kept } = refusal
+    /** Keeps it for 24 hours. False when the nonce sequence has a round, or another refusal, with this id. */
+    async insert(sequence: string, refused: RefusedRequest, now: Date): Promise<boolean> {
+      const { transactionId, ...kept } = refused
       const digest = createHash('sha256').update(`${sequence}/${transactionId}`).digest()
       const document = {
         ...kept,
         _id: `refused/${digest.toString('hex')}`,
         chain: sequence,
-        openedUnder: transactionId,
+        openedUnder: openedUnder('game', transactionId),
         nonce: -1 - digest.readUIntBE(0, 6),
-        forgetAt: new Date(refusal.toldAt.getTime() + keptMs),
+        forgetAt: new Date(now.getTime() + deadIdMs),
       }
       return insertedFirst(() => refusals.insertOne(document))
     },
-
-    /** The refusal of the request with this id; null for none. */
-    async find(sequence: string, transactionId: string): Promise<Refusal | null> {
-      const found = await refusals.findOne(of(sequence, transactionId))
-      if (found === null) return null
-      const { requestHash, code, message, details, toldAt } = found
-      return { transactionId, requestHash, code, message, details, toldAt }
-    },
-
-    /** Makes room for another request with this id; a refusal of a later time stays. */
-    async remove(sequence: string, { transactionId, requestHash, toldAt }: Refusal): Promise<void> {
-      await refusals.deleteOne({ ...of(sequence, transactionId), requestHash, toldAt })
-    },
   }
+}
+
+/** The refusal in the place of a round; null for a round. */
+export function decodeRefusal(
+  document: RoundDocument | RefusalDocument,
+): Omit<RefusedRequest, 'transactionId'> | null {
+  if (!('forgetAt' in document)) return null
+  const { requestHash, code, message, details } = document
+  return { requestHash, code, message, details }
 }

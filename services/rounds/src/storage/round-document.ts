@@ -3,7 +3,6 @@ import type { JsonObject } from '@pitboss/fairness/games/game'
 import { createdWithin } from '@pitboss/storage/created-within'
 import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
 import type { Document } from 'mongodb'
-import type { Refusal } from '../rules/refusal.ts'
 import {
   isUnfinished,
   type ReportFact,
@@ -39,7 +38,7 @@ type Encoded<Part extends { minor: bigint }> = Omit<Part, 'minor'> & { minor: st
  */
 export type RoundDocument = Omit<
   RoundState,
-  'id' | 'stake' | 'maxPayout' | 'winsMax' | 'payout' | 'stakes' | 'wins' | 'bet' | 'outcome' | 'refusals'
+  'id' | 'stake' | 'maxPayout' | 'winsMax' | 'payout' | 'stakes' | 'wins' | 'bet' | 'outcome'
 > & {
   _id: string
   version: number
@@ -49,16 +48,16 @@ export type RoundDocument = Omit<
   chain: string
   unfinished: boolean
   /**
-   * The client's id of the round, once in a nonce sequence. Rounds of earlier releases, or without an id,
-   * lack it.
+   * The id of the request that opened the round, once in a nonce sequence; see `openedUnder`. Rounds of
+   * earlier releases, or without an id, lack it.
    */
   openedUnder?: string
   dueAt: Date | null
   checks: number
   /** The number of claims by workers, ever. Documents of earlier releases lack it until the first claim. */
   claims?: number | null
-  /** Documents of earlier releases lack it. */
-  refusals?: readonly Refusal[] | null
+  /** Of earlier releases, which kept refusals with the round for a while. */
+  refusals?: unknown
   transactionIds: string[]
   facts: FactEntry[]
   /**
@@ -193,6 +192,7 @@ export function decodeRound(document: RoundDocument): StoredRound {
     unfinished: _unfinished,
     transactionIds: _transactionIds,
     winsMax,
+    refusals: _refusals,
     ...rest
   } = fields
   const round: RoundState = {
@@ -206,7 +206,6 @@ export function decodeRound(document: RoundDocument): StoredRound {
     wins: rest.wins.map(decodeMinor),
     bet: parseObject(rest.bet),
     outcome: parseObject(rest.outcome),
-    refusals: rest.refusals ?? [],
   }
   return { round, version, dueAt, checks, claims: claims ?? 0, outbox, fields }
 }
@@ -216,6 +215,14 @@ export function decodeMinor<Part extends { minor: string }>(
   part: Part,
 ): Omit<Part, 'minor'> & { minor: bigint } {
   return { ...part, minor: BigInt(part.minor) }
+}
+
+/**
+ * The key of the request that opened a round, in its nonce sequence: the launcher's id, or the operator's,
+ * which no launcher's id can equal.
+ */
+export function openedUnder(driver: RoundState['driver'], transactionId: string): string {
+  return driver === 'operator' ? `=${transactionId}` : transactionId
 }
 
 function transactionIds(round: RoundState): string[] {

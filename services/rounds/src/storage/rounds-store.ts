@@ -1,20 +1,20 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import { fencedUpdate, fencedWrite } from '@pitboss/storage/change-fenced'
+import { fencedWrite } from '@pitboss/storage/change-fenced'
 import { createdWithin } from '@pitboss/storage/created-within'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import { outboxIndex } from '@pitboss/storage/outbox'
 import { confirmPrimary } from '@pitboss/storage/confirm-primary'
 import type { Collection, Db, Filter, FindOneOptions } from 'mongodb'
-import { type Refusal, refusalsMax } from '../rules/refusal.ts'
 import { isUnfinished, type RoundState } from '../rules/round.ts'
 import { boundedRead, readMaxMs } from './bounded-read.ts'
 import { createDueRounds, dueIndex } from './due-rounds.ts'
 import { createLostRounds } from './lost-rounds.ts'
 import { createPlayerRounds } from './player-rounds.ts'
-import { refusalIndex } from './refusals-store.ts'
+import { decodeRefusal, refusalIndex, type RefusedRequest } from './refusals-store.ts'
 import {
   decodeRound,
+  openedUnder,
   pageFilter,
   playedIn,
   type RoundDocument,
@@ -72,6 +72,11 @@ export type RoundFilters = {
   to?: Date | undefined
 }
 
+/** The round that a player's request has opened, or its refusal. */
+export type PlayedRequest =
+  | { readonly stored: StoredRound }
+  | { readonly refused: Omit<RefusedRequest, 'transactionId'> }
+
 /** The store as all but the relay of the outbox use it. */
 export type RoundsStore = Omit<ReturnType<typeof createRoundsStore>, 'collection'>
 
@@ -116,14 +121,6 @@ export function createRoundsStore({ db }: { db: Db }) {
       return matchedCount === 1
     },
 
-    /** Keeps a refusal with the round and changes nothing else; null when another write was first. */
-    async keepRefusal(stored: StoredRound, refusal: Refusal): Promise<StoredRound | null> {
-      const document = await fencedUpdate(rounds, roundKey(stored.round), stored.version, {
-        $push: { refusals: { $each: [refusal], $slice: -refusalsMax } },
-      })
-      return document === null ? null : decodeRound(document)
-    },
-
     /** Removes an intent whose stake was never asked for; false when a worker has touched it since. */
     async remove({ round, version, dueAt, claims }: StoredRound): Promise<boolean> {
       const unchanged = { ...roundKey(round), version, dueAt, ...claimedAt(claims) }
@@ -150,6 +147,14 @@ export function createRoundsStore({ db }: { db: Db }) {
       return documents.map(decodeRound)
     },
     findUnfinished: (sequence: string) => findOne({ chain: sequence, unfinished: true }),
+
+    /** What became of a player's request to play that has this id of its own: a round or a refusal. */
+    async findRequest(sequence: string, transactionId: string): Promise<PlayedRequest | null> {
+      const found = await rounds.findOne({ chain: sequence, openedUnder: openedUnder('game', transactionId) })
+      if (found === null) return null
+      const refused = decodeRefusal(found)
+      return refused === null ? { stored: decodeRound(found) } : { refused }
+    },
 
     /** Rounds with a movement of this id, or opened under it, oldest first: hardly ever more than one. */
     async listByTransaction(scope: Scope, transactionId: string): Promise<StoredRound[]> {

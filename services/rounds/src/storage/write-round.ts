@@ -5,6 +5,7 @@ import type { RoundState } from '../rules/round.ts'
 import {
   encodeRound,
   type FactEntry,
+  openedUnder,
   type RoundDocument,
   type RoundWrite,
   type StoredRound,
@@ -15,7 +16,7 @@ export function newDocument(write: RoundWrite, now: Date): RoundDocument {
   return {
     ...encodeRound(write.round),
     _id: write.round.id,
-    ...openedUnder(write.round),
+    ...requestKey(write.round),
     version: 1,
     dueAt: write.dueAt,
     checks: 0,
@@ -72,11 +73,11 @@ export function insertedRound({ round, dueAt, events }: RoundWrite): StoredRound
 }
 
 /**
- * The client's id, written with new documents alone: rounds of earlier releases, which can share an id, never
- * enter the index.
+ * The key of the request, written with new documents alone: rounds of earlier releases, which can share an id,
+ * never enter the index.
  */
-function openedUnder({ clientTransactionId }: RoundState): Pick<RoundDocument, 'openedUnder'> {
-  return clientTransactionId === null ? {} : { openedUnder: clientTransactionId }
+function requestKey({ driver, clientTransactionId: id }: RoundState): Pick<RoundDocument, 'openedUnder'> {
+  return id === null ? {} : { openedUnder: openedUnder(driver, id) }
 }
 
 function factEntries(fact: RoundWrite['fact']): FactEntry[] {

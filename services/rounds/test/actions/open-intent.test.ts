@@ -1,6 +1,4 @@
-import { ServiceError } from '@pitboss/errors/service-error'
 import t from 'tap'
-import type { Refusal } from '../../src/rules/refusal.ts'
 import type { RoundState } from '../../src/rules/round.ts'
 import { newRound } from '../../src/rules/new-round.ts'
 import { createOpenIntent } from '../../src/actions/open-intent.ts'
@@ -27,38 +25,19 @@ const noRounds = { last: async () => ({ nonce: 0, unfinished: false }), findUnfi
 function ask(
   rounds: Partial<Parameters<typeof createOpenIntent>[0]['rounds']>,
   open: (round: RoundState) => Promise<StoredRound | null>,
-  refusal?: ServiceError,
 ) {
   const nonces: number[] = []
-  const kept: Refusal[] = []
   const { openIntent } = createOpenIntent({
-    rounds: { ...noRounds, listByTransaction: async () => [], ...rounds },
-    refusals: {
-      async insert(_chain, refusal) {
-        kept.push(refusal)
-        return true
-      },
-      find: async () => null,
-      remove: async () => undefined,
-    },
+    rounds: { ...noRounds, ...rounds },
     actor: { open, catchUp: async (one) => one },
-    clock: { now: () => now },
   })
   const make = async (nonce: number) => {
     nonces.push(nonce)
-    if (refusal !== undefined) throw refusal
     return { ...round, nonce }
   }
   const plan = async () => ({ last: { nonce: 0, unfinished: false }, make })
-  const request = {
-    scope,
-    sequence: 'sequence',
-    transactionId: 'mine',
-    requestHash: '',
-    receivedAt: now,
-    isOwn: () => false,
-  }
-  return { nonces, kept, opened: openIntent(request, plan, context) }
+  const request = { sequence: 'sequence', findEarlier: async () => null, isOwn: () => false }
+  return { nonces, opened: openIntent(request, plan, context) }
 }
 
 t.test('a request that loses every time is to be repeated, and has stored nothing', async (t) => {
@@ -82,18 +61,4 @@ t.test('a round that is gone before it was read leaves its nonce', async (t) => 
   )
   t.equal((await opened).kind, 'opened')
   t.strictSame(nonces, [1, 1])
-})
-
-t.test('a definite refusal is given only if no equal request was first', async (t) => {
-  const refusal = new ServiceError('VALIDATION_ERROR')
-  await t.rejects(ask({}, async () => stored, refusal).opened, { code: 'VALIDATION_ERROR' })
-  const listByTransaction = async () => [stored]
-  t.strictSame(await ask({ listByTransaction }, async () => stored, refusal).opened, {
-    kind: 'repeat',
-    stored,
-  })
-  const retryable = new ServiceError('SERVICE_UNAVAILABLE')
-  await t.rejects(ask({ listByTransaction }, async () => stored, retryable).opened, {
-    code: 'SERVICE_UNAVAILABLE',
-  })
 })

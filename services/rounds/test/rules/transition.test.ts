@@ -65,7 +65,6 @@ function newState(more: Partial<RoundState>): RoundState {
     finalAction: null,
     started: false,
     refusal: null,
-    refusals: [],
     createdAt: start,
     lastActionAt: start,
     sittingEndsAt: start,
@@ -140,7 +139,6 @@ const message: fc.Arbitrary<RoundMessage> = fc.oneof(
   }),
   fc.record({
     type: fc.constant('add-stake' as const),
-    receivedAt: fc.constant(null),
     stake: fc.record({
       transactionId: id,
       minor,
@@ -152,7 +150,6 @@ const message: fc.Arbitrary<RoundMessage> = fc.oneof(
   }),
   fc.record({
     type: fc.constant('add-win' as const),
-    receivedAt: fc.constant(null),
     outcome: fc.constant(null),
     win: fc.record({
       transactionId: id,
@@ -164,7 +161,6 @@ const message: fc.Arbitrary<RoundMessage> = fc.oneof(
   }),
   fc.record({
     type: fc.constant('add-reversal' as const),
-    receivedAt: fc.constant(null),
     reversal: fc.record({
       transactionId: id,
       referenceTransactionId: id,
@@ -255,13 +251,9 @@ t.test('a bet and its win, driven by the operator', async (t) => {
   })
   t.equal(open.status, 'OPEN')
   const win = { transactionId: 't1', minor: 0n, requestHash: 'h', final: true, state: 'OWED' } as const
-  const settling = apply(open, { type: 'add-win', receivedAt: null, win, outcome: { reel: 7 } })
+  const settling = apply(open, { type: 'add-win', win, outcome: { reel: 7 } })
   t.match(settling, { status: 'SETTLING', payout: 0n, endReason: 'settled' })
-  const repeated = transition(
-    settling,
-    { type: 'add-win', receivedAt: null, win, outcome: null },
-    contextFor(settling),
-  )
+  const repeated = transition(settling, { type: 'add-win', win, outcome: null }, contextFor(settling))
   t.equal(repeated.kind, 'unchanged', 'the same intent twice is one')
   const back = {
     transactionId: 't2',
@@ -271,13 +263,10 @@ t.test('a bet and its win, driven by the operator', async (t) => {
     closes: false,
     state: 'OWED',
   } as const
-  t.match(
-    transition(settling, { type: 'add-reversal', receivedAt: null, reversal: back }, contextFor(settling)),
-    {
-      kind: 'refused',
-      code: 'ROUND_ALREADY_SETTLED',
-    },
-  )
+  t.match(transition(settling, { type: 'add-reversal', reversal: back }, contextFor(settling)), {
+    kind: 'refused',
+    code: 'ROUND_ALREADY_SETTLED',
+  })
   const settled = apply(settling, { type: 'win-paid', transactionId: 't1' })
   t.equal(settled.status, 'SETTLED')
 })
@@ -292,7 +281,6 @@ t.test('stakes and wins of a round together stay amounts', async (t) => {
   const winOf = (transactionId: string, final: boolean) =>
     ({
       type: 'add-win',
-      receivedAt: null,
       win: { ...big, transactionId, final, state: 'OWED' },
       outcome: null,
     }) as const
@@ -301,7 +289,7 @@ t.test('stakes and wins of a round together stay amounts', async (t) => {
     t.match(transition(won, winOf('t2', final), contextFor(won)), tooMuch, `final: ${final}`)
   const stakeOf = (transactionId: string) => {
     const stake = { ...big, transactionId, state: 'ASKED', wasTaken: false, refusal: null } as const
-    return { type: 'add-stake', receivedAt: null, stake } as const
+    return { type: 'add-stake', stake } as const
   }
   const staked = apply(open, stakeOf('t3'))
   t.match(transition(staked, stakeOf('t4'), contextFor(staked)), tooMuch)
@@ -320,7 +308,7 @@ t.test('no stake joins a round whose last one is on its way back', async (t) => 
     closes: false,
     state: 'OWED',
   } as const
-  const returning = apply(open, { type: 'add-reversal', receivedAt: null, reversal })
+  const returning = apply(open, { type: 'add-reversal', reversal })
   t.match(returning.reversals, [{ closes: true }])
   const next = {
     transactionId: 't2',
@@ -330,11 +318,7 @@ t.test('no stake joins a round whose last one is on its way back', async (t) => 
     wasTaken: false,
     refusal: null,
   } as const
-  const step = transition(
-    returning,
-    { type: 'add-stake', receivedAt: null, stake: next },
-    contextFor(returning),
-  )
+  const step = transition(returning, { type: 'add-stake', stake: next }, contextFor(returning))
   t.match(step, { kind: 'refused', code: 'ROUND_IN_PROGRESS' })
 })
 

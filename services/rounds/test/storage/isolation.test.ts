@@ -18,6 +18,7 @@ import { createKeysStore } from '../../src/storage/keys-store.ts'
 import { createPacesStore } from '../../src/storage/paces-store.ts'
 import { createPlayerLimitsStore } from '../../src/storage/player-limits-store.ts'
 import { createReceiptsStore } from '../../src/storage/receipts-store.ts'
+import { createDeadIdsStore } from '../../src/storage/dead-ids-store.ts'
 import { createRefusalsStore } from '../../src/storage/refusals-store.ts'
 import { createReportAdjustments } from '../../src/storage/report-adjustments.ts'
 import { createReportPlayers } from '../../src/storage/report-players.ts'
@@ -56,12 +57,13 @@ const refusal = {
   code: 'ROUND_IN_PROGRESS',
   message: 'no',
   details: null,
-  toldAt: new Date(),
 } as const
+const deadId = { ...refusal, kind: 'movement', meaning: null, token: 'token', isFinal: false } as const
 const creation = { list: 'free-bets', body: {}, now }
 const stores = storesOf(shardedRounds(db))
 const {
   commitments,
+  deadIds,
   games,
   grants,
   keys,
@@ -167,13 +169,19 @@ await holdIsolation(t, {
       keep: internal('receipts.ts, for a round that its player was found to have'),
       find: scoped((scope, { openId }) => receipts.find(scope, openId)),
     }),
+    createDeadIdsStore: table(deadIds, {
+      find: scoped((scope, { refusedId }) => deadIds.find(scope, refusedId)),
+      propose: internal('dead-ids.ts, under the scope of the caller'),
+      finish: scoped((scope, { refusedId }) =>
+        deadIds.finish(scope, { ...deadId, transactionId: refusedId, forgetAt: null }, null),
+      ),
+      giveWay: scoped((scope, { refusedId }) =>
+        deadIds.giveWay(scope, { ...deadId, transactionId: refusedId, forgetAt: null }),
+      ),
+    }),
     createRefusalsStore: table(refusals, {
       insert: scoped((scope, ids) =>
-        refusals.insert(sequenceIn(scope, ids), { ...refusal, transactionId: ids.refusedId }),
-      ),
-      find: scoped((scope, ids) => refusals.find(sequenceIn(scope, ids), ids.refusedId)),
-      remove: scoped((scope, ids) =>
-        refusals.remove(sequenceIn(scope, ids), { ...refusal, transactionId: ids.refusedId }),
+        refusals.insert(sequenceIn(scope, ids), { ...refusal, transactionId: ids.refusedId }, now),
       ),
     }),
     createReportPlayers: table(players, {
@@ -221,7 +229,6 @@ await holdIsolation(t, {
       insert: internal('round-actor.ts, with a round of newRound: scope of its session, id ours'),
       update: internal(byActor),
       updateUnclaimed: internal(byActor),
-      keepRefusal: internal(byActor),
       remove: internal('place-stake.ts and free-bets.ts, with a round that this request has opened or found'),
       claim: internal(
         'recover-round.ts, of `findDue` or `findAnywhere`; void-round.ts, of `find` with a scope',
@@ -232,6 +239,7 @@ await holdIsolation(t, {
       ),
       between: internal('the call `opsRoundsBetween` of operations, who see every account'),
       findUnfinished: scoped((scope, ids) => rounds.findUnfinished(sequenceIn(scope, ids))),
+      findRequest: scoped((scope, ids) => rounds.findRequest(sequenceIn(scope, ids), ids.refusedId)),
       listByTransaction: scoped((scope, ids) => rounds.listByTransaction(scope, ids.transactionId)),
       withoutRound: internal('heal-orphans.ts for calls of operations, which the gateway does not make'),
       confirmPrimary: internal('settle-movement.ts; it reads and changes nothing'),
@@ -313,6 +321,8 @@ await holdIsolation(t, {
       'scopeOf',
       'sequenceKey',
       'roundKey',
+      'openedUnder',
+      'decodeRefusal',
       'keyOf',
       'sequenceOf',
       'encodeRound',
@@ -353,6 +363,7 @@ function storesOf(db: Db) {
     receipts: createReceiptsStore({ db, secretBox }),
     refusals: createRefusalsStore({ db }),
     adjustments: createReportAdjustments({ db }),
+    deadIds: createDeadIdsStore({ db }),
     reports: createReportsStore({ db, watch: createReturnsFold({ db, catalogue: createCatalogue() }) }),
     returns: createReturnsStore({ db }),
     rounds: createRoundsStore({ db }),
@@ -376,6 +387,7 @@ async function makeThings() {
     paces,
     playerLimits,
     receipts,
+    deadIds,
     refusals,
     reports,
     rounds,
@@ -476,7 +488,8 @@ async function makeThings() {
   await receipts.keep(owner, open.id, { ...shown, ...judged })
   await games.change(owner.operatorId, game, { enabled: false, limits: [] }, now, entryOf)
   const refusedId = newId('bet')
-  await refusals.insert(sequence, { ...refusal, transactionId: refusedId })
+  await refusals.insert(sequence, { ...refusal, transactionId: refusedId }, now)
+  await deadIds.propose(owner, { ...deadId, transactionId: refusedId, forgetAt: null })
   await keys.claim({ scope: owner, idempotencyKey: keyOfOwner }, creation, () => grantId)
   return {
     refusedId,

@@ -74,25 +74,24 @@ t.test('rounds', async (t) => {
     if (stored === null) throw new Error('not inserted')
     const sequence = sequenceOf(stored.round)
     const refused = { requestHash: 'a', code: 'ROUND_IN_PROGRESS', message: 'no', details: null } as const
-    const refusal = { ...refused, transactionId: 'refused', toldAt: now }
-    t.equal(await refusals.insert(sequence, { ...refusal, transactionId: 'opened' }), false)
-    t.equal(await refusals.insert(sequence, refusal), true)
-    t.equal(await refusals.insert(sequence, { ...refusal, requestHash: 'b' }), false)
+    const refusal = { ...refused, transactionId: 'refused' }
+    const insertRefusal = (more: object = {}) => refusals.insert(sequence, { ...refusal, ...more }, now)
+    t.equal(await insertRefusal({ transactionId: 'opened' }), false)
+    t.equal(await insertRefusal(), true)
+    t.equal(await insertRefusal({ requestHash: 'b' }), false)
     t.equal(await insert(roundOf('refused', 2, 'refused')), null)
-    t.strictSame(await refusals.find(sequence, 'refused'), refusal)
-    t.equal(await refusals.find(sequence, 'opened'), null)
+    t.strictSame(await rounds.findRequest(sequence, 'refused'), { refused })
+    const opened = await rounds.findRequest(sequence, 'opened')
+    t.equal(opened !== null && 'stored' in opened && opened.stored.round.id, stored.round.id)
+    t.equal(await rounds.findRequest(sequence, 'neither'), null)
     t.equal((await rounds.findLast(sequence))?.round.nonce, 1, 'a refusal is no round of the nonce sequence')
     t.strictSame(await rounds.last(sequence), { nonce: 1, unfinished: false })
     t.equal((await rounds.listSequence(sequence, { below: null, max: 9 })).length, 1)
     t.equal((await rounds.listByTransaction(scope, 'refused')).length, 0)
     t.equal(await rounds.find(scope, 'refused'), null)
-    await refusals.remove(sequence, { ...refusal, requestHash: 'b' })
-    await refusals.remove(sequence, { ...refusal, toldAt: new Date(now.getTime() - 1) })
-    t.equal(await insert(roundOf('refused', 2, 'refused')), null, 'another refusal was removed')
-    await refusals.remove(sequence, refusal)
-    t.ok(await insert(roundOf('refused', 2, 'refused')))
-    await refusals.remove(sequence, refusal)
-    t.equal((await rounds.listByTransaction(scope, 'refused')).length, 1, 'a round is no refusal')
+    const document = await db.collection('rounds').findOne({ chain: sequence, openedUnder: 'refused' })
+    const day = 86_400_000
+    t.strictSame(document?.forgetAt, new Date(now.getTime() + day), 'it stands for a day')
   })
 
   await t.test('keep the id through every change', async (t) => {

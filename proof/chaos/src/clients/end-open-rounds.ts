@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { inCurrency } from '../in-currency.ts'
 import type { OperatorClient } from '../operator-client.ts'
@@ -8,7 +9,7 @@ const rounds = z.object({
 
 /**
  * Ends, as lost, the open rounds that an operator's server drives: it may never have heard that their stakes
- * were taken.
+ * were taken. Each time under new ids, since one that was refused is used up.
  */
 export async function endOpenRounds(operator: OperatorClient, playerId?: string): Promise<void> {
   const player = playerId === undefined ? '' : `&player_id=${playerId}`
@@ -18,7 +19,7 @@ export async function endOpenRounds(operator: OperatorClient, playerId?: string)
   for (const { round_id, currency } of open.data.data.filter(({ driver }) => driver === 'operator')) {
     await operator.call('POST', '/transactions', {
       type: 'WIN',
-      transaction_id: `end.${round_id}`,
+      transaction_id: `end.${round_id}.${randomUUID()}`,
       round_id,
       amount: inCurrency('0.00', currency),
       currency,

@@ -148,15 +148,10 @@ async function work(
 
   /** Gives up every stake of the round that is still open: the round must not stay open for ever. */
   async function finish(roundId: string): Promise<void> {
-    const body = {
-      type: 'WIN',
-      transaction_id: `end.${roundId}`,
-      round_id: roundId,
-      amount: worth('0.00'),
-      currency,
-    }
+    const body = { type: 'WIN', round_id: roundId, amount: worth('0.00'), currency }
     for (let tries = 0; tries < 8; tries++) {
-      const answer = await settle(body)
+      // A refused id is used up.
+      const answer = await settle({ ...body, transaction_id: `end.${roundId}.${tries}` })
       if (codeOf(answer) !== 'ROUND_IN_PROGRESS') return
       await rest(deps, 200, 500)
     }

@@ -212,6 +212,7 @@ export function createModelRounds({
           }),
         endSession: notSimulated,
         between: notSimulated,
+        endedSince: notSimulated,
         list: notSimulated,
         listSequence: notSimulated,
         listSums: notSimulated,

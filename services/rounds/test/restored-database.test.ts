@@ -1,5 +1,7 @@
 import * as endpoints from '@pitboss/contracts/endpoints/rounds'
+import type { z } from 'zod'
 import {
+  opsCertainMovements,
   opsEndRoundAsTold,
   opsHealOrphan,
   opsOrphanedStakes,
@@ -15,6 +17,8 @@ import t from 'tap'
 import { sequenceOf } from '../src/storage/round-document.ts'
 import { createRoundsStore } from '../src/storage/rounds-store.ts'
 import { act, bombTile, cashOut, codeOf, type Rig, safeTile, startRig } from './fixtures/rounds-rig.ts'
+
+type Certain = z.infer<typeof opsCertainMovements.reply>['data'][number]
 
 const order = { by: 'a person', reason: 'restored', dryRun: false }
 
@@ -186,6 +190,39 @@ t.test('wallet-bridge hears what is known of a stake', async (t) => {
   t.equal(await standing(pending?.roundId ?? ''), 'not-taken')
   t.equal(await standing(newId('rnd')), 'unknown')
   t.equal(await standing(roundId), 'unknown', 'it is the stake of another round')
+})
+
+t.test('what rounds know for certain of their movements is read in pages', async (t) => {
+  const rig = await startRig(t)
+  const from = new Date().toISOString()
+  const session = await rig.openSession({ game: 'mines' })
+  const lost = await rig.play(session)
+  await act(rig, session, lost.round_id, await bombTile(rig, lost.round_id))
+  const won = await rig.play(session)
+  await act(rig, session, won.round_id, await safeTile(rig, won.round_id))
+  await cashOut(rig, session, won.round_id)
+  const open = await rig.play(session)
+  const poor = await rig.openSession()
+  rig.wallet.next({ kind: 'refuse', code: 'INSUFFICIENT_FUNDS' })
+  t.equal(await codeOf(rig.play(poor)), 'INSUFFICIENT_FUNDS')
+  const known = new Map<string, string[]>()
+  let after: string | null = null
+  do {
+    const page: { data: readonly Certain[]; next: string | null } = await rig.bus.call(opsCertainMovements, {
+      ...{ scope: rig.scope, from, after },
+    })
+    for (const { round_id, movements } of page.data) {
+      known.set(
+        round_id,
+        movements.map(({ spec, end }) => `${spec.type} ${end}`),
+      )
+    }
+    after = page.next
+  } while (after !== null)
+  t.same(known.get(lost.round_id), ['BET SUCCESS'])
+  t.same(known.get(won.round_id), ['BET SUCCESS', 'WIN SUCCESS'])
+  t.same(known.get(open.round_id), ['BET SUCCESS'])
+  t.same([...known.values()].filter((one) => one.includes('BET FAILED')).length, 1)
 })
 
 t.test('a round that is played to its end again is paid once', async (t) => {

@@ -29,6 +29,7 @@ import type { ApplyMessage } from './actions/apply-message.ts'
 import type { AskStanding } from './actions/end-budget.ts'
 import { createOperatorWallets } from './actions/operator-wallets.ts'
 import { createCheckWallet } from './actions/check-wallet.ts'
+import { createHealMovements } from './actions/heal-movements.ts'
 import { createJobs } from './actions/create-jobs.ts'
 import { createSettlement } from './actions/create-settlement.ts'
 import { createOperateMovements, createResolveByPerson } from './actions/operate-movements.ts'
@@ -224,6 +225,7 @@ export async function startWalletBridge({
         resolveByPerson: createResolveByPerson({ ...deps, apply, audit }),
         logger,
       }),
+      healMovements: createHealMovements({ movements, wallets, apply, audit, clock, newId }),
       tellEndsAgain: createTellEndsAgain({ lists, outbox }),
       clock,
     }),

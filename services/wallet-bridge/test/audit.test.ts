@@ -1,7 +1,7 @@
 import { actedBy } from '@pitboss/contracts/audit'
 import { doApproved } from '@pitboss/contracts/calls/approvals'
 import { keepLedgerChunk, startReconciliation } from '@pitboss/contracts/calls/reconciliations'
-import { opsResolveMovement } from '@pitboss/contracts/calls/wallet-ops'
+import { opsHealMovements, opsResolveMovement } from '@pitboss/contracts/calls/wallet-ops'
 import { listFlags, patchFlag, putFlagRules } from '@pitboss/contracts/endpoints/flags'
 import { cancelReconciliation } from '@pitboss/contracts/endpoints/reconciliations'
 import {
@@ -161,6 +161,15 @@ await holdAudit(t, {
       },
     },
     'wallet.v1.wallet.check': { why: 'it calls the wallet and changes nothing' },
+    'wallet.v1.ops.movements-heal': {
+      ...{ act: 'movement.heal', ...byOperations },
+      run: async () => {
+        const lost = { spec: specOf(), end: 'SUCCESS', code: null, told: null } as const
+        for (const _again of [1, 2])
+          await suite.bus.call(opsHealMovements, { order, scope, movements: [lost] })
+        return []
+      },
+    },
     'wallet.v1.ops.movement-resolve': {
       ...{ act: 'movement.resolve', ...byOperations },
       run: async () => {

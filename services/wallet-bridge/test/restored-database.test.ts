@@ -1,4 +1,9 @@
-import { opsPlayerMovements, opsResolveMovement } from '@pitboss/contracts/calls/wallet-ops'
+import {
+  opsHealMovements,
+  opsPlayerMovements,
+  opsResolveMovement,
+  opsStakesInDoubt,
+} from '@pitboss/contracts/calls/wallet-ops'
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import { serveAuditLog } from '@pitboss/testing/serve-audit-log'
 import { waitFor } from '@pitboss/testing/wait-for'
@@ -102,6 +107,11 @@ t.test('a stake that rounds does not know waits for a person', async (t) => {
       const found = await movements.findOne({ _id: movementIdOf(scope, spec.transactionId) })
       return found?.inDoubt === true
     })
+    const { data } = await suite.bus.call(opsStakesInDoubt, { scope, after: null })
+    t.same(
+      data.map(({ transaction_id }) => transaction_id),
+      [spec.transactionId],
+    )
     await resolve()
     t.match(await ended(spec), { movement: { status: as === 'success' ? 'SUCCESS' : 'ROLLED_BACK' } })
     t.equal((await operations(`doubted-${as}`)).length, as === 'success' ? 1 : 2)
@@ -125,4 +135,41 @@ t.test('a stake that is lost is still refunded, once', async (t) => {
   )
   const { data } = await suite.bus.call(opsPlayerMovements, { scope, playerId: 'lost', before: null })
   t.equal(data.length, 2)
+})
+
+t.test('movements that are lost are written as rounds knows them, and no wallet is called', async (t) => {
+  const [bet, other] = [specOf({ playerId: 'healed' }), specOf({ playerId: 'healed' })]
+  const win = { ...specOf({ type: 'WIN', playerId: 'healed' }), roundId: bet.roundId }
+  const refund = reversalOf(other, 'REFUND')
+  for (const spec of [bet, other, win, refund]) await client.place(spec)
+  const before = await movements.find({ playerId: 'healed' }).toArray()
+  await movements.deleteMany({ playerId: 'healed', transactionId: { $ne: other.transactionId } })
+  // The backup holds this one as it was before its refund.
+  const [_id, forgotten] = [movementIdOf(scope, other.transactionId), { status: 'SUCCESS', reversal: null }]
+  await movements.updateOne({ _id }, { $set: { status: 'SUCCESS', reversal: null, dueAt: null } })
+  t.match(await movements.findOne({ _id }), forgotten)
+  const certain = [bet, other, win, refund].map((spec) => {
+    const known = before.find(({ transactionId }) => transactionId === spec.transactionId)
+    const told = { reference: known?.reference ?? '', at: known?.createdAt.toISOString() ?? '' }
+    return { spec, end: 'SUCCESS', code: null, told } as const
+  })
+  const heal = async (dryRun: boolean) => {
+    const asked = { order: { ...order, dryRun }, scope, movements: certain }
+    return (await suite.bus.call(opsHealMovements, asked)).data
+  }
+  const lost = [bet, win, refund].map(({ transactionId }) => transactionId)
+  const calls = (await wallet.calls({})).length
+  t.same(await heal(true), lost)
+  t.same(await heal(false), lost)
+  t.same(await heal(false), [], 'once more changes nothing')
+  t.equal((await wallet.calls({})).length, calls, 'no wallet is called')
+  for (const { transactionId, status, reference, body } of before) {
+    const found = await movements.findOne({ _id: movementIdOf(scope, transactionId) })
+    t.match(found, { status, reference, dueAt: null })
+    t.equal(found?.amount, before.find((one) => one.body === body)?.amount)
+  }
+  t.match(await client.place(bet), { outcome: { kind: 'done' }, created: false }, 'a repeat joins it')
+  await t.rejects(client.place(reversalOf(other, 'REFUND', 'again')), {
+    code: 'TRANSACTION_ALREADY_REVERSED',
+  })
 })

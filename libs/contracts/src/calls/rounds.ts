@@ -7,6 +7,7 @@ import { roundSchema } from '../objects/round.ts'
 import { amount, currency, eventEnvironment, playerId, roundId, transactionId, uuid } from '../primitives.ts'
 import { opsOrder } from './auth-ops.ts'
 import { defineRewindCalls } from './rewind.ts'
+import { certainMovement } from './wallet-ops.ts'
 
 /** Calls that auth, wallet-bridge and operations make to rounds. */
 
@@ -233,6 +234,23 @@ export const opsResolveOwed = defineCall('rounds.v1.ops.owed-resolve', {
   }),
   reply: z.strictObject({ round_id: z.string(), status: z.string() }),
   budgetMs: 20_000,
+})
+/**
+ * What rounds that are open, or have ended since `from`, know for certain of their movements. `next` is the
+ * `after` of the following page; null after the last one.
+ */
+export const opsCertainMovements = defineCall('rounds.v1.ops.certain-movements', {
+  callers: ['ops'],
+  request: z.strictObject({
+    scope: scopeSchema,
+    from: z.iso.datetime(),
+    after: z.string().max(128).nullable(),
+  }),
+  reply: z.strictObject({
+    data: z.array(z.strictObject({ round_id: z.string(), movements: z.array(certainMovement) })),
+    next: z.string().nullable(),
+  }),
+  budgetMs: 15_000,
 })
 export const playerDataKind = z.enum(['session', 'round', 'free_bet', 'stop', 'limits'])
 /**

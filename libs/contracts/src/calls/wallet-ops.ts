@@ -6,6 +6,7 @@ import { eventType } from '../objects/event.ts'
 import { movementAttemptSchema, movementSchema, movementStatus } from '../objects/movement.ts'
 import { eventId, playerId } from '../primitives.ts'
 import { opsOrder } from './auth-ops.ts'
+import { movementSpec, walletRefusal } from './wallet.ts'
 
 /** Calls that operations make to wallet-bridge. Source: docs/contract.md, section 10. */
 
@@ -70,6 +71,47 @@ export const opsListStakes = defineCall('wallet.v1.ops.stakes', {
   }),
   reply: z.strictObject({ data: z.array(z.string()), next: z.string().nullable() }),
   budgetMs: 15_000,
+})
+/** A movement that has ended as its round knows it. A stake or win that was given back is SUCCESS here. */
+export const certainMovement = z.strictObject({
+  spec: movementSpec,
+  end: z.enum(['SUCCESS', 'FAILED']),
+  /** Of a refused stake. */
+  code: walletRefusal.nullable(),
+})
+export type CertainMovement = z.infer<typeof certainMovement>
+/**
+ * Writes the movements that the database has lost, originals before what gave them back. The reply has the ids
+ * of those; a dry run only finds them. Repeating it changes nothing more. WALLET_NOT_CONFIGURED.
+ */
+export const opsHealMovements = defineCall('wallet.v1.ops.movements-heal', {
+  callers: ['ops'],
+  request: z.strictObject({
+    order: opsOrder,
+    scope: scopeSchema,
+    movements: z
+      .array(
+        certainMovement.extend({
+          /** The reference and the time by which its event has told of it. */
+          told: z.strictObject({ reference: z.string().max(64), at: z.iso.datetime() }).nullable(),
+        }),
+      )
+      .max(roundMovementsMax),
+  }),
+  reply: z.strictObject({ data: z.array(z.string()) }),
+  budgetMs: 20_000,
+})
+/** Stakes that rounds does not know and that wait for a person. `next` is the `after` of the following page. */
+export const opsStakesInDoubt = defineCall('wallet.v1.ops.stakes-in-doubt', {
+  callers: ['ops'],
+  request: z.strictObject({ scope: scopeSchema, after: z.string().max(64).nullable() }),
+  reply: z.strictObject({
+    data: z.array(
+      z.strictObject({ transaction_id: z.string(), reference: z.string(), round_id: z.string() }),
+    ),
+    next: z.string().nullable(),
+  }),
+  budgetMs: 10_000,
 })
 /** How a movement, or each of a round's, stands, with the facts by which `explain` says why. */
 export const opsMovementFacts = defineCall('wallet.v1.ops.movement-facts', {

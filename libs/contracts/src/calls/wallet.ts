@@ -49,6 +49,15 @@ export const movementSpec = z.strictObject({
 })
 export type MovementSpec = z.infer<typeof movementSpec>
 
+/** The public errors of a wallet's definite refusal. */
+export const walletRefusal = z.enum([
+  'INSUFFICIENT_FUNDS',
+  'PLAYER_BLOCKED',
+  'BET_LIMIT_EXCEEDED',
+  'CURRENCY_MISMATCH',
+  'WALLET_REJECTED',
+])
+
 /**
  * The outcome of a movement for its caller. `done`: SUCCESS, or REFUNDED or ROLLED_BACK for a stake given
  * back meanwhile. `refused`: the wallet refused for certain, `code` is the public error. `pending`: the
@@ -58,13 +67,7 @@ export const movementOutcome = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('done') }),
   z.strictObject({
     kind: z.literal('refused'),
-    code: z.enum([
-      'INSUFFICIENT_FUNDS',
-      'PLAYER_BLOCKED',
-      'BET_LIMIT_EXCEEDED',
-      'CURRENCY_MISMATCH',
-      'WALLET_REJECTED',
-    ]),
+    code: walletRefusal,
   }),
   z.strictObject({
     kind: z.literal('pending'),

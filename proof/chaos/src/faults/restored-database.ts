@@ -141,6 +141,17 @@ async function healRounds(
   }
   await withDatabase(product, database, (db, client) =>
     until(stakesEndWithinMs, 'no stake is pending', async () => {
+      for (const tenancy of tenancies)
+        await readOps(
+          dataDir,
+          'movement',
+          'restored',
+          ...accountOf(tenancy),
+          '--from',
+          from,
+          '--heal',
+          ...why,
+        )
       const movements = client.db('pitboss_wallet_bridge').collection('movements')
       return (await movements.countDocuments({ type: 'BET', status: 'PENDING' })) === 0
     }),

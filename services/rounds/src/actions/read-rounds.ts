@@ -15,6 +15,9 @@ import { readWindow } from './read-window.ts'
 type ListQuery = z.output<typeof listRounds.query>
 
 const unendedMax = 200
+/** Rounds of a page of certain movements: each may have 400. */
+const certainMax = 25
+const openPhases = ['OPEN', 'PENDING', 'SETTLING'] as const
 
 export type ReadRounds = ReturnType<typeof createReadRounds>
 
@@ -24,7 +27,7 @@ export type ReadRounds = ReturnType<typeof createReadRounds>
  */
 export function createReadRounds({ rounds, cursors }: Pick<Parts, 'rounds' | 'cursors'>) {
   const { unfinished, countUnfinished } = rounds
-  return { find, findAnywhere, between, unended, list, unfinished, countUnfinished, stakeStanding }
+  return { find, findAnywhere, between, unended, list, unfinished, countUnfinished, stakeStanding, certain }
 
   /** @throws ServiceError ROUND_NOT_FOUND */
   async function find(caller: Caller, roundId: string): Promise<StoredRound> {
@@ -43,6 +46,34 @@ export function createReadRounds({ rounds, cursors }: Pick<Parts, 'rounds' | 'cu
     const stored = await rounds.findAnywhere(roundId)
     if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
     return stored.round
+  }
+
+  /**
+   * A page of rounds that are open, or ended at `from` or later, for operations.
+   * @param after the `next` of the page before
+   */
+  async function certain(
+    scope: Scope,
+    from: Date,
+    after: string | null,
+  ): Promise<{ found: RoundState[]; next: string | null }> {
+    const [phase = 'OPEN', at = '', id = ''] = after?.split(' ') ?? []
+    const open = openPhases.find((one) => one === phase)
+    if (open !== undefined) {
+      const found = await rounds.list(
+        scope,
+        { status: open },
+        { before: at === '' ? null : at, max: certainMax },
+      )
+      const last = found.length < certainMax ? undefined : found.at(-1)
+      const following = openPhases[openPhases.indexOf(open) + 1] ?? 'ended'
+      return { found, next: last === undefined ? following : `${open} ${last.id}` }
+    }
+    const place = at === '' ? null : { at: new Date(at), id }
+    const found = await rounds.endedSince(scope, from, { after: place, max: certainMax })
+    const last = found.length < certainMax ? undefined : found.at(-1)
+    const end = last?.completedAt?.toISOString()
+    return { found, next: last === undefined || end === undefined ? null : `ended ${end} ${last.id}` }
   }
 
   /** What is known of a stake; confirmed by the primary unless it was taken. */

@@ -6,6 +6,7 @@ import { orderedBy } from '@pitboss/contracts/audit'
 import type { Caller } from '@pitboss/contracts/caller'
 import {
   countUnfinishedRounds,
+  opsCertainMovements,
   opsEndRoundAsTold,
   opsHealOrphan,
   opsOrphanedStakes,
@@ -39,6 +40,7 @@ import type { ResolveOwed } from '../actions/resolve-owed.ts'
 import type { TellEndAgain } from '../actions/tell-end-again.ts'
 import type { VoidRound } from '../actions/void-round.ts'
 import { endEvent, presentRound } from '../records/present-round.ts'
+import { certainMovements } from '../rules/certain-movements.ts'
 
 type RoundsDeps = { rounds: ReadRounds; voidRound: VoidRound }
 
@@ -154,7 +156,7 @@ export function createRestoreHandlers({
   resolveOwed,
 }: {
   orphans: HealOrphans
-  rounds: Pick<ReadRounds, 'unended'>
+  rounds: Pick<ReadRounds, 'unended' | 'certain'>
   endAsTold: EndAsTold
   resolveOwed: ResolveOwed
 }): CallHandler[] {
@@ -173,6 +175,11 @@ export function createRestoreHandlers({
       round_id: told.roundId,
       status: await endAsTold(told, requestId),
     })),
+    handler(opsCertainMovements, async ({ scope, from, after }) => {
+      const { found, next } = await rounds.certain(scope, new Date(from), after)
+      const data = found.map((round) => ({ round_id: round.id, movements: certainMovements(round) }))
+      return { data, next }
+    }),
     handler(opsResolveOwed, async (asked, { requestId }) => ({
       round_id: asked.roundId,
       status: await resolveOwed(asked, requestId),

@@ -2,8 +2,11 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import type { Collection } from 'mongodb'
 import type { RoundState } from '../rules/round.ts'
-import { playedIn, type RoundDocument, scopeKey } from './round-document.ts'
+import { decodeRound, playedIn, type RoundDocument, scopeKey } from './round-document.ts'
 import { newDocument } from './write-round.ts'
+
+/** More rounds of an account than end in one millisecond. */
+const sameInstantMax = 1000
 
 /** Creates the part of the store of rounds for the time after its database was restored. */
 export function createLostRounds({ rounds }: { rounds: Collection<RoundDocument> }) {
@@ -16,6 +19,28 @@ export function createLostRounds({ rounds }: { rounds: Collection<RoundDocument>
         .toArray()
       const known = new Set(found.flatMap((document) => document.transactionIds))
       return transactionIds.filter((id) => !known.has(id))
+    },
+
+    /** Rounds that ended at `from` or later, by their end, after the one that is named. */
+    async endedSince(
+      scope: Scope,
+      from: Date,
+      { after, max }: { after: { readonly at: Date; readonly id: string } | null; max: number },
+    ): Promise<RoundState[]> {
+      const start = after?.at ?? from
+      const documents = await rounds
+        .find({ scope: scopeKey(scope), completedAt: { $gte: start } })
+        .sort({ completedAt: 1, _id: 1 })
+        .hint('scope_completed')
+        .limit(after === null ? max : max + sameInstantMax)
+        .toArray()
+      return documents
+        .map((document) => decodeRound(document).round)
+        .filter(
+          ({ id, completedAt }) =>
+            after === null || completedAt?.getTime() !== start.getTime() || id > after.id,
+        )
+        .slice(0, max)
     },
 
     /** Whether no round of a sequence, and no place of one that is lost, has this nonce. */

@@ -241,6 +241,7 @@ await holdIsolation(t, {
       findUnfinished: scoped((scope, ids) => rounds.findUnfinished(sequenceIn(scope, ids))),
       findRequest: scoped((scope, ids) => rounds.findRequest(sequenceIn(scope, ids), ids.refusedId)),
       listByTransaction: scoped((scope, ids) => rounds.listByTransaction(scope, ids.transactionId)),
+      endedSince: internal('read-rounds.ts for calls of operations, which the gateway does not make'),
       withoutRound: internal('heal-orphans.ts for calls of operations, which the gateway does not make'),
       confirmPrimary: internal('settle-movement.ts; it reads and changes nothing'),
       nonceIsFree: internal('heal-orphans.ts for the call `opsSkipNonces` of operations'),

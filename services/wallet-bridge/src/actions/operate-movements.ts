@@ -28,6 +28,7 @@ type ResolveOrder = {
 const walletPagesMax = 200
 const playerPageMax = 100
 const stakesPageMax = 1000
+const inDoubtPageMax = 500
 
 export type OperateMovements = ReturnType<typeof createOperateMovements>
 type ListFilters = { status: MovementStatus | null; olderThanS: number | null; limit: number }
@@ -86,6 +87,11 @@ export function createOperateMovements({
       const found = await lists.oldestFirst(scope, window, { after, limit: stakesPageMax })
       const ids = found.flatMap(({ type, transactionId }) => (type === 'BET' ? [transactionId] : []))
       return { ids, next: found.length < stakesPageMax ? null : (found.at(-1)?.reference ?? null) }
+    },
+    /** A page of the stakes that rounds does not know, oldest first. */
+    async inDoubt(scope: Scope, after: string | null) {
+      const found = await lists.inDoubt(scope, { after, limit: inDoubtPageMax })
+      return { found, next: found.length < inDoubtPageMax ? null : (found.at(-1)?.reference ?? null) }
     },
     /** Ends an owed movement by a person's order. @throws ServiceError TRANSACTION_NOT_FOUND, CONFLICT */
     async resolve({ reference, as, by, reason, dryRun }: ResolveOrder, requestId: string) {

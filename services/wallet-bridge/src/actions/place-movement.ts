@@ -184,7 +184,7 @@ function stakePending(): ServiceError {
 }
 
 /** Tells whether the movement is a zero win of which the wallet is not told. */
-function isUncalled(spec: MovementSpec, wallet: Wallet | null): boolean {
+export function isUncalled(spec: MovementSpec, wallet: Pick<Wallet, 'settleLosses'> | null): boolean {
   if (spec.type !== 'WIN' || !/^0(\.0+)?$/.test(spec.amount)) return false
   return !(spec.callWallet ?? wallet?.settleLosses === 'zero_credit')
 }

@@ -1,5 +1,6 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import {
+  opsHealMovements,
   opsListMovements,
   opsListStakes,
   opsMovementEvents,
@@ -9,9 +10,11 @@ import {
   opsRepublishMovements,
   opsResolveMovement,
   opsShowMovement,
+  opsStakesInDoubt,
   opsWalletStatus,
 } from '@pitboss/contracts/calls/wallet-ops'
 import type { Clock } from '@pitboss/runtime/clock'
+import type { HealMovements } from '../actions/heal-movements.ts'
 import type { OperateMovements } from '../actions/operate-movements.ts'
 import type { TellEndsAgain } from '../actions/tell-ends-again.ts'
 import {
@@ -24,10 +27,12 @@ import {
 /** The calls of the operations command. Source: docs/contract.md, section 10. */
 export function operationsCalls({
   operateMovements,
+  healMovements,
   tellEndsAgain,
   clock,
 }: {
   operateMovements: OperateMovements
+  healMovements: HealMovements
   tellEndsAgain: TellEndsAgain
   clock: Clock
 }): CallHandler[] {
@@ -47,6 +52,16 @@ export function operationsCalls({
     handler(opsResolveMovement, async ({ order, reference, as }, { requestId }) =>
       toOperationsRecord(await operateMovements.resolve({ reference, as, ...order }, requestId), clock.now()),
     ),
+    handler(opsHealMovements, async (asked, { requestId }) => ({
+      data: await healMovements(asked, requestId),
+    })),
+    handler(opsStakesInDoubt, async ({ scope, after }) => {
+      const { found, next } = await operateMovements.inDoubt(scope, after)
+      const data = found.map(({ transactionId: transaction_id, reference, roundId: round_id }) => ({
+        ...{ transaction_id, reference, round_id },
+      }))
+      return { data, next }
+    }),
     handler(opsMovementsOfRound, async ({ roundId }) => {
       const now = clock.now()
       const found = await operateMovements.ofRound(roundId)

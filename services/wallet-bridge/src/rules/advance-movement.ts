@@ -16,6 +16,7 @@ import {
   askVoid,
   dropConflictedReversal,
   giveUpReversal,
+  learnReversal,
   markReversalPlaced,
   owed,
   owedOfRefused,
@@ -63,6 +64,8 @@ export function advanceMovement(
       return dropConflictedReversal(state, message)
     case 'reversal-acknowledged':
       return acknowledgeReversal(state, message)
+    case 'reversal-known':
+      return learnReversal(state, message)
     case 'reversal-given-up':
       return giveUpReversal(state, message)
     case 'hinted':

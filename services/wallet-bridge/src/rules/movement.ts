@@ -161,6 +161,8 @@ export type MovementMessage =
       readonly rollback: OwnRollback
     }
   | { readonly kind: 'reversal-acknowledged'; readonly at: Date; readonly transactionId: string }
+  /** Rounds knows of a reversal that this record has lost. */
+  | { readonly kind: 'reversal-known'; readonly at: Date; readonly reversal: Reversal }
   /** A person decided that the reversal is not made. */
   | { readonly kind: 'reversal-given-up'; readonly at: Date; readonly transactionId: string }
   /** The wallet's callback says that it knows the result now. */

@@ -96,6 +96,16 @@ export function acknowledgeReversal(
   })
 }
 
+/** Ends a taken movement as refunded or rolled back by a reversal that it had lost. */
+export function learnReversal(
+  state: MovementState,
+  { at, reversal }: Extract<MovementMessage, { kind: 'reversal-known' }>,
+): MovementStep {
+  if (state.status !== 'SUCCESS' || state.reversal !== null) return ignored(state)
+  const status = reversal.type === 'REFUND' ? 'REFUNDED' : 'ROLLED_BACK'
+  return applied(state, at, { reversal, status, dueAt: null })
+}
+
 /** Frees a taken movement for another reversal and fails a pending one: a person gave up the reversal. */
 export function giveUpReversal(
   state: MovementState,

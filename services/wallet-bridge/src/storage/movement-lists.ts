@@ -30,6 +30,8 @@ export type MovementLists = {
     window: { from: Date; to: Date },
     page: { after: string | null; limit: number },
   ): Promise<MovementDocument[]>
+  /** Pending stakes that rounds does not know, oldest first, after the one that is named. */
+  inDoubt(scope: Scope, page: { after: string | null; limit: number }): Promise<MovementDocument[]>
   byTransactionIds(scope: Scope, transactionIds: readonly string[]): Promise<MovementDocument[]>
   /** Over all operators, oldest first. */
   overall(filters: {
@@ -74,6 +76,19 @@ export function createMovementLists({ collection }: Movements): MovementLists {
         ...within({ from, to }, { after }),
       }
       return collection.find(filter).sort({ reference: 1 }).limit(limit).toArray()
+    },
+    inDoubt(scope, { after, limit }) {
+      const pending: Filter<MovementDocument> = {
+        walletKey: walletKeyOf(scope),
+        status: 'PENDING',
+        inDoubt: true,
+      }
+      return collection
+        .find({ ...pending, reversal: null, ...(after === null ? {} : { reference: { $gt: after } }) })
+        .sort({ reference: 1 })
+        .hint('rare_status')
+        .limit(limit)
+        .toArray()
     },
     byTransactionIds(scope, transactionIds) {
       const ids = transactionIds.map((id) => `${walletKeyOf(scope)}/${id}`)

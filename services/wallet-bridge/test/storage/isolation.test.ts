@@ -166,6 +166,7 @@ await holdIsolation(t, {
       byReference: scoped((scope, { transactionId }) =>
         lists.byReference(transactionId, [walletKeyOf(scope)]),
       ),
+      inDoubt: internal(operations),
       ofRound: internal(operations),
       calledSince: internal('only read-call-series.ts calls it, to count calls of every account'),
     }),

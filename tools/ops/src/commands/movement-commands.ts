@@ -20,9 +20,11 @@ import { readCount, readDuration, readInstant } from '../read-flags.ts'
 import { accountOf, withAccount } from '../account-flags.ts'
 import { UsageError } from '../failures.ts'
 import { whyText } from '../why-text.ts'
+import { addRestoredMovements } from './restored-movements.ts'
 
 /**
- * `movement list|show|resolve`, docs/contract.md, section 10; `movement why` and `movement diff` are ours.
+ * `movement list|show|resolve`, docs/contract.md, section 10; `movement why`, `movement restored` and `movement
+ * diff` are ours.
  */
 export function movementCommands(program: Command): void {
   const noun = program.command('movement').description('money on its way')
@@ -79,6 +81,7 @@ export function movementCommands(program: Command): void {
     const record = await bus.call(opsResolveMovement, { order, reference, as: flags.as })
     show(record, `${record.reference}: ${record.status}`)
   })
+  addRestoredMovements(noun)
   const diff = withAccount(
     withCommonFlags(
       noun

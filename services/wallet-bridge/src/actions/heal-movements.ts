@@ -1,0 +1,94 @@
+import { orderedBy } from '@pitboss/contracts/audit'
+import type { opsHealMovements } from '@pitboss/contracts/calls/wallet-ops'
+import { ServiceError } from '@pitboss/errors/service-error'
+import { auditedInsert, type AuditOutbox } from '@pitboss/storage/audit-outbox'
+import { readConfirmed } from '@pitboss/storage/confirm-primary'
+import type { z } from 'zod'
+import { documentOf, initialState } from '../records/new-movement.ts'
+import { toMovementRecord } from '../records/render-movement.ts'
+import type { MovementState } from '../rules/movement.ts'
+import type { MovementDocument } from '../storage/movements.ts'
+import type { Wallets } from '../storage/wallet-document.ts'
+import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
+import { isUncalled } from './place-movement.ts'
+
+type Heal = z.output<typeof opsHealMovements.request>
+type Certain = Heal['movements'][number]
+
+export type HealMovements = ReturnType<typeof createHealMovements>
+
+/**
+ * Creates the work of operations after the database of movements was set back: what rounds knows for certain
+ * and this database has lost is written again, as it had ended. No wallet is called, and nothing is told again.
+ * Source: docs/runbook.md, "A restored backup".
+ */
+export function createHealMovements({
+  movements,
+  wallets,
+  apply,
+  audit,
+  clock,
+  newId,
+}: Pick<ApplyDeps, 'movements' | 'clock' | 'newId'> & {
+  wallets: Pick<Wallets, 'find'>
+  apply: ApplyMessage
+  audit: Pick<AuditOutbox, 'entry'>
+}) {
+  /**
+   * @returns the ids of the movements that were lost
+   * @throws ServiceError WALLET_NOT_CONFIGURED
+   */
+  return async function healMovements(
+    { order, scope, movements: certain }: Heal,
+    requestId: string,
+  ): Promise<string[]> {
+    const wallet = await wallets.find(scope)
+    if (wallet === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
+    const lost: string[] = []
+    for (const one of certain) {
+      const { transactionId } = one.spec
+      const present = await readConfirmed(() => movements.find(scope, transactionId), {
+        confirm: () => movements.confirmPrimary(),
+        isEmpty: (found) => found === null,
+      })
+      if (present === null) lost.push(transactionId)
+      if (order.dryRun) continue
+      const document = present ?? (await write(one))
+      if (one.end === 'SUCCESS') await endOriginal(document)
+    }
+    return lost
+
+    async function write(one: Certain): Promise<MovementDocument> {
+      const { spec, told } = one
+      const at = told === null ? clock.now() : new Date(told.at)
+      const initial = initialState(spec.type, at)
+      const state: MovementState = {
+        ...initial,
+        operation: isUncalled(spec, wallet) ? null : initial.operation,
+        status: one.end,
+        refusalCode: one.end === 'FAILED' ? (one.code ?? 'WALLET_REJECTED') : null,
+        dueAt: null,
+      }
+      const document = documentOf({ scope, spec, reference: told?.reference ?? newId('txn'), state })
+      const entry = audit.entry(orderedBy(order, scope.operatorId, requestId), {
+        act: 'movement.heal',
+        object: { type: 'movement', id: document.reference },
+        before: null,
+        after: toMovementRecord(document),
+      })
+      await movements.insert({ ...document, ...auditedInsert(entry) })
+      return document
+    }
+
+    /** Ends the original of a refund or rollback with it. */
+    async function endOriginal({ referenceTransactionId, ...own }: MovementDocument): Promise<void> {
+      const { type, transactionId, reference, requestHash, roundClosed, createdAt } = own
+      if ((type !== 'REFUND' && type !== 'ROLLBACK') || referenceTransactionId === null) return
+      const original = await movements.find(scope, referenceTransactionId)
+      if (original === null || own.status !== 'SUCCESS') return
+      const known = { transactionId, reference, type, requestHash, roundClosed, askedAt: createdAt }
+      const reversal = { ...known, origin: 'caller', placed: true } as const
+      await apply(original, { kind: 'reversal-known', at: clock.now(), reversal })
+    }
+  }
+}

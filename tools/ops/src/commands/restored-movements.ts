@@ -1,0 +1,120 @@
+import type { Bus } from '@pitboss/bus/connect-bus'
+import { opsCertainMovements } from '@pitboss/contracts/calls/rounds'
+import {
+  type CertainMovement,
+  opsHealMovements,
+  opsResolveMovement,
+  opsStakesInDoubt,
+} from '@pitboss/contracts/calls/wallet-ops'
+import { opsEventsOfRound } from '@pitboss/contracts/calls/webhooks'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { accountOf, withAccount } from '../account-flags.ts'
+import { needsReason, onRun, withChangeFlags } from '../ops-run.ts'
+import { textTable } from '../output.ts'
+import { pagesOf } from '../pages-of.ts'
+import { readInstant } from '../read-flags.ts'
+
+type Row = {
+  readonly transaction_id: string
+  readonly round_id: string
+  readonly type: string
+  /** `lost`: rounds knows it and wallet-bridge does not. `in doubt`: the other way round, and it is pending. */
+  readonly state: 'lost' | 'in doubt'
+  /** Whether an event tells that the wallet took or paid it. */
+  readonly told: boolean
+  healed: string | null
+}
+type Doubt = { readonly row: Row; readonly reference: string }
+type LostRound = { readonly movements: readonly CertainMovement[]; readonly lost: readonly Row[] }
+
+const toldMovement = z.object({
+  type: z.string(),
+  created_at: z.iso.datetime(),
+  data: z.object({ transaction_id: z.string(), reference: z.string() }),
+})
+type Told = ReadonlyMap<string, { readonly type: string; readonly reference: string; readonly at: string }>
+
+/**
+ * `movement restored`: movements that wallet-bridge has lost, and stakes that rounds has, after a database was
+ * restored. Source: docs/runbook.md, "A restored backup".
+ */
+export function addRestoredMovements(noun: Command): void {
+  const restored = withAccount(
+    withChangeFlags(
+      noun
+        .command('restored')
+        .description('movements that a restored database lacks, and stakes that no round knows'),
+    ),
+  )
+    .requiredOption('--from <time>', 'rounds that were open then, or ended later', readInstant)
+    .option('--heal', 'write what is lost, and end each stake as events tell', false)
+  needsReason(restored, ({ heal }) => heal === true)
+  onRun(restored, async ({ bus, order, show, confirm }, flags) => {
+    const scope = accountOf(flags)
+    const looking = { ...order, dryRun: true }
+    const rounds: LostRound[] = []
+    const pages = pagesOf((after: string | null) =>
+      bus.call(opsCertainMovements, { scope, from: flags.from, after }),
+    )
+    for await (const page of pages) {
+      for (const { round_id, movements } of page.filter((round) => round.movements.length > 0)) {
+        const asked = movements.map((one) => ({ ...one, told: null }))
+        const { data } = await bus.call(opsHealMovements, { order: looking, scope, movements: asked })
+        if (data.length === 0) continue
+        const told = await toldOf(bus, round_id)
+        rounds.push({ movements, lost: data.map((id) => lostRow(id, round_id, movements, told)) })
+      }
+    }
+    const doubts: Doubt[] = []
+    for await (const page of pagesOf((after: string | null) =>
+      bus.call(opsStakesInDoubt, { scope, after }),
+    )) {
+      for (const { transaction_id, round_id, reference } of page) {
+        const isTold = (await toldOf(bus, round_id)).get(transaction_id)?.type === 'transaction.bet'
+        const row = { transaction_id, round_id, type: 'BET', told: isTold, healed: null }
+        doubts.push({ row: { ...row, state: 'in doubt' }, reference })
+      }
+    }
+    const rows = [...rounds.flatMap(({ lost }) => lost), ...doubts.map(({ row }) => row)]
+    if (flags.heal && rows.length > 0) {
+      const lost = rows.length - doubts.length
+      await confirm(`Write ${lost} movements and end ${doubts.length} stakes as events tell?`)
+      for (const round of rounds) await write(round)
+      for (const { row, reference } of doubts) {
+        const as = row.told ? 'success' : 'failed'
+        await bus.call(opsResolveMovement, { order, reference, as })
+        row.healed = as
+      }
+    }
+    show(rows, rows.length === 0 ? 'nothing is lost, and no stake is in doubt' : textTable(rows))
+
+    async function write({ movements, lost }: LostRound): Promise<void> {
+      const told = await toldOf(bus, lost[0]?.round_id ?? '')
+      const asked = movements.map((one) => {
+        const event = told.get(one.spec.transactionId)
+        return { ...one, told: event === undefined ? null : { reference: event.reference, at: event.at } }
+      })
+      await bus.call(opsHealMovements, { order, scope, movements: asked })
+      for (const row of lost) row.healed = 'written'
+    }
+  })
+}
+
+function lostRow(id: string, round_id: string, movements: readonly CertainMovement[], told: Told): Row {
+  const type = movements.find(({ spec }) => spec.transactionId === id)?.spec.type ?? ''
+  return { transaction_id: id, round_id, type, state: 'lost', told: told.has(id), healed: null }
+}
+
+/** The events of a round's movements, by their ids. */
+async function toldOf(bus: Bus, roundId: string): Promise<Told> {
+  const { data } = await bus.call(opsEventsOfRound, { roundId })
+  return new Map(
+    data.flatMap(({ event }) => {
+      const read = toldMovement.safeParse(event).data
+      if (read === undefined || !read.type.startsWith('transaction.')) return []
+      const { transaction_id, reference } = read.data
+      return [[transaction_id, { type: read.type, reference, at: read.created_at }] as const]
+    }),
+  )
+}

@@ -1,13 +1,10 @@
-import type { StakeStanding } from '@pitboss/contracts/calls/rounds'
 import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { Logger } from 'pino'
+import type { AskStanding } from '../clients/ask-standing.ts'
 import { freshRollback } from '../records/new-movement.ts'
 import { toMovementRecord } from '../records/render-movement.ts'
 import type { MovementDocument } from '../storage/movements.ts'
 import type { ApplyDeps, ApplyMessage, EntryOf } from './apply-message.ts'
-
-/** Asks rounds what it knows of a stake; null when it cannot be asked now. */
-export type AskStanding = (stake: MovementDocument, requestId: string) => Promise<StakeStanding | null>
 
 export type EndBudget = (stake: MovementDocument, requestId: string) => Promise<MovementDocument>
 

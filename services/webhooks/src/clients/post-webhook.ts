@@ -272,6 +272,9 @@ const words: Readonly<Record<string, string>> = {
   UND_ERR_BODY_TIMEOUT: 'no complete answer in time',
   UND_ERR_SOCKET: 'connection closed before the answer was complete',
   UND_ERR_HEADERS_OVERFLOW: 'the answer has too many headers',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the length of the answer is not the one that its content-length says',
+  // undici asserts that a status is one of HTTP's, and that nobody switches protocols unasked.
+  ERR_ASSERTION: 'the answer has a status that no answer can have',
   CERT_HAS_EXPIRED: 'TLS: the certificate has expired',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'TLS: the certificate is self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'TLS: a certificate of the chain is self-signed',

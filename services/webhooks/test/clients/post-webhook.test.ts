@@ -1,5 +1,6 @@
 import { createServer as createHttpServer, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
+import { createServer as createTcpServer } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import { listenLocally } from '@pitboss/testing/listen-locally'
@@ -111,4 +112,23 @@ t.test('a receiver may send 100 Continue before its answer', async (t) => {
     response.writeHead(204).end()
   })
   t.match(await poster(t)(await listen(t, server, 'http')), { ok: true, httpStatus: 204 })
+})
+
+t.test('an answer that no client may take is named', async (t) => {
+  const ends = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n'
+  for (const [answer, said] of [
+    [`${ends}transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`, /^the length of the answer/],
+    [`${ends}content-length: 2\r\n\r\nok`, /^the length of the answer/],
+    ['HTTP/1.1 099 X\r\ncontent-length: 2\r\n\r\nok', /status that no answer can have/],
+    ['HTTP/1.1 101 Switching Protocols\r\n\r\n', /status that no answer can have/],
+  ] as const) {
+    const server = createTcpServer((socket) => {
+      socket.on('error', () => undefined)
+      socket.on('data', () => socket.write(answer))
+    })
+    const port = await listenLocally(server)
+    const { ok, error } = await poster(t)(`http://localhost:${port}/`)
+    t.match({ ok, error }, { ok: false, error: said }, JSON.stringify(answer))
+    server.close()
+  }
 })

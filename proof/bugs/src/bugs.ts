@@ -52,6 +52,11 @@ const foundSimulated = {
     'what counts towards a limit is written over what another stake has just written',
   'rounds.payout-half-up': 'a payout is rounded half up to the minor unit, not cut',
   'rounds.mines-beyond-max-payout': 'a board of mines never stops at the greatest payout',
+  'rounds.stop-answered-first': 'a stop is answered before it has closed the sessions of its player',
+  'rounds.pace-looked-at-first':
+    'a game start counts when a look before it has found none that is too recent',
+  'rounds.reality-check-forgotten': 'play goes on while a reality check is due',
+  'rounds.stake-cap-forgotten': 'a stake may be greater than the cap of its session',
   'rounds.refusal-forgotten': 'the refusal of a request to play is not kept',
   'rounds.dead-id-forgotten': "the refusal of a movement of the operator's server is not kept",
   'rounds.tombstone-forgotten': 'a stake is taken although a rollback that came before it found none',

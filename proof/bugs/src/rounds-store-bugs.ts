@@ -6,8 +6,10 @@ import type { GrantsStore } from '@pitboss/rounds/storage/grants-store'
 import type { PlayerLimitsStore } from '@pitboss/rounds/storage/player-limits-store'
 import type { RefusalsStore } from '@pitboss/rounds/storage/refusals-store'
 import { sequenceOf, type RoundWrite } from '@pitboss/rounds/storage/round-document'
+import type { PacesStore } from '@pitboss/rounds/storage/paces-store'
 import type { ReportsStore } from '@pitboss/rounds/storage/reports-store'
 import type { RoundsStore } from '@pitboss/rounds/storage/rounds-store'
+import type { SessionsStore } from '@pitboss/rounds/storage/sessions-store'
 import type { HasBug } from './bugs.ts'
 
 /** The bugs of the storage of rounds. Each store goes through unchanged unless its bug is named. */
@@ -178,6 +180,44 @@ export function reportsWith(reports: ReportsStore, has: HasBug): ReportsStore {
     async read(scope, segment, by) {
       const found = await reports.read(scope, segment, by)
       return { ...found, parts: [...found.parts, ...found.parts.slice(-1)] }
+    },
+  }
+}
+
+type SessionsInUse = Pick<SessionsStore, 'find' | 'stopAll'>
+
+/** Forgets what protects the player of a session. */
+export function sessionsWith<Store extends SessionsInUse>(sessions: Store, has: HasBug): Store {
+  if (has('rounds.stop-answered-first')) {
+    const seen = new Set<string>()
+    const stopAll: Store['stopAll'] = async (scope, playerId, stop, now) => {
+      // The first look is the request's own; the worker's comes within a second.
+      if (seen.has(stop.id)) await sessions.stopAll(scope, playerId, stop, now)
+      seen.add(stop.id)
+    }
+    return { ...sessions, stopAll }
+  }
+  const isWithoutCheck = has('rounds.reality-check-forgotten')
+  if (!isWithoutCheck && !has('rounds.stake-cap-forgotten')) return sessions
+  const find: Store['find'] = async (scope, sessionId) => {
+    const session = await sessions.find(scope, sessionId)
+    if (session === null) return null
+    const { realityCheckS: _check, ...withoutCheck } = session
+    const { stakeCap: _cap, ...withoutCap } = session
+    return isWithoutCheck ? withoutCheck : withoutCap
+  }
+  return { ...sessions, find }
+}
+
+/** Looks before it writes, and then writes in any case. */
+export function pacesWith(paces: PacesStore, has: HasBug): PacesStore {
+  if (!has('rounds.pace-looked-at-first')) return paces
+  return {
+    ...paces,
+    async start(scope, playerId, start, notAfter) {
+      const last = await paces.last(scope, playerId)
+      if (last !== null && last.startedAt > notAfter && last.startedBy !== start.startedBy) return false
+      return paces.start(scope, playerId, start, start.startedAt)
     },
   }
 }

@@ -1,7 +1,6 @@
 import type { PlayerLimit } from '@pitboss/rounds/rules/player-limits'
 import { emptyBook } from '@pitboss/rounds/rules/limit-book'
 import type { PlayerLimitsStore, StoredLimits } from '@pitboss/rounds/storage/player-limits-store'
-import type { SessionDocument, SessionsStore } from '@pitboss/rounds/storage/sessions-store'
 import type { SpendsStore } from '@pitboss/rounds/storage/spends-store'
 import type { Machine } from './machine.ts'
 import type { ModelRounds } from './model-rounds.ts'
@@ -10,12 +9,11 @@ import type { ModelRounds } from './model-rounds.ts'
 type LimitStores = {
   readonly playerLimits: Pick<PlayerLimitsStore, 'find' | 'keep'>
   readonly spends: Pick<SpendsStore, 'charged'>
-  readonly sessions: Pick<SessionsStore, 'timesOf'>
 }
 
 export type ModelLimits = {
   readonly table: ReadonlyMap<string, StoredLimits>
-  storesOf(machine: Machine, sessions: ReadonlyMap<string, SessionDocument>): LimitStores
+  storesOf(machine: Machine): LimitStores
   /** Sets the limits of a player, as the operator does before the run. */
   give(playerId: string, limits: readonly PlayerLimit[]): void
 }
@@ -31,7 +29,7 @@ export function createModelLimits({ rounds }: { rounds: Pick<ModelRounds, 'table
     give(playerId, limits) {
       table.set(playerId, { version: 1, limits, changes: [], book: emptyBook })
     },
-    storesOf: (machine, sessions) => ({
+    storesOf: (machine) => ({
       playerLimits: {
         find: (_scope, playerId) => machine.io('find limits', () => table.get(playerId) ?? null),
         keep: (_scope, playerId, version, book) =>
@@ -49,12 +47,6 @@ export function createModelLimits({ rounds }: { rounds: Pick<ModelRounds, 'table
               const round = rounds.table.get(id)?.round
               return round === undefined ? [] : [round]
             }),
-          ),
-      },
-      sessions: {
-        timesOf: (_scope, playerId, from) =>
-          machine.io('find session times', () =>
-            [...sessions.values()].filter((one) => one.playerId === playerId && one.createdAt >= from),
           ),
       },
     }),

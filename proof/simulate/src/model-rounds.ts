@@ -17,6 +17,7 @@ import type { RoundsStore } from '@pitboss/rounds/storage/rounds-store'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
 import { createLaggingReads, type LaggingReads } from './lagging-reads.ts'
 import type { Machine } from './machine.ts'
+import { notSimulated } from './not-simulated.ts'
 
 type Row = StoredRound & { readonly outbox: readonly OutboxEntry[] }
 
@@ -210,10 +211,36 @@ export function createModelRounds({
             const id = placeId(roundId, sequence)
             if (!table.has(id)) putPlace(id, { ...round, nonce: lastBefore(sequence, Infinity) + 1 })
           }),
-        endSession: notSimulated,
+        endSession: (sequence, sessionId, endedAt, due) =>
+          writing(machine, 'end session of round', () => {
+            const row = rows().find(
+              ({ round }) =>
+                sequenceOf(round) === sequence &&
+                round.sessionId === sessionId &&
+                round.driver === 'game' &&
+                (round.status === 'PENDING' || round.status === 'OPEN') &&
+                round.sittingEndsAt > endedAt,
+            )
+            if (row === undefined) return
+            const dueAt = row.dueAt === null || row.dueAt > due ? due : row.dueAt
+            const round = { ...row.round, sittingEndsAt: endedAt }
+            table.set(round.id, { ...row, round, dueAt, version: row.version + 1 })
+          }),
+        list: (scope, { playerId, to }, { max }) =>
+          machine.io('list rounds', () =>
+            seen(machine)
+              .map(({ round }) => round)
+              .filter(
+                (round) =>
+                  scopeKey(round) === scopeKey(scope) &&
+                  round.playerId === playerId &&
+                  (to === undefined || round.createdAt <= to),
+              )
+              .toSorted((a, b) => (a.id < b.id ? 1 : -1))
+              .slice(0, max),
+          ),
         between: notSimulated,
         endedSince: notSimulated,
-        list: notSimulated,
         listSequence: notSimulated,
         listSums: notSimulated,
         placesHeld: notSimulated,
@@ -289,10 +316,6 @@ export function createModelRounds({
 /** Whether the round was opened under this id of its driver. */
 function isOpenedBy(round: RoundState, driver: RoundState['driver'], id: string): boolean {
   return round.driver === driver && round.clientTransactionId === id
-}
-
-async function notSimulated(): Promise<never> {
-  throw new Error('not simulated')
 }
 
 function idsOf({ stakes, wins, reversals, clientTransactionId }: RoundState): string[] {

@@ -1,9 +1,23 @@
 import { handler } from '@pitboss/bus/serve-calls'
-import { cashOut, playRound as playEndpoint, revealTile } from '@pitboss/contracts/endpoints/play'
+import {
+  answerRealityCheck,
+  cashOut,
+  playRound as playEndpoint,
+  revealTile,
+} from '@pitboss/contracts/endpoints/play'
 import type { Caller } from '@pitboss/contracts/caller'
 import type { CallContext } from '@pitboss/contracts/call'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { createMailbox } from '@pitboss/runtime/mailbox'
+import { createAnswerRealityCheck } from '@pitboss/rounds/actions/answer-reality-check'
+import { createHoldPace } from '@pitboss/rounds/actions/hold-pace'
+import { createPlayerAccess } from '@pitboss/rounds/actions/player'
+import { createPlayerStops } from '@pitboss/rounds/actions/player-stops'
+import { createSessions } from '@pitboss/rounds/actions/sessions'
+import { createSessionHandlers } from '@pitboss/rounds/calls/sessions'
+import { createStopHandlers } from '@pitboss/rounds/calls/player-stops'
+import { presentSession } from '@pitboss/rounds/records/present-session'
+import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import { createRoundActor } from '@pitboss/rounds/actions/round-actor'
 import { createCatalogue } from '@pitboss/rounds/rules/catalogue'
 import { createWalletClient } from '@pitboss/rounds/clients/wallet'
@@ -16,8 +30,10 @@ import {
   deadIdsWith,
   grantsWith,
   limitsWith,
+  pacesWith,
   refusalsWith,
   roundsStoreWith,
+  sessionsWith,
 } from '@pitboss/bugs/rounds-store-bugs'
 import { createDeadIds } from '@pitboss/rounds/actions/dead-ids'
 import { createJoinMovement } from '@pitboss/rounds/actions/join-movement'
@@ -34,8 +50,6 @@ import {
 } from '@pitboss/rounds/actions/recover-round'
 import { presentRound } from '@pitboss/rounds/records/present-round'
 import { rememberLast } from '@pitboss/rounds/storage/remember-last'
-import { sequenceKey } from '@pitboss/rounds/storage/round-document'
-import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
 import { createSettleRound } from '@pitboss/rounds/actions/settle-round'
 import { createReadRounds } from '@pitboss/rounds/actions/read-rounds'
 import { createVoidRound } from '@pitboss/rounds/actions/void-round'
@@ -51,11 +65,7 @@ import { silent, type World } from './world.ts'
  * A rounds service: the real handlers, actor and sweep on the model's tables, bus and time.
  * @returns what the consumer of movement events does with a hint.
  */
-export function startRounds(
-  machine: Machine,
-  world: World,
-  sessions: ReadonlyMap<string, SessionDocument>,
-): { hint(roundId: string): void } {
+export function startRounds(machine: Machine, world: World): { hint(roundId: string): void } {
   const { timeline, rounds: model, stream, bus, mistake, has, newId, newUuid, scaleMs, onError } = world
   const clock = { now: machine.now }
   const catalogue = catalogueWith(createCatalogue(), has)
@@ -100,11 +110,13 @@ export function startRounds(
   const placeStake = createPlaceStake({ rounds, wallet, actor, logger: silent })
   const joinMovement = createJoinMovement({ wallet, rounds, clock, wait: (ms) => machine.wait(ms) })
   const intents = createOpenIntent({ rounds, actor })
-  const { spends, sessions: times, ...kept } = world.limits.storesOf(machine, sessions)
+  const { spends, ...kept } = world.limits.storesOf(machine)
+  const sessions = sessionsWith(world.sessions.storeOf(machine), has)
+  const paces = pacesWith(world.protection.pacesOf(machine), has)
   const playerLimits = limitsWith(kept.playerLimits, has)
   // The service measures how far its clock is ahead of the database's.
   const clockOffsetMs = () => machine.now().getTime() - timeline.nowMs()
-  const reading = createReadLimits({ playerLimits, spends, sessions: times, clock, clockOffsetMs })
+  const reading = createReadLimits({ playerLimits, spends, sessions, clock, clockOffsetMs })
   const holdLimits = createHoldLimits({ reading, playerLimits })
   const ids = { newId, newUuid }
   const findGame = (slug: string) => {
@@ -118,28 +130,47 @@ export function startRounds(
   })
   const noteConflict = () => undefined
   const access = { find: findGame, offered }
+  const players = createPlayerAccess({ sessions, rounds })
   const playRound = createPlayRound({
-    ...{ rounds, commitments, grants, wallet, actor, settleRound, access, players: { player } },
+    ...{ rounds, commitments, grants, wallet, actor, settleRound, access, players },
     refusals: refusalsWith(model.refusalsOf(machine), has),
     ...{ intents, placeStake, joinMovement, noteConflict, clock, ...ids },
-    holdPace: () => null,
+    holdPace: createHoldPace({ paces, clock, clockOffsetMs }),
     admitPlay: () => undefined,
     holdLimits,
   })
-  const find = async (_scope: object, id: string) => sessions.get(id) ?? null
   const placeTransaction = createPlaceTransaction({
     holdLimits,
     admitPlay: () => undefined,
-    ...{ rounds, sessions: { find }, commitments, wallet, actor, access, deadIds },
+    ...{ rounds, sessions, commitments, wallet, actor, access, deadIds },
     wait: (ms) => machine.wait(ms),
     ...{ intents, placeStake, joinMovement, noteConflict, clock, ...ids },
   })
-  const reads = createReadRounds({ rounds, cursors: { encode: () => '', decode: () => null } })
+  const cursors = { encode: () => '', decode: () => null }
+  const reads = createReadRounds({ rounds, cursors })
   const voidRound = createVoidRound({ rounds, reads, settleRound, voidStake, clock })
+  const stops = createPlayerStops({
+    ...{ stops: world.protection.stopsOf(machine), sessions, rounds, catalogue, clock, newId, scaleMs },
+    ...{ audit: { entry: () => sampleAuditEntry(), store: async () => undefined }, cursors },
+  })
+  const sitting = createSessions({
+    ...{ sessions, rounds, access, stops, clock, newId, scaleMs, cursors },
+    ...{ audit: { entry: () => sampleAuditEntry(), store: async () => undefined } },
+    keys: { find: async () => null, claim: async (_caller, _creation, newKey) => newKey() },
+    outbox: { relay: async () => undefined },
+    playerLimits: { exists: async (_scope, playerId) => world.limits.table.has(playerId) },
+  })
+  const realityCheck = createAnswerRealityCheck({ sessions, players, close: sitting.close })
 
   bus.serve(machine, [
     ...createRoundHandlers({ rounds: reads, voidRound }),
     ...createTransactionHandlers({ placeTransaction }),
+    ...createStopHandlers({ stops, clock }),
+    ...createSessionHandlers({ sessions: sitting, clock }),
+    handler(answerRealityCheck.call, async ({ caller, body }) => {
+      const now = clock.now()
+      return { status: 200, body: presentSession(await realityCheck(caller, body.choice, now), now) }
+    }),
     handler(playEndpoint.call, async ({ caller, body }, context) => ({
       status: 201,
       body: presentRound(await playRound(caller, body, context)),
@@ -164,6 +195,10 @@ export function startRounds(
     nextMs: model.nextDueMs,
     work: async () => void (await sweep(never)),
   })
+  poll({
+    ...{ machine, timeline, everyMs: 500, nextMs: world.protection.nextDueMs },
+    work: () => stops.settle(never),
+  })
   poll({ machine, timeline, everyMs: 1000, nextMs: oldestEventMs, work: relayAll })
 
   return {
@@ -182,12 +217,6 @@ export function startRounds(
     if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
     const acted = await actor.send(stored, message)
     return { status: 200, body: presentRound((await settleRound(acted, { recover: false, context })).round) }
-  }
-
-  async function player({ scope, actor: who }: Caller) {
-    const session = who.kind === 'session' ? sessions.get(who.session_id) : undefined
-    if (session === undefined) throw new ServiceError('SESSION_NOT_FOUND')
-    return { scope, session, sequence: sequenceKey(scope, session.game, session.playerId) }
   }
 
   async function relayAll(): Promise<void> {

@@ -1,11 +1,11 @@
 import type { Bug } from '@pitboss/bugs/bugs'
-import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
 import { createAccepted } from './accepted.ts'
 import { createAnswers } from '@pitboss/chaos/answers'
 import { createRandom } from '@pitboss/chaos/random'
 import { startBridge } from './bridge-process.ts'
 import { BrokenInvariant, createStepChecks } from './check-steps.ts'
 import { askAsStranger } from './clients/stranger.ts'
+import { createProtectionChecks } from './check-protection.ts'
 import { checkLimitsAtEnd, checkWithinLimits } from './check-limits.ts'
 import { compareSources } from './compare-sources.ts'
 import { createMachine } from './machine.ts'
@@ -15,9 +15,12 @@ import { createModelBus } from './model-bus.ts'
 import { createModelGrants } from './model-grants.ts'
 import { createModelLimits } from './model-limits.ts'
 import { createModelMovements } from './model-movements.ts'
+import { createModelProtection } from './model-protection.ts'
 import { createModelRounds } from './model-rounds.ts'
+import { createModelSessions } from './model-sessions.ts'
 import { createModelStream } from './model-stream.ts'
 import { createModelWallet } from './model-wallet.ts'
+import { protectedPlayer } from './protected-player.ts'
 import { checkMovementsRestored } from './check-movements-restored.ts'
 import { createDisturbance } from './disturb-fleet.ts'
 import { createFleet } from './fleet.ts'
@@ -121,6 +124,7 @@ export async function simulate(
     onWrite: (before, after, dueAt) => {
       note(`round ${after.id}: ${after.history.at(-1)?.what ?? ''} (${after.status})`)
       accepted.roundWritten(before, after)
+      if (before === null && protection !== null) watched(protection.roundOpened, undefined)(after)
       watched(checks.roundWritten, undefined)(before, after, dueAt)
     },
   })
@@ -149,6 +153,15 @@ export async function simulate(
     rounds,
     grants: createModelGrants({ now: () => timeline.now() }),
     limits: createModelLimits({ rounds }),
+    sessions: createModelSessions(),
+    protection: createModelProtection({
+      onSettled(stop) {
+        note(`stop ${stop._id}: the rounds of ${stop.playerId} have ended`)
+        if (protection !== null) watched(protection.stopSettled, undefined)(stop)
+      },
+      // One database: whoever writes to a collection has found the primary.
+      wrote: ({ name }) => rounds.reads.wrote(name),
+    }),
     stream,
     wallet,
     bus: createModelBus({ timeline, random: random.fork('bus'), faults }),
@@ -170,7 +183,9 @@ export async function simulate(
   const limited =
     faults.restore === null ? limitedPlayer(random.fork('limited'), timeline.nowMs(), stormMs) : null
   if (limited !== null) world.limits.give(limited.playerId, limited.limits)
-  const sessions = new Map<string, SessionDocument>()
+  const guarded =
+    faults.restore === null ? protectedPlayer(random.fork('guarded'), timeline.nowMs(), stormMs) : null
+  const protection = guarded === null ? null : createProtectionChecks(() => world, guarded)
   const draws = random.fork('faults')
   const disturbance = createDisturbance(fleet, world, draws)
   for (const name of ['rounds-1', 'rounds-2', 'bridge-1', 'bridge-2']) start(name)
@@ -179,7 +194,7 @@ export async function simulate(
   const endsAtMs = timeline.nowMs() + stormMs + (faults.restore === null ? 0 : restoredAfterMs.most)
   if (faults.restore !== null) restoreTable(faults.restore, { fleet, world, random: draws, start })
   const clients = createClients({
-    ...{ world, habits, answers, asked, sessions, limited, endsAtMs, stormMs, sessionMs: healWithinMs },
+    ...{ world, habits, answers, asked, limited, guarded, endsAtMs, stormMs, sessionMs: healWithinMs },
   })
   const working = clients.start()
   let clientsLeft = working.length
@@ -223,6 +238,7 @@ export async function simulate(
         clockSlackMs: 2 * faults.clockOffMs,
       })
       if (limited !== null) watched(checkLimitsAtEnd, undefined)(world, answers, limited)
+      if (protection !== null) watched(protection.atEnd, undefined)(answers)
     }
   }
 
@@ -281,6 +297,6 @@ export async function simulate(
     })
     fleet.machines.set(name, machine)
     if (name.startsWith('bridge')) fleet.bridges.set(name, startBridge(machine, world))
-    else fleet.hints.set(name, startRounds(machine, world, sessions).hint)
+    else fleet.hints.set(name, startRounds(machine, world).hint)
   }
 }

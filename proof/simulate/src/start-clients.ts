@@ -7,8 +7,10 @@ import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
 import { type ClientDeps, currencies } from './clients/client.ts'
 import { driveRounds, endOpenRounds } from './clients/operator-server.ts'
 import { freeBetStake, playGame } from './clients/player.ts'
+import { createGoOn, stopAtTimes } from './clients/protect.ts'
 import type { Habits } from './habits.ts'
 import type { LimitedPlayer } from './limited-player.ts'
+import { type ProtectedPlayer, realityCheckS } from './protected-player.ts'
 import { scope, type World } from './world.ts'
 
 /** The currency in which a player plays, decided by the run's seed. */
@@ -22,8 +24,8 @@ export function createClients({
   habits,
   answers,
   asked,
-  sessions,
   limited,
+  guarded,
   endsAtMs,
   stormMs,
   sessionMs,
@@ -32,9 +34,10 @@ export function createClients({
   habits: Habits
   answers: Answers
   asked: Set<string>
-  sessions: Map<string, SessionDocument>
   /** A player of two games at once, with limits; null for none. */
   limited: LimitedPlayer | null
+  /** A player of two games at once, whom stops or the rules of a jurisdiction protect; null for none. */
+  guarded: ProtectedPlayer | null
   endsAtMs: number
   /** Free bets may end within so many ms. */
   stormMs: number
@@ -47,14 +50,16 @@ export function createClients({
   return {
     start(): Promise<void>[] {
       const players = (['dice', 'mines', 'mines', 'dice'] as const).flatMap((game, index) => {
-        const session =
-          index < 2 || limited === null ? sit(`player-${index}`, game) : sitLimited(limited, game)
+        const session = sitAs(index, game)
+        const isOfTwoGames = session.limited === true || session.playerId === guarded?.playerId
         const freeBets = index < 2 ? habits.freeBets : 0
         if (freeBets > 0) grantFreeBets(session)
         return tabs.map((name) => {
           // Of a player of two games the tabs of each have ids of their own.
-          const tab = session.limited === true ? `${game}-${name}` : name
-          return playGame(clientDeps(`${session.playerId}${tab}`), { session, tab, freeBets })
+          const tab = isOfTwoGames ? `${game}-${name}` : name
+          const deps = clientDeps(`${session.playerId}${tab}`)
+          const goOn = session.playerId === guarded?.playerId ? { goOn: createGoOn(deps) } : {}
+          return playGame(deps, { session, tab, freeBets, ...goOn })
         })
       })
       const drivers = [1, 2].flatMap((index) => {
@@ -67,7 +72,9 @@ export function createClients({
           }),
         )
       })
-      return [...players, ...drivers]
+      const stopped = guarded?.stopped ?? []
+      const stops = stopped.map((playerId) => stopAtTimes(clientDeps(`stops/${playerId}`), playerId))
+      return [...players, ...drivers, ...stops]
     },
 
     /** The operator's server ends the rounds that it left open, again and again until none is left. */
@@ -96,10 +103,25 @@ export function createClients({
     }
   }
 
+  function sitAs(index: number, game: string): SessionDocument {
+    if (index < 2) return guarded === null ? sit(`player-${index}`, game) : sitGuarded(guarded, game)
+    return limited === null ? sit(`player-${index}`, game) : sitLimited(limited, game)
+  }
+
+  function sitGuarded({ playerId, underRules, since }: ProtectedPlayer, game: string): SessionDocument {
+    const session = sit(playerId, game)
+    if (!underRules) return session
+    // The cap is in pounds.
+    const rules = { jurisdiction: 'UK', realityCheckS, stakeCap: 'slots', currency: 'GBP' } as const
+    const held = { ...session, ...rules, createdAt: since }
+    world.sessions.give(held)
+    return held
+  }
+
   function sitLimited({ playerId, since }: LimitedPlayer, game: string): SessionDocument {
     // The limits are of dollars.
     const session = { ...sit(playerId, game), currency: 'USD', limited: true, createdAt: since } as const
-    sessions.set(session._id, session)
+    world.sessions.give(session)
     return session
   }
 
@@ -125,7 +147,7 @@ export function createClients({
       outbox: [],
       outboxAt: null,
     }
-    sessions.set(session._id, session)
+    world.sessions.give(session)
     return session
   }
 }

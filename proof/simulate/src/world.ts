@@ -11,6 +11,8 @@ import type { Random } from '@pitboss/chaos/random'
 import type { ModelGrants } from './model-grants.ts'
 import type { ModelLimits } from './model-limits.ts'
 import type { ModelBus } from './model-bus.ts'
+import type { ModelProtection } from './model-protection.ts'
+import type { ModelSessions } from './model-sessions.ts'
 import type { ModelMovements } from './model-movements.ts'
 import type { ModelRounds } from './model-rounds.ts'
 import type { ModelStream } from './model-stream.ts'
@@ -38,6 +40,8 @@ export type World = {
   readonly rounds: ModelRounds
   readonly grants: ModelGrants
   readonly limits: ModelLimits
+  readonly sessions: ModelSessions
+  readonly protection: ModelProtection
   readonly stream: ModelStream
   readonly wallet: ModelWallet
   readonly bus: ModelBus

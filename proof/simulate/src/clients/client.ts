@@ -61,7 +61,7 @@ const account = {
 
 export function callerOf(actor: Caller['actor']): Caller {
   const rest = { eitherEnvironment: false, idempotencyKey: null, clientAddress: '127.0.0.1' }
-  return { scope, account: { ...account, currencies: [...currencies], brands: [] }, actor, ...rest }
+  return { scope, account: { ...account, currencies: [...currencies, 'GBP'], brands: [] }, actor, ...rest }
 }
 
 export const operator = callerOf({ kind: 'credential', api_key: 'sim', scopes: [] })

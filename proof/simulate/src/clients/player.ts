@@ -4,7 +4,7 @@ import { isUnfinished } from '@pitboss/rounds/rules/round'
 import { sequenceKey } from '@pitboss/rounds/storage/round-document'
 import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
 import { inCurrency } from '@pitboss/chaos/in-currency'
-import { isTransient } from '@pitboss/chaos/send'
+import { type Answer, isTransient } from '@pitboss/chaos/send'
 import { scope } from '../world.ts'
 import { callerOf, type ClientDeps, createClient, operator } from './client.ts'
 
@@ -17,13 +17,23 @@ export const freeBetStake = '1.00'
  */
 export async function playGame(
   deps: ClientDeps,
-  { session, tab, freeBets }: { session: SessionDocument; tab: string; freeBets: number },
+  {
+    session: first,
+    tab,
+    freeBets,
+    goOn = async (session) => session,
+  }: {
+    session: SessionDocument
+    tab: string
+    freeBets: number
+    /** Answers after each stake the session in which the player goes on. */
+    goOn?: (session: SessionDocument, answer: Answer) => Promise<SessionDocument>
+  },
 ): Promise<void> {
   const { random, world } = deps
   const { bus, ask, rest, isOver, perhapsDoubled } = createClient(deps)
-  const caller = callerOf({ kind: 'session', session_id: session._id })
+  let session = first
   const sequence = sequenceKey(scope, session.game, session.playerId)
-  const request = { caller, query: {} }
 
   const openRound = () =>
     [...world.rounds.table.values()].find(
@@ -31,6 +41,7 @@ export async function playGame(
     )?.round
 
   for (let number = 1; !isOver(); number++) {
+    const request = requestIn(session)
     const id = random.chance(0.7) ? `stake.${session.playerId}.${tab}${number}` : null
     const free = random.chance(freeBets)
     const worth = free ? freeBetStake : random.pick(['0.50', '1.00', '2.37', '5.00'])
@@ -67,10 +78,12 @@ export async function playGame(
     if (round?.status === 'OPEN') await openTiles(round.id)
     // The very same request once more, long after: the same round, or the same refusal.
     if (id !== null && random.chance(0.1)) await once()
+    session = await goOn(session, answer)
     await rest()
   }
 
   async function openTiles(roundId: string): Promise<void> {
+    const request = requestIn(session)
     const params = { round_id: roundId }
     for (let left = random.between(1, 3); left > 0; left--) {
       const body = { tile: random.between(0, tiles - 1) }
@@ -85,4 +98,8 @@ export async function playGame(
       bus.call(cashOut.call, { ...request, params, body: undefined }, context),
     )
   }
+}
+
+function requestIn({ _id }: SessionDocument) {
+  return { caller: callerOf({ kind: 'session', session_id: _id }), query: {} }
 }

@@ -30,7 +30,7 @@ export type Parts = {
   readonly rounds: RoundsStore
   readonly refusals: RefusalsStore
   readonly commitments: CommitmentsStore
-  readonly sessions: SessionsStore
+  readonly sessions: Omit<SessionsStore, 'collection'>
   readonly grants: Pick<GrantsStore, 'open' | 'use' | 'giveBack'>
   readonly games: GamesStore
   readonly reports: ReportsStore

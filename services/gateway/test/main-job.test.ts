@@ -22,7 +22,7 @@ await t.test('the main job goes from key pair to played round', async (t) => {
   })
   t.equal(session.status, 201)
   t.match(session.json, {
-    launch_url: `https://play.example.com/play/dice#token=launch.${ids.session}.2026-11-20T10:00:00.000Z`,
+    launch_url: `https://play.example.com/play/dice#token=launch.${ids.session}.2026-11-20T11:00:00.000Z`,
   })
   t.match(world.forwarded.at(-1), {
     subject: 'rounds.v1.session.create',

@@ -7,6 +7,7 @@ import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import { type Page, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import { roundBytes } from '../records/present-round.ts'
+import { certainMovements } from '../rules/certain-movements.ts'
 import { type RoundState, standingOf } from '../rules/round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
 import type { Parts } from './parts.ts'
@@ -49,10 +50,15 @@ export function createReadRounds({ rounds, cursors }: Pick<Parts, 'rounds' | 'cu
   }
 
   /**
-   * A page of rounds that are open, or ended at `from` or later, for operations.
+   * What has ended for certain in a page of rounds that are open, or ended at `from` or later, for operations.
    * @param after the `next` of the page before
    */
-  async function certain(
+  async function certain(scope: Scope, from: Date, after: string | null) {
+    const { found, next } = await openOrEndedSince(scope, from, after)
+    return { data: found.map((round) => ({ round_id: round.id, movements: certainMovements(round) })), next }
+  }
+
+  async function openOrEndedSince(
     scope: Scope,
     from: Date,
     after: string | null,

@@ -40,7 +40,6 @@ import type { ResolveOwed } from '../actions/resolve-owed.ts'
 import type { TellEndAgain } from '../actions/tell-end-again.ts'
 import type { VoidRound } from '../actions/void-round.ts'
 import { endEvent, presentRound } from '../records/present-round.ts'
-import { certainMovements } from '../rules/certain-movements.ts'
 
 type RoundsDeps = { rounds: ReadRounds; voidRound: VoidRound }
 
@@ -175,11 +174,7 @@ export function createRestoreHandlers({
       round_id: told.roundId,
       status: await endAsTold(told, requestId),
     })),
-    handler(opsCertainMovements, async ({ scope, from, after }) => {
-      const { found, next } = await rounds.certain(scope, new Date(from), after)
-      const data = found.map((round) => ({ round_id: round.id, movements: certainMovements(round) }))
-      return { data, next }
-    }),
+    handler(opsCertainMovements, ({ scope, from, after }) => rounds.certain(scope, new Date(from), after)),
     handler(opsResolveOwed, async (asked, { requestId }) => ({
       round_id: asked.roundId,
       status: await resolveOwed(asked, requestId),

@@ -21,8 +21,9 @@ async function world(t: { teardown(fn: () => unknown): void }) {
     request.on('data', (chunk: string) => (text += chunk))
     request.on('end', () => {
       asked.push(`${request.url} ${text}`)
+      const isHung = text.includes('hung') && asked.length > 1
       if (text.includes('silent')) response.socket?.resetAndDestroy()
-      else {
+      else if (!isHung) {
         const refuses = text.includes('poor') && asked.length === 1
         response.writeHead(refuses ? 402 : 200, { 'x-kept': 'yes' })
         response.end(JSON.stringify(refuses ? refusal : { status: 'OK' }))
@@ -62,6 +63,14 @@ await t.test('a doubled call reaches the wallet twice and is kept once', async (
   if (asked.length < 2) await once(arrivals, 'call')
   t.strictSame(asked, Array(2).fill('/credit {"transactionId":"win-1"}'))
   t.equal(recorder.calls.length, 1)
+})
+
+await t.test('a copy that the wallet never answers ends with the recorder', async (t) => {
+  const { asked, arrivals, recorder, call } = await world(t)
+  recorder.double(1)
+  await (await call('credit', 'hung-1')).text()
+  if (asked.length < 2) await once(arrivals, 'call')
+  t.equal(asked.length, 2, 'the copy waits; the end of this file finds it if it stays')
 })
 
 await t.test('a refused stake stays refused, without a question to a wallet that forgets', async (t) => {

@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, request as requestOf } from 'node:http'
+import { type ClientRequest, createServer, type IncomingMessage, request as requestOf } from 'node:http'
 import { listenLocally } from '@pitboss/testing/listen-locally'
 import { z } from 'zod'
 import type { WalletCall } from '../check/rows.ts'
@@ -47,6 +47,8 @@ export async function recordCalls({
 }): Promise<CallRecorder> {
   const target = new URL(walletUrl)
   const copies = new Set<NodeJS.Timeout>()
+  /** Copies that the wallet has not answered yet. */
+  const unanswered = new Set<ClientRequest>()
   let doubled = 0
   const calls: WalletCall[] = []
   const keep = (call: WalletCall) => {
@@ -113,7 +115,9 @@ export async function recordCalls({
           noteAnswer(id, answer)
           answer.on('error', () => undefined)
         })
+        unanswered.add(again)
         again.on('error', () => undefined)
+        again.on('close', () => unanswered.delete(again))
         again.end(body)
       }, ms)
       copies.add(timer)
@@ -132,6 +136,7 @@ export async function recordCalls({
     },
     async close() {
       for (const timer of copies) clearTimeout(timer)
+      for (const copy of unanswered) copy.destroy()
       server.closeAllConnections()
       server.close()
       await once(server, 'close')

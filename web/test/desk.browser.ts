@@ -186,7 +186,11 @@ await t.test('a CSV is exactly the list on the screen, and nothing in it is a fo
     .split('\r\n')
   const table = page.getByRole('table', { name: 'Rounds' })
   t.equal(lines.length, await table.getByRole('row').count())
-  t.equal(lines[0], 'Player,Game,Status,Stake,Payout,Began,Id')
+  t.equal(
+    lines[0],
+    '\uFEFFPlayer,Game,Status,Stake,Payout,Began,Id',
+    'a byte order mark: spreadsheets read UTF-8',
+  )
   t.ok(lines[1]?.startsWith(`"'${probe.replaceAll('"', '""')}",dice,`))
   t.match(lines[1], /,\d{4}-\d\d-\d\dT[\d:.]+Z,rnd_[0-9a-z]{26}$/, 'exact times, and the id behind the link')
   for (const line of lines) t.notMatch(line, /(^|,)"?[=+@]/)
@@ -209,7 +213,7 @@ await t.test('the filters of a list are saved as a view, opened and removed agai
   await page.getByRole('button', { name: 'Save this view' }).click()
   const form = page.getByRole('dialog', { name: 'Save this view' })
   await form.getByRole('button', { name: 'Save view' }).click()
-  await form.getByText('is needed').waitFor()
+  await form.getByText('must not be empty').waitFor()
   await form.getByLabel('Name').fill('Voided <this> week')
   t.strictSame(await findBarriers(page), [])
   await form.getByRole('button', { name: 'Save view' }).click()

@@ -2,6 +2,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { TransactionBody } from '@pitboss/contracts/objects/movement'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
+import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import {
   deadIdMs,
   isSameMeaning,
@@ -36,7 +37,7 @@ export function createDeadIds({
   clock,
   newUuid,
 }: {
-  rounds: Pick<RoundsStore, 'listByTransaction'>
+  rounds: Pick<RoundsStore, 'listByTransaction' | 'confirmPrimary'>
   deadIds: DeadIdsStore
 } & Pick<Parts, 'clock' | 'newUuid'>) {
   return { answerTo, answerToIntent, isDead, refuse, bury }
@@ -86,7 +87,11 @@ export function createDeadIds({
     const { transaction_id: transactionId } = body
     const refusal = refusalOf(error)
     if (refusal === null) {
-      const other = await findMovement(scope, transactionId)
+      // No write stands behind this refusal: only a confirmed primary knows that nobody was first.
+      const other = await readConfirmed(() => findMovement(scope, transactionId), {
+        confirm: () => rounds.confirmPrimary(),
+        isEmpty: (found) => found === null,
+      })
       if (other === null) throw error
       return other
     }

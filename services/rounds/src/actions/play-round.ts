@@ -5,6 +5,7 @@ import type { playRound as endpoint } from '@pitboss/contracts/endpoints/play'
 import { invalidFields, readAll, ServiceError } from '@pitboss/errors/service-error'
 import type { Wager } from '@pitboss/fairness/games/game'
 import { failpoint } from '@pitboss/runtime/failpoint'
+import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import type { z } from 'zod'
 import type { CatalogueEntry } from '../rules/catalogue.ts'
 import { isWithin, type Limits, narrow, readAmount } from '../rules/limits.ts'
@@ -211,10 +212,18 @@ export function createPlayRound(
     if (!(error instanceof ServiceError) || error.retryable || transactionId === undefined) throw error
     const { sequence } = play.player
     const refusal = refusalOf(error)
+    if (refusal === null) {
+      // No write stands behind this refusal: only a confirmed primary knows that nobody was first.
+      const earlier = await readConfirmed(() => findEarlier(play), {
+        confirm: () => rounds.confirmPrimary(),
+        isEmpty: (found) => found === null,
+      })
+      if (earlier !== null) return earlier
+      throw error
+    }
     for (let tries = 0; tries < refusingMax; tries++) {
       const earlier = await findEarlier(play)
       if (earlier !== null) return earlier
-      if (refusal === null) throw error
       const refused = { ...refusal, transactionId, requestHash: refusedHash(play) }
       if (await deps.refusals.insert(sequence, refused, clock.now())) throw refusalError(refusal)
     }

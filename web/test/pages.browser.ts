@@ -29,7 +29,7 @@ for (const game of games) {
       })
       await page.goto((await casino.seat(game)).url)
       await page.getByTestId('play').click()
-      await page.getByTestId('play').or(page.getByTestId('cash-out')).first().waitFor()
+      await page.locator('[data-testid=play]:enabled').or(page.getByTestId('cash-out')).first().waitFor()
       const width = await page.evaluate('document.documentElement.scrollWidth')
       t.equal(width, 360, 'nothing to scroll sideways')
       t.strictSame(await findBarriers(page), [])

@@ -73,7 +73,7 @@ t.test('a ledger is sent, compared and read on the screen', async (t) => {
     page.getByRole('button', { name: 'CSV of the differences' }).click(),
   ])
   const csv = readFileSync(await saved.path(), 'utf8')
-  t.match(csv, /^kind,transaction_id,line,what,/)
+  t.match(csv, /^\uFEFFkind,transaction_id,line,what,/)
   t.match(csv, /\r\nextra,"'=HYPERLINK/, 'no formula')
   t.notMatch(csv, /(^|,|\n)"?=/)
   await different.getByRole('link', { name: first ?? '' }).click()

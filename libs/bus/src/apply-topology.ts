@@ -1,5 +1,6 @@
-import { type JetStreamManager, JetStreamApiError, jetstreamManager } from '@nats-io/jetstream'
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from 'nats'
+import { absentConsumer, absentStream, orNull } from './or-null.ts'
 import {
   boundedStreams,
   type ConsumerDeclaration,
@@ -7,10 +8,6 @@ import {
   type StreamDeclaration,
   topology,
 } from './topology.ts'
-
-const streamNotFound = [10_059]
-/** In a dry run the stream of a consumer may not be there yet either. */
-const absentConsumerCodes = [10_014, 10_059]
 
 /**
  * The change that was made to a stream, a bucket's stream or a consumer, or would be made in a dry run;
@@ -64,7 +61,7 @@ async function applyStream(
   dryRun: boolean,
 ): Promise<TopologyChange> {
   const what = `stream ${declared.name}`
-  const present = await orNull(manager.streams.info(declared.name), streamNotFound)
+  const present = await orNull(manager.streams.info(declared.name), absentStream)
   const planned = plan(what, declared, present?.config)
   refuseOverfull(what, declared, present?.state.bytes ?? 0)
   if (dryRun || planned.change === 'none') return planned
@@ -88,7 +85,8 @@ async function applyConsumer(
 ): Promise<TopologyChange> {
   const name = config.durable_name ?? ''
   const what = `consumer ${name}`
-  const present = await orNull(manager.consumers.info(stream, name), absentConsumerCodes)
+  // In a dry run the stream of a consumer may not be there yet either.
+  const present = await orNull(manager.consumers.info(stream, name), absentConsumer)
   const planned = plan(what, config, present?.config)
   if (dryRun || planned.change === 'none') return planned
   await (present === null
@@ -121,13 +119,4 @@ function differences(declared: object, applied: object): string[] {
       ([field, wanted]) =>
         `${field}: wanted ${JSON.stringify(wanted)}, got ${JSON.stringify(got.get(field))}`,
     )
-}
-
-async function orNull<Info>(promise: Promise<Info>, absentCodes: readonly number[]): Promise<Info | null> {
-  try {
-    return await promise
-  } catch (error) {
-    if (error instanceof JetStreamApiError && absentCodes.includes(error.code)) return null
-    throw error
-  }
 }

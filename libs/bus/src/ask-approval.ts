@@ -29,7 +29,8 @@ export function createAskApproval({
   bus: Pick<Bus, 'call'>
   service: keyof typeof needApproval
 }): AskApproval {
-  return async (act, { senderToken, ...context }) => {
+  return async (act, context) => {
+    const { senderToken } = context
     const token = senderToken === undefined ? {} : { token: senderToken }
     const { approval, given } = await bus.call(needApproval[service], act, { ...context, ...token })
     if (approval !== null) throw approvalNeeded(approval.approval_id, approval.expires_at)
@@ -46,8 +47,7 @@ export async function requireApproved(
   { bus, context }: { bus: Pick<Bus, 'call'>; context: HandlerContext },
 ): Promise<void> {
   const asked = { operator_id: by.operator_id ?? '', approval_id: by.approval.approval_id }
-  const { senderToken: _, ...passedOn } = context
-  const known = await bus.call(showApproved, asked, passedOn).catch((error: unknown) => {
+  const known = await bus.call(showApproved, asked, context).catch((error: unknown) => {
     if (error instanceof ServiceError && error.code === 'NOT_FOUND') return null
     throw error
   })

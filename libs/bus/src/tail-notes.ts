@@ -3,7 +3,7 @@ import type { TailKind } from '@pitboss/contracts/objects/tail'
 import type { Logger } from 'pino'
 import { z } from 'zod'
 import type { Bus } from './connect-bus.ts'
-import { decodeJson } from './wire.ts'
+import { decodeJson, encodeJson } from './wire.ts'
 
 /**
  * Notes of what just happened to an account that somebody follows: core NATS, at most once, stored nowhere.
@@ -29,7 +29,7 @@ const watchSchema = z.object({ accounts: z.array(z.uuid()).max(200) })
 
 /** The message that names followed accounts. */
 export function encodeWatch(accounts: readonly string[]): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify({ accounts }))
+  return encodeJson({ accounts })
 }
 
 export type TailNotes = {

@@ -21,8 +21,8 @@ export type EventsBounds = {
   /** Bytes; a stream that has them takes no more events, which then stay in their outboxes. */
   readonly maxBytes: number
   /**
-   * Hours for which an event is kept: the window for rewinds. What webhooks has not recorded by then comes again
-   * from its outbox.
+   * Hours for which an event is kept: the window for rewinds. What webhooks has not recorded by then comes
+   * again from its outbox.
    */
   readonly hours: number
 }

@@ -1,7 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import {
   type ConsumerInfo,
   DeliverPolicy,
-  JetStreamApiError,
   type JetStreamManager,
   jetstreamManager,
   type StreamInfo,
@@ -9,6 +9,7 @@ import {
 import { startPoll } from '@pitboss/runtime/poll'
 import type { Logger } from 'pino'
 import type { Bus } from './connect-bus.ts'
+import { absentConsumer, absentStream, orNull } from './or-null.ts'
 import type { ConsumerDeclaration } from './topology.ts'
 
 /**
@@ -20,7 +21,6 @@ export const stalledAfterMs = 15_000
 const missedAfterMs = 15_000
 const lookEveryMs = 1000
 const noteEveryMs = 5000
-const absentCodes: readonly number[] = [10_014, 10_059]
 
 /** Up to where a consumer has acknowledged everything, and of which history of which stream. */
 export type ConsumerPosition = {
@@ -93,10 +93,12 @@ export function watchConsumer({
   async function look(): Promise<void> {
     if (!bus.connected()) return lost()
     const manager = await jetstreamManager(bus.nc, { checkAPI: false })
-    const info = await orNull(manager.consumers.info(stream, name)).catch((error: unknown) => {
-      lost()
-      throw error
-    })
+    const info = await orNull(manager.consumers.info(stream, name), absentConsumer).catch(
+      (error: unknown) => {
+        lost()
+        throw error
+      },
+    )
     await (info === null ? lookForMissing(manager) : lookAt(manager, info))
   }
 
@@ -119,7 +121,7 @@ export function watchConsumer({
   }
 
   async function lookForMissing(manager: JetStreamManager): Promise<void> {
-    const present = await orNull(manager.streams.info(stream))
+    const present = await orNull(manager.streams.info(stream), absentStream)
     // Without its stream there is nothing that waits, and nothing to make it of.
     if (present === null) return lost()
     missedAtMs ??= nowMs()
@@ -137,7 +139,7 @@ export function watchConsumer({
     const { hold, fromSeqs } = await orders()
     if (hold) return
     const position = await positions.read(name)
-    const isSame = position !== null && same(position, await positionAt(manager, position.seq))
+    const isSame = position !== null && isDeepStrictEqual(position, await positionAt(manager, position.seq))
     const fromSeq = isSame ? Math.min(position.seq + 1, ...fromSeqs) : 0
     const start =
       fromSeq <= state.first_seq
@@ -170,15 +172,6 @@ export function watchConsumer({
   }
 }
 
-function same(one: ConsumerPosition, other: ConsumerPosition | null): boolean {
-  return (
-    other !== null &&
-    one.stream === other.stream &&
-    one.streamCreated === other.streamCreated &&
-    one.messageAt === other.messageAt
-  )
-}
-
 /** Judges, look by look, for how long messages have waited of which none was acknowledged. */
 export function createStallWatch(nowMs: () => number) {
   let floor: number | null = null
@@ -197,14 +190,5 @@ export function createStallWatch(nowMs: () => number) {
     },
     stalledMs,
     isStalled: (): boolean => stalledMs() >= stalledAfterMs,
-  }
-}
-
-async function orNull<Info>(promise: Promise<Info>): Promise<Info | null> {
-  try {
-    return await promise
-  } catch (error) {
-    if (error instanceof JetStreamApiError && absentCodes.includes(error.code)) return null
-    throw error
   }
 }

@@ -49,8 +49,8 @@ export const auditRecordSchema = z.strictObject({
 export const auditHead = z.strictObject({ seq: z.int().min(1), hash: z.string(), at: instant })
 
 /**
- * A page of the log, with the end of the account's chain as auth signed it last: once an hour; null before the
- * first time. An auth of an earlier release sends none.
+ * A page of the log, with the end of the account's chain as auth signed it last: once an hour; null before
+ * the first time. An auth of an earlier release sends none.
  */
 export const auditPageSchema = pageOf(auditRecordSchema).extend({
   head: auditHead.extend({ signature: z.string() }).nullable().optional(),

@@ -16,8 +16,8 @@ export function parseJsonObject(bytes: Uint8Array): JsonObject | null {
 }
 
 /**
- * The digits of a number that a JSON object has under `name`, as they were written: an id may be longer than a
- * number is exact. Null where it is no number.
+ * The digits of a number that a JSON object has under `name`, as they were written: an id may be longer than
+ * a number is exact. Null where it is no number.
  * @param bytes of an object that `parseJsonObject` has read
  */
 export function digitsOf(bytes: Uint8Array, name: string): string | null {

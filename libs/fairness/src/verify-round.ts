@@ -19,9 +19,9 @@ export type RoundKind = 'game' | 'operator' | 'returned'
 /**
  * Recomputes a finished round from itself alone: commitment, draw, outcome, multiplier and payout. Takes a
  * round record, `round.completed` data or its envelope, wire names. A voided or failed round has no outcome:
- * its commitment and its empty result are checked. Of a win that a person ended as failed it says so. A round that the operator's server drives shows its
- * commitment alone. Never throws: a field that cannot be checked is a failed check with the reason. Source:
- * docs/contract.md, sections 4 and 11.
+ * its commitment and its empty result are checked. Of a win that a person ended as failed it says so. A round
+ * that the operator's server drives shows its commitment alone. Never throws: a field that cannot be checked
+ * is a failed check with the reason. Source: docs/contract.md, sections 4 and 11.
  */
 export function verifyRound(input: unknown, options: VerifyOptions = {}): Verification {
   const read = readRound(input)

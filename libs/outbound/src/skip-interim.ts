@@ -7,9 +7,9 @@ const statusLine = [...['H', 'T', 'T', 'P', '/', '1', '.', '01', ' ', '1'], digi
 
 /**
  * Hides the interim answers of a peer (1xx, but for 101) from the HTTP client that reads this socket. undici,
- * which asks for no `100 Continue`, ends the connection at one; a client must be able to parse interim answers
- * that it does not expect (RFC 9110, section 15.2). What comes between a request and its final answer is
- * looked at.
+ * which asks for no `100 Continue`, ends the connection at one; a client must be able to parse interim
+ * answers that it does not expect (RFC 9110, section 15.2). What comes between a request and its final answer
+ * is looked at.
  */
 export function skipInterim(socket: Socket): void {
   const [read, write] = [socket.read.bind(socket), socket.write.bind(socket)]

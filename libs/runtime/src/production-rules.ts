@@ -20,8 +20,8 @@ const meshRemedy = 'or PITBOSS_ENCRYPTED_NETWORK=yes where the network itself en
 
 /**
  * The settings that production refuses: those of tests, connections in plain text or without a login (but to
- * this machine), proxies of any address, and master keys that nobody drew at random. Values are never repeated: they may hold
- * secrets.
+ * this machine), proxies of any address, and master keys that nobody drew at random. Values are never
+ * repeated: they may hold secrets.
  */
 export function productionProblems(settings: Settings): Problem[] {
   const forTests = Object.entries(harmless).flatMap(([variable, texts]) => {

@@ -15,10 +15,14 @@ export async function confirmPrimary<Doc extends Document>(collection: Collectio
 /**
  * The result of `read` for an answer that is true for ever. A primary that has been replaced does not know
  * what came since: before an empty result counts, the primary is confirmed and asked again.
+ * @param isEmpty null is, unless told otherwise
  */
 export async function readConfirmed<Result>(
   read: () => Promise<Result>,
-  { confirm, isEmpty }: { confirm: () => Promise<void>; isEmpty: (result: Result) => boolean },
+  {
+    confirm,
+    isEmpty = (result) => result === null,
+  }: { confirm: () => Promise<void>; isEmpty?: (result: Result) => boolean },
 ): Promise<Result> {
   const seen = await read()
   if (!isEmpty(seen)) return seen

@@ -20,11 +20,11 @@ const indexNotFound = 27
 const unknownField = 40_415
 
 /**
- * Makes the declared collections and indexes. Repeating it, also from two replicas at once, changes nothing. An
- * index that is being built, by another replica or since before a restart, guards nothing yet: its build is
- * joined and waited for. So give it a connection without a time-out (`patiently`). What is built is logged,
- * every ten seconds. An index that is not declared is logged, so that a version which lacks it can be started
- * again. On a sharded cluster the log names the collections that must stay unsharded.
+ * Makes the declared collections and indexes. Repeating it, also from two replicas at once, changes nothing.
+ * An index that is being built, by another replica or since before a restart, guards nothing yet: its build
+ * is joined and waited for. So give it a connection without a time-out (`patiently`). What is built is
+ * logged, every ten seconds. An index that is not declared is logged, so that a version which lacks it can be
+ * started again. On a sharded cluster the log names the collections that must stay unsharded.
  * @throws Error naming the index when one of that name exists with another definition, or when a unique one
  * exists that is not declared: what may be written rests on those, so a person must resolve it.
  */
@@ -69,8 +69,9 @@ const listed = z.object({
 })
 
 /**
- * The collection's indexes, and which of them are being built; it has at most 64, which are one batch. DocumentDB
- * refuses to be asked for builds, and has none that it lists: it makes an index in one transaction.
+ * The collection's indexes, and which of them are being built; it has at most 64, which are one batch.
+ * DocumentDB refuses to be asked for builds, and has none that it lists: it makes an index in one
+ * transaction.
  */
 async function readIndexes(db: Db, collection: string): Promise<(Document & { isBuilding: boolean })[]> {
   const list = { listIndexes: collection, cursor: {} }

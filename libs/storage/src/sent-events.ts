@@ -111,8 +111,8 @@ export function createSentEvents({
   }
 
   /**
-   * Documents of which an event has left the stream by its age before webhooks had recorded it. Only what is not
-   * recorded for long can, so the oldest sequence is asked for while nothing is.
+   * Documents of which an event has left the stream by its age before webhooks had recorded it. Only what is
+   * not recorded for long can, so the oldest sequence is asked for while nothing is.
    */
   function outlived({ first }: EventsPosition): DocumentKey[] {
     const recordedBefore = seen?.recorded

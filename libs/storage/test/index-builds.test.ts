@@ -7,8 +7,8 @@ const declared = { key: { roundId: 1 }, name: 'of_round', unique: true } as cons
 const id = { v: 2, key: { _id: 1 }, name: '_id_' }
 
 /**
- * A database whose server is building the index, as MongoDB lists one with `includeBuildUUIDs`: the engine of the
- * tests cannot be found in the midst of a build. `createIndexes` ends when the build does.
+ * A database whose server is building the index, as MongoDB lists one with `includeBuildUUIDs`: the engine of
+ * the tests cannot be found in the midst of a build. `createIndexes` ends when the build does.
  */
 function building(ended: Promise<void>) {
   const asked: Document[] = []

@@ -10,8 +10,8 @@ import t from 'tap'
 import { type FaultProxy, startFaultProxy } from '../src/network/fault-proxy.ts'
 
 /*
- * What Prometheus gets while something is broken. An alert whose metric is gone while the thing is broken never
- * fires.
+ * What Prometheus gets while something is broken. An alert whose metric is gone while the thing is broken
+ * never fires.
  */
 
 const rules = readFileSync(

@@ -60,8 +60,8 @@ export function checkLimitsAtEnd(
 }
 
 /**
- * What the wallet has taken of the player: stakes that stand, without those that it gave back, or refused in a
- * word of its own and gives back, and those less what was won. Minor units.
+ * What the wallet has taken of the player: stakes that stand, without those that it gave back, or refused in
+ * a word of its own and gives back, and those less what was won. Minor units.
  */
 function movedBy({ movements, wallet: { ledger } }: Pick<World, 'movements' | 'wallet'>, playerId: string) {
   const isOnItsWayBack = (id: string) =>

@@ -3,8 +3,8 @@ import { movementIdOf } from '@pitboss/wallet-bridge/rules/movement-keys'
 import { scope, type World } from './world.ts'
 
 /**
- * The rounds, movements and stops that have not ended, with the events that they still have to publish; empty when
- * all is at rest.
+ * The rounds, movements and stops that have not ended, with the events that they still have to publish; empty
+ * when all is at rest.
  */
 export function listUnfinished({
   rounds,

@@ -15,7 +15,8 @@ export type ModelProtection = {
 
 /**
  * The collections of stops and of last game starts, with the promises of storage/stops-store.ts and
- * storage/paces-store.ts: a player has one stop that counts, and one last start. Signatures are not simulated.
+ * storage/paces-store.ts: a player has one stop that counts, and one last start. Signatures are not
+ * simulated.
  * @param onSettled gets a stop whose rounds are said to have ended
  * @param wrote is called when a machine writes: from then on it reads the newest state
  */

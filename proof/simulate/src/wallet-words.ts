@@ -13,7 +13,9 @@ const listed = [
   'INSUFFICIENT_FUNDS PLAYER_BLOCKED PLAYER_NOT_FOUND SELF_EXCLUDED KYC_REQUIRED LIMIT_EXCEEDED',
   'CURRENCY_MISMATCH TRANSACTION_CONFLICT',
 ].flatMap((words) => words.split(' '))
-/** OK and DUPLICATE as the contract writes them, and a rollback of what is not known, mean that it is done. */
+/**
+ * OK and DUPLICATE as the contract writes them, and a rollback of what is not known, mean that it is done.
+ */
 const done = ['OK', 'DUPLICATE', 'TRANSACTION_NOT_FOUND', 'TRANSACTION_ROLLED_BACK']
 const stems = [
   ...[
@@ -47,8 +49,8 @@ const refused = [400, 402, 403, 404, 405, 409, 412, 418, 422, 451]
 const unclear = [408, 409, 425, 499, 429, 500, 502, 503, 504]
 
 /**
- * Draws an answer: any word, as the contract lists it, nearly so, or made up of syllables, with letters in any
- * case, under any status.
+ * Draws an answer: any word, as the contract lists it, nearly so, or made up of syllables, with letters in
+ * any case, under any status.
  */
 export function pickWords(random: Random, operation: string): Words {
   const httpStatus = random.pick(random.pick([accepted, accepted, refused, unclear]))

@@ -51,8 +51,8 @@ async function declaredIndexes(): Promise<readonly Declared[]> {
 }
 
 /**
- * The queries that MongoDB would answer by reading all of a collection or an index, in words. A collection that
- * several services have is judged by each one's indexes; one that none declares is a test's own.
+ * The queries that MongoDB would answer by reading all of a collection or an index, in words. A collection
+ * that several services have is judged by each one's indexes; one that none declares is a test's own.
  */
 export async function judgeQueries(asked: readonly AskedQuery[]): Promise<string[]> {
   if (asked.length === 0) return []

@@ -98,7 +98,9 @@ function objectionToHint({ filter, hint }: Query, indexes: readonly Index[]): st
   return isBounded(index, filter) ? null : wholeScan(index)
 }
 
-/** Whether a range of some index has all that the filter matches; of an `$or` each branch may have its own. */
+/**
+ * Whether a range of some index has all that the filter matches; of an `$or` each branch may have its own.
+ */
 function isServed(filter: Document, indexes: readonly Index[]): boolean {
   if (indexes.some((index) => isImplied(index, filter) && isBounded(index, filter))) return true
   const { $or: branches, ...rest } = filter

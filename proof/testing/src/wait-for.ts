@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 export type WaitOptions = {
   /**
-   * Deadline on the reference machine; a minute by default. A machine that `npm test` measured as slower has as
-   * many times longer.
+   * Deadline on the reference machine; a minute by default. A machine that `npm test` measured as slower has
+   * as many times longer.
    */
   timeoutMs?: number
   /** Name of the awaited condition, for the message. */

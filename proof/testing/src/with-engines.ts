@@ -18,12 +18,13 @@ const ownAccounts = 8
 
 /**
  * Lends a test suite real engines: an empty NATS account and a database prefix. Both are returned at the
- * suite's teardown. The services' databases below the prefix keep their indexes then and lose their documents,
- * for the next suite; every other database is dropped. Under `npm test` all suites
+ * suite's teardown. The services' databases below the prefix keep their indexes then and lose their
+ * documents, for the next suite; every other database is dropped. Under `npm test` all suites
  * share one pair of engines; a file that is run by itself (without PITBOSS_TEST_ENGINES) starts a pair of its
  * own and stops it at the end.
- * @param options.fresh true for a suite about indexes or with databases of its own: they have names that no other
- * suite has, and are dropped. A name must not come back: a backend of DocumentDB may still know the dropped one
+ * @param options.fresh true for a suite about indexes or with databases of its own: they have names that no
+ * other suite has, and are dropped. A name must not come back: a backend of DocumentDB may still know the
+ * dropped one
  */
 export async function withEngines(
   t: Teardown,
@@ -70,8 +71,8 @@ async function sharedEngines(t: Teardown): Promise<TestEngines> {
 }
 
 /**
- * Claims a free account, beginning with the workspace's own, so that few databases are made. A claim names its
- * process: an account of a process that crashed is free, and its note says that it was not returned.
+ * Claims a free account, beginning with the workspace's own, so that few databases are made. A claim names
+ * its process: an account of a process that crashed is free, and its note says that it was not returned.
  */
 function claimAccount(shared: TestEngines): { account: number; claim: Claim } {
   const workspace = runningFile.path.split('/').slice(0, 2).join('/')

@@ -24,8 +24,8 @@ import { spawnService } from './fixtures/spawn-service.ts'
 const none = { params: {}, query: {}, body: undefined }
 
 /**
- * A clock that stands still until the test moves it on. It begins behind the machine's, which the deadlines of
- * calls come from: moved beyond it, every call would be late.
+ * A clock that stands still until the test moves it on. It begins behind the machine's, which the deadlines
+ * of calls come from: moved beyond it, every call would be late.
  */
 function createStandingClock() {
   let now = Date.now() - 600_000

@@ -3,17 +3,13 @@ import { walletCallback } from '@pitboss/contracts/calls/wallet'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
-import { clientOf, configureWallet, newScope, specOf, startBridge, startSuite } from './fixtures/bridge.ts'
-import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
+import { specOf, startBridge, startSuite } from './fixtures/bridge.ts'
+import { openWallet } from './fixtures/open-wallet.ts'
 
 const suite = await startSuite(t)
 const bridge = await startBridge(suite.environment())
 t.teardown(() => bridge.stop())
-const wallet = await startSandboxWallet(t, 'not yet known')
-const scope = newScope()
-const secret = await configureWallet(suite.bus, scope, wallet.url)
-await wallet.setSecret(secret)
-const client = clientOf(suite.bus, scope)
+const { wallet, scope, client, secret } = await openWallet(t, suite.bus)
 const operator = `op_${scope.operatorId.replaceAll('-', '')}`
 
 type Change = {

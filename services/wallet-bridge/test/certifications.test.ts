@@ -52,7 +52,9 @@ async function startSandbox(t: Test, scope: Scope) {
   return { ...wallet, secret }
 }
 
-/** A wallet that answers the first `freeMax` requests with a good balance and holds the others until `free()`. */
+/**
+ * A wallet that answers the first `freeMax` requests with a good balance and holds the others until `free()`.
+ */
 async function startHeldWallet(t: Test, freeMax: number) {
   let asked = 0
   let isFree = false

@@ -37,15 +37,12 @@ import {
   startBridge,
   startSuite,
 } from './fixtures/bridge.ts'
-import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
+import { openWallet } from './fixtures/open-wallet.ts'
 
 const suite = await startSuite(t)
 const bridge = await startBridge(suite.environment())
 t.teardown(() => bridge.stop())
-const wallet = await startSandboxWallet(t, 'x')
-const scope = newScope()
-await wallet.setSecret(await configureWallet(suite.bus, scope, wallet.url))
-const client = clientOf(suite.bus, scope)
+const { wallet, scope, client } = await openWallet(t, suite.bus)
 const order = { by: 'test', reason: 'because', dryRun: false }
 
 type Query = Partial<z.infer<typeof listTransactions.call.request>['query']>

@@ -6,26 +6,16 @@ import {
 } from '@pitboss/contracts/calls/wallet-ops'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
-import {
-  clientOf,
-  configureWallet,
-  newScope,
-  reversalOf,
-  specOf,
-  startBridge,
-  startSuite,
-} from './fixtures/bridge.ts'
-import { type FaultRule, startSandboxWallet } from './fixtures/sandbox-wallet.ts'
+import { reversalOf, specOf, startBridge, startSuite } from './fixtures/bridge.ts'
+import { openWallet } from './fixtures/open-wallet.ts'
+import { type FaultRule } from './fixtures/sandbox-wallet.ts'
 
 const suite = await startSuite(t)
 for (const bridge of [await startBridge(suite.environment()), await startBridge(suite.environment())]) {
   t.teardown(() => bridge.stop())
 }
-const wallet = await startSandboxWallet(t, 'not yet known')
-const scope = newScope()
 // A busy machine may need more than a second for 128 requests at once.
-await wallet.setSecret(await configureWallet(suite.bus, scope, wallet.url, { timeout_ms: 15_000 }))
-const client = clientOf(suite.bus, scope)
+const { wallet, scope, client } = await openWallet(t, suite.bus, { timeout_ms: 15_000 })
 const atOnce = 16
 const refusal = { kind: 'refused', code: 'INSUFFICIENT_FUNDS' }
 

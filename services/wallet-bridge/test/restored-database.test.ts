@@ -10,26 +10,14 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { movementIdOf } from '../src/rules/movement-keys.ts'
 import type { MovementDocument } from '../src/storage/movements.ts'
-import {
-  clientOf,
-  configureWallet,
-  newScope,
-  reversalOf,
-  silentLogger,
-  specOf,
-  startBridge,
-  startSuite,
-} from './fixtures/bridge.ts'
-import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
+import { reversalOf, silentLogger, specOf, startBridge, startSuite } from './fixtures/bridge.ts'
+import { openWallet } from './fixtures/open-wallet.ts'
 
 const suite = await startSuite(t)
 const bridge = await startBridge(suite.environment())
 t.teardown(() => bridge.stop())
 const log = await serveAuditLog(t, suite.bus, silentLogger)
-const wallet = await startSandboxWallet(t, 'not yet known')
-const scope = newScope()
-await wallet.setSecret(await configureWallet(suite.bus, scope, wallet.url))
-const client = clientOf(suite.bus, scope)
+const { wallet, scope, client } = await openWallet(t, suite.bus)
 const movements = suite.storage.db.collection<MovementDocument>('movements')
 const { standings, asked } = suite.rounds
 const order = { by: 'ann', reason: 'the ledger has it', dryRun: false }

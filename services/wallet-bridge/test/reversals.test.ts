@@ -1,24 +1,13 @@
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { z } from 'zod'
-import {
-  clientOf,
-  configureWallet,
-  newScope,
-  reversalOf,
-  specOf,
-  startBridge,
-  startSuite,
-} from './fixtures/bridge.ts'
-import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
+import { reversalOf, specOf, startBridge, startSuite } from './fixtures/bridge.ts'
+import { openWallet } from './fixtures/open-wallet.ts'
 
 const suite = await startSuite(t)
 const bridge = await startBridge(suite.environment({ timeScale: 60 }))
 t.teardown(() => bridge.stop())
-const wallet = await startSandboxWallet(t, 'not yet known')
-const scope = newScope()
-await wallet.setSecret(await configureWallet(suite.bus, scope, wallet.url))
-const client = clientOf(suite.bus, scope)
+const { wallet, client } = await openWallet(t, suite.bus)
 
 await t.test('of a refund and a rollback of one bet exactly one is made', async (t) => {
   const bet = specOf({ playerId: 'reversed', driver: 'operator' })

@@ -1,24 +1,13 @@
 import { newId } from '@pitboss/runtime/new-id'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
-import {
-  clientOf,
-  configureWallet,
-  newScope,
-  reversalOf,
-  specOf,
-  startBridge,
-  startSuite,
-} from './fixtures/bridge.ts'
-import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
+import { reversalOf, specOf, startBridge, startSuite } from './fixtures/bridge.ts'
+import { openWallet } from './fixtures/open-wallet.ts'
 
 const suite = await startSuite(t)
 const bridge = await startBridge(suite.environment({ timeScale: 60 }))
 t.teardown(() => bridge.stop())
-const wallet = await startSandboxWallet(t, 'not yet known')
-const scope = newScope()
-await wallet.setSecret(await configureWallet(suite.bus, scope, wallet.url))
-const client = clientOf(suite.bus, scope)
+const { wallet, client } = await openWallet(t, suite.bus)
 
 await t.test('a stake is debited once and its event follows', async (t) => {
   const spec = specOf()

@@ -4,25 +4,14 @@ import { newId } from '@pitboss/runtime/new-id'
 import { acknowledgeEvents } from '@pitboss/testing/acknowledge-events'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
-import {
-  clientOf,
-  configureWallet,
-  newScope,
-  reversalOf,
-  specOf,
-  startBridge,
-  startSuite,
-} from './fixtures/bridge.ts'
-import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
+import { reversalOf, specOf, startBridge, startSuite } from './fixtures/bridge.ts'
+import { openWallet } from './fixtures/open-wallet.ts'
 
 const suite = await startSuite(t)
 t.teardown(await acknowledgeEvents(suite.bus.nc))
 const bridge = await startBridge(suite.environment({ timeScale: 60 }))
 t.teardown(() => bridge.stop())
-const wallet = await startSandboxWallet(t, 'not yet known')
-const scope = newScope()
-await wallet.setSecret(await configureWallet(suite.bus, scope, wallet.url))
-const client = clientOf(suite.bus, scope)
+const { wallet, client } = await openWallet(t, suite.bus)
 
 const operated = (change: Partial<MovementSpec> = {}) => specOf({ driver: 'operator', ...change })
 const winOf = (stake: MovementSpec, change: Partial<MovementSpec> = {}): MovementSpec => ({

@@ -39,8 +39,8 @@ for (const point of points) {
     await rig.startOne()
     await allDelivered(rig, 40)
     t.strictSame(new Set(receiver.eventIds()), new Set(ids))
-    // Each extra post is of an attempt that was in flight: of the process that died, or of one that stood still
-    // for so long that it counted as gone.
+    // Each extra post is of an attempt that was in flight: of the process that died, or of one that stood
+    // still for so long that it counted as gone.
     const stored = (await rig.collections.deliveries.find({}).toArray()).flatMap(({ attempts }) => attempts)
     const cutOff = stored.filter(({ error }) => error?.startsWith('interrupted')).length
     t.ok(receiver.received.length <= 40 + cutOff, `${receiver.received.length} posts, ${cutOff} cut off`)

@@ -49,7 +49,10 @@ const retry = (rig: Rig, id: string) =>
 
 const dayMs = 24 * 3_600_000
 
-/** Takes the endpoint's deliveries to the next step of their schedule, and to the end of their day, as time does. */
+/**
+ * Takes the endpoint's deliveries to the next step of their schedule, and to the end of their day, as time
+ * does.
+ */
 async function makeDue({ collections: { deliveries, endpoints } }: Rig, webhookId: string): Promise<void> {
   const now = new Date()
   const waiting = { webhookId, status: 'PENDING', claimedAt: null, dueAt: { $gt: now } } as const

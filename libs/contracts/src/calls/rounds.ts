@@ -26,8 +26,8 @@ export const countUnfinishedRounds = defineCall('rounds.v1.round.count-unfinishe
   budgetMs: 3000,
 })
 /**
- * `taken`: rounds was told that the wallet took the stake, which was not rolled back since. `unknown`: no round
- * has it, so a database was restored.
+ * `taken`: rounds was told that the wallet took the stake, which was not rolled back since. `unknown`: no
+ * round has it, so a database was restored.
  */
 export const stakeStanding = z.enum(['taken', 'not-taken', 'unknown'])
 export type StakeStanding = z.infer<typeof stakeStanding>
@@ -220,9 +220,9 @@ export const opsEndRoundAsTold = defineCall('rounds.v1.ops.round-end-as-told', {
   budgetMs: 20_000,
 })
 /**
- * Ends a movement that a round owes and that wallet-bridge refuses for good, as a person says it stands at the
- * wallet. The reply has the round's status from then on. ROUND_NOT_FOUND; CONFLICT when the round does not owe
- * it, or wallet-bridge has it.
+ * Ends a movement that a round owes and that wallet-bridge refuses for good, as a person says it stands at
+ * the wallet. The reply has the round's status from then on. ROUND_NOT_FOUND; CONFLICT when the round does
+ * not owe it, or wallet-bridge has it.
  */
 export const opsResolveOwed = defineCall('rounds.v1.ops.owed-resolve', {
   callers: ['ops'],

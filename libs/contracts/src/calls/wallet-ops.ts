@@ -81,8 +81,8 @@ export const certainMovement = z.strictObject({
 })
 export type CertainMovement = z.infer<typeof certainMovement>
 /**
- * Writes the movements that the database has lost, originals before what gave them back. The reply has the ids
- * of those; a dry run only finds them. Repeating it changes nothing more. WALLET_NOT_CONFIGURED.
+ * Writes the movements that the database has lost, originals before what gave them back. The reply has the
+ * ids of those; a dry run only finds them. Repeating it changes nothing more. WALLET_NOT_CONFIGURED.
  */
 export const opsHealMovements = defineCall('wallet.v1.ops.movements-heal', {
   callers: ['ops'],
@@ -101,7 +101,9 @@ export const opsHealMovements = defineCall('wallet.v1.ops.movements-heal', {
   reply: z.strictObject({ data: z.array(z.string()) }),
   budgetMs: 20_000,
 })
-/** Stakes that rounds does not know and that wait for a person. `next` is the `after` of the following page. */
+/**
+ * Stakes that rounds does not know and that wait for a person. `next` is the `after` of the following page.
+ */
 export const opsStakesInDoubt = defineCall('wallet.v1.ops.stakes-in-doubt', {
   callers: ['ops'],
   request: z.strictObject({ scope: scopeSchema, after: z.string().max(64).nullable() }),

@@ -21,7 +21,8 @@ export function paidReturn(
     const payout = multiplyFloor(stake, multiplier)
     if (payout > maxPayout) break
     pays ||= payout > stake
-    // The chance is R divided by the multiplier. Lowest terms are left to the end: they cost most of the time.
+    // The chance is R divided by the multiplier. Lowest terms are left to the end: they cost most of the
+    // time.
     const share = { n: rtp.n * multiplier.d * payout, d: rtp.d * multiplier.n * stake }
     if (least === null || compareRational(share, least) < 0) least = share
   }

@@ -2,8 +2,8 @@ import { createCleanup, type Cleanup } from './cleanup.ts'
 import type { Measured } from './measured.ts'
 
 /**
- * Runs the chosen parts of a benchmark one after another. What a part adds to its cleanup, as a rule a pair of
- * engines, is gone before the next begins.
+ * Runs the chosen parts of a benchmark one after another. What a part adds to its cleanup, as a rule a pair
+ * of engines, is gone before the next begins.
  */
 export async function runParts<Part extends string>(
   parts: readonly Part[],

@@ -111,7 +111,9 @@ function checkEffect(
   verdict.check(names.nothing, holds, () => `${show(refused)}, yet it has an effect`)
 }
 
-/** Whoever asks again for what was refused for good is told the same, as far as he may ask and is answered. */
+/**
+ * Whoever asks again for what was refused for good is told the same, as far as he may ask and is answered.
+ */
 function checkSame(id: string, refused: Told, entries: readonly Told[], facts: Facts, verdict: Verdict) {
   // A stake that the wallet refused late is told by its record once it is rolled back.
   if (!kills(refused) || facts.movements.get(id)?.status === 'ROLLED_BACK') return

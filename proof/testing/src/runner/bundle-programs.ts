@@ -13,7 +13,10 @@ const programs = {
   'webhooks-main': 'services/webhooks/src/main.ts',
   'ops-main': 'tools/ops/src/main.ts',
 }
-/** Packages that cannot be bundled: native ones, and the driver, since end-closed-writes.ts loads a file of it. */
+/**
+ * Packages that cannot be bundled: native ones, and the driver, since end-closed-writes.ts loads a file of
+ * it.
+ */
 const external = [/^mongodb($|\/)/, /^@node-rs\//, /^@opentelemetry\//]
 
 /**

@@ -136,23 +136,22 @@ export function createChangeCredentials(deps: AuthDeps) {
     /**
      * To widen an unscoped LIVE key, or to make one of a scoped one, is a grave act.
      * @throws ServiceError VALIDATION_ERROR for an allowlist entry; FORBIDDEN when the plan has no allowlists
-     * or the role does not permit the key, as it is or as it would be; APPROVAL_NEEDED where the account wants
-     * a second person
+     * or the role does not permit the key, as it is or as it would be; APPROVAL_NEEDED where the account
+     * wants a second person
      */
     async patch(caller: Caller, apiKey: string, body: Patch, by: ActedBy) {
-      const ipAllowlist = body.ip_allowlist === undefined ? undefined : parseAllowlist(body.ip_allowlist)
-      if (ipAllowlist !== undefined && ipAllowlist.length > 0) requireAllowlistPlan(await operatorOf(caller))
-      const { scope, found } = await find(caller, apiKey)
-      const scopes = body.scopes === undefined ? undefined : [...new Set(body.scopes)]
-      requireKeyPermission(roleIn(caller), found)
-      requireKeyPermission(roleIn(caller), { ...found, scopes: scopes ?? found.scopes })
       const set = changesOf(body)
+      if ((set.ipAllowlist ?? []).length > 0) requireAllowlistPlan(await operatorOf(caller))
+      const { scope, found } = await find(caller, apiKey)
+      const after = { ...found, ...set }
+      requireKeyPermission(roleIn(caller), found)
+      requireKeyPermission(roleIn(caller), after)
       const { environment } = found
-      if (environment === 'LIVE' && isWidened(found, { ...found, ...set })) {
+      if (environment === 'LIVE' && isWidened(found, after)) {
         const order = { act: 'credential.change', environment, api_key: apiKey, patch: body } as const
         await ask({
           ...{ by, order, seen: stateOf(found), object: { type: 'credential', id: apiKey } },
-          ...{ before: toPublicCredential(found), after: toPublicCredential({ ...found, ...set }) },
+          ...{ before: toPublicCredential(found), after: toPublicCredential(after) },
         })
       }
       return write(by, 'change', { scope, found }, set)
@@ -244,7 +243,9 @@ function changesOf({ name, scopes, ip_allowlist: list }: Patch): Partial<Credent
 
 type Reach = Pick<CredentialDocument, 'scopes' | 'ipAllowlist'>
 
-/** Whether a key becomes unscoped, or an unscoped one is taken from more addresses. An empty list takes all. */
+/**
+ * Whether a key becomes unscoped, or an unscoped one is taken from more addresses. An empty list takes all.
+ */
 function isWidened(before: Reach, after: Reach): boolean {
   if (after.scopes.length > 0) return false
   if (before.scopes.length > 0) return true

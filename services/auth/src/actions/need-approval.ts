@@ -12,13 +12,13 @@ import { createEndUndone } from './end-undone.ts'
 
 const triesMax = 5
 
+type Needed = { readonly waits: ApprovalDocument | null; readonly given?: ApprovedBy['approval'] }
+
 /**
  * Asks a second person to approve a grave act, where the account wants that. An object has one open approval:
  * one whose time is over, or whose object has changed since, makes place for the next.
  * Source: docs/contract.md, section 3, "Approval".
  */
-type Needed = { readonly waits: ApprovalDocument | null; readonly given?: ApprovedBy['approval'] }
-
 export function createNeedApproval(deps: Pick<AuthDeps, 'stores' | 'audit' | 'clock' | 'newId'>) {
   const { audit, clock, newId } = deps
   const { approvals, operators } = deps.stores

@@ -12,8 +12,8 @@ const laterS = 400 * 24 * 60 * 60
 const toleranceMs = 60_000
 
 /**
- * Finds what bears out the author of an entry: the token of his request, or the approval of what he asked for.
- * The word of a service alone is no proof. Source: docs/contract.md, section 3, "Audit record".
+ * Finds what bears out the author of an entry: the token of his request, or the approval of what he asked
+ * for. The word of a service alone is no proof. Source: docs/contract.md, section 3, "Audit record".
  */
 export function createProveAudit({
   stores: { approvals },

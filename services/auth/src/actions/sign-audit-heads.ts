@@ -6,8 +6,8 @@ const perSweepMax = 50
 const platform = 'platform'
 
 /**
- * Signs the ends of the chains that have grown, once an hour each: what was signed can no longer be changed or
- * cut off unseen. Source: docs/contract.md, section 3, "Audit record".
+ * Signs the ends of the chains that have grown, once an hour each: what was signed can no longer be changed
+ * or cut off unseen. Source: docs/contract.md, section 3, "Audit record".
  */
 export function createSignAuditHeads({
   stores: { audits },

@@ -15,8 +15,8 @@ const freeTries = 3
 const longestWaitMs = 15 * 60 * 1000
 
 /**
- * Refuses a password that is on the list of common ones, and one of the thousand most common within digits and
- * signs (`password1234`, `!!qwerty!!`), in any case of letters.
+ * Refuses a password that is on the list of common ones, and one of the thousand most common within digits
+ * and signs (`password1234`, `!!qwerty!!`), in any case of letters.
  * Source: docs/contract.md, section 12.
  * @throws ServiceError VALIDATION_ERROR at `path`
  */

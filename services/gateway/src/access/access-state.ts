@@ -15,7 +15,9 @@ const heartbeatSilenceMaxMs = 5000
 const verifiedMax = 20_000
 
 export type AccessState = {
-  /** @throws ServiceError INVALID_CREDENTIALS, also for what services get; TOKEN_EXPIRED, SERVICE_UNAVAILABLE. */
+  /**
+   * @throws ServiceError INVALID_CREDENTIALS, also for what services get; TOKEN_EXPIRED, SERVICE_UNAVAILABLE.
+   */
   verify(token: string): Promise<TokenClaims>
   /** @throws ServiceError SERVICE_UNAVAILABLE while the access bucket is silent: it fails closed. */
   principalOf(claims: TokenClaims): Promise<Principal>

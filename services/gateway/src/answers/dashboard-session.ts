@@ -98,8 +98,8 @@ function signedIn(baseUrl: string, session: z.infer<typeof loginCall.reply>): An
 type Cookie = { name: string; path: string }
 
 /**
- * The name and the rest of a cookie. Under https `__Host-` keeps sibling domains from setting one of its name,
- * which wants the path of the whole host.
+ * The name and the rest of a cookie. Under https `__Host-` keeps sibling domains from setting one of its
+ * name, which wants the path of the whole host.
  */
 function formOf({ name, path }: Cookie, baseUrl: string): { name: string; path: string; secure: string } {
   if (!baseUrl.startsWith('https://')) return { name, path, secure: '' }

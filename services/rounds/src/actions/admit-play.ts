@@ -6,7 +6,9 @@ import { shareOfPlay, type YieldRule } from '../rules/share-of-play.ts'
 export const yieldReasons = ['stream-full', 'recording-stopped', 'deliveries-late'] as const
 export type YieldReason = (typeof yieldReasons)[number]
 
-/** A stream that is full, or of which nothing is recorded, is as good as before when somebody has seen to it. */
+/**
+ * A stream that is full, or of which nothing is recorded, is as good as before when somebody has seen to it.
+ */
 const stoppedRetryAfterS = 5
 const lateRetryAfterS = 1
 

@@ -13,10 +13,10 @@ import {
   refusalError,
   refusalOf,
 } from '../rules/refusal.ts'
-import { hasMovement } from '../rules/round.ts'
 import type { DeadId, DeadIdsStore } from '../storage/dead-ids-store.ts'
 import type { StoredRound } from '../storage/round-document.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
+import { findByMovement } from './find-by-movement.ts'
 import type { Parts } from './parts.ts'
 
 /** Tries of one request, when intents come and go beside it. */
@@ -90,7 +90,6 @@ export function createDeadIds({
       // No write stands behind this refusal: only a confirmed primary knows that nobody was first.
       const other = await readConfirmed(() => findMovement(scope, transactionId), {
         confirm: () => rounds.confirmPrimary(),
-        isEmpty: (found) => found === null,
       })
       if (other === null) throw error
       return other
@@ -134,8 +133,7 @@ export function createDeadIds({
   }
 
   async function findMovement(scope: Scope, transactionId: string): Promise<StoredRound | null> {
-    const found = await rounds.listByTransaction(scope, transactionId)
-    return found.find(({ round }) => hasMovement(round, transactionId)) ?? null
+    return (await findByMovement(rounds, scope, transactionId))[0] ?? null
   }
 
   function inItsTime(): Date {

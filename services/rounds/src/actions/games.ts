@@ -4,6 +4,7 @@ import { type ActedBy, orderedBy } from '@pitboss/contracts/audit'
 import type { ApprovedBy } from '@pitboss/contracts/calls/approvals'
 import type { Account, Caller } from '@pitboss/contracts/caller'
 import type { patchGame } from '@pitboss/contracts/endpoints/sessions'
+import type { Game } from '@pitboss/contracts/objects/game'
 import { invalidField, readAll, ServiceError } from '@pitboss/errors/service-error'
 import { formatAmount } from '@pitboss/money/amount'
 import { type Page, type PageQuery, readPage } from '@pitboss/storage/read-page'
@@ -202,7 +203,7 @@ export function createGames({
     wanted: WantedLimits | null,
     order: Order,
     requestId: string,
-  ): Promise<{ settings: GameSettings; entry: CatalogueEntry }> {
+  ): Promise<Pick<Game, 'limits'>> {
     const entry = access.find(slug)
     const settings = await games.settings(operatorId, slug)
     const allowed = allowedLimits(settings, currency)
@@ -213,7 +214,7 @@ export function createGames({
       const { limits } = presentGame({ entry, settings: one, status: 'AVAILABLE' }, [currency])
       return { limits }
     }
-    if (order.dryRun) return { settings, entry }
+    if (order.dryRun) return shown(settings)
     const changed = await games.change(operatorId, slug, change, clock.now(), (before, after) =>
       audit.entry(orderedBy(order, operatorId, requestId), {
         act: 'game.set-limits',
@@ -222,7 +223,7 @@ export function createGames({
         after: shown(after),
       }),
     )
-    return { settings: changed, entry }
+    return shown(changed)
   }
 
   /** Switches a game on or off for the whole platform. @throws ServiceError GAME_NOT_FOUND */

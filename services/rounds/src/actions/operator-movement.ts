@@ -10,15 +10,9 @@ import { type AccountLimits, isWithin, narrow, readAmount } from '../rules/limit
 import { assertMayPlay } from '../rules/live-rules.ts'
 import { assertDone, resourceOf, transactionHash } from '../rules/movement.ts'
 import type { RoundMessage } from '../rules/round-message.ts'
-import {
-  hasMovement,
-  movementsOf,
-  type Reversal,
-  type RoundState,
-  type Stake,
-  type Win,
-} from '../rules/round.ts'
+import { movementsOf, type Reversal, type RoundState, type Stake, type Win } from '../rules/round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
+import { findByMovement } from './find-by-movement.ts'
 import { type SessionDocument, stakeRangeOf } from '../storage/sessions-store.ts'
 import type { Parts } from './parts.ts'
 
@@ -52,7 +46,7 @@ export function createOperatorMovements({
    */
   async function findEarlier({ scope }: Caller, body: TransactionBody): Promise<StoredRound | null> {
     const { transaction_id: id } = body
-    const found = (await rounds.listByTransaction(scope, id)).filter(({ round }) => hasMovement(round, id))
+    const found = await findByMovement(rounds, scope, id)
     return found.find(({ round }) => ownMovement(round, body) !== null) ?? found[0] ?? null
   }
 
@@ -107,7 +101,6 @@ export function createOperatorMovements({
   async function findDriven({ scope }: Caller, roundId: string): Promise<StoredRound> {
     const stored = await readConfirmed(() => rounds.find(scope, roundId), {
       confirm: () => rounds.confirmPrimary(),
-      isEmpty: (found) => found === null,
     })
     if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
     if (stored.round.driver !== 'operator') {

@@ -14,9 +14,10 @@ import { assertMayPlay, assertNoRealityCheck } from '../rules/live-rules.ts'
 import { assertCertain, resourceOf, walletRefusal } from '../rules/movement.ts'
 import { assertPays } from '../rules/paying-stake.ts'
 import { refusalError, refusalOf } from '../rules/refusal.ts'
-import { hasMovement, type RoundState } from '../rules/round.ts'
+import type { RoundState } from '../rules/round.ts'
 import { sequenceOf, type StoredRound } from '../storage/round-document.ts'
 import { stakeRangeOf } from '../storage/sessions-store.ts'
+import { findByMovement } from './find-by-movement.ts'
 import { createForeseePlay, type Foreseen } from './foresee-play.ts'
 import { createMakeRound, keepsChanging, type Plan } from './open-intent.ts'
 import type { Parts } from './parts.ts'
@@ -181,8 +182,8 @@ export function createPlayRound(
   }
 
   /**
-   * The round that a request with this id has opened; null for none. An id is one round's, or one refusal's, of
-   * one player and game.
+   * The round that a request with this id has opened; null for none. An id is one round's, or one refusal's,
+   * of one player and game.
    * @throws ServiceError the refusal of an equal request; TRANSACTION_CONFLICT where another was refused
    */
   async function findEarlier(play: Play): Promise<StoredRound | null> {
@@ -198,13 +199,13 @@ export function createPlayRound(
 
   /** The player's round with this stake: its request had no id, and is repeated by that of `resource`. */
   async function findStake(scope: Scope, sequence: string, id: string): Promise<StoredRound | null> {
-    const found = await rounds.listByTransaction(scope, id)
-    return found.find(({ round }) => sequenceOf(round) === sequence && hasMovement(round, id)) ?? null
+    const found = await findByMovement(rounds, scope, id)
+    return found.find(({ round }) => sequenceOf(round) === sequence) ?? null
   }
 
   /**
-   * Refuses a request that has no round, for good if `error` kills its id. An equal request may have opened the
-   * round since, and used up what this one lacks: then this one is a repeat.
+   * Refuses a request that has no round, for good if `error` kills its id. An equal request may have opened
+   * the round since, and used up what this one lacks: then this one is a repeat.
    * @throws ServiceError `error`, or the refusal that was first
    */
   async function refuse(play: Play, error: unknown): Promise<StoredRound> {
@@ -216,7 +217,6 @@ export function createPlayRound(
       // No write stands behind this refusal: only a confirmed primary knows that nobody was first.
       const earlier = await readConfirmed(() => findEarlier(play), {
         confirm: () => rounds.confirmPrimary(),
-        isEmpty: (found) => found === null,
       })
       if (earlier !== null) return earlier
       throw error
@@ -277,7 +277,9 @@ function refusedHash({ requestHash, player }: Play): string {
   return `${requestHash} ${player.session.currency}`
 }
 
-/** Whether a round is of an equal request: with this id and meaning, for the same player, game and currency. */
+/**
+ * Whether a round is of an equal request: with this id and meaning, for the same player, game and currency.
+ */
 function isOwn({ player, requestHash, body }: Play): (round: RoundState) => boolean {
   const { transaction_id: id } = body
   return ({ clientTransactionId, stakes, ...round }) =>

@@ -50,7 +50,8 @@ export function createReadRounds({ rounds, cursors }: Pick<Parts, 'rounds' | 'cu
   }
 
   /**
-   * What has ended for certain in a page of rounds that are open, or ended at `from` or later, for operations.
+   * What has ended for certain in a page of rounds that are open, or ended at `from` or later, for
+   * operations.
    * @param after the `next` of the page before
    */
   async function certain(scope: Scope, from: Date, after: string | null) {

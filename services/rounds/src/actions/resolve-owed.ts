@@ -12,7 +12,10 @@ type Order = z.output<typeof opsResolveOwed.request>
 
 export type ResolveOwed = ReturnType<typeof createResolveOwed>
 
-/** Creates the end of an owed movement that wallet-bridge refuses, by a person's word. Source: docs/runbook.md. */
+/**
+ * Creates the end of an owed movement that wallet-bridge refuses, by a person's word. Source:
+ * docs/runbook.md.
+ */
 export function createResolveOwed({
   rounds,
   wallet,
@@ -23,8 +26,8 @@ export function createResolveOwed({
   /**
    * Asks for the movement once more and, if it is refused for good, ends it as the person says.
    * @returns the status of the round from then on
-   * @throws ServiceError ROUND_NOT_FOUND; CONFLICT when the round does not owe it, or wallet-bridge has it: then
-   * it is ended there
+   * @throws ServiceError ROUND_NOT_FOUND; CONFLICT when the round does not owe it, or wallet-bridge has it:
+   * then it is ended there
    */
   return async function resolveOwed(
     { order, roundId, transactionId, as }: Order,

@@ -14,9 +14,10 @@ import {
   unknownOutcome,
   winSpec,
 } from '../rules/movement.ts'
-import { hasMovement, type Reversal, type RoundState, type Win } from '../rules/round.ts'
+import { type Reversal, type RoundState, type Win } from '../rules/round.ts'
 import { scopeOf, type StoredRound } from '../storage/round-document.ts'
 import type { AwaitStakes } from './await-stakes.ts'
+import { findByMovement } from './find-by-movement.ts'
 import { answerOf, type OperatorMovements, type PlacedTransaction } from './operator-movement.ts'
 import type { Parts } from './parts.ts'
 
@@ -106,7 +107,8 @@ export function createSettleMovement({
 
   /**
    * The round with this movement. Of rounds of several players that were opened under one id at once, one has
-   * the movement; the others have ended without it. A rollback of one that has not arrived leaves a tombstone.
+   * the movement; the others have ended without it. A rollback of one that has not arrived leaves a
+   * tombstone.
    * @throws ServiceError TRANSACTION_NOT_FOUND; VALIDATION_ERROR for a rollback that the service itself made
    */
   async function findReferenced(
@@ -114,11 +116,7 @@ export function createSettleMovement({
     { type, reference_transaction_id: transactionId }: ReversalBody,
     context: HandlerContext,
   ): Promise<StoredRound> {
-    const withIt = async () =>
-      (await rounds.listByTransaction(scope, transactionId)).filter(({ round }) =>
-        hasMovement(round, transactionId),
-      )
-    const found = await readConfirmed(withIt, {
+    const found = await readConfirmed(() => findByMovement(rounds, scope, transactionId), {
       confirm: () => rounds.confirmPrimary(),
       isEmpty: (rows) => rows.length === 0,
     })

@@ -57,9 +57,7 @@ export function createGameHandlers({ games, bus }: { games: Games; bus: Bus }): 
     }),
     handler(opsSetGameLimits, async ({ order, operatorId, slug, currency, limits }, { requestId }) => {
       const named = { operatorId, slug, currency }
-      const { entry, settings } = await games.setLimits(named, limits, order, requestId)
-      const shown = presentGame({ entry, settings, status: 'AVAILABLE' }, [currency])
-      return { slug, limits: shown.limits }
+      return { slug, ...(await games.setLimits(named, limits, order, requestId)) }
     }),
     handler(opsSetGame, async ({ order, slug, status }, { requestId }) => {
       await games.setStatus(slug, status, order, requestId)

@@ -10,14 +10,17 @@ type Heard = {
 /** How late deliveries are, as the replicas of webhooks tell it. */
 export type HeardLateness = {
   /**
-   * By how many milliseconds an account's new events reach its receivers late, once that has lasted; 0 before,
-   * and when nobody says so.
+   * By how many milliseconds an account's new events reach its receivers late, once that has lasted; 0
+   * before, and when nobody says so.
    */
   of(account: string): number
   stop(): void
 }
 
-/** Deliveries that are late for less time than this catch up by themselves. Source: docs/contract.md, section 7. */
+/**
+ * Deliveries that are late for less time than this catch up by themselves. Source: docs/contract.md, section
+ * 7.
+ */
 const lastsMs = 5000
 /** Stands for the accounts of which nothing is said but how late the recording of all events is. */
 const everybody = ''

@@ -39,7 +39,9 @@ export function createCatalogue(games: readonly Game[] = allGames): Catalogue {
   return { entries, find: (slug) => entries.find((entry) => entry.game.slug === slug) ?? null }
 }
 
-/** Remembers what it has computed: a search takes up to some milliseconds, and accounts share their limits. */
+/**
+ * Remembers what it has computed: a search takes up to some milliseconds, and accounts share their limits.
+ */
 function createLeastReturn(game: Game): CatalogueEntry['leastReturn'] {
   const known = new Map<string, Rational | null>()
   return function leastReturnAt(at) {

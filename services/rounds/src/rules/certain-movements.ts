@@ -3,9 +3,9 @@ import { reversalOrder, stakeSpec, winSpec } from './movement.ts'
 import type { RoundState } from './round.ts'
 
 /**
- * The movements of a round that have ended for certain, originals first. Left out are stakes that nobody knows
- * to be taken, credits that are owed, and stakes that the service took back by itself: nothing of them stands.
- * Source: docs/runbook.md, "A restored backup".
+ * The movements of a round that have ended for certain, originals first. Left out are stakes that nobody
+ * knows to be taken, credits that are owed, and stakes that the service took back by itself: nothing of them
+ * stands. Source: docs/runbook.md, "A restored backup".
  */
 export function certainMovements(round: RoundState): CertainMovement[] {
   const { stakes, wins, reversals } = round

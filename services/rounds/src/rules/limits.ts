@@ -9,7 +9,9 @@ export type Limits = { readonly minStake: bigint; readonly maxStake: bigint; rea
 export type StakeRange = { readonly minStake: bigint | null; readonly maxStake: bigint | null }
 /** The limits that an account has set for itself; `maxPayout` is null where it has left that alone. */
 export type OwnLimits = StakeRange & { readonly maxPayout: bigint | null }
-/** `winsMax` bounds the wins of a round that the operator drives; null where it has not lowered the payout. */
+/**
+ * `winsMax` bounds the wins of a round that the operator drives; null where it has not lowered the payout.
+ */
 export type AccountLimits = Limits & { readonly winsMax: bigint | null }
 
 /**

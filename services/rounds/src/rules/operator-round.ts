@@ -46,8 +46,8 @@ function addStake(round: RoundState, { stake }: Extract<AddMessage, { type: 'add
 }
 
 /**
- * Whether a win that the operator asks for must wait: a stake is pending, and while it is the rules refuse the
- * win with ROUND_IN_PROGRESS.
+ * Whether a win that the operator asks for must wait: a stake is pending, and while it is the rules refuse
+ * the win with ROUND_IN_PROGRESS.
  */
 export function waitsForStake(round: RoundState, { final }: Pick<Win, 'final'>): boolean {
   const isHeld = round.stakes.some(({ state }) => state === 'TAKEN')

@@ -15,7 +15,8 @@ export const deadIdMs = 24 * 3_600_000
 
 /**
  * Codes that speak of the caller, of the form of the request, or of an object beside it, as every
- * `*_NOT_FOUND` does: they leave the id alive. Source: docs/contract.md, section 1, "What a refusal promises".
+ * `*_NOT_FOUND` does: they leave the id alive. Source: docs/contract.md, section 1, "What a refusal
+ * promises".
  */
 const sparingCodes: readonly ErrorCode[] = [
   'UNAUTHORIZED',

@@ -53,7 +53,9 @@ export type CellSums = {
   readonly stakes: bigint
   readonly payouts: bigint
   readonly refunds: bigint
-  /** What changes after the ends of rounds gave back, on the day of the change; below zero where they took. */
+  /**
+   * What changes after the ends of rounds gave back, on the day of the change; below zero where they took.
+   */
   readonly adjustments: bigint
 }
 /** Sums with their distinct players, which only days count. */

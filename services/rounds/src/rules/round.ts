@@ -71,7 +71,9 @@ export type RoundState = {
   readonly bet: JsonObject | null
   readonly stake: bigint
   readonly maxPayout: bigint
-  /** The most that its wins may pay together. Only rounds that an operator who has lowered it drives have it. */
+  /**
+   * The most that its wins may pay together. Only rounds that an operator who has lowered it drives have it.
+   */
   readonly winsMax?: bigint
   readonly freeBet: boolean
   readonly grantId: string | null
@@ -210,8 +212,8 @@ export function hasMovement(round: RoundState, id: string): boolean {
 }
 
 /**
- * What the round knows of a stake: that it was taken, also if it was refunded since; that nobody was told so, or
- * that it was rolled back, which a further rollback does not change; or nothing.
+ * What the round knows of a stake: that it was taken, also if it was refunded since; that nobody was told so,
+ * or that it was rolled back, which a further rollback does not change; or nothing.
  */
 export function standingOf(
   { stakes, reversals }: Pick<RoundState, 'stakes' | 'reversals'>,

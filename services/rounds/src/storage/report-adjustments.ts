@@ -1,6 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db } from 'mongodb'
+import { unitOf } from '../rules/report.ts'
 import { boundedRead, readMaxMs } from './bounded-read.ts'
 import type { PendingFact } from './report-facts.ts'
 import { scopeKey } from './round-document.ts'
@@ -30,8 +31,6 @@ export type Restatement = Pick<AdjustmentDocument, 'game' | 'currency' | 'brandI
   readonly at: Date
 }
 
-const dayCharacters = 'yyyy-mm-dd'.length
-
 export const reportAdjustmentIndexes: Readonly<Record<'report_adjustments', readonly IndexDeclaration[]>> = {
   report_adjustments: [
     { key: { scope: 1, at: 1 }, name: 'scope_at' },
@@ -49,7 +48,7 @@ export function createReportAdjustments({ db }: { db: Db }) {
       const writes = facts.flatMap(({ id: _id, scope, game, currency, brandId, at, adjusted }) => {
         if (adjusted === null) return []
         const { endedAt } = adjusted
-        const [day, ownDay] = [dayOf(endedAt), dayOf(at)]
+        const [day, ownDay] = [unitOf(endedAt, 'day'), unitOf(at, 'day')]
         const sums = {
           stakes: String(adjusted.stakes),
           payouts: String(adjusted.payouts),
@@ -90,8 +89,4 @@ export function createReportAdjustments({ db }: { db: Db }) {
       return found.map(({ _id: place, at }) => ({ ...place, at }))
     },
   }
-}
-
-function dayOf(at: Date): string {
-  return at.toISOString().slice(0, dayCharacters)
 }

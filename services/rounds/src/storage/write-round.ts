@@ -73,8 +73,8 @@ export function insertedRound({ round, dueAt, events }: RoundWrite): StoredRound
 }
 
 /**
- * The key of the request, written with new documents alone: rounds of earlier releases, which can share an id,
- * never enter the index.
+ * The key of the request, written with new documents alone: rounds of earlier releases, which can share an
+ * id, never enter the index.
  */
 function requestKey({ driver, clientTransactionId: id }: RoundState): Pick<RoundDocument, 'openedUnder'> {
   return id === null ? {} : { openedUnder: openedUnder(driver, id) }

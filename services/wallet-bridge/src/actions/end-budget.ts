@@ -13,10 +13,10 @@ const askAgainMs = 5000
 const settlement = 'settlement'
 
 /**
- * Creates the end of a stake whose time was used up while nobody called its wallet, or whose call was lost. Its
- * record may be older than what the service has told of it, as after a restore, so rounds is asked before its
- * rollback is owed: a stake that rounds knows as taken is a success, and one that it does not know waits for a
- * person. Source: docs/contract.md, section 5.
+ * Creates the end of a stake whose time was used up while nobody called its wallet, or whose call was lost.
+ * Its record may be older than what the service has told of it, as after a restore, so rounds is asked before
+ * its rollback is owed: a stake that rounds knows as taken is a success, and one that it does not know waits
+ * for a person. Source: docs/contract.md, section 5.
  */
 export function createEndBudget({
   apply,

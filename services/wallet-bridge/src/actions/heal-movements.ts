@@ -19,8 +19,8 @@ export type HealMovements = ReturnType<typeof createHealMovements>
 
 /**
  * Creates the work of operations after the database of movements was set back: what rounds knows for certain
- * and this database has lost is written again, as it had ended. No wallet is called, and nothing is told again.
- * Source: docs/runbook.md, "A restored backup".
+ * and this database has lost is written again, as it had ended. No wallet is called, and nothing is told
+ * again. Source: docs/runbook.md, "A restored backup".
  */
 export function createHealMovements({
   movements,
@@ -49,7 +49,6 @@ export function createHealMovements({
       const { transactionId } = one.spec
       const present = await readConfirmed(() => movements.find(scope, transactionId), {
         confirm: () => movements.confirmPrimary(),
-        isEmpty: (found) => found === null,
       })
       if (present === null) lost.push(transactionId)
       if (order.dryRun) continue

@@ -122,7 +122,8 @@ export type ResolveByPerson = (
  * The only way in which a person ends an owed movement. A refund or rollback ends its original with it.
  * `success` gives the original back, before the refund or rollback itself ends, as the wallet's answer would.
  * `failed` frees a taken original for another reversal and fails a pending stake, after the refund or
- * rollback can no longer be sent. A stake in doubt that failed is rolled back. Repeating `failed` completes an order that a crash interrupted.
+ * rollback can no longer be sent. A stake in doubt that failed is rolled back. Repeating `failed` completes
+ * an order that a crash interrupted.
  * @param order a dry run checks it and changes nothing
  * @throws ServiceError CONFLICT when the movement does not wait for the wallet
  */

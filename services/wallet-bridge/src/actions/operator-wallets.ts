@@ -107,8 +107,8 @@ export function createOperatorWallets({
       return wallets.changeSeen(scope, settings, { version, approvalId }, clock.now(), put)
     },
     /**
-     * Replaces the secret; the former one signs beside it for `overlapS` seconds, and one before that ends. To
-     * replace that of the LIVE wallet is a grave act.
+     * Replaces the secret; the former one signs beside it for `overlapS` seconds, and one before that ends.
+     * To replace that of the LIVE wallet is a grave act.
      * @throws ServiceError NOT_FOUND; APPROVAL_NEEDED where the account wants a second person
      */
     async rotateSecret(scope: Scope, overlapS: number, asker: ActedBy, context: HandlerContext) {

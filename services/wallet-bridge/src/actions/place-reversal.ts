@@ -76,7 +76,6 @@ export function createPlaceReversal(deps: PlaceDeps): PlaceReversal {
         ? null
         : await readConfirmed(() => movements.find(scope, referenceTransactionId), {
             confirm: () => movements.confirmPrimary(),
-            isEmpty: (found) => found === null,
           })
     if (present !== null) return { document: present, created: false }
     const isOwn = stake?.transactionId === referenceTransactionId && stake?.type === 'BET'

@@ -51,7 +51,8 @@ const keepAliveMs = 10_000
 /**
  * Calls operators' wallets. A wallet has two bounded pools of kept connections, one of them for credits and
  * rollbacks alone, so that slow stakes do not hold those up; every connection checks the address; redirects
- * are not followed; at most 64 KiB of an answer are read, and as many decoded of one that is encoded. Source: docs/contract.md, section 6.
+ * are not followed; at most 64 KiB of an answer are read, and as many decoded of one that is encoded. Source:
+ * docs/contract.md, section 6.
  */
 export function createWalletClient({
   outbound,

@@ -144,8 +144,8 @@ function takeAnswer(
 
 /**
  * Takes a refusal of a stake. It is final only when the outcome of every earlier try is known: the wallet may
- * still take an earlier one. A tombstone is always final: the wallet takes no try after it. A refusal in a word
- * of the wallet's own is final for the caller, and its stake is rolled back all the same.
+ * still take an earlier one. A tombstone is always final: the wallet takes no try after it. A refusal in a
+ * word of the wallet's own is final for the caller, and its stake is rolled back all the same.
  */
 function takeStakeRefusal(
   state: MovementState,

@@ -26,7 +26,10 @@ export type WalletDocument = Versioned &
     /** The approval by which it was changed the last time that one was needed. */
     readonly approvalId?: string
     readonly sealedSecret: string
-    /** The secret before, which signs beside the present one until then; null after a rotation without overlap. */
+    /**
+     * The secret before, which signs beside the present one until then; null after a rotation without
+     * overlap.
+     */
     readonly formerSecret?: { readonly sealed: string; readonly validUntil: Date } | null
     readonly createdAt: Date
     readonly updatedAt: Date

@@ -53,8 +53,8 @@ const pausedMax = 10_000
 
 /**
  * Advances every movement that is due, of every wallet. It looks for them every 500 ms and at each `wake`.
- * Each wallet has a lane for stakes and one for what is owed, each with its own bound; stakes, and wallets that
- * are silent, share half of the places, so that none delays the credits of a wallet that answers.
+ * Each wallet has a lane for stakes and one for what is owed, each with its own bound; stakes, and wallets
+ * that are silent, share half of the places, so that none delays the credits of a wallet that answers.
  * Replicas may work on the same wallet: the fenced write of each movement decides.
  */
 export function startResolver({

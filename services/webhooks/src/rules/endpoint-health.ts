@@ -105,8 +105,8 @@ export function afterAttempt(
 export type Probe = 'oldest' | { readonly afterTypes: readonly DeliveredType[] }
 
 /**
- * What an open breaker probes with next. Every third time it is an event type's turn: an endpoint that refuses
- * some events for ever would else be probed with them alone, and never get the others. Source:
+ * What an open breaker probes with next. Every third time it is an event type's turn: an endpoint that
+ * refuses some events for ever would else be probed with them alone, and never get the others. Source:
  * docs/contract.md, section 7.
  */
 export function nextProbe({ breaker: { probes = 0, refusedTypes = [] } }: EndpointHealth): Probe {

@@ -99,7 +99,9 @@ export function createAnswerCall({ wallet, faults, calls, secret, now }: AnswerC
   }
 }
 
-/** While a rotation overlaps a call carries two signatures, separated by a space; one that is good is enough. */
+/**
+ * While a rotation overlaps a call carries two signatures, separated by a space; one that is good is enough.
+ */
 function verifyAny(
   given: string | undefined,
   verify: (signature: string | undefined) => VerifyBodyResult,

@@ -23,8 +23,8 @@ import { whyText } from '../why-text.ts'
 import { addRestoredMovements } from './restored-movements.ts'
 
 /**
- * `movement list|show|resolve`, docs/contract.md, section 10; `movement why`, `movement restored` and `movement
- * diff` are ours.
+ * `movement list|show|resolve`, docs/contract.md, section 10; `movement why`, `movement restored` and
+ * `movement diff` are ours.
  */
 export function movementCommands(program: Command): void {
   const noun = program.command('movement').description('money on its way')

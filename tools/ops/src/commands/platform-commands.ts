@@ -100,7 +100,10 @@ export function keyCommands(program: Command): void {
   })
 }
 
-/** `audit list|verify`: who changed what, when and why, newest first, and whether the log is whole. Source: docs/contract.md, section 10. */
+/**
+ * `audit list|verify`: who changed what, when and why, newest first, and whether the log is whole. Source:
+ * docs/contract.md, section 10.
+ */
 export function auditCommands(program: Command): void {
   const noun = program.command('audit').description('who changed what')
   const list = withCommonFlags(noun.command('list').description('newest first')).option(

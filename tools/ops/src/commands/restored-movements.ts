@@ -19,7 +19,9 @@ type Row = {
   readonly transaction_id: string
   readonly round_id: string
   readonly type: string
-  /** `lost`: rounds knows it and wallet-bridge does not. `in doubt`: the other way round, and it is pending. */
+  /**
+   * `lost`: rounds knows it and wallet-bridge does not. `in doubt`: the other way round, and it is pending.
+   */
   readonly state: 'lost' | 'in doubt'
   /** Whether an event tells that the wallet took or paid it. */
   readonly told: boolean
@@ -36,8 +38,8 @@ const toldMovement = z.object({
 type Told = ReadonlyMap<string, { readonly type: string; readonly reference: string; readonly at: string }>
 
 /**
- * `movement restored`: movements that wallet-bridge has lost, and stakes that rounds has, after a database was
- * restored. Source: docs/runbook.md, "A restored backup".
+ * `movement restored`: movements that wallet-bridge has lost, and stakes that rounds has, after a database
+ * was restored. Source: docs/runbook.md, "A restored backup".
  */
 export function addRestoredMovements(noun: Command): void {
   const restored = withAccount(

@@ -7,8 +7,8 @@ import { useRead } from './use-read.ts'
 const lookAgainMs = 1000
 
 /**
- * A job of the API, read each second as long as it runs. At its end everything is read again: lists have it as
- * running.
+ * A job of the API, read each second as long as it runs. At its end everything is read again: lists have it
+ * as running.
  * @param enabled false: nothing is asked
  */
 export function useJob<Job extends { readonly status: string }>(

@@ -44,33 +44,23 @@ export function ChangeGame({ of: game, onClose }: { of: Game; onClose: () => voi
             {faults.limits !== undefined && <p className="fault">{faults.limits}</p>}
             {game.limits.map(({ currency, min_stake, max_stake, max_payout }) => (
               <div className="split" key={currency}>
-                <Field label={`Least stake in ${currency}`}>
-                  <input
-                    type="text"
-                    inputMode="decimal"
-                    name={`min ${currency}`}
-                    defaultValue={min_stake}
-                    autoComplete="off"
-                  />
-                </Field>
-                <Field label={`Highest stake in ${currency}`}>
-                  <input
-                    type="text"
-                    inputMode="decimal"
-                    name={`max ${currency}`}
-                    defaultValue={max_stake}
-                    autoComplete="off"
-                  />
-                </Field>
-                <Field label={`Highest payout of a round in ${currency}`}>
-                  <input
-                    type="text"
-                    inputMode="decimal"
-                    name={`payout ${currency}`}
-                    defaultValue={max_payout}
-                    autoComplete="off"
-                  />
-                </Field>
+                {(
+                  [
+                    ['Least stake', 'min', min_stake],
+                    ['Highest stake', 'max', max_stake],
+                    ['Highest payout of a round', 'payout', max_payout],
+                  ] as const
+                ).map(([label, name, amount]) => (
+                  <Field key={name} label={`${label} in ${currency}`}>
+                    <input
+                      type="text"
+                      inputMode="decimal"
+                      name={`${name} ${currency}`}
+                      defaultValue={amount}
+                      autoComplete="off"
+                    />
+                  </Field>
+                ))}
               </div>
             ))}
           </>

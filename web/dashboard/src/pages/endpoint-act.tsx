@@ -5,9 +5,9 @@ import { useLocation } from 'wouter'
 import * as z from 'zod'
 import { useAct } from '../hooks/use-act.ts'
 import { Confirm } from '../parts/confirm.tsx'
-import { Field } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
 import { Modal } from '../parts/modal.tsx'
+import { RotateSecret } from '../parts/rotate-secret.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { useDashboard } from '../session/dashboard-context.ts'
 import { DrainEstimate } from './drain-estimate.tsx'
@@ -68,25 +68,14 @@ function Change(props: ActProps) {
   )
 }
 
-const hourS = 3600
-const overlaps = [
-  { seconds: 0, text: 'None: the old secret ends at once' },
-  { seconds: hourS, text: 'One hour' },
-  { seconds: 24 * hourS, text: 'One day' },
-  { seconds: 7 * 24 * hourS, text: 'Seven days' },
-] as const
-const rotateBody = z.strictObject({ overlap_s: z.coerce.number<string>() })
 const rotateReply = z.object({ secret: z.string(), previous_valid_until: z.string().nullable() })
 
 function Rotate(props: ActProps) {
   const { zone } = useZone()
   const { api } = useDashboard()
   const queries = useQueryClient()
+  const path = `${pathOf(props)}/rotate-secret`
   const [made, setMade] = useState<z.output<typeof rotateReply> | null>(null)
-  const act = useAct(async (body: z.output<typeof rotateBody>) => {
-    setMade(await api.send(rotateReply, 'POST', `${pathOf(props)}/rotate-secret`, { body }))
-    await queries.invalidateQueries()
-  })
   if (made !== null)
     return (
       <SecretOnce
@@ -101,32 +90,18 @@ function Rotate(props: ActProps) {
       />
     )
   return (
-    <Modal title="Rotate the signing secret" onClose={props.onClose}>
-      <Form
-        schema={rotateBody}
-        read={(data) => ({ overlap_s: data.get('overlap_s') })}
-        send={act.run}
-        {...act}
-        submit="Rotate secret"
-        write={{ method: 'POST', path: `${pathOf(props)}/rotate-secret` }}
-      >
-        {(faults) => (
-          <Field
-            label="Overlap"
-            hint="So long each delivery carries a signature by the old secret and one by the new."
-            fault={faults.overlap_s}
-          >
-            <select name="overlap_s" defaultValue={24 * hourS}>
-              {overlaps.map(({ seconds, text }) => (
-                <option key={seconds} value={seconds}>
-                  {text}
-                </option>
-              ))}
-            </select>
-          </Field>
-        )}
-      </Form>
-    </Modal>
+    <RotateSecret
+      title="Rotate the signing secret"
+      hint="So long each delivery carries a signature by the old secret and one by the new."
+      path={path}
+      daysMax={7}
+      usualS={24 * 3600}
+      send={async (body) => {
+        setMade(await api.send(rotateReply, 'POST', path, { body }))
+        await queries.invalidateQueries()
+      }}
+      onClose={props.onClose}
+    />
   )
 }
 

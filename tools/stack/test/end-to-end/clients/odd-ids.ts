@@ -24,7 +24,9 @@ const transactionIds = fc.stringMatching(/^[A-Za-z0-9_.:-]{1,128}$/).filter((id)
 
 const runs = { numRuns: 40, endOnFailure: true }
 
-/** What can be created can be acted on: every route that takes the id of an object takes any id it may have. */
+/**
+ * What can be created can be acted on: every route that takes the id of an object takes any id it may have.
+ */
 export async function oddIds(t: Test, world: ClientsWorld): Promise<void> {
   const { server, owner } = world
 

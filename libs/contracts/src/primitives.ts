@@ -140,6 +140,16 @@ export const shownText = (charactersMax: number) =>
     .max(charactersMax)
     .refine((text) => !acting.test(text), 'must not have control characters or marks of direction')
 
+/** A note: as a name, but it may be empty and have line breaks and tabs. */
+export const noteText = (charactersMax: number) =>
+  z
+    .string()
+    .max(charactersMax)
+    .refine(
+      (text) => !acting.test(text.replaceAll(/\r?\n|\t/g, '')),
+      'must not have control characters but line breaks, nor marks of direction',
+    )
+
 const acting = new RegExp(`[${actingCharacters}]`, 'u')
 
 export const gameSlug = z.string().min(1).max(64)

@@ -7,6 +7,7 @@ import {
   flagId,
   gameSlug,
   instant,
+  noteText,
   playerId,
   roundId,
   transactionId,
@@ -63,7 +64,7 @@ export type FlagCase = z.infer<typeof flagCaseSchema>
 export const flagPatchSchema = z
   .strictObject({
     status: flagStatus.optional(),
-    note: z.string().trim().min(1).max(flagMax.noteCharacters).optional(),
+    note: noteText(flagMax.noteCharacters).trim().min(1).optional(),
   })
   .refine(({ status, note }) => status !== undefined || note !== undefined, 'must have "status" or "note"')
 

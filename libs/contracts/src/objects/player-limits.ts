@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { amount, balance, currency, eventEnvironment, instant, playerId } from '../primitives.ts'
+import { amount, balance, currency, eventEnvironment, instant, noteText, playerId } from '../primitives.ts'
 
 /** Limits of players. Source: docs/contract.md, section 4, "Limits of a player". */
 
@@ -11,7 +11,8 @@ const minutesMax = 44_640
 export const limitPeriod = z.enum(['day', 'week', 'month'])
 const moneyKind = z.enum(['loss', 'stake'])
 const minutes = z.int().min(1).max(minutesMax)
-const reason = z.string().min(1).max(500)
+const reasonCharactersMax = 500
+const reason = z.string().min(1).max(reasonCharactersMax)
 
 /** A limit as an operator sets it. */
 const wantedLimit = z.discriminatedUnion('kind', [
@@ -23,7 +24,7 @@ export type WantedLimit = z.infer<typeof wantedLimit>
 /** All limits of the player: one that is not named is to go. */
 export const limitsPutSchema = z.strictObject({
   limits: z.array(wantedLimit).max(limitsMax),
-  reason: reason.optional(),
+  reason: noteText(reasonCharactersMax).min(1).optional(),
 })
 
 /** How a limit stands in the running period. */

@@ -6,6 +6,7 @@ import {
   gameSlug,
   givenInstant,
   instant,
+  noteText,
   playerId,
   roundId,
   sessionId,
@@ -14,10 +15,12 @@ import {
 
 /** Stops of players. Source: docs/contract.md, section 4, "Stops". */
 
-const reason = z.string().min(1).max(500)
+const reasonCharactersMax = 500
+const reason = z.string().min(1).max(reasonCharactersMax)
+const newReason = noteText(reasonCharactersMax).min(1)
 
-export const stopCreateSchema = z.strictObject({ reason, until: givenInstant.optional() })
-export const stopLiftSchema = z.strictObject({ reason })
+export const stopCreateSchema = z.strictObject({ reason: newReason, until: givenInstant.optional() })
+export const stopLiftSchema = z.strictObject({ reason: newReason })
 
 export const stopStatus = z.enum(['IN_FORCE', 'OVER', 'LIFTED'])
 

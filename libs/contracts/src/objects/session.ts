@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { actingCharacters } from '../acting-characters.ts'
 import { isCountry } from '../countries.ts'
 import { jurisdictionName, stakeCapName } from '../jurisdictions.ts'
 import {
@@ -47,12 +48,18 @@ export const sessionSchema = z.strictObject({
 })
 export type Session = z.infer<typeof sessionSchema>
 
+/** RFC 5646, section 2.1: language, script, region, variants, extensions, and what is for private use. */
+const languageTagPattern =
+  /^([a-z]{2,3}(-[a-z]{3}){0,3}|[a-z]{4,8})(-[a-z]{4})?(-([a-z]{2}|\d{3}))?(-([a-z\d]{5,8}|\d[a-z\d]{3}))*(-[a-wyz\d](-[a-z\d]{2,8})+)*(-x(-[a-z\d]{1,8})+)?$/i
+
 /** A BCP 47 tag; the underscore that many systems write is taken for a hyphen. */
 const languageTag = z
   .string()
   .max(35)
-  .regex(/^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$/, 'must be a language tag such as "en" or "pt-BR"')
   .transform((tag) => tag.replaceAll('_', '-'))
+  .refine((tag) => languageTagPattern.test(tag), 'must be a language tag such as "en" or "pt-BR"')
+
+const acting = new RegExp(`[${actingCharacters}]`, 'u')
 
 const countryCode = z
   .string()
@@ -65,13 +72,14 @@ const countryCode = z
 
 /** The scheme that an environment asks for is judged where the environment is known. */
 const returnUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+  .string()
   .max(2048)
+  .regex(/^https?:\/\/[^/]/i, 'must be an http or https address')
+  .refine((url) => URL.canParse(url), 'must be an http or https address')
   .refine((url) => !/\s/.test(url), 'must not have spaces; write %20')
-  .refine(
-    (url) => !URL.canParse(url) || new URL(url).username + new URL(url).password === '',
-    'must not have a user or a password',
-  )
+  .refine((url) => !acting.test(url), 'must not have control characters or marks of direction')
+  .refine((url) => !url.includes('\\'), 'must not have backslashes; write %5C')
+  .refine((url) => !/^https?:\/\/[^/?#]*@/i.test(url), 'must not have a user or a password')
 
 /** Body of `POST /v1/sessions`. */
 export const sessionCreateSchema = z.strictObject({

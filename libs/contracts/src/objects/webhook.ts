@@ -1,5 +1,14 @@
 import { z } from 'zod'
-import { accountMode, attempt, count, deliveryId, elapsedMs, httpStatus, webhookId } from '../primitives.ts'
+import {
+  accountMode,
+  attempt,
+  count,
+  deliveryId,
+  elapsedMs,
+  httpStatus,
+  noteText,
+  webhookId,
+} from '../primitives.ts'
 import { eventType } from './event.ts'
 
 /** Attempts at the same time, 8 unless given. Source: docs/contract.md, section 12. */
@@ -28,7 +37,7 @@ export const webhookEndpointSchema = z.strictObject({
 export type WebhookEndpoint = z.infer<typeof webhookEndpointSchema>
 
 const url = z.string().min(1).max(2048)
-const description = z.string().max(512)
+const description = noteText(512)
 const events = z.array(eventType).max(7)
 export const webhookCreateSchema = z.strictObject({
   url,

@@ -6,6 +6,7 @@ import { sessionSchema } from '@pitboss/contracts/objects/session'
 import { manifestType } from '@pitboss/contracts/token-claims'
 import { z } from 'zod'
 import type { AnswerDeps, Handler } from '../http/inbound.ts'
+import { acceptWeights } from '../input/accept-weights.ts'
 import type { ForwardCall } from '../routes/route-entry.ts'
 import { callerOf, callService } from './forward.ts'
 
@@ -83,12 +84,7 @@ export function reportFormat(deps: AnswerDeps, call: ForwardCall): Handler {
 
 /** Whether the Accept header asks for CSV more than for JSON. */
 function wantsCsv(accept: string | undefined): boolean {
-  const weights = new Map<string, number>()
-  for (const range of (accept ?? '').split(',')) {
-    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
-    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2)
-    weights.set(type ?? '', weight === undefined ? 1 : Number(weight) || 0)
-  }
+  const weights = acceptWeights(accept)
   const csv = weights.get('text/csv') ?? 0
   return csv > 0 && csv >= (weights.get('application/json') ?? 0)
 }

@@ -3,7 +3,7 @@ import {
   ledgerChunkMax,
   startReconciliation,
 } from '@pitboss/contracts/calls/reconciliations'
-import { accountMode, instant } from '@pitboss/contracts/primitives'
+import { accountMode, givenInstant } from '@pitboss/contracts/primitives'
 import { invalidField } from '@pitboss/errors/service-error'
 import { type LedgerLine, readLedger } from '@pitboss/ledger/ledger-lines'
 import { newId } from '@pitboss/runtime/new-id'
@@ -15,8 +15,8 @@ import { callerOf } from './forward.ts'
 
 export const orderReconciliationQuery = z.strictObject({
   environment: accountMode.optional(),
-  from: instant,
-  to: instant,
+  from: givenInstant,
+  to: givenInstant,
 })
 
 const linesMax = 200_000

@@ -7,6 +7,7 @@ import { constants, gzip } from 'node:zlib'
 import { ServiceError } from '@pitboss/errors/service-error'
 import Negotiator from 'negotiator'
 import type { Answer, AnswerDeps, Inbound } from '../http/inbound.ts'
+import { acceptWeights } from '../input/accept-weights.ts'
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -91,10 +92,8 @@ export async function servedPage(pages: StaticFiles | null, build: string): Prom
 /** `GET /`: leads a browser to the dashboard; for everybody else there is nothing here. */
 export function createHome() {
   return async ({ raw }: PageRequest): Promise<Answer> => {
-    const wantsPage = (raw.headers.accept ?? '')
-      .split(',')
-      .some((type) => /^\s*text\/html\s*(;|$)/i.test(type))
-    if (!wantsPage) throw new ServiceError('NOT_FOUND')
+    const weight = acceptWeights(raw.headers.accept).get('text/html') ?? 0
+    if (weight === 0) throw new ServiceError('NOT_FOUND')
     return { status: 302, headers: { location: '/dashboard', 'cache-control': 'no-store', vary: 'accept' } }
   }
 }

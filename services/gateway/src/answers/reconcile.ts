@@ -4,14 +4,14 @@ import { toErrorEnvelope } from '@pitboss/errors/service-error'
 import { reconcileChunk, reconcileOurs } from '@pitboss/contracts/calls/wallet'
 import { diffLedger, type Finding } from '@pitboss/ledger/diff-ledger'
 import { readLedger } from '@pitboss/ledger/ledger-lines'
-import { instant } from '@pitboss/contracts/primitives'
+import { givenInstant } from '@pitboss/contracts/primitives'
 import { z } from 'zod'
 import type { Answer, Inbound } from '../http/inbound.ts'
 import { ledgerChunks, ledgerFormat } from '../input/ledger-body.ts'
 import { createLedgerPlaces } from '../limits/ledger-places.ts'
 import { callerOf } from './forward.ts'
 
-export const reconciliationQuery = z.strictObject({ from: instant, to: instant })
+export const reconciliationQuery = z.strictObject({ from: givenInstant, to: givenInstant })
 
 type ReconcileInbound = Inbound<unknown, z.infer<typeof reconciliationQuery>>
 

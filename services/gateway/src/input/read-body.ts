@@ -72,8 +72,9 @@ export function requireJsonContent(request: IncomingMessage): void {
   const type = singleHeader(request, 'content-type')
   if (type === null || !/^application\/json[ \t]*(;|$)/i.test(type))
     throw invalidField('content-type', 'must be application/json')
-  const [, charset = 'utf-8'] = /;[ \t]*charset=[ \t]*"?([^";\s]*)/i.exec(type) ?? []
-  if (!/^utf-?8$/i.test(charset)) throw invalidField('content-type', 'must have the charset utf-8, or none')
+  const charsets = [...type.matchAll(/;[ \t]*charset=[ \t]*"?([^";\s]*)/gi)]
+  if (!charsets.every(([, charset = '']) => /^utf-?8$/i.test(charset)))
+    throw invalidField('content-type', 'must have the charset utf-8, or none')
   requirePlainEncoding(request)
 }
 

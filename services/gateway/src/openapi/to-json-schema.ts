@@ -161,6 +161,7 @@ export function createSchemaWriter(): SchemaWriter {
     const met = new Map<string, Shape>()
     const override = (node: SchemaNode) => {
       if (io === 'input') tellDefault(node)
+      tellFormat(node)
       replaceByVariants(node, (id, shape) => {
         met.set(id, shape)
         return { $ref: `#/components/schemas/${id}` }
@@ -205,6 +206,12 @@ function replaceByVariants(
   if (variants === undefined) return
   for (const key of Object.keys(jsonSchema)) delete jsonSchema[key]
   jsonSchema[variants.by] = [...variants.shapes].map(([id, shape]) => show(id, shape))
+}
+
+/** Says the format that a shape says of itself, beside the names of the shapes. */
+function tellFormat({ zodSchema, jsonSchema }: SchemaNode): void {
+  const { format } = z.globalRegistry.get(zodSchema) ?? {}
+  if (format !== undefined) jsonSchema.format = format
 }
 
 /**

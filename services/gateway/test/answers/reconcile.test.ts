@@ -10,7 +10,7 @@ import { newCredential, startWorld } from '../fixtures/start-world.ts'
 
 const world = await startWorld(t)
 const token = await world.operatorToken()
-const path = `${world.url}/v1/reports/reconciliation?from=2026-11-19T00:00:00Z&to=2026-11-20T00:00:00Z`
+const path = `${world.url}/v1/reports/reconciliation?from=2026-11-19T05:30%2B05:30&to=2026-11-20t00:00:00z`
 const row = (id: string, amount = '1.00') => ({
   transaction_id: id,
   type: 'BET',

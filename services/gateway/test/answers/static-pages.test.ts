@@ -37,7 +37,8 @@ await t.test('the root leads who asks for a page to the dashboard, and is nothin
     'a/b, Text/HTML;q=0.1',
   ])
     t.match(await home(inbound('', { accept })), { status: 302, headers: { location: '/dashboard' } }, accept)
-  for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }])
+  const refusing = { accept: 'text/html;q=0, */*' }
+  for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }, refusing])
     await t.rejects(home(inbound('', headers)), { code: 'NOT_FOUND' })
 })
 

@@ -2,13 +2,14 @@ import { amount } from '@pitboss/contracts/primitives'
 import t from 'tap'
 import { ask, type AskOptions } from '../fixtures/ask.ts'
 import { startWorld } from '../fixtures/start-world.ts'
-import { ids } from '../fixtures/test-ids.ts'
+import { filledPath, ids } from '../fixtures/test-ids.ts'
 
 const world = await startWorld(t)
 const { url } = world
 const token = await world.operatorToken()
 const player = await world.playerToken()
 const user = await world.userToken()
+const filledUrl = (path: string) => `${url}${filledPath(path)}`
 const deep = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`
 const session = { player_id: 'p', game: 'dice', currency: 'EUR' }
 const bytes = (...parts: (string | number[])[]) =>
@@ -61,6 +62,22 @@ const badBodies: [name: string, raw: string | Uint8Array<ArrayBuffer>, path: str
   ['too long a player', JSON.stringify({ ...session, player_id: 'x'.repeat(129) }), 'player_id'],
   ['an empty player', JSON.stringify({ ...session, player_id: '' }), 'player_id'],
   ['a script address', JSON.stringify({ ...session, return_url: 'javascript:alert(1)' }), 'return_url'],
+  ...[
+    'https://op.example\\@evil.example/',
+    'https://@op.example/',
+    'https://op.example/a\tb',
+    'https://op.example/ ',
+    'https://op.example/\u202e',
+  ].map((return_url): [string, string, string] => [
+    `the address ${return_url}`,
+    JSON.stringify({ ...session, return_url }),
+    'return_url',
+  ]),
+  ...['en-US-en-US', 'en-a', 'deutsch-', 'en--us', 'x'].map((language): [string, string, string] => [
+    `the language ${language}`,
+    JSON.stringify({ ...session, language }),
+    'language',
+  ]),
   ['metadata that is no text', JSON.stringify({ ...session, metadata: { a: 1 } }), 'metadata.a'],
 ]
 
@@ -75,6 +92,40 @@ await t.test('a body that is not right is VALIDATION_ERROR naming the path', asy
   }
 })
 
+await t.test('a name is one line, a note may have several, and neither acts on who reads it', async (t) => {
+  const notes = [
+    ['POST', `${url}/v1/players/p1/stop`, token, (reason: string) => ({ reason })],
+    ['PUT', `${url}/v1/players/p1/limits`, token, (reason: string) => ({ reason, limits: [] })],
+    [
+      'PATCH',
+      filledUrl('/v1/dashboard/webhooks/{webhook_id}'),
+      user,
+      (description: string) => ({ description }),
+    ],
+    ['PATCH', filledUrl('/v1/dashboard/flags/{flag_id}'), user, (note: string) => ({ note })],
+  ] as const
+  const names = [
+    ['PATCH', `${url}/v1/dashboard/business`, user, (name: string) => ({ name })],
+    ['POST', `${url}/v1/dashboard/brands`, user, (name: string) => ({ name })],
+  ] as const
+  const acting = ['a\u001b[2K', 'a\u009b', 'a\u007f', 'a\u202eb', 'a\u2066b', 'a\u061cb', 'a\u2028b', 'a\rb']
+  for (const [method, path, token, bodyOf] of [...notes, ...names])
+    for (const text of acting)
+      t.match(
+        await ask(path, { method, token, body: bodyOf(text) }),
+        { status: 422 },
+        `${path} ${encodeURIComponent(text)}`,
+      )
+  for (const [method, path, token, bodyOf] of notes)
+    t.match(await ask(path, { method, token, body: bodyOf('one\ntwo\r\n\tthree') }), { status: 200 }, path)
+  for (const [method, path, token, bodyOf] of names)
+    t.match(
+      await ask(path, { method, token, body: bodyOf('one\ntwo') }),
+      { status: 422, paths: ['name'] },
+      path,
+    )
+})
+
 await t.test('every offending path is named', async (t) => {
   const body = { player_id: 1, game: 2, currency: 'eur', x: 1, y: 2 }
   const { paths } = await ask(`${url}/v1/sessions?z=1`, { method: 'POST', token, body })
@@ -86,6 +137,10 @@ await t.test('what is at the edge is taken', async (t) => {
     ` \n${JSON.stringify(session)}\t `,
     JSON.stringify({ ...session, player_id: '😀', metadata: { constructor: 'Ada', toString: 'x' } }),
     JSON.stringify({ ...session, player_id: 'x'.repeat(128) }).padEnd(65_536),
+    ...['pt_BR', 'zh-Hant-TW', 'zh-cmn-Hans-CN', 'de-CH-1996', 'sr-Latn-RS-u-ca-gregory-x-a', 'es-419'].map(
+      (language) => JSON.stringify({ ...session, language }),
+    ),
+    JSON.stringify({ ...session, return_url: 'http://localhost:3000/lobby?from=a%20b#x@y' }),
     JSON.stringify({ ...session, player_id: '\u{10000}\ud83d\ude00' }),
   ]
   for (const raw of bodies)
@@ -102,6 +157,7 @@ await t.test('only plain JSON is taken', async (t) => {
     'application/jsonp',
     'application/json; charset=latin1',
     'application/json; version=1; charset=iso-8859-1',
+    'application/json; charset=utf-8; charset=iso-8859-1',
   ]
   const more = [
     'application/json, text/plain',

@@ -4,6 +4,8 @@ import { webhookPatchSchema } from '@pitboss/contracts/objects/webhook'
 import t from 'tap'
 import { z } from 'zod'
 import { withoutNulls } from '../../src/input/without-nulls.ts'
+import { exampleOf } from '../../src/openapi/example-of.ts'
+import { toJsonSchema } from '../../src/openapi/to-json-schema.ts'
 import { routeTable } from '../../src/routes/route-table.ts'
 
 const post = { clears: false }
@@ -53,4 +55,46 @@ t.test('every body of the API may say its optional fields as null', async (t) =>
       .error?.issues.filter(({ path: at }) => String(at[0]) in nulls)
     t.strictSame(offending ?? [], [], `${method} ${path}`)
   }
+})
+
+type Shape = Readonly<Record<string, unknown>>
+const shape = z.record(z.string(), z.unknown())
+const fieldsOf = (of: Shape) => Object.entries(z.record(z.string(), shape).catch({}).parse(of.properties))
+const kindsOf = (of: Shape) =>
+  z
+    .array(shape)
+    .catch([])
+    .parse(of.oneOf ?? of.anyOf)
+
+/** A value of a shape, at each depth with every field that may be left out, as null or as a value. */
+function filled(of: Shape, nulls: boolean): unknown {
+  const [first] = kindsOf(of)
+  if (first !== undefined) return filled(first, nulls)
+  if (of.type === 'array') return [filled(shape.parse(of.items), nulls)]
+  if (of.type !== 'object' || of.properties === undefined) return exampleOf(of, 'x')
+  const required = z.array(z.string()).catch([]).parse(of.required)
+  return Object.fromEntries(
+    fieldsOf(of).flatMap(([name, field]) => {
+      if (required.includes(name) || fieldsOf(field).length > 0) return [[name, filled(field, nulls)]]
+      return nulls ? [[name, null]] : []
+    }),
+  )
+}
+
+t.test('a body with its nulls is the body without them, at every depth and of every kind', async (t) => {
+  const inner: string[] = []
+  for (const { method, path, shapes } of routeTable) {
+    const { body } = shapes
+    if (body === null || typeof body === 'string') continue
+    const whole = toJsonSchema(body, 'input')
+    for (const kind of kindsOf(whole).length > 0 ? kindsOf(whole) : [whole]) {
+      const [nulls, without] = [filled(kind, true), filled(kind, false)]
+      const clears = { clears: method === 'PATCH' }
+      const nullable = JSON.stringify(kind).includes('"null"')
+      if (clears.clears && nullable) continue
+      t.strictSame(withoutNulls(body, nulls, clears), without, `${method} ${path}`)
+      if (/\{.*\{.*null/.test(JSON.stringify(nulls))) inner.push(path)
+    }
+  }
+  t.ok(inner.includes('/v1/sessions'), inner.join())
 })

@@ -171,6 +171,31 @@ await t.test('every number has bounds', (t) => {
   t.end()
 })
 
+await t.test('a time is a date-time, and no field of a body has a default', (t) => {
+  const bodies = operations.flatMap(({ name, one }) => {
+    const { schema } = one.requestBody?.content[json] ?? {}
+    const text = JSON.stringify(schema ?? {})
+    const named = [...text.matchAll(/schemas\/(\w+)"/g)].map(([, id = '']) => built.components.schemas[id])
+    return [{ name, schema: [schema, ...named] }]
+  })
+  for (const { name, schema } of bodies) {
+    const values = (key: string) => valuesAt(schema, key)
+    t.strictSame(
+      values('default').map(({ at }) => at),
+      [],
+      name,
+    )
+    for (const field of ['from', 'to', 'until', 'expires_at'])
+      for (const { value, at } of values(field)) t.match(value, { format: 'date-time' }, `${name} ${at}`)
+  }
+  const times = ['POST /v1/free-bets', 'POST /v1/dashboard/webhooks/{webhook_id}/replay']
+  t.strictSame(
+    bodies.filter(({ name, schema }) => times.includes(name) && valuesAt(schema, 'format').length > 0).length,
+    times.length,
+  )
+  t.end()
+})
+
 type Met = {
   readonly at: string
   readonly value: unknown

@@ -27,8 +27,8 @@ export type Storage = {
   readonly db: Db
   readonly client: MongoClient
   /**
-   * Runs `work` on a connection of its own that waits for an answer for as long as it takes: an index of a
-   * large collection is built for hours.
+   * Runs `work` on connections of its own that wait for an answer for as long as it takes: an index of a
+   * large collection is built for hours. There are two, so that one can ask how far the other one's work is.
    */
   readonly patiently: <Result>(work: (db: Db) => Promise<Result>) => Promise<Result>
   /** Whether the database answers, within 3 s. Never rejects. */
@@ -93,7 +93,7 @@ export async function connectStorage({
       ...common,
       writeConcern: { w: 'majority', journal: true },
       socketTimeoutMS: 0,
-      maxPoolSize: 1,
+      maxPoolSize: 2,
     })
     try {
       return await work(own.db(database))

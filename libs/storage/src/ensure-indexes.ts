@@ -1,6 +1,7 @@
 import { type Db, type Document, type IndexDescription, MongoServerError } from 'mongodb'
 import type { Logger } from 'pino'
-import { z } from 'zod'
+import { readBuilds } from './index-builds.ts'
+import { differenceOf, readIndexes } from './read-indexes.ts'
 
 /** One index as a service declares it. */
 export type IndexDeclaration = {
@@ -13,11 +14,13 @@ export type IndexDeclaration = {
   readonly retired?: boolean
 }
 
+/** The indexes of a database, by collection. */
+export type IndexDeclarations = Readonly<Record<string, readonly IndexDeclaration[]>>
+
 /** How often a build under way is logged. Source: ours. */
 const progressEveryMs = 10_000
 const namespaceExists = 48
 const indexNotFound = 27
-const unknownField = 40_415
 
 /**
  * Makes the declared collections and indexes. Repeating it, also from two replicas at once, changes nothing.
@@ -25,13 +28,15 @@ const unknownField = 40_415
  * is joined and waited for. So give it a connection without a time-out (`patiently`). What is built is
  * logged, every ten seconds. An index that is not declared is logged, so that a version which lacks it can be
  * started again. On a sharded cluster the log names the collections that must stay unsharded.
+ * @param options.drops false leaves indexes of an earlier release, whose replicas may still run
  * @throws Error naming the index when one of that name exists with another definition, or when a unique one
  * exists that is not declared: what may be written rests on those, so a person must resolve it.
  */
 export async function ensureIndexes(
   db: Db,
-  declarations: Readonly<Record<string, readonly IndexDeclaration[]>>,
+  declarations: IndexDeclarations,
   logger?: Pick<Logger, 'warn' | 'info'>,
+  { drops = true }: { drops?: boolean } = {},
 ): Promise<void> {
   const { msg } = await db.command({ hello: 1 })
   if (msg === 'isdbgrid') logger?.warn({ collections: unshardable(declarations) }, 'database.keep-unsharded')
@@ -51,7 +56,7 @@ export async function ensureIndexes(
       await buildIndexes(db, collection, absent, { there: there.has(collection), logger })
       refuseDrift(collection, indexes, await readIndexes(db, collection))
     }
-    const retired = indexes.filter((index) => index.retired === true && names.has(index.name))
+    const retired = indexes.filter((index) => drops && index.retired === true && names.has(index.name))
     for (const { name } of retired) await dropIndex(db, collection, name)
   }
 }
@@ -64,43 +69,33 @@ async function ensureCollection(db: Db, name: string): Promise<void> {
   }
 }
 
-const listed = z.object({
-  cursor: z.object({ firstBatch: z.array(z.looseObject({ spec: z.looseObject({}).optional() })) }),
-})
-
-/**
- * The collection's indexes, and which of them are being built; it has at most 64, which are one batch.
- * DocumentDB refuses to be asked for builds, and has none that it lists: it makes an index in one
- * transaction.
- */
-async function readIndexes(db: Db, collection: string): Promise<(Document & { isBuilding: boolean })[]> {
-  const list = { listIndexes: collection, cursor: {} }
-  const answer = await db.command({ ...list, includeBuildUUIDs: true }).catch((error: unknown) => {
-    if (!(error instanceof MongoServerError) || error.code !== unknownField) throw error
-    return db.command(list)
-  })
-  // A ready index is its own description; around that of another one stands the build's id.
-  return listed
-    .parse(answer)
-    .cursor.firstBatch.map(({ spec, ...index }) => ({ ...(spec ?? index), isBuilding: spec !== undefined }))
-}
-
 /** Builds them, or joins their builds; of a collection that was there before it logs how long that takes. */
 async function buildIndexes(
   db: Db,
   collection: string,
   absent: readonly IndexDeclaration[],
-  { there, logger }: { there: boolean; logger: Pick<Logger, 'info'> | undefined },
+  { there, logger }: { there: boolean; logger: Pick<Logger, 'warn' | 'info'> | undefined },
 ): Promise<void> {
   const startedAtMs = performance.now()
   const fields = { collection, indexes: absent.map(({ name }) => name) }
-  const say = (event: string) =>
-    logger?.info({ ...fields, elapsed_s: Math.round((performance.now() - startedAtMs) / 1000) }, event)
-  const progress = setInterval(() => say('database.indexes-building'), progressEveryMs)
+  let isOver = false
+  const say = (event: string, more: object = {}) =>
+    logger?.info(
+      { ...fields, elapsed_s: Math.round((performance.now() - startedAtMs) / 1000), ...more },
+      event,
+    )
+  const sayProgress = async () => {
+    const progress = (await readBuilds(db)).get(collection)
+    if (!isOver) say('database.indexes-building', progress)
+  }
+  const saying = setInterval(() => {
+    sayProgress().catch((err: unknown) => logger?.warn({ ...fields, err }, 'database.build-unseen'))
+  }, progressEveryMs)
   try {
     await db.collection(collection).createIndexes(absent.map(toIndexDescription))
   } finally {
-    clearInterval(progress)
+    isOver = true
+    clearInterval(saying)
   }
   if (there) say('database.indexes-built')
 }
@@ -123,7 +118,7 @@ function isKnown(name: string, declared: readonly IndexDeclaration[]): boolean {
 }
 
 /** A unique index holds over one shard alone unless the shard key is its prefix, which none of ours has. */
-function unshardable(declarations: Readonly<Record<string, readonly IndexDeclaration[]>>): string[] {
+function unshardable(declarations: IndexDeclarations): string[] {
   return Object.keys(declarations).filter((name) =>
     declarations[name]?.some(({ unique, retired }) => unique === true && retired !== true),
   )
@@ -143,26 +138,8 @@ function refuseDrift(
       if (index.unique !== true) continue
       throw new Error(`unique index ${collection}.${name} exists but is not declared`)
     }
-    const difference = differing(wanted, index)
+    const difference = differenceOf(wanted, index)
     if (difference !== null)
       throw new Error(`index ${collection}.${name} differs from its declaration in ${difference}`)
   }
-}
-
-function differing(wanted: IndexDeclaration, present: Document): string | null {
-  if (canonical(wanted.key) !== canonical(present.key)) return 'key'
-  if ((wanted.unique ?? false) !== (present.unique ?? false)) return 'unique'
-  if (canonical(wanted.partialFilterExpression) !== canonical(present.partialFilterExpression)) {
-    return 'partialFilterExpression'
-  }
-  if (canonical(wanted.expireAfterSeconds) !== canonical(present.expireAfterSeconds))
-    return 'expireAfterSeconds'
-  return null
-}
-
-/** Key order counts in an index, so it is kept; numbers of any width are alike. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value ?? null, (_, field: unknown) =>
-    typeof field === 'bigint' ? Number(field) : field,
-  )
 }

@@ -53,6 +53,7 @@ function parseManifests(text: string): Manifest[] {
 export async function renderOverlay(overlay: (typeof overlays)[number]): Promise<Manifest[]> {
   const parts = await Promise.all([
     renderFolder(`overlays/${overlay}/topology`),
+    renderFolder(`overlays/${overlay}/indexes`),
     renderFolder(`overlays/${overlay}`),
   ])
   return parts.flat()

@@ -9,6 +9,7 @@ export const snapshotFile = fileURLToPath(new URL('../snapshots/production.yaml'
 export async function takeSnapshot(): Promise<string> {
   const manifests = [
     ...(await renderFolder('overlays/production/topology')),
+    ...(await renderFolder('overlays/production/indexes')),
     ...(await renderFolder('overlays/production')),
   ]
   return manifests.map((manifest) => stringify(manifest, { lineWidth: 0 })).join('---\n')

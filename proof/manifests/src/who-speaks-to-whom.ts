@@ -1,4 +1,4 @@
-import { serviceNames, storedServices } from './services.ts'
+import { indexJobs, serviceNames, storedServices } from './services.ts'
 
 /** A connection that the product needs: who opens it, to whom, at which port. */
 export type Connection = {
@@ -20,11 +20,11 @@ const speakers = [...serviceNames, 'ops']
 export const whoSpeaksToWhom: readonly Connection[] = [
   { from: 'edge', to: 'gateway', port: 8080 },
   ...each(speakers, 'nats', 4222),
-  ...each(storedServices, 'mongodb', 27_017),
+  ...each([...storedServices, ...indexJobs], 'mongodb', 27_017),
   // By libs/outbound: port 443, ports from 1024, and for test wallets and endpoints port 80.
   ...[80, 443, 1024, 8443, 65_535].flatMap((port) => each(['wallet-bridge', 'webhooks'], 'internet', port)),
   ...serviceNames.map((to) => ({ from: 'monitoring', to, port: 9090 })),
-  ...[...speakers, 'nats', 'mongodb'].map((from) => ({
+  ...[...speakers, ...indexJobs, 'nats', 'mongodb'].map((from) => ({
     from,
     to: 'dns',
     port: 53,

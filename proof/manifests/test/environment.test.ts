@@ -6,7 +6,7 @@ import { environmentProblems } from '../src/environment-problems.ts'
 import { environmentOf } from '../src/environment-of.ts'
 import { type Manifest, overlays, renderOverlay } from '../src/render-folder.ts'
 import { configs, serviceNames, storedServices } from '../src/services.ts'
-import { workloadsOf } from '../src/workloads.ts'
+import { hasLabels, workloadsOf } from '../src/workloads.ts'
 import { breakManifest } from './fixtures/break-manifest.ts'
 import { sampleSecrets } from './fixtures/sample-secrets.ts'
 
@@ -74,6 +74,40 @@ t.test('both parts of an overlay speak to one NATS', async (t) => {
     t.equal(new Set(urls.filter((url) => url !== null)).size, 1, overlay)
   }
 })
+
+t.test(
+  'a Job that builds indexes looks where its service does, and its pods are nobody else’s',
+  async (t) => {
+    const ranges = (policies: readonly Manifest[], name: RegExp) => [
+      ...JSON.stringify(policies.filter(({ metadata }) => name.test(metadata.name))).matchAll(
+        /"cidr":"([^"]+)"/g,
+      ),
+    ]
+    for (const overlay of overlays) {
+      const manifests = await renderOverlay(overlay)
+      const workloads = new Map(workloadsOf(manifests).map((workload) => [workload.name, workload]))
+      const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy')
+      const [jobs, services] = [/^indexes-reach/, /^owners-reach/].map((name) => ranges(policies, name))
+      t.strictSame(
+        jobs?.map(([, range]) => range),
+        services?.map(([, range]) => range),
+        overlay,
+      )
+      for (const name of storedServices) {
+        const [job, service] = [workloads.get(`${name}-indexes`), workloads.get(name)]
+        const [jobs, serves] = [job, service].map((one) => one?.pod.containers[0])
+        t.ok(jobs && serves, name)
+        if (job === undefined || service === undefined || !jobs || !serves) continue
+        t.equal(jobs.image, serves.image, 'of one build')
+        const [environment, own] = [jobs, serves].map((one) => environmentOf(one, manifests, sampleSecrets))
+        for (const variable of ['MONGODB_URL', 'PITBOSS_DATABASE_PREFIX', 'NODE_ENV', 'NODE_EXTRA_CA_CERTS'])
+          t.equal(environment?.[variable], own?.[variable], `${name}: ${variable}`)
+        // Budgets and scalers of the service count what has its labels.
+        t.notOk(hasLabels(job.labels, service.spec.selector?.matchLabels ?? {}), name)
+      }
+    }
+  },
+)
 
 t.test('each service has a login, a master key and a NATS key of its own', async (t) => {
   const manifests = await renderOverlay('production')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -14,7 +14,7 @@ import t from 'tap'
 import { z } from 'zod'
 import { environmentOf } from '../src/environment-of.ts'
 import { renderOverlay } from '../src/render-folder.ts'
-import { serviceNames } from '../src/services.ts'
+import { serviceNames, storedServices } from '../src/services.ts'
 import { whoSpeaksToWhom } from '../src/who-speaks-to-whom.ts'
 import { type Workload, workloadsOf } from '../src/workloads.ts'
 import { remotePorts } from './fixtures/remote-ports.ts'
@@ -48,7 +48,7 @@ function start(workload: Workload | undefined, folder: string, more: Record<stri
   const container = workload?.pod.containers[0]
   assert(container)
   const app = join(base, workload?.name ?? '')
-  collectProduction(root, folder, app)
+  if (!existsSync(app)) collectProduction(root, folder, app)
   const { NATS_NKEY_SEED: _, ...environment } = environmentOf(container, manifests, sampleSecrets)
   const [, ...words] = [...container.command, ...container.args].map((word) => word.replace('/app', app))
   const child = spawn(process.execPath, words, {
@@ -94,6 +94,22 @@ await t.test('the Job makes the streams from its image', async (t) => {
   const args = workloads.get('topology')?.pod.containers[0]?.args ?? []
   const { code } = await runOps(args.map((word) => (word === '3' ? '1' : word)))
   t.equal(code, 0)
+})
+
+await t.test('each Job that builds indexes does so from its service’s image, and once more', async (t) => {
+  for (const name of storedServices) {
+    const [job, service] = [workloads.get(`${name}-indexes`), workloads.get(name)]
+    assert(job && service)
+    for (const what of ['makes them', 'finds them']) {
+      const more = { MONGODB_URL: mongodbUrl, PITBOSS_DATABASE_PREFIX: databasePrefix }
+      const child = start({ ...job, name }, `services/${name}`, more)
+      assert(child.stdout)
+      const [printed] = await Promise.all([text(child.stdout), once(child, 'exit')])
+      t.equal(child.exitCode, 0, `${name} ${what}`)
+      t.match(printed, /"state":"there"/, name)
+      t.notMatch(printed, /"state":"missing"/, name)
+    }
+  }
 })
 
 await t.test('all five run from their images, as their user, and end when they are told', async (t) => {

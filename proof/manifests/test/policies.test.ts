@@ -50,6 +50,31 @@ t.test('what a policy is there for is refused', async (t) => {
   }
 })
 
+t.test('a Job that builds indexes has the login of its service, and no other key of it', async (t) => {
+  const manifests = await renderOverlay('production')
+  const reference = `${container}.env.0.valueFrom.secretKeyRef`
+  const cases: [string, unknown, RegExp][] = [
+    [`${reference}.name`, 'auth-secrets', /its own Secret/],
+    [`${reference}.key`, 'PITBOSS_MASTER_KEYS', /its own Secret/],
+    [`${container}.env.0.name`, 'PITBOSS_MASTER_KEYS', /its own Secret/],
+    [
+      `${container}.image`,
+      `registry.example.com/pitboss/auth@sha256:${'0'.repeat(64)}`,
+      /the image of its name/,
+    ],
+    ['spec.template.spec.serviceAccountName', 'rounds', /account of its name/],
+  ]
+  for (const [path, value, message] of cases) {
+    const broken = breakManifest(manifests, 'Job/rounds-indexes', path, value)
+    const said = evaluatePolicies(policies, broken).map((refusal) => `${refusal.what}: ${refusal.message}`)
+    t.match(said.join('; '), message, path)
+    t.ok(
+      said.every((text) => text.startsWith('Job/rounds-indexes')),
+      'and nothing else',
+    )
+  }
+})
+
 type Change = (pod: Record<string, unknown>, container: Record<string, unknown>) => void
 
 /** One breach for each rule about pods; the container is an init or ephemeral one, too. */

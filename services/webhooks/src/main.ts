@@ -1,5 +1,9 @@
 import { bootService } from '@pitboss/runtime/run-service'
+import { runIndexVerb } from '@pitboss/storage/run-index-verb'
 import { startWebhooks } from './app.ts'
 import { configSchema } from './config.ts'
+import { indexes } from './storage/indexes.ts'
 
-await bootService({ name: 'webhooks', schema: configSchema, start: startWebhooks })
+const args = process.argv.slice(2)
+if (args.length > 0) process.exitCode = await runIndexVerb({ service: 'webhooks', indexes, args })
+else await bootService({ name: 'webhooks', schema: configSchema, start: startWebhooks })

@@ -13,7 +13,12 @@ import { createProgress, type Progress, toProcess } from './output.ts'
 import { readPerson, readReason } from './read-flags.ts'
 import { UsageError } from './failures.ts'
 
-const connection = z.looseObject({ nats_url: z.string(), nats_nkey_seed: z.string().optional() })
+const connection = z.looseObject({
+  nats_url: z.string(),
+  nats_nkey_seed: z.string().optional(),
+  mongodb_url: z.string().optional(),
+  database_prefix: z.string().optional(),
+})
 const common = z.looseObject({
   json: z.boolean().default(false),
   dataDir: z.string().optional(),
@@ -28,6 +33,8 @@ type Order = { by: string; reason: string | null; dryRun: boolean }
 /** The parts that a verb works with. */
 export type OpsRun = {
   bus: Bus
+  /** Where the services' databases are; null where nothing says so. No verb connects to it itself. */
+  database: { url: string; prefix: string } | null
   json: boolean
   order: Order
   /** The result: one JSON value with `--json`, else the text. */
@@ -99,7 +106,8 @@ export async function runOps(command: Command, work: (run: OpsRun) => Promise<vo
   const { json, dataDir, yes, dryRun, reason, by } = common.parse(command.opts())
   const isOrder = !dryRun && command.options.some(({ long }) => long === '--by')
   const order = { by: by ?? personOf(process.env, isOrder), reason: reason ?? null, dryRun }
-  const { nats_url: url, nats_nkey_seed: nkeySeed } = findConnection(dataDir)
+  const found = findConnection(dataDir)
+  const { nats_url: url, nats_nkey_seed: nkeySeed, mongodb_url: databaseUrl } = found
   const logger = pino({ level: 'error' }, pino.destination(2))
   const bus = await connectBus({ url, nkeySeed, service: 'ops', logger, patient: false }).catch(
     (cause: unknown) => {
@@ -114,6 +122,8 @@ export async function runOps(command: Command, work: (run: OpsRun) => Promise<vo
   try {
     await work({
       bus,
+      database:
+        databaseUrl === undefined ? null : { url: databaseUrl, prefix: found.database_prefix ?? 'pitboss' },
       json,
       order,
       show: (value, text) => writeOut(json ? `${shownJson(value)}\n` : `${shown(text)}\n`),
@@ -162,9 +172,17 @@ function personOf({ PITBOSS_OPS_BY, NODE_ENV }: NodeJS.ProcessEnv, isOrder: bool
 
 /** `NATS_URL` and `NATS_NKEY_SEED` (in an image), else what the stack of the data folder wrote down. */
 function findConnection(dataDir: string | undefined): z.infer<typeof connection> {
-  const { NATS_URL, NATS_NKEY_SEED, PITBOSS_DATA_DIR } = process.env
+  const { NATS_URL, PITBOSS_DATA_DIR } = process.env
   if (dataDir === undefined && NATS_URL !== undefined && NATS_URL !== '') {
-    return { nats_url: NATS_URL, ...(NATS_NKEY_SEED === undefined ? {} : { nats_nkey_seed: NATS_NKEY_SEED }) }
+    const given = {
+      nats_url: NATS_URL,
+      nats_nkey_seed: process.env.NATS_NKEY_SEED,
+      mongodb_url: process.env.MONGODB_URL,
+      database_prefix: process.env.PITBOSS_DATABASE_PREFIX,
+    }
+    return connection.parse(
+      Object.fromEntries(Object.entries(given).filter(([, text]) => text !== undefined && text !== '')),
+    )
   }
   const path = join(dataDir ?? PITBOSS_DATA_DIR ?? '.pitboss', 'connection.json')
   let text: string

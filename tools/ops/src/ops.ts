@@ -4,6 +4,7 @@ import { consumerCommands, parkedCommands } from './commands/consumer-commands.t
 import { deliveryCommands } from './commands/delivery-commands.ts'
 import { doctorCommand } from './commands/doctor-command.ts'
 import { eventCommands } from './commands/event-commands.ts'
+import { indexCommands } from './commands/index-commands.ts'
 import { movementCommands } from './commands/movement-commands.ts'
 import { approvalCommands, operatorCommands, userCommands } from './commands/operator-commands.ts'
 import { playerCommands } from './commands/player-commands.ts'
@@ -34,6 +35,7 @@ const groups = [
   statusCommand,
   doctorCommand,
   topologyCommands,
+  indexCommands,
 ]
 
 /**

@@ -38,6 +38,8 @@ export type StackOptions = {
   /** How much the stream of events keeps. */
   events: EventsBounds
   logLevel: string
+  /** What the names of the services' databases begin with. */
+  databasePrefix: string
   /**
    * The folder with the entry files of services that a proof starts in another way; null for the product's
    * own.
@@ -125,6 +127,7 @@ export function readStackOptions(
     allowLoopback: { webhooks, wallets },
     events: eventsBounds(settings),
     logLevel: settings.PITBOSS_LOG_LEVEL,
+    databasePrefix: settings.PITBOSS_DATABASE_PREFIX,
     entries: settings.PITBOSS_SERVICE_ENTRIES ?? null,
   }
 }

@@ -126,6 +126,8 @@ export async function startStack(
       nats_url: nats.url,
       ...(nats.seeds.ops === undefined ? {} : { nats_nkey_seed: nats.seeds.ops }),
       ...(nats.monitorUrl === undefined ? {} : { nats_monitor_url: nats.monitorUrl }),
+      mongodb_url: mongodb.url,
+      database_prefix: options.databasePrefix,
     })
 
     const urls = { mongodbUrl: mongodb.url, natsUrl: nats.url }

@@ -30,6 +30,12 @@ t.test('a reference makes one grant, for ever', async (t) => {
   t.equal(first?.reference, 'spring/p')
   t.same(await grant({ stake: '1' }), first, 'written otherwise')
   t.same(await grant({}, { idempotencyKey: 'tomorrow' }), first, 'under a key of its own')
+  const keyed = { idempotencyKey: 'tomorrow' }
+  t.equal(
+    await codeOf(grant({ reference: 'spring/r' }, keyed)),
+    'CONFLICT',
+    'which is of that body from then on',
+  )
   const others = [{ player_id: 'q' }, { count: 3 }, { stake: '2.00' }, { game: 'mines' }, { currency: 'EUR' }]
   for (const other of [...others, { expires_at: '2030-01-01T00:00:00Z' }]) {
     t.equal(await codeOf(grant(other)), 'CONFLICT', JSON.stringify(other))

@@ -52,7 +52,11 @@ export function createFreeBets({
     const earlier = earlierId === null ? null : await grants.find(scope, earlierId)
     if (earlier !== null) return earlier
     const named = body.reference === undefined ? null : await grants.findReferenced(scope, body.reference)
-    if (named !== null) return sameGrant(named, body)
+    if (named !== null) {
+      sameGrant(named, body)
+      await keys.claim(caller, creation, () => named._id)
+      return named
+    }
 
     const { stake, expiresAt } = await check(caller, body, now)
     const made: GrantDocument = {

@@ -71,8 +71,7 @@ function addWin(round: RoundState, { win, outcome }: Extract<AddMessage, { type:
   if (round.winsMax !== undefined && payout > round.winsMax) {
     const most = `${formatAmount(round.winsMax, round.currency)} ${round.currency}`
     return refuse('BET_LIMIT_EXCEEDED', {
-      path: 'amount',
-      message: `must not bring the wins of the round above ${most}, the greatest payout that the account has set`,
+      message: `The wins of the round would be above ${most}, the greatest payout that the account has set.`,
     })
   }
   if (!win.final) return { ...round, wins, outcome: outcome ?? round.outcome }

@@ -34,8 +34,9 @@ export type ChargedRound = Pick<RoundState, 'id' | 'status' | 'stakes' | 'wins'>
 
 /**
  * The book after what is known of its rounds. A stake whose intent was taken back, or that was refused or
- * given back, has never counted; a round that is over counts with what it took and paid, in the periods in
- * which its first stake was charged. All others stay charged. Sums of the period before the last are dropped.
+ * given back, has never counted. Of a round that is over each stake counts in the periods in which it was
+ * charged, and what was paid in those of the first. All others stay charged. Sums of the period before the
+ * last are dropped.
  * @param rounds the rounds of the charges, read after the book; one that is missing was taken back, since a
  * stake is charged after its round was stored
  */
@@ -62,12 +63,12 @@ function sumsOf(round: ChargedRound, all: readonly Charge[]): Sum[] {
   const own = all.filter(({ roundId }) => roundId === round.id)
   // Earlier releases could charge a stake several times.
   const charges = own.filter((charge, at) => own.findIndex((one) => isOfStake(one, charge)) === at)
-  const [first] = charges
-  if (first === undefined) return []
-  const stakes = charges.reduce((sum, charge) => sum + (stakeOf(round, charge) ?? 0n), 0n)
-  const { payouts } = roundTotals(round)
-  const { currency, at } = first
-  return periods.map((period) => ({ currency, period, from: periodAt(period, at).from, stakes, payouts }))
+  return charges.flatMap((charge, index) => {
+    const { currency, at } = charge
+    const stakes = stakeOf(round, charge) ?? 0n
+    const payouts = index === 0 ? roundTotals(round).payouts : 0n
+    return periods.map((period) => ({ currency, period, from: periodAt(period, at).from, stakes, payouts }))
+  })
 }
 
 function addSum(sums: readonly Sum[], more: Sum): readonly Sum[] {

@@ -111,6 +111,28 @@ t.test('of a loss what was won is taken off, once, in the period of the stake', 
   t.equal(usedOf(late, lossOf(0n), now), -150n, 'a round that ends after midnight counts on its day')
 })
 
+t.test(
+  'each stake of a round counts on the day on which it was asked for, also once the round is over',
+  async (t) => {
+    const tomorrow = at('2026-11-26T00:00:01.000Z')
+    const [first, second] = [stakeOf('a', 'TAKEN', 100n), stakeOf('b', 'TAKEN', 50n)]
+    const charged = bookOf('a').charges.flatMap((charge) => [
+      charge,
+      { ...charge, transactionId: 'b', minor: 50n, at: tomorrow },
+    ])
+    const book = { charges: charged, sums: [] }
+    const round = { id: 'a', stakes: [first, second], wins: [paid(30n)] }
+    const used = (status: 'OPEN' | 'SETTLED', time: Date, limit = lossOf(1000n)) =>
+      usedOf(settleCharges(book, [{ ...round, status }], tomorrow), limit, time)
+    const ofStakes = lossOf(1000n, { kind: 'stake' })
+    t.equal(used('OPEN', tomorrow), 50n)
+    t.equal(used('SETTLED', tomorrow, ofStakes), 50n)
+    t.equal(used('SETTLED', now, ofStakes), 100n)
+    t.equal(used('SETTLED', tomorrow), 50n, 'what was won is taken off where the round began')
+    t.equal(used('SETTLED', now), 70n)
+  },
+)
+
 t.test('a stake may use up a limit and not go beyond it', async (t) => {
   const [limit, book] = [lossOf(300n), bookOf('a', 'b')]
   const stake = (minor: bigint, currency = 'USD') => exceededLimit([limit], book, { currency, minor }, now)

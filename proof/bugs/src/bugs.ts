@@ -52,6 +52,9 @@ const foundSimulated = {
     'what counts towards a limit is written over what another stake has just written',
   'rounds.payout-half-up': 'a payout is rounded half up to the minor unit, not cut',
   'rounds.mines-beyond-max-payout': 'a board of mines never stops at the greatest payout',
+  'rounds.operator-stakes-unlimited': "stakes that the operator's server places are held to no limit",
+  'rounds.limit-period-elsewhere': 'the periods of limits end an hour after midnight',
+  'rounds.brand-lost': 'a round loses the brand of its session',
   'rounds.stop-answered-first': 'a stop is answered before it has closed the sessions of its player',
   'rounds.pace-looked-at-first':
     'a game start counts when a look before it has found none that is too recent',

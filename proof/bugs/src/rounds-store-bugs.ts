@@ -1,5 +1,6 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { newServerSeed } from '@pitboss/fairness/server-seed'
+import type { HoldLimits } from '@pitboss/rounds/actions/hold-limits'
 import type { CommitmentsStore } from '@pitboss/rounds/storage/commitments-store'
 import type { DeadId, DeadIdsStore } from '@pitboss/rounds/storage/dead-ids-store'
 import type { GrantsStore } from '@pitboss/rounds/storage/grants-store'
@@ -36,6 +37,12 @@ export function roundsStoreWith(rounds: RoundsStore, has: HasBug): RoundsStore {
         const fresh = await rounds.findAnywhere(stored.round.id)
         return rounds.update({ ...stored, version: fresh?.version ?? stored.version }, write, now)
       },
+    }
+  }
+  if (has('rounds.brand-lost')) {
+    return {
+      ...rounds,
+      insert: (write, now) => rounds.insert({ ...write, round: { ...write.round, brandId: null } }, now),
     }
   }
   if (has('rounds.event-dropped')) {
@@ -89,6 +96,18 @@ export function limitsWith(limits: LimitsInUse, has: HasBug): LimitsInUse {
       return limits.keep(scope, playerId, fresh?.version ?? version, book)
     },
   }
+}
+
+const hourMs = 3_600_000
+
+/** The milliseconds by which a clock is ahead of the database's: an hour more. */
+export function clockOffsetWith(offsetMs: () => number, has: HasBug): () => number {
+  return has('rounds.limit-period-elsewhere') ? () => offsetMs() + hourMs : offsetMs
+}
+
+/** Holds no stake to limits. */
+export function operatorLimitsWith(hold: HoldLimits, has: HasBug): HoldLimits {
+  return has('rounds.operator-stakes-unlimited') ? () => null : hold
 }
 
 function writing(

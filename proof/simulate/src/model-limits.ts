@@ -1,5 +1,5 @@
 import type { PlayerLimit } from '@pitboss/rounds/rules/player-limits'
-import { emptyBook } from '@pitboss/rounds/rules/limit-book'
+import { emptyBook, type LimitBook } from '@pitboss/rounds/rules/limit-book'
 import type { PlayerLimitsStore, StoredLimits } from '@pitboss/rounds/storage/player-limits-store'
 import type { SpendsStore } from '@pitboss/rounds/storage/spends-store'
 import type { Machine } from './machine.ts'
@@ -22,7 +22,13 @@ export type ModelLimits = {
  * The collection of players' limits, with the promises of storage/player-limits-store.ts: one document of a
  * player, written under its version.
  */
-export function createModelLimits({ rounds }: { rounds: Pick<ModelRounds, 'table'> }): ModelLimits {
+export function createModelLimits({
+  rounds,
+  onKept,
+}: {
+  rounds: Pick<ModelRounds, 'table'>
+  onKept: (playerId: string, book: LimitBook) => void
+}): ModelLimits {
   const table = new Map<string, StoredLimits>()
   return {
     table,
@@ -37,6 +43,7 @@ export function createModelLimits({ rounds }: { rounds: Pick<ModelRounds, 'table
             const stored = table.get(playerId)
             if (stored?.version !== version) return false
             table.set(playerId, { ...stored, version: version + 1, book })
+            onKept(playerId, book)
             return true
           }),
       },

@@ -26,10 +26,12 @@ import type { RoundMessage } from '@pitboss/rounds/rules/round-message'
 import { catalogueWith } from '@pitboss/bugs/draw-bugs'
 import { rulesWith, walletWith } from '@pitboss/bugs/rounds-bugs'
 import {
+  clockOffsetWith,
   commitmentsWith,
   deadIdsWith,
   grantsWith,
   limitsWith,
+  operatorLimitsWith,
   pacesWith,
   refusalsWith,
   roundsStoreWith,
@@ -116,7 +118,8 @@ export function startRounds(machine: Machine, world: World): { hint(roundId: str
   const playerLimits = limitsWith(kept.playerLimits, has)
   // The service measures how far its clock is ahead of the database's.
   const clockOffsetMs = () => machine.now().getTime() - timeline.nowMs()
-  const reading = createReadLimits({ playerLimits, spends, sessions, clock, clockOffsetMs })
+  const limitsOffsetMs = clockOffsetWith(clockOffsetMs, has)
+  const reading = createReadLimits({ playerLimits, spends, sessions, clock, clockOffsetMs: limitsOffsetMs })
   const holdLimits = createHoldLimits({ reading, playerLimits })
   const ids = { newId, newUuid }
   const findGame = (slug: string) => {
@@ -140,7 +143,7 @@ export function startRounds(machine: Machine, world: World): { hint(roundId: str
     holdLimits,
   })
   const placeTransaction = createPlaceTransaction({
-    holdLimits,
+    holdLimits: operatorLimitsWith(holdLimits, has),
     admitPlay: () => undefined,
     ...{ rounds, sessions, commitments, wallet, actor, access, deadIds },
     wait: (ms) => machine.wait(ms),

@@ -5,8 +5,9 @@ import { createRandom } from '@pitboss/chaos/random'
 import { startBridge } from './bridge-process.ts'
 import { BrokenInvariant, createStepChecks } from './check-steps.ts'
 import { askAsStranger } from './clients/stranger.ts'
+import { createBrandChecks } from './check-brands.ts'
 import { createProtectionChecks } from './check-protection.ts'
-import { checkLimitsAtEnd, checkWithinLimits } from './check-limits.ts'
+import { createLimitChecks } from './check-limits.ts'
 import { compareSources } from './compare-sources.ts'
 import { createMachine } from './machine.ts'
 import { createHabits } from './habits.ts'
@@ -29,6 +30,7 @@ import { createOperations, restoredAfterMs, restoreTable } from './restore-table
 import { createClients } from './start-clients.ts'
 import { startRounds } from './rounds-process.ts'
 import { createTimeline } from './timeline.ts'
+import { pickStart } from './calendar.ts'
 import { createFaults } from './faults.ts'
 import { listUnfinished } from './list-unfinished.ts'
 import type { Mistake, World } from './world.ts'
@@ -71,7 +73,8 @@ export async function simulate(
   }: { mistake?: Mistake; harsh?: boolean; withTrace?: boolean } = {},
 ): Promise<Simulation> {
   const random = createRandom(seed)
-  const timeline = createTimeline()
+  const { startMs, turnsAtMs } = pickStart(random.fork('calendar'), stormMs)
+  const timeline = createTimeline(startMs)
   const faults = createFaults(random.fork('weather'), { harsh })
   const habits = createHabits(random.fork('habits'))
   // Mistaken rules of movements have life's own delays.
@@ -108,6 +111,7 @@ export async function simulate(
 
   const fleet = createFleet()
   const checks = createStepChecks(() => world, asked)
+  const branded = createBrandChecks(() => world)
   const accepted = createAccepted(() => timeline.nowMs())
   const bug = mistake.bug ?? null
   const has = (name: Bug) => bug === name
@@ -116,6 +120,7 @@ export async function simulate(
     onWrite: (before, after) => {
       note(`${after.type} ${after.transactionId}: ${before?.status ?? 'new'} → ${after.status}`)
       watched(checks.movementWritten, undefined)(before, after)
+      watched(branded.movementWritten, undefined)(after)
     },
   })
   const rounds = createModelRounds({
@@ -126,6 +131,8 @@ export async function simulate(
       accepted.roundWritten(before, after)
       if (before === null && protection !== null) watched(protection.roundOpened, undefined)(after)
       watched(checks.roundWritten, undefined)(before, after, dueAt)
+      watched(branded.roundWritten, undefined)(after)
+      within?.roundWritten(after)
     },
   })
   const stream = createModelStream((entry) => {
@@ -141,7 +148,7 @@ export async function simulate(
     startingBalance: habits.startingBalance,
     onEntry(entry) {
       watched(checks.walletMoved, undefined)(entry)
-      if (limited !== null) watched(checkWithinLimits, undefined)(world, limited)
+      if (within !== null) watched(within.walletMoved, undefined)()
     },
     onCall: (roundId, machine) => watched(checks.callSent, () => undefined)(roundId, () => machine.isAlive()),
   })
@@ -152,7 +159,7 @@ export async function simulate(
     movements,
     rounds,
     grants: createModelGrants({ now: () => timeline.now() }),
-    limits: createModelLimits({ rounds }),
+    limits: createModelLimits({ rounds, onKept: (playerId, book) => within?.bookKept(playerId, book) }),
     sessions: createModelSessions(),
     protection: createModelProtection({
       onSettled(stop) {
@@ -181,7 +188,10 @@ export async function simulate(
 
   // What a restore takes back of rounds still counts at the wallet.
   const limited =
-    faults.restore === null ? limitedPlayer(random.fork('limited'), timeline.nowMs(), stormMs) : null
+    faults.restore === null
+      ? limitedPlayer(random.fork('limited'), startMs, { stormMs, turns: turnsAtMs !== null })
+      : null
+  const within = limited === null ? null : createLimitChecks(() => world, limited, timeline.nowMs)
   if (limited !== null) world.limits.give(limited.playerId, limited.limits)
   const guarded =
     faults.restore === null ? protectedPlayer(random.fork('guarded'), timeline.nowMs(), stormMs) : null
@@ -237,7 +247,8 @@ export async function simulate(
         ...{ answers, accepted: accepted.all(), startingBalance },
         clockSlackMs: 2 * faults.clockOffMs,
       })
-      if (limited !== null) watched(checkLimitsAtEnd, undefined)(world, answers, limited)
+      watched(branded.atEnd, undefined)(answers)
+      if (within !== null) watched(within.atEnd, undefined)(answers)
       if (protection !== null) watched(protection.atEnd, undefined)(answers)
     }
   }

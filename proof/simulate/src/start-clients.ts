@@ -4,12 +4,13 @@ import type { Random } from '@pitboss/chaos/random'
 import { parseAmount } from '@pitboss/money/amount'
 import { scopeKey } from '@pitboss/rounds/storage/round-document'
 import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
+import { brandOf } from './brands.ts'
 import { type ClientDeps, currencies } from './clients/client.ts'
 import { driveRounds, endOpenRounds } from './clients/operator-server.ts'
 import { freeBetStake, playGame } from './clients/player.ts'
 import { createGoOn, stopAtTimes } from './clients/protect.ts'
 import type { Habits } from './habits.ts'
-import type { LimitedPlayer } from './limited-player.ts'
+import { type LimitedPlayer, limitedCurrency } from './limited-player.ts'
 import { type ProtectedPlayer, realityCheckS } from './protected-player.ts'
 import { scope, type World } from './world.ts'
 
@@ -62,16 +63,15 @@ export function createClients({
           return playGame(deps, { session, tab, freeBets, ...goOn })
         })
       })
-      const drivers = [1, 2].flatMap((index) => {
-        const session = sit(`driver-${index}`, 'dice')
-        return tabs.map((worker) =>
-          driveRounds(clientDeps(`${session.playerId}${worker}`), {
-            session,
-            worker,
-            impatience: habits.impatience,
-          }),
-        )
-      })
+      const driven = [sit('driver-1', 'dice'), sit('driver-2', 'dice')]
+      // Beside the games that the player plays.
+      if (limited !== null) driven.push(sitLimited(limited, 'spin-bottle'))
+      const { impatience } = habits
+      const drivers = driven.flatMap((session) =>
+        tabs.map((worker) =>
+          driveRounds(clientDeps(`${session.playerId}${worker}`), { session, worker, impatience }),
+        ),
+      )
       const stopped = guarded?.stopped ?? []
       const stops = stopped.map((playerId) => stopAtTimes(clientDeps(`stops/${playerId}`), playerId))
       return [...players, ...drivers, ...stops]
@@ -119,8 +119,12 @@ export function createClients({
   }
 
   function sitLimited({ playerId, since }: LimitedPlayer, game: string): SessionDocument {
-    // The limits are of dollars.
-    const session = { ...sit(playerId, game), currency: 'USD', limited: true, createdAt: since } as const
+    const session = {
+      ...sit(playerId, game),
+      currency: limitedCurrency,
+      limited: true,
+      createdAt: since,
+    } as const
     world.sessions.give(session)
     return session
   }
@@ -135,7 +139,7 @@ export function createClients({
       playerId,
       game,
       currency: currencyOf(playerId, random),
-      brandId: null,
+      brandId: brandOf(random, playerId, game),
       language: null,
       country: null,
       returnUrl: null,

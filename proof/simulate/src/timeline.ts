@@ -13,9 +13,7 @@ export type Timeline = {
   step(): Promise<boolean>
 }
 
-const startMs = Date.UTC(2026, 0, 1)
-
-export function createTimeline(): Timeline {
+export function createTimeline(startMs = Date.UTC(2026, 0, 1)): Timeline {
   const heap: Entry[] = []
   let nowMs = startMs
   let order = 0

@@ -6,6 +6,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { Answers, Told } from '@pitboss/chaos/answers'
 import type { Random } from '@pitboss/chaos/random'
 import { type Answer, codeOf, isTransient } from '@pitboss/chaos/send'
+import { brands } from '../brands.ts'
 import { scope, type World } from '../world.ts'
 
 /** The parts that the players and the operator's server of a run share. */
@@ -56,12 +57,13 @@ const account = {
   platform_real_money: false,
   currencies: [],
   timezone: 'UTC',
-  brands: [],
 } as const
 
 export function callerOf(actor: Caller['actor']): Caller {
   const rest = { eitherEnvironment: false, idempotencyKey: null, clientAddress: '127.0.0.1' }
-  return { scope, account: { ...account, currencies: [...currencies, 'GBP'], brands: [] }, actor, ...rest }
+  const named = brands.map((brand_id) => ({ brand_id, name: brand_id }))
+  const own = { ...account, currencies: [...currencies, 'GBP'], brands: named }
+  return { scope, account: own, actor, ...rest }
 }
 
 export const operator = callerOf({ kind: 'credential', api_key: 'sim', scopes: [] })

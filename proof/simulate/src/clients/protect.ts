@@ -62,11 +62,12 @@ export function createGoOn(deps: ClientDeps) {
 
   /** The session in which the player goes on: the same one while no other can be opened. */
   async function reopen(session: SessionDocument): Promise<SessionDocument> {
-    const { playerId, game, currency, jurisdiction, realityCheckS, stakeCap } = session
+    const { playerId, game, currency, brandId: brand, jurisdiction, realityCheckS, stakeCap } = session
     const rules =
       jurisdiction === undefined ? {} : { jurisdiction, reality_check_s: realityCheckS, stake_cap: stakeCap }
-    const body = { player_id: playerId, game, currency, expires_in_s: 3600, ...rules }
-    const answer = await ask({ what: 'session', id: null, asked: { open: playerId } }, (context) =>
+    const branded = brand === null ? {} : { brand }
+    const body = { player_id: playerId, game, currency, expires_in_s: 3600, ...branded, ...rules }
+    const answer = await ask({ what: 'session', id: null, asked: { open: playerId, brand } }, (context) =>
       bus.call(createSession.call, { caller: operator, params: {}, query: {}, body }, context),
     )
     return world.sessions.table.get(String(answer.body.session_id)) ?? session

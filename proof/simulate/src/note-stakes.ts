@@ -1,0 +1,47 @@
+import type { RoundState } from '@pitboss/rounds/rules/round'
+import type { LimitBook } from '@pitboss/rounds/rules/limit-book'
+
+/** A stake of the limited player: when its intent was stored, and since when it counts; by the run's time. */
+export type NotedStake = {
+  readonly transactionId: string
+  readonly roundId: string
+  /** Under which the launcher asked for it. */
+  readonly clientId: string | null
+  readonly minor: bigint
+  readonly intendedAtMs: number
+  readonly countedAtMs: number | null
+  /** The time of the book's own. */
+  readonly countedAs: Date | null
+}
+
+export type NotedStakes = {
+  roundWritten(round: RoundState): void
+  bookKept(playerId: string, book: LimitBook): void
+  all(): readonly NotedStake[]
+}
+
+/** Notes the stakes of one player as they are written, whatever becomes of them. */
+export function createNotedStakes(player: string, nowMs: () => number): NotedStakes {
+  const stakes = new Map<string, NotedStake>()
+  const keyOf = (one: Pick<NotedStake, 'roundId' | 'transactionId'>) => `${one.roundId} ${one.transactionId}`
+  return {
+    roundWritten({ id: roundId, playerId, freeBet, clientTransactionId: clientId, ...round }) {
+      if (playerId !== player || freeBet) return
+      for (const { transactionId, minor } of round.stakes) {
+        const intended = { transactionId, roundId, clientId, minor, intendedAtMs: nowMs() }
+        const key = keyOf(intended)
+        if (!stakes.has(key)) stakes.set(key, { ...intended, countedAtMs: null, countedAs: null })
+      }
+    },
+    bookKept(playerId, { charges }) {
+      if (playerId !== player) return
+      for (const charge of charges) {
+        const noted = stakes.get(keyOf(charge))
+        // A stake that is asked for again counts anew.
+        if (noted === undefined || noted.countedAs?.getTime() === charge.at.getTime()) continue
+        stakes.set(keyOf(charge), { ...noted, countedAtMs: nowMs(), countedAs: charge.at })
+      }
+    },
+    all: () => [...stakes.values()],
+  }
+}

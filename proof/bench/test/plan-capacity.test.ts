@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { costs, ground, measuredPoints } from '../src/capacity/measured-costs.ts'
@@ -32,18 +31,18 @@ const flat = {
 }
 
 t.test('a plan is what its costs add up to', (t) => {
-  const plan = planCapacity(flat, ground, demandOf(100))
-  // 0.5 of a core at 0.325 less 0.1 each: three replicas of rounds.
+  const plan = planCapacity(flat, ground, demandOf(160))
+  // 0.8 of a core at 0.325 less 0.1 each: four replicas of rounds.
   t.strictSame(
     plan.services.map(({ name, replicas }) => `${name} ${replicas}`),
-    ['gateway 2', 'auth 2', 'rounds 3', 'wallet-bridge 2', 'webhooks 2'],
+    ['gateway 3', 'auth 3', 'rounds 4', 'wallet-bridge 3', 'webhooks 3'],
   )
-  t.equal(plan.services[2]?.cores.toFixed(3), '0.800')
-  t.equal(plan.engineCores, 1.5)
-  t.equal(plan.eventsPerSecond, 350)
-  t.equal(plan.walletCallsPerSecond, 150)
-  t.equal(plan.streamBytes, 500 * 100 * 86_400 * 30)
-  t.match(plan.databases[0], { versionsPerSecond: 500, shards: 1, bytesPerMonth: 1000 * 100 * 86_400 * 30 })
+  t.equal(plan.services[2]?.cores.toFixed(3), '1.200')
+  t.equal(plan.engineCores, 2.1)
+  t.equal(plan.eventsPerSecond, 560)
+  t.equal(plan.walletCallsPerSecond, 240)
+  t.equal(plan.streamBytes, 500 * 160 * 3600 * 20)
+  t.match(plan.databases[0], { versionsPerSecond: 800, shards: 1, bytesPerMonth: 1000 * 160 * 86_400 * 30 })
   t.equal(planCapacity(flat, ground, demandOf(2001)).databases[2]?.shards, 2)
   t.end()
 })
@@ -57,26 +56,15 @@ t.test('limits come in the order in which growth meets them, each with its remed
     [...rates].sort((a, b) => a - b),
   )
   t.ok(plan.limits.every(({ remedy }) => remedy.length > 0))
-  // 18 GB less 500 bytes a round for 30 days.
-  t.match(plan.limits[0], { name: /^brokers' disk/, roundsPerSecond: 18e9 / (500 * 86_400 * 30) })
-  t.strictSame(passedAt(plan, demand, 10), [])
-  t.strictSame(
-    passedAt(plan, demand, 100).map(({ name }) => name.split(':')[0]),
-    ["brokers' disk"],
-  )
-  const far = passedAt(plan, demand, 1000).map(({ name }) => name.split(':')[0])
-  t.strictSame(far, ["brokers' disk", 'recording of events', 'rounds', 'webhooks', 'wallet-bridge'])
-  t.end()
-})
-
-t.test('the plan knows the sizes of deploy/k8s', (t) => {
-  const read = (path: string) => readFileSync(`${root}deploy/k8s/${path}`, 'utf8')
-  const scaling = read('base/scaling.yaml')
-  t.match(scaling, new RegExp(`minReplicas: ${ground.replicasMin}\\n`))
-  t.match(scaling, new RegExp(`maxReplicas: ${ground.replicasMax}\\n`))
-  t.match(scaling, new RegExp(`averageUtilization: ${ground.shareOfCores * 100}\\n`))
-  for (const [name, cores] of Object.entries(ground.coresAsked))
-    t.match(read(`base/${name}.yaml`), new RegExp(`requests:\\n\\s+cpu: ${cores * 1000}m\\n`), name)
+  t.match(plan.limits[0], { name: 'recording of events: one replica of webhooks at a time, on one core' })
+  const stream = plan.limits.find(({ name }) => name.startsWith('the stream'))
+  t.equal(stream?.roundsPerSecond, (16_384 * 2 ** 20) / (500 * 3600 * 20))
+  const passed = (times: number) => passedAt(plan, demand, times).map(({ name }) => name.split(':')[0])
+  t.strictSame(passed(100), [])
+  t.strictSame(passed(400), ['recording of events'])
+  t.strictSame(passed(1000), [
+    ...['recording of events', 'webhooks', 'the stream', 'wallet-bridge', 'rounds'],
+  ])
   t.end()
 })
 

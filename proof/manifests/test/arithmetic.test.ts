@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs'
+import { costs, ground, sizedFor } from '@pitboss/bench/capacity/measured-costs'
+import { planCapacity } from '@pitboss/bench/capacity/plan-capacity'
 import t from 'tap'
+import { z } from 'zod'
 import { arithmeticProblems, leastRequests } from '../src/arithmetic-problems.ts'
 import { quantity } from '../src/quantity.ts'
 import { manifestsFolder, renderOverlay } from '../src/render-folder.ts'
@@ -26,20 +29,46 @@ t.test('production fits on three small nodes, also when one is away', async (t) 
   t.ok(bytes < (nodes - 1) * node.bytes, `${bytes / 2 ** 30} GiB`)
 })
 
-t.test(
-  'at the rate that production is sized for its stream of events stays below the share that pages',
-  async (t) => {
-    const settings = readFileSync(`${manifestsFolder}/topology/kustomization.yaml`, 'utf8')
-    const setting = (name: string) => Number(new RegExp(`${name}=(\\d+)`).exec(settings)?.[1])
-    const rules = readFileSync(`${manifestsFolder}/components/monitoring/rules.yaml`, 'utf8')
-    const pages = Number(/pitboss_stream_used_ratio\) > ([\d.]+)/.exec(rules)?.[1])
-    // docs/capacity.md: rounds a second, events of a round, bytes of an event
-    const bytesPerSecond = 50 * 3.5 * 900
-    const held = bytesPerSecond * 3600 * setting('PITBOSS_EVENTS_HOURS')
-    const share = held / (setting('PITBOSS_EVENTS_MAX_MB') * 2 ** 20)
-    t.ok(share > 0.5 && share < pages, `${share} of what it may hold, and ${pages} pages`)
-  },
-)
+const settingsSchema = z.object({ data: z.record(z.string(), z.string()) })
+const scalerSchema = z.object({
+  spec: z.object({
+    minReplicas: z.number(),
+    maxReplicas: z.number(),
+    metrics: z.array(
+      z.object({ resource: z.object({ target: z.object({ averageUtilization: z.number() }) }) }),
+    ),
+  }),
+})
+
+t.test('the plan of capacity is for what production has', async (t) => {
+  const settings = production.find(({ metadata }) => metadata.name.startsWith('ops-settings'))
+  const { data } = settingsSchema.parse(settings)
+  t.equal(Number(data.PITBOSS_EVENTS_MAX_MB) * 2 ** 20, ground.streamBytesMax)
+  t.equal(Number(data.PITBOSS_EVENTS_HOURS), ground.streamHours)
+  for (const [name, cores] of Object.entries(ground.coresAsked)) {
+    const scaler = production.find(
+      ({ kind, metadata }) => kind === 'HorizontalPodAutoscaler' && metadata.name === name,
+    )
+    const { minReplicas, maxReplicas, metrics } = scalerSchema.parse(scaler).spec
+    t.equal(minReplicas, ground.replicasMin, name)
+    t.equal(maxReplicas, ground.replicasMax[name], name)
+    t.equal(metrics[0]?.resource.target.averageUtilization, ground.shareOfCores * 100, name)
+    const workload = workloadsOf(production).find((one) => one.kind === 'Deployment' && one.name === name)
+    t.equal(quantity(workload?.pod.containers[0]?.resources.requests.cpu ?? ''), cores, name)
+  }
+})
+
+t.test('at the rate that production is sized for its stream never pages, and play never stops', async (t) => {
+  const rules = readFileSync(`${manifestsFolder}/components/monitoring/rules.yaml`, 'utf8')
+  const pages = Number(/pitboss_stream_used_ratio\) > ([\d.]+)/.exec(rules)?.[1])
+  const { streamBytes, limits } = planCapacity(costs, ground, { ...sizedFor, readsPerRound: 2 })
+  const share = streamBytes / ground.streamBytesMax
+  t.ok(share > 0.5 && share < pages, `${share} of what it may hold, and ${pages} pages`)
+  t.ok(
+    limits.every(({ roundsPerSecond }) => roundsPerSecond > sizedFor.roundsPerSecond),
+    'nor does anything else end',
+  )
+})
 
 t.test('numbers that do not go together are found', async (t) => {
   const found = (title: string, path: string, value: unknown) =>

@@ -42,15 +42,18 @@ export const costs: Costs = {
   walletCallsPerRound: 1.5,
 }
 
-/** What deploy/k8s gives, and what nobody has measured. */
+/** What production's overlay of deploy/k8s gives, and what nobody has measured. */
 export const ground: Ground = {
   coresAsked: { gateway: 0.5, auth: 0.25, rounds: 0.5, 'wallet-bridge': 0.5, webhooks: 0.5 },
   shareOfCores: 0.65,
-  replicasMin: 2,
-  replicasMax: 8,
+  replicasMin: 3,
+  replicasMax: { gateway: 20, auth: 8, rounds: 20, 'wallet-bridge': 8, webhooks: 8 },
   versionsPerPrimary: 20_000,
-  brokerBytes: 18e9,
-  streamDays: 30,
+  streamBytesMax: 16_384 * 2 ** 20,
+  streamHours: 20,
   endpointInFlight: 8,
   receiverMs: 50,
 }
+
+/** The rate that production's overlay is sized for. Source: docs/capacity.md. */
+export const sizedFor = { operators: 20, roundsPerSecond: 50 }

@@ -26,12 +26,12 @@ export type Ground = {
   readonly coresAsked: Readonly<Record<string, number>>
   readonly shareOfCores: number
   readonly replicasMin: number
-  readonly replicasMax: number
+  readonly replicasMax: Readonly<Record<string, number>>
   /** Versions of documents that one primary takes a second. Nobody has measured it: an assumption. */
   readonly versionsPerPrimary: number
-  /** Bytes that a broker has for the stream, and days that events stay there. */
-  readonly brokerBytes: number
-  readonly streamDays: number
+  /** Bytes that the stream may hold, and hours that events stay there. */
+  readonly streamBytesMax: number
+  readonly streamHours: number
   /** Attempts in flight at an endpoint, and the time of its receiver to answer. */
   readonly endpointInFlight: number
   readonly receiverMs: number
@@ -63,6 +63,7 @@ export type Plan = {
   readonly limits: readonly Limit[]
 }
 
+const secondsPerHour = 3600
 const secondsPerDay = 86_400
 const daysPerMonth = 30
 const services = ['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks']
@@ -127,17 +128,18 @@ function replicasOf(name: string, costs: Costs, ground: Ground, demand: Demand) 
   return { cores: work + replicas * fixed, replicas }
 }
 
-function streamBytesPerRate(costs: Costs, { streamDays }: Ground): number {
-  return (costs.bytesPerRound.events_stream ?? 0) * secondsPerDay * streamDays
+function streamBytesPerRate(costs: Costs, { streamHours }: Ground): number {
+  return (costs.bytesPerRound.events_stream ?? 0) * secondsPerHour * streamHours
 }
 
 function limitsOf(costs: Costs, ground: Ground, demand: Demand): Limit[] {
   const oneRound = { ...demand, roundsPerSecond: 1 }
   const ofScalers = services.map((name) => {
     const usable = (ground.coresAsked[name] ?? 0) * ground.shareOfCores - (costs.fixed[name] ?? 0)
+    const replicasMax = ground.replicasMax[name] ?? 0
     return {
-      name: `${name}: ${ground.replicasMax} replicas, the most that its scaler makes`,
-      roundsPerSecond: (usable * ground.replicasMax) / coresOf(name, costs, oneRound),
+      name: `${name}: ${replicasMax} replicas, the most that its scaler makes`,
+      roundsPerSecond: (usable * replicasMax) / coresOf(name, costs, oneRound),
       remedy: 'raise maxReplicas, or the cores that a replica asks for',
     }
   })
@@ -157,9 +159,9 @@ function limitsOf(costs: Costs, ground: Ground, demand: Demand): Limit[] {
       remedy: 'a faster core; events are late, play goes on. Then partitions, which need code',
     },
     {
-      name: `brokers' disk: ${ground.streamDays} days of events in ${Math.round(ground.brokerBytes / 1e9)} GB`,
-      roundsPerSecond: ground.brokerBytes / streamBytesPerRate(costs, ground),
-      remedy: 'a larger volume, or fewer days (ops topology apply --events-days)',
+      name: `the stream: ${ground.streamHours} hours of events in ${Math.round(ground.streamBytesMax / 1e9)} GB, kept up for as long`,
+      roundsPerSecond: ground.streamBytesMax / streamBytesPerRate(costs, ground),
+      remedy: 'a larger volume, or fewer hours (ops topology apply --events-hours)',
     },
     {
       name: `an endpoint of an operator: ${ground.endpointInFlight} in flight at ${ground.receiverMs} ms`,

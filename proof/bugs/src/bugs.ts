@@ -54,6 +54,9 @@ const foundSimulated = {
   'rounds.mines-beyond-max-payout': 'a board of mines never stops at the greatest payout',
   'rounds.operator-stakes-unlimited': "stakes that the operator's server places are held to no limit",
   'rounds.limit-period-elsewhere': 'the periods of limits end an hour after midnight',
+  'rounds.adjustment-on-the-day-of-the-round':
+    'what changes after the end of a round counts on the day of that end',
+  'rounds.ended-on-the-day-it-began': 'a round that crosses a midnight ends on the day on which it began',
   'rounds.brand-lost': 'a round loses the brand of its session',
   'rounds.stop-answered-first': 'a stop is answered before it has closed the sessions of its player',
   'rounds.pace-looked-at-first':

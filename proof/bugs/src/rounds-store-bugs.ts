@@ -45,6 +45,20 @@ export function roundsStoreWith(rounds: RoundsStore, has: HasBug): RoundsStore {
       insert: (write, now) => rounds.insert({ ...write, round: { ...write.round, brandId: null } }, now),
     }
   }
+  if (has('rounds.adjustment-on-the-day-of-the-round')) {
+    return writing(rounds, ({ fact, round, ...write }) => {
+      const { completedAt } = round
+      if (fact?.at === undefined || completedAt === null) return { ...write, fact, round }
+      return { ...write, round, fact: { ...fact, at: completedAt } }
+    })
+  }
+  if (has('rounds.ended-on-the-day-it-began')) {
+    return writing(rounds, ({ round, ...write }) => {
+      const { createdAt, completedAt } = round
+      const isSameDay = completedAt === null || completedAt.getUTCDate() === createdAt.getUTCDate()
+      return { ...write, round: isSameDay ? round : { ...round, completedAt: createdAt } }
+    })
+  }
   if (has('rounds.event-dropped')) {
     return writing(rounds, (write, version) => (version % 2 === 0 ? { ...write, events: [] } : write))
   }

@@ -53,7 +53,12 @@ export function createModelRounds({
 }: {
   seed: number
   nowMs: () => number
-  onWrite: (before: RoundState | null, after: RoundState, dueAt: Date | null) => void
+  onWrite: (
+    before: RoundState | null,
+    after: RoundState,
+    dueAt: Date | null,
+    write: RoundWrite | null,
+  ) => void
 }): ModelRounds {
   const table = new Map<string, Row>()
   const reads = createLaggingReads(table, nowMs)
@@ -73,10 +78,10 @@ export function createModelRounds({
     return own.toSorted((a, b) => b.round.nonce - a.round.nonce)[0] ?? null
   }
 
-  const put = (row: Row): StoredRound => {
+  const put = (row: Row, write: RoundWrite | null = null): StoredRound => {
     const before = table.get(row.round.id)?.round ?? null
     table.set(row.round.id, row)
-    onWrite(before, row.round, row.dueAt)
+    onWrite(before, row.round, row.dueAt, write)
     return row
   }
   const lost = new Map<string, RoundState>()
@@ -130,12 +135,12 @@ export function createModelRounds({
         update: (stored, write) =>
           writing(machine, 'update round', () => {
             const row = unchanged(stored, false)
-            return row === null ? null : put(written(row, write))
+            return row === null ? null : put(written(row, write), write)
           }),
         updateUnclaimed: (stored, write) =>
           writing(machine, 'withdraw intent', () => {
             const row = unchanged(stored, true)
-            if (row !== null) put(written(row, write))
+            if (row !== null) put(written(row, write), write)
             return row !== null
           }),
         remove: (stored) =>

@@ -5,6 +5,8 @@ import { createRandom } from '@pitboss/chaos/random'
 import { startBridge } from './bridge-process.ts'
 import { BrokenInvariant, createStepChecks } from './check-steps.ts'
 import { askAsStranger } from './clients/stranger.ts'
+import { createModelReports } from './model-reports.ts'
+import { createReportChecks } from './check-reports.ts'
 import { createBrandChecks } from './check-brands.ts'
 import { createProtectionChecks } from './check-protection.ts'
 import { createLimitChecks } from './check-limits.ts'
@@ -112,6 +114,8 @@ export async function simulate(
   const fleet = createFleet()
   const checks = createStepChecks(() => world, asked)
   const branded = createBrandChecks(() => world)
+  const reports = createModelReports()
+  const reported = createReportChecks(() => world, timeline.nowMs)
   const accepted = createAccepted(() => timeline.nowMs())
   const bug = mistake.bug ?? null
   const has = (name: Bug) => bug === name
@@ -126,13 +130,15 @@ export async function simulate(
   const rounds = createModelRounds({
     seed,
     nowMs: timeline.nowMs,
-    onWrite: (before, after, dueAt) => {
+    onWrite: (before, after, dueAt, write) => {
       note(`round ${after.id}: ${after.history.at(-1)?.what ?? ''} (${after.status})`)
       accepted.roundWritten(before, after)
       if (before === null && protection !== null) watched(protection.roundOpened, undefined)(after)
       watched(checks.roundWritten, undefined)(before, after, dueAt)
       watched(branded.roundWritten, undefined)(after)
       within?.roundWritten(after)
+      if (write !== null) reports.roundWritten(write, timeline.now())
+      watched(reported.roundWritten, undefined)(before, after)
     },
   })
   const stream = createModelStream((entry) => {
@@ -205,6 +211,7 @@ export async function simulate(
   if (faults.restore !== null) restoreTable(faults.restore, { fleet, world, random: draws, start })
   const clients = createClients({
     ...{ world, habits, answers, asked, limited, guarded, endsAtMs, stormMs, sessionMs: healWithinMs },
+    turnsAtMs,
   })
   const working = clients.start()
   let clientsLeft = working.length
@@ -248,6 +255,7 @@ export async function simulate(
         clockSlackMs: 2 * faults.clockOffMs,
       })
       watched(branded.atEnd, undefined)(answers)
+      watched(reported.atEnd, undefined)(reports.rows())
       if (within !== null) watched(within.atEnd, undefined)(answers)
       if (protection !== null) watched(protection.atEnd, undefined)(answers)
     }

@@ -8,6 +8,7 @@ import { brandOf } from './brands.ts'
 import { type ClientDeps, currencies } from './clients/client.ts'
 import { driveRounds, endOpenRounds } from './clients/operator-server.ts'
 import { freeBetStake, playGame } from './clients/player.ts'
+import { takeBackWins } from './clients/take-back.ts'
 import { createGoOn, stopAtTimes } from './clients/protect.ts'
 import type { Habits } from './habits.ts'
 import { type LimitedPlayer, limitedCurrency } from './limited-player.ts'
@@ -30,6 +31,7 @@ export function createClients({
   endsAtMs,
   stormMs,
   sessionMs,
+  turnsAtMs,
 }: {
   world: World
   habits: Habits
@@ -43,6 +45,8 @@ export function createClients({
   /** Free bets may end within so many ms. */
   stormMs: number
   sessionMs: number
+  /** The midnight that the run crosses; null for none. */
+  turnsAtMs: number | null
 }) {
   const { timeline, random } = world
   const { tabs } = habits
@@ -74,7 +78,8 @@ export function createClients({
       )
       const stopped = guarded?.stopped ?? []
       const stops = stopped.map((playerId) => stopAtTimes(clientDeps(`stops/${playerId}`), playerId))
-      return [...players, ...drivers, ...stops]
+      const closing = turnsAtMs === null ? [] : [takeBackWins(clientDeps('closing'), turnsAtMs)]
+      return [...players, ...drivers, ...stops, ...closing]
     },
 
     /** The operator's server ends the rounds that it left open, again and again until none is left. */

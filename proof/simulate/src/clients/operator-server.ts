@@ -132,7 +132,7 @@ export async function endOpenRounds(deps: ClientDeps, playerId?: string): Promis
 }
 
 /** Sends until the answer is final; some are sent several times at once. */
-function settleWith(deps: ClientDeps): (body: TransactionBody) => Promise<Answer> {
+export function settleWith(deps: ClientDeps): (body: TransactionBody) => Promise<Answer> {
   const { asked } = deps
   const { bus, ask, perhapsDoubled } = createClient(deps)
   return (body) => {

@@ -36,8 +36,13 @@ export const transactionId = z
   .string()
   .regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'must be 1 to 128 characters of A-Z a-z 0-9 _ . : -')
 
-/** The same for a new movement: `.` and `..` cannot be sent in a path. */
-export const newTransactionId = transactionId.regex(/^(?!\.{1,2}$)/, 'must be neither "." nor ".."')
+/** The same for a new movement: `.` and `..` cannot be sent in a path. One pattern that any language reads. */
+export const newTransactionId = z
+  .string()
+  .regex(
+    /^([A-Za-z0-9_:-][A-Za-z0-9_.:-]{0,127}|\.[A-Za-z0-9_:-][A-Za-z0-9_.:-]{0,126}|\.\.[A-Za-z0-9_.:-]{1,126})$/,
+    'must be 1 to 128 characters of A-Z a-z 0-9 _ . : -, and neither "." nor ".."',
+  )
 
 /** A number of things, or of seconds: whole, from 0. */
 export const count = z.int().min(0)

@@ -9,17 +9,22 @@ const lockSchema = z.object({
   ),
 })
 
-await t.test(
-  'the lock file names the optional packages of every platform, without which npm ci refuses to install',
-  async (t) => {
-    const text = readFileSync(new URL('../../../package-lock.json', import.meta.url), 'utf8')
-    const { packages } = lockSchema.parse(JSON.parse(text))
-    const installed = Object.keys(packages)
-    const isLocked = (name: string) => installed.some((path) => path.endsWith(`node_modules/${name}`))
-    const wanted = Object.values(packages).flatMap((entry) => Object.keys(entry.optionalDependencies ?? {}))
-    t.strictSame(
-      wanted.filter((name) => !isLocked(name)),
-      [],
-    )
-  },
-)
+const folders = ['../../../', '../../clients/generators/']
+
+for (const folder of folders) {
+  await t.test(
+    `the lock file of ${folder} names the optional packages of every platform, without which npm ci refuses to install, and no host`,
+    async (t) => {
+      const text = readFileSync(new URL(`${folder}package-lock.json`, import.meta.url), 'utf8')
+      const { packages } = lockSchema.parse(JSON.parse(text))
+      const installed = Object.keys(packages)
+      const isLocked = (name: string) => installed.some((path) => path.endsWith(`node_modules/${name}`))
+      const wanted = Object.values(packages).flatMap((entry) => Object.keys(entry.optionalDependencies ?? {}))
+      t.strictSame(
+        wanted.filter((name) => !isLocked(name)),
+        [],
+      )
+      t.notMatch(text, /"resolved": "http/)
+    },
+  )
+}

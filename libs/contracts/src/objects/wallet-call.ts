@@ -47,6 +47,12 @@ export const walletMovementCallSchema = z.strictObject({
 })
 export type WalletMovementCall = z.infer<typeof walletMovementCallSchema>
 
+/** Body of a wallet's callback: the result of a movement is known now. Source: docs/contract.md, section 11. */
+export const walletCallbackSchema = z.strictObject({
+  transactionId,
+  status: z.enum(['SUCCESS', 'FAILED', 'UNKNOWN']),
+})
+
 /** Answers of a wallet; fields that are not named here are left alone. */
 export const walletAnswerSchema = z.looseObject({
   /** `OK`, `DUPLICATE` for what was done before, or why not. */

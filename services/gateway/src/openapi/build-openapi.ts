@@ -125,7 +125,8 @@ function requestBody(
   schemas: SchemaWriter,
 ): Record<string, unknown> {
   if (typeof body === 'string') {
-    return { required: true, content: { [entry.bodyType]: { schema: {}, example: entry.example } } }
+    const schema = schemas.write(entry.shapes.unreadBody, 'input')
+    return { required: true, content: { [entry.bodyType]: { schema, example: entry.example } } }
   }
   const schema = schemas.write(body, 'input')
   const example = entry.example ?? exampleOf(toJsonSchema(body, 'input'))

@@ -24,7 +24,14 @@ const outcomes: Variants = {
   by: 'anyOf',
   shapes: new Map<string, JsonSchema>([
     ...games.map(({ slug, outcomeSchema }) => [`${pascal(slug)}Outcome`, outcomeSchema] as const),
-    ['OperatorOutcome', { type: 'object', description: 'Of a round that the operator drives.' }],
+    [
+      'OperatorOutcome',
+      {
+        type: 'object',
+        description: 'Of a round that the operator drives: what it said.',
+        additionalProperties: {},
+      },
+    ],
   ]),
 }
 

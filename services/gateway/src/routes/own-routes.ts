@@ -12,6 +12,7 @@ import {
   tokenBody,
   tokenSchema,
 } from '@pitboss/contracts/objects/user'
+import { walletCallbackSchema } from '@pitboss/contracts/objects/wallet-call'
 import { accountMode } from '@pitboss/contracts/primitives'
 import { z } from 'zod'
 import { createDocs, createOpenApi } from '../answers/api-description.ts'
@@ -183,6 +184,7 @@ export const ownRoutes: readonly RouteEntry[] = [
     summary: "A wallet's signed hint that the result of a movement is known",
     answer: createWalletCallback,
     body: 'bytes',
+    unreadBody: walletCallbackSchema,
     example: { transactionId: 'bet-2026-11-20-0001', status: 'SUCCESS' },
     reply: callbackReply,
     statuses: [202],

@@ -36,6 +36,8 @@ type Shapes = {
   readonly query: z.ZodType
   /** Null: none or `{}`. `bytes`: as it came. `raw`: the handler reads the body itself. */
   readonly body: z.ZodType | 'bytes' | 'raw' | null
+  /** What `bytes` and `raw` hold, for OpenAPI alone. */
+  readonly unreadBody: z.ZodType
   readonly reply: z.ZodType | null
   readonly statuses: readonly number[]
 }
@@ -121,6 +123,7 @@ export function forwarded(endpoint: AnyEndpoint, summary: string, rules: Forward
       params: endpoint.params ?? null,
       query: endpoint.query,
       body: endpoint.body ?? null,
+      unreadBody: z.string(),
       reply: statuses.includes(204) ? null : (rules.reply ?? endpoint.reply),
       statuses,
     },
@@ -144,6 +147,7 @@ type OwnRoute<Body, Query> = {
   notFound?: ErrorCode
   byId?: boolean
   body?: z.ZodType<Body> | 'bytes' | 'raw'
+  unreadBody?: z.ZodType
   bodyType?: string
   example?: unknown
   reply?: z.ZodType
@@ -173,6 +177,7 @@ export function own<Body = unknown, Query = unknown>(
       params: rules.params ?? null,
       query: typeof query === 'string' ? z.strictObject({}) : query,
       body: rules.body ?? null,
+      unreadBody: rules.unreadBody ?? z.string(),
       reply: rules.reply ?? null,
       statuses: rules.statuses ?? [200],
     },

@@ -1,11 +1,12 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { parseJsonObject } from '@pitboss/contracts/json'
-import { operatorIdOf, transactionId } from '@pitboss/contracts/primitives'
+import { walletCallbackSchema } from '@pitboss/contracts/objects/wallet-call'
+import { operatorIdOf } from '@pitboss/contracts/primitives'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import type { Clock } from '@pitboss/runtime/clock'
 import { verifyBody } from '@pitboss/signing/body-signature'
 import type { Logger } from 'pino'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { walletKeyOf } from '../rules/movement-keys.ts'
 import { secretsAt } from '../rules/wallet-secrets.ts'
 import type { MovementDocument, MovementStore } from '../storage/movements.ts'
@@ -21,11 +22,6 @@ type Callback = {
   readonly signature: string | null
 }
 export type TakeCallback = (callback: Callback, requestId: string) => Promise<void>
-
-const callbackBody = z.strictObject({
-  transactionId,
-  status: z.enum(['SUCCESS', 'FAILED', 'UNKNOWN']),
-})
 
 /** Stands in for the secret of an operator without a wallet, so that the check takes as long. */
 const placeholderSecret = 'wsec_00000000000000000000000000000000'
@@ -108,12 +104,12 @@ function scopeOfPath(operator: string, environment: string): Scope | null {
   return { operatorId, environment: environment === 'LIVE' ? 'LIVE' : 'SANDBOX' }
 }
 
-function readBody(rawBody: Uint8Array): z.infer<typeof callbackBody> {
+function readBody(rawBody: Uint8Array): z.infer<typeof walletCallbackSchema> {
   const value = parseJsonObject(rawBody)
   if (value === null) {
     throw invalidField('body', 'must be a JSON object with each field once')
   }
-  const parsed = callbackBody.safeParse(value)
+  const parsed = walletCallbackSchema.safeParse(value)
   if (parsed.success) return parsed.data
   const details = parsed.error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'

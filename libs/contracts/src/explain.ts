@@ -1,4 +1,4 @@
-import type { DeliveryFacts, MovementFacts, Sentence } from './objects/dossier.ts'
+import type { DeliveryFacts, Doubt, MovementFacts, Sentence } from './objects/dossier.ts'
 import type { Round } from './objects/round.ts'
 
 /** What `explain` says something about, with the facts that it needs. */
@@ -69,6 +69,12 @@ function lastCall({ movement, attempts }: MovementFacts): Sentence[] {
   }
 }
 
+const doubts: Readonly<Record<Doubt, string>> = {
+  'no-round': 'no round knows the stake',
+  'taken-by-events': 'events say that the stake was taken, and its round does not know it',
+  'events-missing': 'the events of that time are not all there',
+}
+
 function nextCall(facts: MovementFacts, now: Date): Sentence[] {
   const { movement, attempts, next_attempt_at: next, call_began_at: since, rollback_owed } = facts
   if (since !== null)
@@ -76,6 +82,12 @@ function nextCall(facts: MovementFacts, now: Date): Sentence[] {
   if (rollback_owed) {
     const about = { type: 'transaction', id: movement.transaction_id } as const
     return [sentence('It may have taken the stake, so a rollback of it is owed and ends it.', null, about)]
+  }
+  if (facts.in_doubt !== undefined) {
+    return [
+      sentence(`It is in doubt since a database was restored: ${doubts[facts.in_doubt]}.`),
+      sentence('Nothing is taken back until operations have compared it.'),
+    ]
   }
   if (next === null)
     return [sentence('No call is planned at the moment; it waits for a change of its round.')]

@@ -156,6 +156,21 @@ t.test('the next time is that of the facts, and no other time to come is named',
   }
 })
 
+t.test('a stake in doubt says why, and that nothing is taken back', (t) => {
+  const said = (in_doubt: NonNullable<MovementFacts['in_doubt']>) =>
+    explain({ kind: 'movement', facts: { ...facts, next_attempt_at: later, in_doubt } }, now)
+  t.strictSame(
+    said('taken-by-events').map(({ text }) => text),
+    [
+      'It is in doubt since a database was restored: events say that the stake was taken, and its round does not know it.',
+      'Nothing is taken back until operations have compared it.',
+    ],
+  )
+  t.match(said('no-round')[0]?.text, /: no round knows the stake\.$/)
+  t.match(said('events-missing')[0]?.text, /: the events of that time are not all there\.$/)
+  t.end()
+})
+
 t.test('a stake that was not answered says what happened, what is owed and when', async (t) => {
   const unclear = { ...facts, attempts: [attempt], next_attempt_at: later }
   t.strictSame(

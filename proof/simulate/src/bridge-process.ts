@@ -74,7 +74,7 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
     wallets: walletsOf(machine),
     due,
     client: clientWith(world.wallet.clientOf(machine), newId, has),
-    askStanding: standingWith(createAskStanding({ bus: bus.busOf(machine), logger: silent }), has),
+    askStanding: standingWith(createAskStanding({ bus: bus.busOf(machine), clock, logger: silent }), has),
     audit,
     metrics: { callEnded: () => undefined },
     logger: silent,

@@ -11,10 +11,10 @@ export const restoredAfterMs = { least: 24_000, most: 30_000 }
 const backupAgeMs = 6000
 
 /** A machine that nothing disturbs. */
-export function createOperations({ timeline, random, faults, trace }: World): Machine {
+export function createOperations({ timeline, random, faults, trace }: World, name = 'operations'): Machine {
   const fair = { ...faults, fair: () => true }
-  const at = { timeline, random: random.fork('operations'), faults: fair, trace }
-  return createMachine('operations', { ...at, onDeath: () => undefined })
+  const at = { timeline, random: random.fork(name), faults: fair, trace }
+  return createMachine(name, { ...at, onDeath: () => undefined })
 }
 
 /**

@@ -31,6 +31,7 @@ import { checkRestored, healRounds } from './restore-rounds.ts'
 import { createOperations, restoredAfterMs, restoreTable } from './restore-table.ts'
 import { createClients } from './start-clients.ts'
 import { startRounds } from './rounds-process.ts'
+import { serveEventLog } from './serve-event-log.ts'
 import { createTimeline } from './timeline.ts'
 import { pickStart } from './calendar.ts'
 import { createFaults } from './faults.ts'
@@ -205,6 +206,7 @@ export async function simulate(
   const draws = random.fork('faults')
   const disturbance = createDisturbance(fleet, world, draws)
   for (const name of ['rounds-1', 'rounds-2', 'bridge-1', 'bridge-2']) start(name)
+  serveEventLog(createOperations(world, 'webhooks'), world)
   disturbance.start()
 
   const endsAtMs = timeline.nowMs() + stormMs + (faults.restore === null ? 0 : restoredAfterMs.most)

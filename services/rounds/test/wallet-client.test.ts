@@ -44,7 +44,7 @@ const table: Record<keyof WalletClient, Line> = {
   void: {
     for: 'a stake that is given back whatever the wallet knows of it',
     shed: false,
-    ask: (client) => client.void(scope, spec, newId('rbk'), context),
+    ask: (client) => client.void(scope, { stake: spec, rollbackTransactionId: newId('rbk') }, context),
   },
   show: {
     for: 'repeats, what a round catches up with before it settles, and recovery',

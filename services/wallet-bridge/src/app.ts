@@ -143,7 +143,7 @@ export async function startWalletBridge({
   const tell = (movement: MovementDocument) =>
     notes.tell(scopeOf(movement), 'movements', () => toMovementRecord(movement))
   const deps = { movements, outbox, tell, clock, scaleMs, newId }
-  const askStanding = createAskStanding({ bus, logger })
+  const askStanding = createAskStanding({ bus, clock, logger })
   const shared = shareBreakers({ bus, replicaId: newId('rep') })
   const { apply, advance, breakers, placeMovement, voidStake } = createSettlement({
     ...deps,

@@ -1,10 +1,12 @@
 import {
   opsHealMovements,
+  opsMovementFacts,
   opsPlayerMovements,
   opsResolveMovement,
   opsStakesInDoubt,
 } from '@pitboss/contracts/calls/wallet-ops'
-import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
+import { type MovementSpec, voidStake } from '@pitboss/contracts/calls/wallet'
+import { newId } from '@pitboss/runtime/new-id'
 import { serveAuditLog } from '@pitboss/testing/serve-audit-log'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
@@ -104,6 +106,66 @@ t.test('a stake that rounds does not know waits for a person', async (t) => {
     t.match(await ended(spec), { movement: { status: as === 'success' ? 'SUCCESS' : 'ROLLED_BACK' } })
     t.equal((await operations(`doubted-${as}`)).length, as === 'success' ? 1 : 2)
   }
+})
+
+const inDoubt = ({ transactionId }: MovementSpec) =>
+  waitFor(async () => {
+    const found = await movements.findOne({ _id: movementIdOf(scope, transactionId) })
+    return found?.inDoubt === true ? found : null
+  })
+
+t.test('a stake of which events tell is not rolled back, though rounds was set back, too', async (t) => {
+  const cases = [
+    ['taken', 'taken-by-events'],
+    ['unknown', 'events-missing'],
+  ] as const
+  for (const [logged, doubt] of cases) {
+    const playerId = `set-back-${logged}`
+    const spec = specOf({ playerId })
+    const { movement } = await client.place(spec)
+    standings.set(spec.transactionId, 'not-taken')
+    suite.eventLog.standings.set(spec.transactionId, logged)
+    await setBack(spec)
+    t.match(await inDoubt(spec), { status: 'PENDING', reversal: null, doubt })
+    // Nor does rounds take it back, which does not know better.
+    t.match(await client.void(spec), { stake: { status: 'PENDING' }, rollback: null })
+    const { data } = await suite.bus.call(opsMovementFacts, { reference: movement.reference })
+    t.match(data, [{ in_doubt: doubt, rollback_owed: false }])
+    t.same(await operations(playerId), ['debit APPLIED'])
+    await suite.bus.call(opsResolveMovement, { order, reference: movement.reference, as: 'success' })
+    t.match(await ended(spec), { movement: { status: 'SUCCESS' } })
+  }
+})
+
+t.test('a stake goes back only once events were asked about it', async (t) => {
+  const spec = specOf({ playerId: 'unlogged' })
+  await client.place(spec)
+  const { standings: logged, asked: askedOf } = suite.eventLog
+  logged.set(spec.transactionId, 'silent')
+  await setBack(spec)
+  await waitFor(() => askedOf.includes(spec.transactionId))
+  t.match(await client.show(spec.transactionId), { movement: { status: 'PENDING' } })
+  t.same(await operations('unlogged'), ['debit APPLIED'])
+  logged.set(spec.transactionId, 'not-taken')
+  t.match(await ended(spec), { movement: { status: 'ROLLED_BACK' } })
+})
+
+t.test('a lost stake that rounds still waits for is not taken back against the events', async (t) => {
+  const askedAt = new Date(Date.now() - 3_600_000).toISOString()
+  const voidLost = async (playerId: string, logged: 'taken' | 'not-taken') => {
+    const spec = specOf({ playerId })
+    await client.place(spec)
+    await movements.deleteOne({ _id: movementIdOf(scope, spec.transactionId) })
+    suite.eventLog.standings.set(spec.transactionId, logged)
+    const asked = { scope, stake: spec, rollbackTransactionId: newId('rbk'), askedAt }
+    t.match(await suite.bus.call(voidStake, asked), { outcome: { kind: 'pending' }, rollback: null })
+    return spec
+  }
+  const played = await voidLost('lost-played', 'taken')
+  t.match(await inDoubt(played), { status: 'PENDING', reversal: null, doubt: 'taken-by-events' })
+  t.same(await operations('lost-played'), ['debit APPLIED'])
+  t.match(await ended(await voidLost('lost-unplayed', 'not-taken')), { movement: { status: 'ROLLED_BACK' } })
+  t.same(await operations('lost-unplayed'), ['debit ROLLED_BACK', 'rollback APPLIED'])
 })
 
 t.test('a stake that is lost is still refunded, once', async (t) => {

@@ -1,9 +1,10 @@
-import { createOperatorClient } from '@pitboss/testing/operator-client'
+import { createOperatorClient, send } from '@pitboss/testing/operator-client'
 import { readOps } from '@pitboss/testing/run-ops'
 import { sharedStack } from '@pitboss/testing/shared-stack'
 import { waitFor } from '@pitboss/testing/wait-for'
-import { MongoClient } from 'mongodb'
+import { type Document, MongoClient } from 'mongodb'
 import t from 'tap'
+import { z } from 'zod'
 
 t.test('movements that a restored database lacks are listed and written again, each once', async (t) => {
   const stack = await sharedStack(t)
@@ -35,3 +36,70 @@ t.test('movements that a restored database lacks are listed and written again, e
   t.match(found, { status: 'SUCCESS', reference: stake.reference, amount: '1.00' })
   t.strictSame(await restored(), [])
 })
+
+t.test('a stake that was played is not taken back when several databases were set back', async (t) => {
+  const stack = await sharedStack(t)
+  const demo = stack.demo()
+  const account = ['--operator', demo.operator_id, '--environment', 'TEST']
+  const heal = ['--heal', '--yes', '--reason', 'restored']
+  const client = new MongoClient(demo.engines.mongodb.url)
+  t.teardown(() => client.close())
+  const movements = client.db('pitboss_wallet_bridge').collection<Stored>('movements')
+  const rounds = client.db('pitboss_rounds').collection<Stored>('rounds')
+  const events = client.db('pitboss_webhooks').collection('events')
+  const operator = await createOperatorClient(demo)
+
+  for (const also of ['nothing else', 'the event log']) {
+    await t.test(`rounds, wallet-bridge and ${also}`, async (t) => {
+      const playerId = `set-back-with-${also.replaceAll(' ', '-')}`
+      const player = await operator.openSession({ player_id: playerId, game: 'dice', currency: 'USD' })
+      const slow = { kind: 'delay', operation: 'debit', player_id: playerId, delay_ms: 3000 }
+      await send('PUT', `${demo.wallet.url}/sandbox/faults`, { body: { rules: [slow] } })
+      t.teardown(() => send('DELETE', `${demo.wallet.url}/sandbox/faults`))
+      const bet = { target: '98.00', direction: 'under' }
+      const playing = player.call('POST', '/game/rounds', { stake: '1.00', bet })
+      const stake = await waitFor(() => movements.findOne({ playerId, type: 'BET', call: { $ne: null } }))
+      const round = await waitFor(() => rounds.findOne({ playerId, status: 'PENDING' }))
+      t.equal((await playing).status, 201)
+      const { _id: roundId } = round
+      await waitFor(async () => (await events.countDocuments({ roundId, type: 'round.completed' })) === 1)
+      await waitFor(async () => (await events.countDocuments({ roundId, type: 'transaction.bet' })) === 1)
+
+      // As a backup holds them that was made two minutes ago.
+      const createdAt = new Date(Date.now() - 120_000)
+      await movements.deleteMany({ playerId, type: 'WIN' })
+      if (also === 'the event log') await events.deleteMany({ roundId })
+      const call = { ...stake.call, startedAt: createdAt, until: new Date(createdAt.getTime() + 5000) }
+      const inFlight = { ...stake, createdAt, updatedAt: createdAt, call, dueAt: call.until }
+      await rounds.replaceOne({ _id: roundId }, { ...round, createdAt, updatedAt: createdAt })
+      await movements.replaceOne({ _id: stake._id }, inFlight)
+
+      await waitFor(() => movements.findOne({ _id: stake._id, inDoubt: true }))
+      const reference = String(stake.reference)
+      const { waiting_for: why } = z
+        .object({ waiting_for: z.array(z.object({ text: z.string() })) })
+        .parse(await readOps(stack.dataDir, 'movement', 'why', reference))
+      t.ok(why.some(({ text }) => text.startsWith('It is in doubt since a database was restored')))
+      const row = { transaction_id: stake.transactionId, state: 'in doubt' }
+      const from = createdAt.toISOString()
+      const restored = (...more: string[]) =>
+        readOps(stack.dataDir, 'movement', 'restored', ...account, '--from', from, ...more)
+      if (also === 'the event log') {
+        await readOps(stack.dataDir, 'consumer', 'rewind', 'webhooks-fanout', '--from-time', from, '--yes')
+        await waitFor(async () => (await events.countDocuments({ roundId, type: 'round.completed' })) === 1)
+      }
+      t.match(await restored(...heal), [{ ...row, told: true, healed: 'success' }])
+      await waitFor(() => rounds.findOne({ _id: roundId, status: 'SETTLED' }))
+      const ledger = await send('GET', `${demo.wallet.url}/sandbox/ledger?player_id=${playerId}`)
+      const entries = z
+        .object({ data: z.array(z.object({ operation: z.string(), status: z.string() })) })
+        .parse(ledger.body).data
+      const of = (operation: string) => entries.filter((entry) => entry.operation === operation)
+      t.match(of('debit'), [{ status: 'APPLIED' }], 'the stake stands')
+      t.strictSame(of('rollback'), [])
+      t.ok(of('credit').length <= 1, 'a win is paid once')
+    })
+  }
+})
+
+type Stored = Document & { _id: string }

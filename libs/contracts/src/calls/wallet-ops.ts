@@ -102,14 +102,19 @@ export const opsHealMovements = defineCall('wallet.v1.ops.movements-heal', {
   budgetMs: 20_000,
 })
 /**
- * Stakes that rounds does not know and that wait for a person. `next` is the `after` of the following page.
+ * Stakes of which nobody can say what became of them, and that wait for operations. `next` is the `after` of the following page.
  */
 export const opsStakesInDoubt = defineCall('wallet.v1.ops.stakes-in-doubt', {
   callers: ['ops'],
   request: z.strictObject({ scope: scopeSchema, after: z.string().max(64).nullable() }),
   reply: z.strictObject({
     data: z.array(
-      z.strictObject({ transaction_id: z.string(), reference: z.string(), round_id: z.string() }),
+      z.strictObject({
+        transaction_id: z.string(),
+        reference: z.string(),
+        round_id: z.string(),
+        asked_at: z.iso.datetime(),
+      }),
     ),
     next: z.string().nullable(),
   }),

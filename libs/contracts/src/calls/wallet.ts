@@ -106,14 +106,27 @@ export const placeMovement = defineCall('wallet.v1.movement.place', {
 })
 
 /**
+ * The age in milliseconds from which on no living process has left a stake alone: the 15 s of its tries, and a
+ * minute, which is more than a wallet call is held. Source: ours.
+ */
+export const stakeLifeMs = 75_000
+
+/**
  * Gives back a stake whose fate at the wallet is unknown. Inserts the stake's record if there is none (never
  * to be sent), then owes a rollback and tries it once. `done` in the reply means that the rollback is
  * acknowledged. A stake with a definite refusal stays as it is (`refused`), and so does a stake that is
- * SUCCESS; the reply shows it.
+ * SUCCESS; the reply shows it. A stake older than `stakeLifeMs` stays pending until others have been asked
+ * about it, for databases may have been restored; one without a record needs `askedAt` for that.
  */
 export const voidStake = defineCall('wallet.v1.movement.void-stake', {
   callers: ['rounds'],
-  request: z.strictObject({ scope: scopeSchema, stake: movementSpec, rollbackTransactionId: transactionId }),
+  request: z.strictObject({
+    scope: scopeSchema,
+    stake: movementSpec,
+    rollbackTransactionId: transactionId,
+    /** When the stake was asked for, or earlier, if that is longer ago than `stakeLifeMs`. */
+    askedAt: z.iso.datetime().optional(),
+  }),
   reply: z.strictObject({
     stake: movementSchema,
     rollback: movementSchema.nullable(),

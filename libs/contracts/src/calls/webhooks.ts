@@ -8,9 +8,9 @@ import {
   replayJobSchema,
   replayOnly,
 } from '../objects/webhook.ts'
-import { eventId } from '../primitives.ts'
+import { eventId, roundId, transactionId } from '../primitives.ts'
 import { opsOrder } from './auth-ops.ts'
-import { startedRound } from './rounds.ts'
+import { stakeStanding, startedRound } from './rounds.ts'
 import { defineRewindCalls } from './rewind.ts'
 
 /** Calls that operations make to webhooks. Source: docs/contract.md, section 10. */
@@ -106,6 +106,17 @@ export const opsRoundsStarted = defineCall('webhooks.v1.ops.rounds-started', {
     after: z.int().min(0).nullable(),
   }),
   reply: z.strictObject({ data: z.array(startedRound), next: z.int().nullable() }),
+  budgetMs: 10_000,
+})
+/**
+ * What the event log and the stream of events say of a stake that was asked for at `since`. `not-taken` only
+ * when the stream reaches back to that and has nothing of it, else `unknown`. wallet-bridge asks before it
+ * takes back an old stake by itself, operations before they end one that is in doubt.
+ */
+export const showLoggedStake = defineCall('webhooks.v1.event.stake-standing', {
+  callers: ['wallet-bridge', 'ops'],
+  request: z.strictObject({ scope: scopeSchema, roundId, transactionId, since: z.iso.datetime() }),
+  reply: z.strictObject({ standing: stakeStanding }),
   budgetMs: 10_000,
 })
 /** Events that mention a round, for the dossier. */

@@ -20,6 +20,13 @@ export const sentenceSchema = z.strictObject({
 })
 export type Sentence = z.infer<typeof sentenceSchema>
 
+/**
+ * Why nobody can say what became of a stake: no round knows it; events say that it was taken, and its round
+ * does not; or the events of that time are not all there.
+ */
+export const doubt = z.enum(['no-round', 'taken-by-events', 'events-missing'])
+export type Doubt = z.infer<typeof doubt>
+
 /** A movement with its wallet calls, and how its tries stand. */
 export const movementFactsSchema = z.strictObject({
   movement: movementSchema,
@@ -29,6 +36,8 @@ export const movementFactsSchema = z.strictObject({
   call_began_at: z.string().nullable(),
   /** A stake of unknown outcome that its rollback will end. */
   rollback_owed: z.boolean(),
+  /** Of a pending stake that operations have to compare after a restore: why. */
+  in_doubt: doubt.optional(),
 })
 export type MovementFacts = z.infer<typeof movementFactsSchema>
 

@@ -1,5 +1,5 @@
 import type { CallContext } from '@pitboss/contracts/call'
-import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
+import { type MovementSpec, stakeLifeMs } from '@pitboss/contracts/calls/wallet'
 import type { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { graceMs, isRecent } from '../rules/due-at.ts'
@@ -140,9 +140,15 @@ export function createSettleRound({
     const { round } = stored
     const stake = round.stakes.find((one) => one.transactionId === transactionId)
     if (stake === undefined) return stored
-    const rollbackId =
-      round.stakes[0] === stake ? round.rollbackTransactionId : `rbk_${stake.transactionId}`.slice(0, 128)
-    const reply = await wallet.void(scopeOf(round), stakeSpec(round, stake), rollbackId, context)
+    const isFirst = round.stakes[0] === stake
+    const rollbackId = isFirst ? round.rollbackTransactionId : `rbk_${stake.transactionId}`.slice(0, 128)
+    // The time of an added stake is not stored: that of the round's last change says how old it may be.
+    const isOld = !isRecent(isFirst ? round.createdAt : round.updatedAt, clock.now(), stakeLifeMs)
+    const asked = {
+      ...{ stake: stakeSpec(round, stake), rollbackTransactionId: rollbackId },
+      ...(isOld ? { askedAt: round.createdAt.toISOString() } : {}),
+    }
+    const reply = await wallet.void(scopeOf(round), asked, context)
     await failpoint('rounds.stake-voided')
     return actor.learn(stored, reply.stake, reply.outcome)
   }

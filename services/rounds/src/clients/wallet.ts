@@ -90,8 +90,12 @@ export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
       }
     },
 
-    void: (scope: Scope, stake: MovementSpec, rollbackTransactionId: string, context?: CallContext) =>
-      bus.call(voidStake, { scope, stake, rollbackTransactionId }, inTime(context)),
+    /** @param asked with the time of a stake that is old enough to come from a backup */
+    void: (
+      scope: Scope,
+      asked: { stake: MovementSpec; rollbackTransactionId: string; askedAt?: string },
+      context?: CallContext,
+    ) => bus.call(voidStake, { scope, ...asked }, inTime(context)),
 
     show: (scope: Scope, transactionId: string, context?: CallContext) =>
       bus.call(showMovement, { scope, transactionId }, context),

@@ -1,3 +1,4 @@
+import { winRequestHash } from '@pitboss/contracts/told-win'
 import type { PlayState } from '@pitboss/fairness/games/game'
 import { formatMultiplier, multiplyFloor } from '@pitboss/money/rational'
 import { changeOperatorRound, operatorSums } from './operator-round.ts'
@@ -246,7 +247,7 @@ function applyPlay(round: RoundState, play: PlayState, context: RoundContext): R
   const win: Win = {
     transactionId: context.winId(),
     minor: payout,
-    requestHash: 'settlement',
+    requestHash: winRequestHash,
     final: true,
     state: 'OWED',
   }

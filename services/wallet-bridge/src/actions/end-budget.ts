@@ -8,15 +8,15 @@ import type { ApplyDeps, ApplyMessage, EntryOf } from './apply-message.ts'
 
 export type EndBudget = (stake: MovementDocument, requestId: string) => Promise<MovementDocument>
 
-/** The pause before rounds is asked again. */
-const askAgainMs = 5000
+/** The pause before others are asked again: what events say takes them longer, and seldom changes. */
+const askAgainMs = { unanswered: 5000, 'no-round': 5000, 'taken-by-events': 60_000, 'events-missing': 60_000 }
 const settlement = 'settlement'
 
 /**
  * Creates the end of a stake whose time was used up while nobody called its wallet, or whose call was lost.
- * Its record may be older than what the service has told of it, as after a restore, so rounds is asked before
- * its rollback is owed: a stake that rounds knows as taken is a success, and one that it does not know waits
- * for a person. Source: docs/contract.md, section 5.
+ * Its record may be older than what the service has told of it, as after a restore, so others are asked before
+ * its rollback is owed: a stake that rounds knows as taken is a success, and one in doubt waits for
+ * operations. Source: docs/contract.md, section 5.
  */
 export function createEndBudget({
   apply,
@@ -44,10 +44,11 @@ export function createEndBudget({
       logger.warn({ ...about, round_id: roundId }, 'stake.known-as-taken')
       return (await apply(stake, { kind: 'known-taken', at }, undefined, entryOf(requestId))).document
     }
-    const inDoubt = standing === 'unknown'
-    if (inDoubt && stake.inDoubt !== true) logger.error({ ...about, round_id: roundId }, 'stake.in-doubt')
-    const until = new Date(at.getTime() + askAgainMs)
-    return (await apply(stake, { kind: 'rollback-held', at, until, inDoubt })).document
+    if (standing !== null && stake.inDoubt !== true) {
+      logger.error({ ...about, round_id: roundId, doubt: standing }, 'stake.in-doubt')
+    }
+    const until = new Date(at.getTime() + askAgainMs[standing ?? 'unanswered'])
+    return (await apply(stake, { kind: 'rollback-held', at, until, doubt: standing })).document
   }
 
   function entryOf(requestId: string): EntryOf {

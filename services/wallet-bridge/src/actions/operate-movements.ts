@@ -88,7 +88,7 @@ export function createOperateMovements({
       const ids = found.flatMap(({ type, transactionId }) => (type === 'BET' ? [transactionId] : []))
       return { ids, next: found.length < stakesPageMax ? null : (found.at(-1)?.reference ?? null) }
     },
-    /** A page of the stakes that rounds does not know, oldest first. */
+    /** A page of the stakes that are in doubt, oldest first. */
     async inDoubt(scope: Scope, after: string | null) {
       const found = await lists.inDoubt(scope, { after, limit: inDoubtPageMax })
       return { found, next: found.length < inDoubtPageMax ? null : (found.at(-1)?.reference ?? null) }

@@ -1,5 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
+import { type MovementSpec, stakeLifeMs } from '@pitboss/contracts/calls/wallet'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { readConfirmed } from '@pitboss/storage/confirm-primary'
@@ -88,19 +88,20 @@ export function createPlaceReversal(deps: PlaceDeps): PlaceReversal {
 type Voided = { readonly stake: MovementDocument; readonly rollback: MovementDocument | null }
 export type VoidStake = (
   scope: Scope,
-  asked: { stake: MovementSpec; rollbackTransactionId: string },
+  asked: { stake: MovementSpec; rollbackTransactionId: string; askedAt?: Date | undefined },
   context: PlaceContext,
 ) => Promise<Voided>
 
 /**
  * Gives a stake back, whether or not the wallet has taken it. A stake that was never placed is recorded and
  * never sent: a request for it that is still on its way finds it voided. Waits for the rollback's first try.
+ * A stake that may come from a backup stays pending: the resolver asks others about it first (end-budget.ts).
  * @throws ServiceError TRANSACTION_CONFLICT when the id belongs to another request; WALLET_NOT_CONFIGURED
  */
 export function createVoidStake(deps: PlaceDeps): VoidStake {
   const { movements, apply, advance, awaitFirstTry, clock, newId } = deps
 
-  return async function voidStake(scope, { stake: spec, rollbackTransactionId }, context) {
+  return async function voidStake(scope, { stake: spec, rollbackTransactionId, askedAt }, context) {
     const rollback = { ...freshRollback(spec, newId), transactionId: rollbackTransactionId }
     const message = {
       kind: 'void-asked',
@@ -112,6 +113,8 @@ export function createVoidStake(deps: PlaceDeps): VoidStake {
     if (stake.requestHash !== spec.requestHash || stake.roundId !== spec.roundId) {
       throw new ServiceError('TRANSACTION_CONFLICT')
     }
+    const mayBeRestored = stake.status === 'PENDING' && stake.reversal === null && isOld(stake.createdAt)
+    if (mayBeRestored) return { stake, rollback: null }
     const asked = (await apply(stake, message)).document
     await failpoint('wallet.void-asked')
     const placed = await placedRollback(asked)
@@ -121,8 +124,13 @@ export function createVoidStake(deps: PlaceDeps): VoidStake {
     async function ownStake(): Promise<MovementDocument> {
       const present = await movements.find(scope, spec.transactionId)
       if (present !== null) return present
-      return (await recordUncalled(deps, { scope, stake: spec, message })).document
+      const at = askedAt !== undefined && isOld(askedAt) ? { at: askedAt } : {}
+      return (await recordUncalled(deps, { scope, stake: spec, message, ...at })).document
     }
+  }
+
+  function isOld(at: Date): boolean {
+    return clock.now().getTime() - at.getTime() > stakeLifeMs
   }
 
   async function placedRollback(stake: MovementDocument): Promise<MovementDocument | null> {
@@ -160,7 +168,8 @@ export async function findStored(movements: MovementStore, id: string): Promise<
 
 /**
  * Records a stake together with its reversal, so that it is never sent: a request for it that is still on its
- * way finds it given back. @throws ServiceError WALLET_NOT_CONFIGURED
+ * way finds it given back. One that was asked for long ago, at `at`, is recorded without: it is not sent any
+ * more, either. @throws ServiceError WALLET_NOT_CONFIGURED
  */
 async function recordUncalled(
   { movements, wallets, scaleMs, newId }: PlaceDeps,
@@ -169,16 +178,18 @@ async function recordUncalled(
     stake,
     message,
     taken = {},
+    at,
   }: {
     scope: Scope
     stake: MovementSpec
     message: MovementMessage
     taken?: Pick<MovementState, 'status' | 'dueAt'> | Record<string, never>
+    at?: Date
   },
 ): Promise<Stored> {
   if ((await wallets.find(scope)) === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
-  const initial: MovementState = { ...initialState('BET', message.at), ...taken }
-  const { state } = advanceMovement(initial, message, scaleMs)
+  const initial: MovementState = { ...initialState('BET', at ?? message.at), ...taken }
+  const state = at === undefined ? advanceMovement(initial, message, scaleMs).state : initial
   return storeOnce(movements, documentOf({ scope, spec: stake, reference: newId('txn'), state }))
 }
 

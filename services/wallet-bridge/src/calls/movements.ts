@@ -29,8 +29,10 @@ export function movementCalls({
       const { movement, outcome } = toMovementAnswer(document)
       return { movement, outcome, created }
     }),
-    handler(voidCall, async ({ scope, stake, rollbackTransactionId }, context) => {
-      const voided = await voidStake(scope, { stake, rollbackTransactionId }, waitingContext(context))
+    handler(voidCall, async ({ scope, stake, rollbackTransactionId, askedAt: text }, context) => {
+      const askedAt = text === undefined ? undefined : new Date(text)
+      const asked = { stake, rollbackTransactionId, askedAt }
+      const voided = await voidStake(scope, asked, waitingContext(context))
       const { movement, outcome } = toMovementAnswer(voided.stake)
       return {
         stake: movement,

@@ -57,8 +57,9 @@ export function operationsCalls({
     })),
     handler(opsStakesInDoubt, async ({ scope, after }) => {
       const { found, next } = await operateMovements.inDoubt(scope, after)
-      const data = found.map(({ transactionId: transaction_id, reference, roundId: round_id }) => ({
-        ...{ transaction_id, reference, round_id },
+      const data = found.map(({ transactionId, reference, roundId, createdAt }) => ({
+        ...{ transaction_id: transactionId, reference, round_id: roundId },
+        asked_at: createdAt.toISOString(),
       }))
       return { data, next }
     }),

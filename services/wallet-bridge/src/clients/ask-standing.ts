@@ -1,20 +1,44 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
-import { showStakeStanding, type StakeStanding } from '@pitboss/contracts/calls/rounds'
+import { showStakeStanding } from '@pitboss/contracts/calls/rounds'
+import { stakeLifeMs } from '@pitboss/contracts/calls/wallet'
+import { showLoggedStake } from '@pitboss/contracts/calls/webhooks'
+import type { Doubt } from '@pitboss/contracts/objects/dossier'
 import { ServiceError } from '@pitboss/errors/service-error'
+import type { Clock } from '@pitboss/runtime/clock'
 import type { Logger } from 'pino'
 import { scopeOf } from '../rules/movement-keys.ts'
 import type { MovementDocument } from '../storage/movements.ts'
 
-/** Asks rounds what it knows of a stake; null when it cannot be asked now. */
-export type AskStanding = (stake: MovementDocument, requestId: string) => Promise<StakeStanding | null>
+/** Whether it is known that a stake was taken, or that nobody was told so; else why it is in doubt. */
+export type Standing = 'taken' | 'not-taken' | Doubt
 
-/** Creates the question to rounds about a stake. */
-export function createAskStanding({ bus, logger }: { bus: Pick<Bus, 'call'>; logger: Logger }): AskStanding {
+/** Asks what others know of a stake; null when they cannot be asked now. */
+export type AskStanding = (stake: MovementDocument, requestId: string) => Promise<Standing | null>
+
+/**
+ * Creates the question to rounds about a stake. A stake that no living process would have left alone for so
+ * long may come from a backup, and rounds may have been set back with it: then the events are asked, too.
+ */
+export function createAskStanding({
+  bus,
+  clock,
+  logger,
+}: {
+  bus: Pick<Bus, 'call'>
+  clock: Clock
+  logger: Logger
+}): AskStanding {
   return async function askStanding(stake, requestId) {
-    const { roundId, transactionId, reference } = stake
+    const { roundId, transactionId, reference, createdAt } = stake
+    const asked = { scope: scopeOf(stake), roundId, transactionId }
     try {
-      const asked = { scope: scopeOf(stake), roundId, transactionId }
-      return (await bus.call(showStakeStanding, asked, { requestId })).standing
+      const { standing } = await bus.call(showStakeStanding, asked, { requestId })
+      if (standing === 'unknown') return 'no-round'
+      if (standing === 'taken' || clock.now().getTime() - createdAt.getTime() <= stakeLifeMs) return standing
+      const since = createdAt.toISOString()
+      const logged = await bus.call(showLoggedStake, { ...asked, since }, { requestId })
+      if (logged.standing === 'not-taken') return 'not-taken'
+      return logged.standing === 'taken' ? 'taken-by-events' : 'events-missing'
     } catch (err) {
       if (!(err instanceof ServiceError)) throw err
       logger.warn({ err, reference }, 'stake.not-asked-about')

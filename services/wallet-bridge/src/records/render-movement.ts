@@ -49,7 +49,7 @@ export function toMovementAnswer(document: MovementDocument): {
 
 /** A movement in a round's dossier, with its wallet calls. */
 export function toMovementFacts(document: MovementDocument): DossierMovement {
-  const { call, status, dueAt, type, reversal } = document
+  const { call, status, dueAt, type, reversal, inDoubt, doubt = 'no-round' } = document
   const isPending = status === 'PENDING'
   const rollbackOwed = isPending && type === 'BET' && reversal !== null
   const next = isPending && call === null && !rollbackOwed ? dueAt : null
@@ -62,6 +62,7 @@ export function toMovementFacts(document: MovementDocument): DossierMovement {
     next_attempt_at: next?.toISOString() ?? null,
     call_began_at: isPending ? (call?.startedAt.toISOString() ?? null) : null,
     rollback_owed: rollbackOwed,
+    ...(isPending && inDoubt === true && reversal === null ? { in_doubt: doubt } : {}),
   }
 }
 

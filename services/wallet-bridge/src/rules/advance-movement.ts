@@ -49,7 +49,7 @@ export function advanceMovement(
       if (nextAction(state, message.at, scaleMs) !== 'budget-spent') return ignored(state)
       return applied(state, message.at, {
         dueAt: message.until,
-        ...(message.inDoubt ? { inDoubt: true } : {}),
+        ...(message.doubt === null ? {} : { inDoubt: true, doubt: message.doubt }),
       })
     case 'known-taken':
       if (nextAction(state, message.at, scaleMs) !== 'budget-spent') return ignored(state)

@@ -1,4 +1,5 @@
 import type { MovementOutcome } from '@pitboss/contracts/calls/wallet'
+import type { Doubt } from '@pitboss/contracts/objects/dossier'
 import type { Movement, MovementAttempt } from '@pitboss/contracts/objects/movement'
 
 /**
@@ -109,8 +110,10 @@ export type MovementState = {
   readonly reversal: Reversal | null
   /** Of a rollback: its stake was refused, so it has no event. */
   readonly ofRefused?: true
-  /** Of a pending stake: rounds does not know it, so a person says what became of it. */
+  /** Of a pending stake: a database was restored, so operations say what became of it. */
   readonly inDoubt?: true
+  /** Why it is in doubt. Earlier builds stored none, for `no-round`. */
+  readonly doubt?: Doubt
 }
 
 export type MovementMessage =
@@ -132,8 +135,8 @@ export type MovementMessage =
       readonly kind: 'rollback-held'
       readonly at: Date
       readonly until: Date
-      /** Rounds does not know the stake. */
-      readonly inDoubt: boolean
+      /** Null while nobody could be asked. */
+      readonly doubt: Doubt | null
     }
   /** Rounds was told that the wallet took the stake, and this record was not: a database was restored. */
   | { readonly kind: 'known-taken'; readonly at: Date }

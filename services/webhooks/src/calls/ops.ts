@@ -13,6 +13,7 @@ import {
   opsShowParked,
   opsShowReplay,
   opsWebhooksStatus,
+  showLoggedStake,
 } from '@pitboss/contracts/calls/webhooks'
 import { eventDataSchemas } from '@pitboss/contracts/objects/event'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
@@ -21,6 +22,7 @@ import type { CallDeps } from '../actions/deps.ts'
 import { createParkedMessages } from '../actions/parked-messages.ts'
 import { createReadDeliveries } from '../actions/read-deliveries.ts'
 import { createReadEvents } from '../actions/read-events.ts'
+import { createReadLoggedStake } from '../actions/read-logged-stake.ts'
 import { createReadReplays } from '../actions/read-replays.ts'
 import { createReadStatus, createRewindFanout } from '../actions/read-status.ts'
 import { createRetryDelivery } from '../actions/retry-delivery.ts'
@@ -46,6 +48,7 @@ export function opsHandlers(deps: CallDeps): CallHandler[] {
   const rewindFanout = createRewindFanout(deps)
   const readStatus = createReadStatus(deps)
   const readEvents = createReadEvents(deps)
+  const readLoggedStake = createReadLoggedStake(deps)
   return [
     handler(opsListDeliveries, async ({ limit, ...filter }) => {
       const found = await readDeliveries.listAnywhere(filter, limit)
@@ -93,6 +96,9 @@ export function opsHandlers(deps: CallDeps): CallHandler[] {
       })
       return { data, next }
     }),
+    handler(showLoggedStake, async ({ scope, since, ...stake }) => ({
+      standing: await readLoggedStake(scope, { ...stake, since: new Date(since) }),
+    })),
     handler(opsEventsOfRound, async ({ roundId }) => {
       const found = await readEvents.ofRound(roundId)
       return {

@@ -1,12 +1,15 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
-import { opsCertainMovements } from '@pitboss/contracts/calls/rounds'
+import { opsCertainMovements, opsShowRound, type StakeStanding } from '@pitboss/contracts/calls/rounds'
 import {
   type CertainMovement,
   opsHealMovements,
+  opsMovementFacts,
   opsResolveMovement,
   opsStakesInDoubt,
 } from '@pitboss/contracts/calls/wallet-ops'
-import { opsEventsOfRound } from '@pitboss/contracts/calls/webhooks'
+import { opsEventsOfRound, showLoggedStake } from '@pitboss/contracts/calls/webhooks'
+import { toldWin } from '@pitboss/contracts/told-win'
+import { ServiceError } from '@pitboss/errors/service-error'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { accountOf, withAccount } from '../account-flags.ts'
@@ -20,14 +23,16 @@ type Row = {
   readonly round_id: string
   readonly type: string
   /**
-   * `lost`: rounds knows it and wallet-bridge does not. `in doubt`: the other way round, and it is pending.
+   * `lost`: rounds knows it and wallet-bridge does not. `in doubt`: it is pending, and rounds does not know
+   * what became of it.
    */
   readonly state: 'lost' | 'in doubt'
   /** Whether an event tells that the wallet took or paid it. */
   readonly told: boolean
-  healed: string | null
+  /** `waits`: the events of that time are not all there, so the operator's ledger has to say. */
+  healed: 'written' | 'success' | 'failed' | 'waits' | null
 }
-type Doubt = { readonly row: Row; readonly reference: string }
+type Doubt = { readonly row: Row; readonly reference: string; readonly standing: StakeStanding }
 type LostRound = { readonly movements: readonly CertainMovement[]; readonly lost: readonly Row[] }
 
 const toldMovement = z.object({
@@ -38,15 +43,15 @@ const toldMovement = z.object({
 type Told = ReadonlyMap<string, { readonly type: string; readonly reference: string; readonly at: string }>
 
 /**
- * `movement restored`: movements that wallet-bridge has lost, and stakes that rounds has, after a database
- * was restored. Source: docs/runbook.md, "A restored backup".
+ * `movement restored`: movements that wallet-bridge has lost, and stakes that are in doubt, after databases
+ * were restored. Source: docs/runbook.md, "A restored backup".
  */
 export function addRestoredMovements(noun: Command): void {
   const restored = withAccount(
     withChangeFlags(
       noun
         .command('restored')
-        .description('movements that a restored database lacks, and stakes that no round knows'),
+        .description('movements that a restored database lacks, and stakes that are in doubt'),
     ),
   )
     .requiredOption('--from <time>', 'rounds that were open then, or ended later', readInstant)
@@ -72,10 +77,11 @@ export function addRestoredMovements(noun: Command): void {
     for await (const page of pagesOf((after: string | null) =>
       bus.call(opsStakesInDoubt, { scope, after }),
     )) {
-      for (const { transaction_id, round_id, reference } of page) {
-        const isTold = (await toldOf(bus, round_id)).get(transaction_id)?.type === 'transaction.bet'
-        const row = { transaction_id, round_id, type: 'BET', told: isTold, healed: null }
-        doubts.push({ row: { ...row, state: 'in doubt' }, reference })
+      for (const { transaction_id, round_id, reference, asked_at: since } of page) {
+        const asked = { scope, roundId: round_id, transactionId: transaction_id, since }
+        const { standing } = await bus.call(showLoggedStake, asked)
+        const row = { transaction_id, round_id, type: 'BET', told: standing === 'taken', healed: null }
+        doubts.push({ row: { ...row, state: 'in doubt' }, reference, standing })
       }
     }
     const rows = [...rounds.flatMap(({ lost }) => lost), ...doubts.map(({ row }) => row)]
@@ -83,13 +89,30 @@ export function addRestoredMovements(noun: Command): void {
       const lost = rows.length - doubts.length
       await confirm(`Write ${lost} movements and end ${doubts.length} stakes as events tell?`)
       for (const round of rounds) await write(round)
-      for (const { row, reference } of doubts) {
-        const as = row.told ? 'success' : 'failed'
-        await bus.call(opsResolveMovement, { order, reference, as })
+      for (const { row, reference, standing } of doubts) {
+        const as = endsAs[standing]
+        // Before the stake: its round pays the win as soon as that is taken.
+        if (as === 'success') await writeWins(row.round_id)
+        if (as !== 'waits') await bus.call(opsResolveMovement, { order, reference, as })
         row.healed = as
       }
     }
     show(rows, rows.length === 0 ? 'nothing is lost, and no stake is in doubt' : textTable(rows))
+
+    /** Writes what events tell of the wins of a round that has lost them, too. */
+    async function writeWins(roundId: string): Promise<void> {
+      const { data: known } = await bus.call(opsMovementFacts, { roundId })
+      const [movement] = known.map((facts) => facts.movement)
+      const round = await bus.call(opsShowRound, { roundId }).catch((error: unknown) => {
+        if (error instanceof ServiceError && error.code === 'ROUND_NOT_FOUND') return null
+        throw error
+      })
+      // A round that the operator's server drives is that server's to end.
+      if (movement === undefined || round?.round.driver !== 'game') return
+      const { data } = await bus.call(opsEventsOfRound, { roundId })
+      const movements = data.flatMap(({ event }) => toldWin(event, movement.game) ?? [])
+      if (movements.length > 0) await bus.call(opsHealMovements, { order, scope, movements })
+    }
 
     async function write({ movements, lost }: LostRound): Promise<void> {
       const told = await toldOf(bus, lost[0]?.round_id ?? '')
@@ -102,6 +125,9 @@ export function addRestoredMovements(noun: Command): void {
     }
   })
 }
+
+/** How a stake in doubt ends, by what events say of it. */
+const endsAs = { taken: 'success', 'not-taken': 'failed', unknown: 'waits' } as const
 
 function lostRow(id: string, round_id: string, movements: readonly CertainMovement[], told: Told): Row {
   const type = movements.find(({ spec }) => spec.transactionId === id)?.spec.type ?? ''

@@ -186,3 +186,29 @@ t.test('a code that is badly formed is no currency at all', async (t) => {
   for (const currency of ['usd', 'US', 'TOOLONG', 'U$D', ''])
     t.equal((await errorOf(openSession({ currency }))).code, 'VALIDATION_ERROR', `"${currency}"`)
 })
+
+t.test('one id in sessions of two currencies is a conflict, played or refused', async (t) => {
+  const rig = await startRig(t)
+  const { bet } = doors(rig)
+  const [dollars, yen] = [
+    await rig.openSession({ player_id: 'ann' }),
+    await rig.openSession({ player_id: 'ann', currency: 'JPY' }),
+  ]
+  // As many minor units in each.
+  const taken = { transaction_id: 'taken' }
+  const { round_id } = await rig.play(dollars, { stake: '10.00', ...taken })
+  t.equal((await errorOf(rig.play(yen, { stake: '1000', ...taken }))).code, 'TRANSACTION_CONFLICT')
+  t.equal((await rig.play(dollars, { stake: '10.00', ...taken })).round_id, round_id, 'a repeat')
+  const refused = { transaction_id: 'refused' }
+  const tooLow = () => errorOf(rig.play(dollars, { stake: '0.01', ...refused }))
+  t.equal((await tooLow()).code, 'BET_LIMIT_EXCEEDED')
+  t.equal((await errorOf(rig.play(yen, { stake: '1', ...refused }))).code, 'TRANSACTION_CONFLICT')
+  t.equal((await tooLow()).code, 'BET_LIMIT_EXCEEDED')
+  const driven = { transaction_id: 'driven' }
+  const stake = { session_id: dollars.session_id, amount: '10.00', ...driven }
+  t.equal((await bet(stake)).status, 201)
+  const other = { session_id: yen.session_id, amount: '1000', currency: 'JPY', ...driven }
+  t.equal((await errorOf(bet(other))).code, 'TRANSACTION_CONFLICT')
+  const asked = rig.wallet.asked.filter(({ type }) => type === 'BET')
+  t.same(new Set(asked.map(({ currency }) => currency)), new Set(['USD']))
+})

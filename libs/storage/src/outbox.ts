@@ -25,6 +25,8 @@ const sentAgainAtOnce = 8
 const behindMs = 30
 const behindMax = 10_000
 const relaysMax = 1000
+/** Documents of one process whose sent events wait to be recorded; further ones are sent when those are. */
+const sentMax = 20_000
 
 type DueDocument = DocumentKey & { outboxAt: Date; outbox: { id: string; subject: string }[] }
 
@@ -75,6 +77,7 @@ export function createOutbox<Doc extends OutboxDocument>({
   shardKey = [],
   bus,
   position = null,
+  documentsMax = sentMax,
   clock,
   logger,
 }: {
@@ -82,6 +85,7 @@ export function createOutbox<Doc extends OutboxDocument>({
   shardKey?: readonly (keyof Doc & string)[]
   bus: EventPublisher
   position?: ((withFirst: boolean) => Promise<EventsPosition>) | null
+  documentsMax?: number
   clock: Clock
   logger: Logger
 }): Outbox {
@@ -90,7 +94,7 @@ export function createOutbox<Doc extends OutboxDocument>({
   // The driver's update and filter types cannot see through a generic document, so the relay works on the
   // part that it knows.
   const collection = entities as unknown as Collection<OutboxDocument>
-  const sent = createSentEvents({ collection, bus, position })
+  const sent = createSentEvents({ collection, bus, position, documentsMax })
 
   /** Whether everything that waited is published. */
   async function relay(document: DocumentKey, waiting?: readonly OutboxEntry[]): Promise<boolean> {
@@ -100,7 +104,7 @@ export function createOutbox<Doc extends OutboxDocument>({
       present.again = true
       return present.running
     }
-    if (relays.size >= relaysMax || !bus.connected()) return false
+    if (relays.size >= relaysMax || sent.isFull() || !bus.connected()) return false
     const entry = { running: Promise.resolve(false), again: false }
     relays.set(documentId, entry)
     entry.running = drain(document, entry, waiting)
@@ -195,7 +199,7 @@ export function createOutbox<Doc extends OutboxDocument>({
       const sweeper = startPoll({
         event: 'outbox.sweep-failed',
         everyMs: sweepEveryMs,
-        work: async (stopping) => (bus.connected() ? await sweep(stopping) : undefined),
+        work: async (stopping) => (bus.connected() && !sent.isFull() ? await sweep(stopping) : undefined),
         logger: logger.child({ collection: collection.collectionName }),
       })
       const confirmer = startPoll({

@@ -32,8 +32,6 @@ export type OutboxDocument = WithOutbox & { _id: string }
 
 type SentEvents = { readonly key: DocumentKey; readonly seqs: Map<string, number> }
 
-/** Documents with sent events in the memory of one process; the events of the oldest leave first. */
-const documentsMax = 20_000
 const removedAtOnce = 200
 /** Removed events that one process remembers. */
 const goneMax = 20_000
@@ -44,15 +42,18 @@ const goneMax = 20_000
  * docs/decisions/2026-11-22-events-outlive-the-stream.md.
  * @param position where the stream stands, with its oldest event where that is asked for; without it an event
  * leaves at its acknowledgement
+ * @param documentsMax documents with sent events in the memory of one process; beyond, nothing more is sent
  */
 export function createSentEvents({
   collection,
   bus,
   position,
+  documentsMax,
 }: {
   collection: Collection<OutboxDocument>
   bus: EventPublisher
   position: ((withFirst: boolean) => Promise<EventsPosition>) | null
+  documentsMax: number
 }) {
   /** The sequence of each event that is sent and still in its outbox; the oldest document first. */
   let sent = new Map<string, SentEvents>()
@@ -123,6 +124,9 @@ export function createSentEvents({
   }
 
   return {
+    /** Whether so much is sent and not recorded that the rest waits in its outboxes, where nothing is lost. */
+    isFull: (): boolean => sent.size >= documentsMax,
+
     /** Whether all these events of the document are sent already. */
     hasAll: (documentId: string, ids: readonly string[]): boolean =>
       ids.every((id) => sent.get(documentId)?.seqs.has(id)),
@@ -146,7 +150,6 @@ export function createSentEvents({
      */
     async confirm(): Promise<DocumentKey[]> {
       if (position === null) return []
-      await remove([...sent.keys()].slice(0, Math.max(0, sent.size - documentsMax)))
       if (sent.size === 0) return []
       const newestBefore = newest
       const now = await position(isStill)

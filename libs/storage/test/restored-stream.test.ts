@@ -19,7 +19,7 @@ const entry = (id: string) =>
   outboxEntry({ id, type: 'round.started', createdAt: new Date(0), scope, data: { id } })
 
 /** An outbox on a broker of its own, whose files can be put back to what they were. */
-async function startRig(t: Test) {
+async function startRig(t: Test, { documentsMax = 20_000 }: { documentsMax?: number } = {}) {
   const { db } = await testStorage(t)
   await ensureIndexes(db, { entities: [outboxIndex] })
   const collection = db.collection<WithOutbox & { _id: string }>('entities')
@@ -41,6 +41,7 @@ async function startRig(t: Test) {
       looks += 1
       return eventsPosition(bus, withFirst)
     },
+    documentsMax,
     clock,
     logger: silentLogger,
   })
@@ -99,6 +100,21 @@ t.test('an event stays in its outbox until webhooks has recorded it', async (t) 
   await recorder.stop()
   t.strictSame(rig.recorded, ['evt_1', 'evt_2'])
   t.equal(await rig.newest(), 2, 'each was sent once')
+})
+
+t.test('what webhooks does not record for long waits in its outbox, however much it is', async (t) => {
+  const rig = await startRig(t, { documentsMax: 2 })
+  const ids = ['evt_1', 'evt_2', 'evt_3', 'evt_4', 'evt_5']
+  for (const id of ids) await rig.write(id)
+  const looksBefore = rig.looks()
+  await waitFor(() => rig.looks() >= looksBefore + 2)
+  t.strictSame(await rig.waiting(), ids, 'none leaves unrecorded')
+  t.equal(await rig.newest(), 2, 'and what does not fit into memory is not sent yet')
+  const recorder = rig.record()
+  await waitFor(async () => (await rig.waiting()).length === 0)
+  await recorder.stop()
+  t.strictSame(rig.recorded.toSorted(), ids, 'once there is room the rest follows')
+  t.equal(await rig.newest(), 5, 'each once')
 })
 
 t.test('a stream restored from a copy is told again what webhooks had not recorded', async (t) => {

@@ -4,6 +4,11 @@ import { z } from 'zod'
 /** An address with the length of its prefix; a single address has its full length. */
 export type AddressRange = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
 
+type DenyConfig = {
+  readonly NODE_ENV: string
+  readonly PITBOSS_OUTBOUND_DENY?: readonly AddressRange[] | undefined
+}
+
 /** An address or CIDR range, mapped IPv4 as IPv4; null for all else, octal, hex and short spellings too. */
 export function parseRange(text: string): AddressRange | null {
   const [address, bits, ...rest] = text.split('/')
@@ -18,17 +23,36 @@ export function parseRange(text: string): AddressRange | null {
 }
 
 /** A setting: addresses and CIDR ranges, comma separated. Source: ours. */
-export const addressRangesSchema = z
+export const addressRangesSchema = z.string().transform(readRanges)
+
+/** A setting: networks in which nobody is called; `none` says that there are none to name. */
+export const outboundDenySchema = z
   .string()
-  .transform((text) => text.split(',').map((part) => part.trim()))
-  .transform((parts, context) =>
-    parts.flatMap((part) => {
-      const range = parseRange(part)
-      if (range !== null) return [range]
-      context.addIssue({ code: 'custom', message: 'must be addresses or CIDR ranges, comma separated' })
-      return []
-    }),
-  )
+  .transform((text, context) => (text === 'none' ? [] : readRanges(text, context)))
+  .optional()
+
+function readRanges(text: string, context: z.RefinementCtx): AddressRange[] {
+  return text.split(',').flatMap((part) => {
+    const range = parseRange(part.trim())
+    if (range !== null) return [range]
+    context.addIssue({ code: 'custom', message: 'must be addresses or CIDR ranges, comma separated' })
+    return []
+  })
+}
+
+/**
+ * Whether nobody is called at an address, by the setting. Private and reserved addresses need none. In
+ * production an installation that says nothing is warned at each start: addresses of its own that are public
+ * may then be called.
+ */
+export function createIsDenied(
+  { NODE_ENV, PITBOSS_OUTBOUND_DENY: ranges }: DenyConfig,
+  logger: { warn(fields: object, message: string): void },
+): (address: string) => boolean {
+  if (ranges === undefined && NODE_ENV === 'production')
+    logger.warn({ variable: 'PITBOSS_OUTBOUND_DENY', or: 'none' }, 'outbound.deny-missing')
+  return (address) => isWithin(address, ranges ?? [])
+}
 
 /** Whether `address` lies in one of `ranges`; unreadable ranges hold nothing. */
 export function isWithin(address: string, ranges: readonly (AddressRange | string)[]): boolean {

@@ -17,6 +17,7 @@ import { createOwnChecks, createReadinessProbe, type OwnChecks } from './answers
 import { createTails } from './answers/tails.ts'
 import { repeatUnstarted } from './http/repeat-unstarted.ts'
 import { createRequestLog, type RequestLog } from './http/request-log.ts'
+import { httpsHeaders } from './http/send.ts'
 import { createLimiters, limitsSubject } from './limits/limiters.ts'
 import { createLoadGauge } from './limits/load-gauge.ts'
 import { createBodyIntake, createPlaces } from './limits/places.ts'
@@ -110,7 +111,7 @@ export async function startGateway({
       address: createPlaces(config.PITBOSS_LIMIT_ADDRESS_PLACES),
     },
     connections: createPlaces(config.PITBOSS_LIMIT_ADDRESS_CONNECTIONS),
-    isHttps: baseUrl.startsWith('https://'),
+    moreHeaders: baseUrl.startsWith('https://') ? httpsHeaders(config.PITBOSS_HSTS_SUBDOMAINS === 'yes') : {},
     trustedProxies: config.PITBOSS_TRUSTED_PROXIES,
     bodyTimeoutMs: config.PITBOSS_BODY_TIMEOUT_MS,
     headersTimeoutMs: config.PITBOSS_HEADERS_TIMEOUT_MS,

@@ -19,6 +19,8 @@ export const configSchema = z.object({
   PORT: port.default(8080),
   /** The proxies whose X-Forwarded-For counts. */
   PITBOSS_TRUSTED_PROXIES: addressRangesSchema.default([]),
+  /** Whether browsers shall come by https alone to the hosts below that of the base url, too. */
+  PITBOSS_HSTS_SUBDOMAINS: z.enum(['yes', 'no'], 'must be yes or no').default('no'),
   /** The folder with the built pages (`web/dist`); without one their paths are NOT_FOUND. */
   PITBOSS_WEB_FOLDER: z.string().min(1).optional(),
   // Longest time for a client to send its headers, and then its body, in milliseconds

@@ -6,7 +6,7 @@ import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
 import { eventsPosition } from '@pitboss/bus/consume-durable'
 import { createTailNotes } from '@pitboss/bus/tail-notes'
 import { serveCalls } from '@pitboss/bus/serve-calls'
-import { isWithin } from '@pitboss/contracts/address-range'
+import { createIsDenied } from '@pitboss/contracts/address-range'
 import { countUnfinishedRounds } from '@pitboss/contracts/calls/rounds'
 import type { OutboundSettings } from '@pitboss/outbound/address-guard'
 import { clockAgrees } from '@pitboss/runtime/while-clock-agrees'
@@ -100,7 +100,7 @@ export async function startWalletBridge({
   const { logger } = host
   const outbound: OutboundSettings = {
     allowLoopback: config.PITBOSS_ALLOW_LOOPBACK_WALLETS,
-    isDenied: (address) => isWithin(address, config.PITBOSS_OUTBOUND_DENY),
+    isDenied: createIsDenied(config, logger),
   }
   const { scaleMs } = createTimeScale(config.PITBOSS_TIME_SCALE)
   const serviceBus = await connectServiceBus({ service, config, host })

@@ -1,4 +1,4 @@
-import { addressRangesSchema } from '@pitboss/contracts/address-range'
+import { outboundDenySchema } from '@pitboss/contracts/address-range'
 import {
   callTokensConfig,
   commonConfig,
@@ -18,6 +18,6 @@ export const walletBridgeConfig = z.object({
   ...timeScaleConfig,
   ...loopbackWalletsConfig,
   /** Networks that no wallet is called in, public ones of the installation's own included. */
-  PITBOSS_OUTBOUND_DENY: addressRangesSchema.default([]),
+  PITBOSS_OUTBOUND_DENY: outboundDenySchema,
 })
 export type WalletBridgeConfig = z.infer<typeof walletBridgeConfig>

@@ -10,7 +10,7 @@ import { serveCalls } from '@pitboss/bus/serve-calls'
 import { webhooksFanout } from '@pitboss/bus/topology'
 import { waitForTopology } from '@pitboss/bus/consume-durable'
 import { watchConsumer } from '@pitboss/bus/watch-consumer'
-import { isWithin } from '@pitboss/contracts/address-range'
+import { createIsDenied } from '@pitboss/contracts/address-range'
 import type { OutboundSettings } from '@pitboss/outbound/address-guard'
 import { createTimeScale } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
@@ -140,7 +140,7 @@ export async function startWebhooks({
   const timeScale = createTimeScale(config.PITBOSS_TIME_SCALE)
   const outbound: OutboundSettings = {
     allowLoopback: config.PITBOSS_ALLOW_LOOPBACK_WEBHOOKS,
-    isDenied: (address) => isWithin(address, config.PITBOSS_OUTBOUND_DENY),
+    isDenied: createIsDenied(config, logger),
   }
   const audit = createAuditOutbox({
     db,

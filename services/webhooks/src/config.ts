@@ -1,4 +1,4 @@
-import { addressRangesSchema } from '@pitboss/contracts/address-range'
+import { outboundDenySchema } from '@pitboss/contracts/address-range'
 import {
   callTokensConfig,
   commonConfig,
@@ -19,7 +19,7 @@ export const configSchema = z.object({
   ...timeScaleConfig,
   ...loopbackWebhooksConfig,
   /** Networks that no endpoint is called in, public ones of the installation's own included. */
-  PITBOSS_OUTBOUND_DENY: addressRangesSchema.default([]),
+  PITBOSS_OUTBOUND_DENY: outboundDenySchema,
   /** Most endpoints of an account and environment that one event goes to. Source: ours. */
   PITBOSS_LIMIT_EVENT_ENDPOINTS: whole(1, 1000).default(200),
   /** Most replays of an account under way at once. Source: docs/contract.md, section 12. */

@@ -45,6 +45,9 @@ export const pagePolicy = [
   "form-action 'self'",
 ].join('; ')
 
+/** That of the pages that are built here: no text becomes script there, and no policy lets any. */
+const builtPagePolicy = `${pagePolicy}; require-trusted-types-for 'script'; trusted-types 'none'`
+
 /** A page of another site that opened this one has no hold of its window. */
 export const ownWindow = { 'cross-origin-opener-policy': 'same-origin' } as const
 
@@ -98,20 +101,12 @@ export function createHome() {
   }
 }
 
-/**
- * `/dashboard*`: files below `assets/`, else the one page, whose own router does the rest. No text becomes
- * script there.
- */
+/** `/dashboard*`: files below `assets/`, else the one page, whose own router does the rest. */
 export function createDashboardPage({ pages }: Pick<AnswerDeps, 'pages'>) {
   return async ({ params, raw }: PageRequest): Promise<Answer> => {
     const rest = params['*'] ?? ''
     const file = rest.startsWith('assets/') ? assetPath(rest) : 'index.html'
-    const answer = await fileAnswer(pages, `dashboard/${file}`, {
-      frameAncestors: "'none'",
-      headers: raw.headers,
-    })
-    const policy = `${answer.headers?.['content-security-policy']}; require-trusted-types-for 'script'`
-    return { ...answer, headers: { ...answer.headers, 'content-security-policy': policy } }
+    return fileAnswer(pages, `dashboard/${file}`, { frameAncestors: "'none'", headers: raw.headers })
   }
 }
 
@@ -187,7 +182,7 @@ export async function fileAnswer(
   const { data, etag } = encoded ?? file
   const headers = {
     'cache-control': hashed ? `public, max-age=${yearS}, immutable` : 'no-cache',
-    'content-security-policy': `${pagePolicy}; frame-ancestors ${frameAncestors}`,
+    'content-security-policy': `${builtPagePolicy}; frame-ancestors ${frameAncestors}`,
     // An operator may open a game in a window of its own, and look when that closes.
     ...(frameAncestors === '*' ? {} : ownWindow),
     etag,

@@ -10,7 +10,7 @@ import { registerRoutes } from '../routes/register-routes.ts'
 import { readRefusal } from './read-refusal.ts'
 import type { RequestLog } from './request-log.ts'
 import { boundConnections, createConnections, type Connections } from './connections.ts'
-import { answerConnect, commonHeaders, errorAnswer, httpsHeaders, sendAnswer } from './send.ts'
+import { answerConnect, commonHeaders, errorAnswer, sendAnswer } from './send.ts'
 import { serveRequest, type Served, type ServeDeps } from './serve-request.ts'
 import { traceRequest } from './trace-request.ts'
 import type { RateCounter } from '../limits/rate-counter.ts'
@@ -34,8 +34,8 @@ export type AppDeps = ServeDeps & {
   /** Bounds the traces that are recorded because clients wish it. */
   readonly clientTraces: Pick<RateCounter, 'take'>
   readonly headersTimeoutMs: number
-  /** Whether clients reach the gateway over https, by its base url. */
-  readonly isHttps: boolean
+  /** Headers of every answer beside the common ones. */
+  readonly moreHeaders: Readonly<Record<string, string>>
   /** Connections by address. */
   readonly connections: Places
   /** True once the gateway takes no more work; connections are closed after their answer then. */
@@ -150,7 +150,7 @@ function finish(
   const { answer, error, attribution, clientAddress } = served
   const { id: request_id, method, raw } = request
   const { status } = answer
-  reply.headers({ ...commonHeaders, ...(deps.isHttps ? httpsHeaders : {}), 'x-request-id': request_id })
+  reply.headers({ ...commonHeaders, ...deps.moreHeaders, 'x-request-id': request_id })
   if (deps.isStopping()) reply.header('connection', 'close')
   sendAnswer(reply, answer)
   deps.connectionsOf.answered(raw)

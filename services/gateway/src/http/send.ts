@@ -17,8 +17,13 @@ export const commonHeaders = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 } as const
 
-/** Sent besides where the base url is https: browsers come by https alone for a year. RFC 6797. */
-export const httpsHeaders = { 'strict-transport-security': 'max-age=31536000' } as const
+/**
+ * Sent besides where the base url is https: browsers come by https alone for a year, to the hosts below it
+ * as well where `subdomains`. RFC 6797.
+ */
+export function httpsHeaders(subdomains: boolean): Readonly<Record<string, string>> {
+  return { 'strict-transport-security': `max-age=31536000${subdomains ? '; includeSubDomains' : ''}` }
+}
 
 /** Longest time for the rest of an unread body; then its connection is cut. */
 const unreadBodyMs = 10_000

@@ -8,6 +8,12 @@ const world = await startWorld(t)
 const { url } = world
 const token = await world.operatorToken()
 
+await t.test('hosts below the base url’s come by https alone where the installation says so', async (t) => {
+  const strict = await startWorld(t, { PITBOSS_HSTS_SUBDOMAINS: 'yes' })
+  const { headers } = await ask(`${strict.url}/v1/games`)
+  t.equal(headers.get('strict-transport-security'), 'max-age=31536000; includeSubDomains')
+})
+
 await t.test('the refresh cookie is for this host alone and out of reach of scripts', async (t) => {
   const body = { email: 'ada@example.com', password: 'right' }
   const refused401 = await ask(`${url}/v1/games`)

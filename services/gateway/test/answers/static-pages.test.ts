@@ -47,6 +47,10 @@ await t.test('a game has its own page or the common one', async (t) => {
   const dice = await playPage(inbound('dice'))
   t.match(dice, { content: { type: 'text/html; charset=utf-8', data: Buffer.from('any game') } })
   t.match(dice.headers?.['content-security-policy'], /frame-ancestors \*$/)
+  t.match(
+    dice.headers?.['content-security-policy'],
+    /; require-trusted-types-for 'script'; trusted-types 'none';/,
+  )
   t.notHas(dice.headers, { 'cross-origin-opener-policy': String }, 'its opener may see that it was closed')
   t.equal(dice.headers?.['cache-control'], 'no-cache')
   const asset = await playPage(inbound('assets/mines-Bx3kQ9aZ.js'))

@@ -11,7 +11,14 @@ function round(fields: Partial<Round>): Round {
   return {
     ...{ round_id: `rnd_${tail}`, session_id: `ses_${tail}`, player_id: 'ann', status: 'SETTLED' },
     ...{ stake: '1.00', payout: '0.00', currency: 'EUR', free_bet: false, game: 'dice', bet: null },
-    ...{ multiplier: '0', outcome: null, progress: null, wallet_round_id: uuid, wallet_game_id: uuid },
+    ...{
+      client_transaction_id: null,
+      multiplier: '0',
+      outcome: null,
+      progress: null,
+      wallet_round_id: uuid,
+      wallet_game_id: uuid,
+    },
     ...{ driver: 'game', environment: 'SANDBOX', created_at: at, completed_at: at, end_reason: 'draw' },
     fairness: {
       ...{ algorithm: 'fair-v1', server_seed_hash: 'b1', client_seed: null, nonce: 1, server_seed: null },

@@ -28,7 +28,14 @@ const dossier: Dossier = {
   round: {
     ...{ round_id: `rnd_${tail}`, session_id: `ses_${tail}`, player_id: 'ann', game: 'dice' },
     ...{ status: 'SETTLED', stake: '1.00', payout: '1.98', currency: 'EUR', free_bet: false, bet: null },
-    ...{ multiplier: null, outcome: null, progress: null, wallet_round_id: uuid, wallet_game_id: uuid },
+    ...{
+      client_transaction_id: null,
+      multiplier: null,
+      outcome: null,
+      progress: null,
+      wallet_round_id: uuid,
+      wallet_game_id: uuid,
+    },
     ...{
       driver: 'game',
       environment: 'SANDBOX',

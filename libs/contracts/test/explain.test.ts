@@ -36,7 +36,13 @@ const delivery: DeliveryFacts = {
 const round: Omit<Round, 'status' | 'driver'> = {
   ...{ round_id: id('rnd'), session_id: id('ses'), player_id: 'player-1', game: 'dice', stake: '10.00' },
   ...{ payout: null, currency: 'EUR', free_bet: false, bet: null, multiplier: null, outcome: null },
-  ...{ progress: null, wallet_round_id: uuid, wallet_game_id: uuid, environment: 'SANDBOX' },
+  ...{
+    client_transaction_id: null,
+    progress: null,
+    wallet_round_id: uuid,
+    wallet_game_id: uuid,
+    environment: 'SANDBOX',
+  },
   ...{ created_at: before, completed_at: null, end_reason: null },
   fairness: {
     algorithm: 'fair-v1',

@@ -63,6 +63,8 @@ const foundSimulated = {
     'a game start counts when a look before it has found none that is too recent',
   'rounds.reality-check-forgotten': 'play goes on while a reality check is due',
   'rounds.stake-cap-forgotten': 'a stake may be greater than the cap of its session',
+  'rounds.page-id-at-wallet': "a page's transaction_id is the id of its stake, for the wallet, too",
+  'rounds.stake-id-without-player': 'two players who choose one transaction_id share a movement',
   'rounds.refusal-forgotten': 'the refusal of a request to play is not kept',
   'rounds.dead-id-forgotten': "the refusal of a movement of the operator's server is not kept",
   'rounds.tombstone-forgotten': 'a stake is taken although a rollback that came before it found none',

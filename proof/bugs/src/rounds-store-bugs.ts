@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Scope } from '@pitboss/contracts/caller'
 import { newServerSeed } from '@pitboss/fairness/server-seed'
 import type { HoldLimits } from '@pitboss/rounds/actions/hold-limits'
@@ -6,6 +7,7 @@ import type { DeadId, DeadIdsStore } from '@pitboss/rounds/storage/dead-ids-stor
 import type { GrantsStore } from '@pitboss/rounds/storage/grants-store'
 import type { PlayerLimitsStore } from '@pitboss/rounds/storage/player-limits-store'
 import type { RefusalsStore } from '@pitboss/rounds/storage/refusals-store'
+import { idCharacters } from '@pitboss/rounds/rules/id-characters'
 import { sequenceOf, type RoundWrite } from '@pitboss/rounds/storage/round-document'
 import type { PacesStore } from '@pitboss/rounds/storage/paces-store'
 import type { ReportsStore } from '@pitboss/rounds/storage/reports-store'
@@ -86,6 +88,8 @@ export function roundsStoreWith(rounds: RoundsStore, has: HasBug): RoundsStore {
       },
     }
   }
+  if (has('rounds.page-id-at-wallet')) return withStakesUnder(rounds, (id) => id)
+  if (has('rounds.stake-id-without-player')) return withStakesUnder(rounds, ofRequestAlone)
   if (has('rounds.account-remembered')) {
     let account: Scope | null = null
     const remembered = (scope: Scope) => (account ??= scope)
@@ -132,6 +136,23 @@ function writing(
     ...rounds,
     update: (stored, write, now) => rounds.update(stored, change(write, stored.version), now),
   }
+}
+
+/** Stores stakes of game rounds under what is made of the page's id. */
+function withStakesUnder(rounds: RoundsStore, idOf: (clientTransactionId: string) => string): RoundsStore {
+  return {
+    ...rounds,
+    insert(write, now) {
+      const { driver, clientTransactionId: id, stakes } = write.round
+      if (driver === 'operator' || id === null) return rounds.insert(write, now)
+      const under = stakes.map((stake) => ({ ...stake, transactionId: idOf(id) }))
+      return rounds.insert({ ...write, round: { ...write.round, stakes: under } }, now)
+    },
+  }
+}
+
+function ofRequestAlone(id: string): string {
+  return `bet_${idCharacters(createHash('sha256').update(id).digest(), 26)}`
 }
 
 function paidOut(body: string): string {

@@ -1,4 +1,5 @@
 import type { Told } from './answers.ts'
+import { movementsByRequest } from './check/requests.ts'
 import { isExcused } from './check/restored.ts'
 import type { Sources } from './check/sources.ts'
 import type { Verdict } from './check/verdict.ts'
@@ -13,11 +14,11 @@ const askedMax = 300
  */
 export async function repeatRequests(
   told: readonly Told[],
-  { movements, restored }: Sources,
+  { movements, rounds, restored }: Sources,
   operator: OperatorClient,
   verdict: Verdict,
 ): Promise<void> {
-  const byId = new Map(movements.map((movement) => [movement.transaction_id, movement]))
+  const byId = movementsByRequest({ movements, rounds })
   const seen = new Set<string>()
   for (const { what, id, asked, token } of told.filter((entry) => !isExcused(entry, restored))) {
     const movement = byId.get(id ?? '')

@@ -205,6 +205,31 @@ await t.test('a refusal that does not stay true is found, one that another reque
   t.end()
 })
 
+await t.test("what becomes of a page's request is told from what becomes of its stake", (t) => {
+  const stake = movement({ transaction_id: 'bet_1' })
+  const played = round({ client_transaction_id: 'mine' })
+  const key = 'p/dice/mine'
+  const told = (code: string, asked: Record<string, unknown> = { stake: '1.00' }): Told => ({
+    ...{ what: 'stake', id: key, asked, token: '', at: at(20), sentAtMs: startMs + 10 },
+    answer: { status: 409, body: { code, retryable: code === 'SERVICE_UNAVAILABLE' } },
+    answeredAtMs: startMs + 20,
+  })
+  const debit = {
+    ...{ seq: 1, at: at(0), operation: 'debit', transaction_id: 'bet_1', reference_transaction_id: null },
+    ...{ round_id: 'w', player_id: 'p', currency: 'USD', amount: '1.00', effect: '-1.00', status: 'APPLIED' },
+  }
+  const broken = (...entries: Told[]) => {
+    const accepted = new Map([[key, { roundId: 'rnd_1', atMs: startMs + 15 }]])
+    const rows = { ...noRows, movements: [stake], rounds: [played], ledger: [debit], accepted }
+    return brokenBy((verdict) => checkRefusals(entries, parseSources(rows), verdict))
+  }
+  t.strictSame(broken(told('ROUND_IN_PROGRESS')), ['refusals: what was refused for good never has an effect'])
+  const conflict = told('TRANSACTION_CONFLICT')
+  t.strictSame(broken(conflict), ['refusals: an id is in conflict with another body alone'])
+  t.strictSame(broken(conflict, told('SERVICE_UNAVAILABLE', { stake: '2.00' })), [])
+  t.end()
+})
+
 await t.test('a free bet that is used and not played, or played twice, is found', (t) => {
   const grants = (remaining: number, ...rounds: Round[]) => {
     const grant = { grant_id: 'frb_1', player_id: 'p', game: 'dice', count: 3, remaining }

@@ -9,6 +9,8 @@ const { vectors } = JSON.parse(
   ),
 ) as { vectors: { server_seed: string; server_seed_hash: string; client_seed: string; dice_roll: string }[] }
 
+const stakeId = `bet_${'0'.repeat(26)}`
+
 /** One won round of dice, as API, events and wallet tell of it. */
 function oneRound(): Books {
   const [vector] = vectors
@@ -35,7 +37,7 @@ function oneRound(): Books {
   }
   const of = { player_id: 'ann', currency: 'USD', round_id: 'uuid', reference_transaction_id: null }
   const rest = { currency: 'USD', round_id: 'rnd_1', status: 'SUCCESS' }
-  const bet = { ...rest, transaction_id: 'bet_1', type: 'BET', amount: '1.01' }
+  const bet = { ...rest, transaction_id: stakeId, type: 'BET', amount: '1.01' }
   const win = { ...rest, transaction_id: 'win_1', type: 'WIN', amount: '2.00' }
   return {
     ...{ name: 'test', rounds: [round], movements: [bet, win], maxPayouts: {}, setBack: null },
@@ -46,7 +48,7 @@ function oneRound(): Books {
     ],
     ledger: [
       { ...of, seq: 1, operation: 'adjustment', transaction_id: '', effect: '9.00', balance_after: '9.00' },
-      { ...of, seq: 2, operation: 'debit', transaction_id: 'bet_1', effect: '-1.01', balance_after: '7.99' },
+      { ...of, seq: 2, operation: 'debit', transaction_id: stakeId, effect: '-1.01', balance_after: '7.99' },
       { ...of, seq: 3, operation: 'credit', transaction_id: 'win_1', effect: '2.00', balance_after: '9.99' },
     ],
     balances: { ann: { USD: '9.99' } },
@@ -68,6 +70,10 @@ const mistakes: Readonly<Record<string, [broken: string, make: (text: string) =>
   'a seed that was exchanged': [
     'the seed of an ended round',
     (text) => text.replaceAll('18e93f4a', '18e93f4b'),
+  ],
+  "a page's id that reached the wallet": [
+    'no page names a movement',
+    (text) => text.replaceAll(stakeId, 'chosen-by-the-page'),
   ],
   'a stake that is taken twice': ['a round moves its payout', (text) => text.replace('-1.01', '-2.02')],
   'a stake that the wallet never saw': ['what a movement says', (text) => text.replace('"-1.01"', '"0.00"')],

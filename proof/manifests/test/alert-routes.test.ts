@@ -16,6 +16,7 @@ const receivers: Readonly<Record<string, string>> = {
   MovementUnresolvedForADay: 'money-on-call',
   MovementsNotCounted: 'money-on-call',
   SettlementRefused: 'money-on-call',
+  FirstTryDuplicate: 'money-on-call',
   ReceiptDiffers: 'money-on-call',
   CallWithoutGoodToken: 'security-on-call,on-call',
   ReturnsRuledOut: 'security-on-call,on-call',

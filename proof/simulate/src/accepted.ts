@@ -1,6 +1,7 @@
-import type { RoundState } from '@pitboss/rounds/rules/round'
+import { requestKey } from '@pitboss/chaos/check/requests'
+import { movementsOf, type RoundState } from '@pitboss/rounds/rules/round'
 
-/** In which round, and since when, an id of a client is part of the product's own record. */
+/** In which round, and since when, a client's id or request is part of the product's own record. */
 export type Acceptance = { readonly roundId: string; readonly atMs: number }
 
 export type Accepted = {
@@ -25,7 +26,13 @@ export function createAccepted(nowMs: () => number): Accepted {
   }
 }
 
-function idsOf({ stakes, wins, reversals, clientTransactionId }: RoundState): string[] {
-  const ids = [...stakes, ...wins, ...reversals].map(({ transactionId }) => transactionId)
-  return clientTransactionId === null ? ids : [...ids, clientTransactionId]
+function idsOf(round: RoundState): string[] {
+  const ids = movementsOf(round).map(({ transactionId }) => transactionId)
+  const key = requestKeyOf(round)
+  return key === null ? ids : [...ids, key]
+}
+
+/** The key under which the page's request of a game round is noted; null where it had no id. */
+export function requestKeyOf({ driver, playerId, game, clientTransactionId: id }: RoundState): string | null {
+  return driver === 'game' && id !== null ? requestKey(playerId, game, id) : null
 }

@@ -76,7 +76,7 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
     client: clientWith(world.wallet.clientOf(machine), newId, has),
     askStanding: standingWith(createAskStanding({ bus: bus.busOf(machine), clock, logger: silent }), has),
     audit,
-    metrics: { callEnded: () => undefined },
+    metrics: { callEnded: () => undefined, repeatedAtFirstTry: () => undefined },
     logger: silent,
     wake: () => undefined,
     notifyBreakers: (note) => world.bridges.tell(machine, note),

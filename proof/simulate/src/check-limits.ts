@@ -58,7 +58,7 @@ export function createLimitChecks(
     checkCounted()
     const first = new Map<string, number>()
     const isOwnStake = ({ what, id, asked }: Told) =>
-      (what === 'stake' && id?.startsWith(`stake.${playerId}.`) === true) ||
+      (what === 'stake' && id?.startsWith(`${playerId}/`) === true) ||
       (what === 'movement' && asked.type === 'BET' && id?.includes(`.${playerId}.`) === true)
     for (const told of answers.all()) {
       const { what, id, asked, answer, sentAtMs } = told
@@ -121,7 +121,7 @@ export function createLimitChecks(
     const instants = [sentAtMs, ...midnightsIn(sentAtMs, answeredAtMs)]
     const others = stakes
       .all()
-      .filter((one) => id === null || (one.transactionId !== id && one.clientId !== id))
+      .filter((one) => id === null || (one.transactionId !== id && one.requestedAs !== id))
     const most = instants.map((atMs) => {
       const period = periodOf(limit.period, atMs)
       const before = others.filter((one) => one.intendedAtMs <= answeredAtMs && mayBeIn(one, limit, period))

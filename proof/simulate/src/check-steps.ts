@@ -39,6 +39,8 @@ const roundSteps: Readonly<Record<RoundState['status'], readonly string[]>> = {
   FAILED: ['FAILED'],
 }
 
+const stakeOfGame = /^bet_[0-9a-hjkmnp-tv-z]{26}$/
+
 const eventData = z.object({
   type: z.string(),
   data: z.looseObject({ transaction_id: z.string().optional(), round_id: z.string() }),
@@ -134,6 +136,9 @@ export function createStepChecks(
         canEnd(after, dueAt),
         () => `${show()}, due ${dueAt?.toISOString()}: ${partsOf(after)}`,
       )
+      const [stake] = after.driver === 'game' ? after.stakes : []
+      const isOurs = stake === undefined || stakeOfGame.test(stake.transactionId)
+      holds("no page's id is that of a movement", isOurs, () => `${show()}: ${stake?.transactionId}`)
       if (before === null) return
       const back = before.status === 'SETTLING' && after.status === 'OPEN'
       const legal = roundSteps[before.status].includes(after.status) && (!back || after.driver === 'operator')

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Scope } from '@pitboss/contracts/caller'
 import { seedHash } from '@pitboss/fairness/server-seed'
-import { isUnfinished, type RoundState } from '@pitboss/rounds/rules/round'
+import { isUnfinished, movementsOf, type RoundState } from '@pitboss/rounds/rules/round'
 import type { CommitmentsStore } from '@pitboss/rounds/storage/commitments-store'
 import { placeId } from '@pitboss/rounds/storage/lost-rounds'
 import {
@@ -323,9 +323,8 @@ function isOpenedBy(round: RoundState, driver: RoundState['driver'], id: string)
   return round.driver === driver && round.clientTransactionId === id
 }
 
-function idsOf({ stakes, wins, reversals, clientTransactionId }: RoundState): string[] {
-  const ids = [...stakes, ...wins, ...reversals].map(({ transactionId }) => transactionId)
-  return clientTransactionId === null ? ids : [...ids, clientTransactionId]
+function idsOf(round: RoundState): string[] {
+  return movementsOf(round).map(({ transactionId }) => transactionId)
 }
 
 function seedOf(seed: number, sequence: string, nonce: number): string {

@@ -1,12 +1,13 @@
 import type { RoundState } from '@pitboss/rounds/rules/round'
 import type { LimitBook } from '@pitboss/rounds/rules/limit-book'
+import { requestKeyOf } from './accepted.ts'
 
 /** A stake of the limited player: when its intent was stored, and since when it counts; by the run's time. */
 export type NotedStake = {
   readonly transactionId: string
   readonly roundId: string
-  /** Under which the launcher asked for it. */
-  readonly clientId: string | null
+  /** Of the page's request. */
+  readonly requestedAs: string | null
   readonly minor: bigint
   readonly intendedAtMs: number
   readonly countedAtMs: number | null
@@ -25,10 +26,12 @@ export function createNotedStakes(player: string, nowMs: () => number): NotedSta
   const stakes = new Map<string, NotedStake>()
   const keyOf = (one: Pick<NotedStake, 'roundId' | 'transactionId'>) => `${one.roundId} ${one.transactionId}`
   return {
-    roundWritten({ id: roundId, playerId, freeBet, clientTransactionId: clientId, ...round }) {
+    roundWritten(round) {
+      const { id: roundId, playerId, freeBet } = round
       if (playerId !== player || freeBet) return
+      const requestedAs = requestKeyOf(round)
       for (const { transactionId, minor } of round.stakes) {
-        const intended = { transactionId, roundId, clientId, minor, intendedAtMs: nowMs() }
+        const intended = { transactionId, roundId, requestedAs, minor, intendedAtMs: nowMs() }
         const key = keyOf(intended)
         if (!stakes.has(key)) stakes.set(key, { ...intended, countedAtMs: null, countedAs: null })
       }

@@ -25,6 +25,11 @@ const plans = {
   'two equal free bets, one of which may die': { asked: { a: free, b: free }, freeBets: 5, mortal: 'a' },
   'three equal free bets and one grant': { asked: { a: free, b: free, c: free }, freeBets: 1 },
   "two equal stakes of the operator's": { asked: { a: bet, b: bet }, ends: everyEnd, mortal: 'a' },
+  "a page's id that the operator's server uses, too": {
+    asked: { a: stake, b: stake, bet },
+    ends: mayBeTakenBack,
+    mortal: 'a',
+  },
   'the same id with two bodies': { asked: { a: stake, b: { ...stake, stake: '2.00' } }, ends: everyEnd },
   'two tabs before a breaker, and the page of the next commitment': {
     asked: { a: anonymous, b: anonymous, page },

@@ -77,14 +77,14 @@ export function countRoundStates<Store extends Pick<RoundsStore, 'insert' | 'upd
   }
 }
 
-/** Creates the log and the count of requests whose id belongs to a round of the other driver. */
+/** Creates the log and the count of requests of operators' servers whose id is that of a game round's movement. */
 export function createConflictNote(
   registry: Registry | undefined,
   logger: Logger,
 ): (round: RoundState, transactionId: string) => void {
   const conflicts = new Counter({
     name: 'pitboss_rounds_id_conflicts_total',
-    help: "Requests whose transaction_id belongs to a player's round, or a player's to an operator's round",
+    help: "Requests of operators' servers whose transaction_id is that of a movement of a game round",
     registers: registry === undefined ? [] : [registry],
   })
   return function noteConflict({ id, operatorId, environment, driver }, transactionId) {

@@ -176,11 +176,11 @@ t.test("a round never lives on another round's stake that has the same id", asyn
   const session = await rig.openSession()
   rig.wallet.next({ kind: 'lost' })
   const { resource } = await errorOf(rig.play(session, { transaction_id: 'twin' }))
-  const roundId = resource?.round_id ?? ''
+  const { round_id: roundId = '', transaction_id: transactionId = '' } = resource ?? {}
   await rig.bus.call(placeMovement, {
     scope: rig.scope,
     spec: {
-      transactionId: 'twin',
+      transactionId,
       type: 'BET',
       amount: '1.00',
       currency: 'USD',

@@ -360,13 +360,15 @@ t.test('a round learns how its movements stand before it refuses the next', asyn
 t.test('a round that the service plays is not driven by the operator', async (t) => {
   const rig = await startRig(t)
   const session = await rig.openSession({ game: 'mines' })
-  const round = await rig.play(session, { transaction_id: 'ours' })
+  const round = await rig.play(session)
+  const [stake] = rig.wallet.asked
+  const ours = stake?.transactionId
   const path = async (promise: Promise<unknown>) => (await errorOf(promise)).details?.[0]?.path
-  const reference = { type: 'REFUND', reference_transaction_id: 'ours' }
+  const reference = { type: 'REFUND', reference_transaction_id: ours }
   t.equal(await path(send(rig, reference)), 'reference_transaction_id')
   const win = { type: 'WIN', round_id: round.round_id, amount: '1.00', currency: 'USD' }
   t.equal(await path(send(rig, win)), 'round_id')
-  t.equal(await codeOf(bet(rig, session, { transaction_id: 'ours' })), 'TRANSACTION_CONFLICT')
+  t.equal(await codeOf(bet(rig, session, { transaction_id: ours })), 'TRANSACTION_CONFLICT')
   t.equal(await codeOf(bet(rig, session, { currency: 'EUR' })), 'CURRENCY_MISMATCH')
   t.equal(await codeOf(bet(rig, { session_id: 'ses_none' })), 'SESSION_NOT_FOUND')
 })

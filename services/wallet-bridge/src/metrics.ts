@@ -1,14 +1,18 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { WalletOperation } from './rules/movement.ts'
 import type { MovementStore } from './storage/movements.ts'
 
 /** The metrics of settlement. */
 export type WalletMetrics = {
   callEnded(operation: string, judged: string, latencyMs: number): void
+  /** A wallet has answered the first try of a movement as one that it did before. */
+  repeatedAtFirstTry(operation: WalletOperation): void
   /** A movement has its outcome. */
   ended(movement: { type: string; status: string }): void
   pending(counts: { all: number; over5m: number; over1h: number; over24h: number; oldestAgeS: number }): void
 }
 
+const operations: readonly WalletOperation[] = ['debit', 'credit', 'rollback']
 const bucketsS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 
 export function createWalletMetrics(registry: Registry): WalletMetrics {
@@ -42,7 +46,15 @@ export function createWalletMetrics(registry: Registry): WalletMetrics {
     help: 'Age of the oldest movement without a certain outcome',
     registers: [registry],
   })
+  const repeated = new Counter({
+    name: 'pitboss_wallet_first_try_duplicates_total',
+    help: 'Answers DUPLICATE to the first try of a movement',
+    labelNames: ['operation'] as const,
+    registers: [registry],
+  })
+  for (const operation of operations) repeated.inc({ operation }, 0)
   return {
+    repeatedAtFirstTry: (operation) => repeated.inc({ operation }),
     ended: ({ type, status }) => outcomes.inc({ type, outcome: status }),
     callEnded(operation, judged, latencyMs) {
       calls.inc({ operation, judged })

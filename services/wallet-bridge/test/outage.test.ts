@@ -89,7 +89,7 @@ function createOutage(answer: (call: { operation: string; id: string }) => { sta
     outbox: { relay: async () => undefined },
     askStanding: async () => 'not-taken',
     audit: { entry: () => sampleAuditEntry() },
-    metrics: { callEnded: () => undefined },
+    metrics: { callEnded: () => undefined, repeatedAtFirstTry: () => undefined },
     logger: silentLogger,
     wake: () => undefined,
   })

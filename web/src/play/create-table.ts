@@ -122,7 +122,7 @@ export function createTable({
       round: null,
       shownHashes: new Map(state.shownHashes).set(nonce, server_seed_hash),
     })
-    const request = { ...bet, transaction_id: `bet-${crypto.randomUUID()}` }
+    const request = { ...bet, transaction_id: `play-${crypto.randomUUID()}` }
     await guard(async () => {
       const round = await patience.telling('confirming', () => placeUntilKnown(api, request))
       await arrive(api, round)

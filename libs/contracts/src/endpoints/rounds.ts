@@ -5,7 +5,16 @@ import { movementSchema, transactionBodySchema } from '../objects/movement.ts'
 import { reportSchema } from '../objects/report.ts'
 import { returnStreamSchema } from '../objects/returns.ts'
 import { roundSchema, roundStatus } from '../objects/round.ts'
-import { accountMode, currency, gameSlug, pageOf, pageQuery, playerId, windowQuery } from '../primitives.ts'
+import {
+  accountMode,
+  currency,
+  gameSlug,
+  pageOf,
+  pageQuery,
+  playerId,
+  transactionId,
+  windowQuery,
+} from '../primitives.ts'
 import { roundParam, roundsPage, walletBudgetMs } from './round-parts.ts'
 
 /** Routes of rounds, operators' movements, free bets, reports. docs/contract.md, sections 4, 5 and 11. */
@@ -16,6 +25,7 @@ const grantParam = z.strictObject({ grant_id: z.string().max(64) })
 const roundFilters = {
   player_id: playerId.optional(),
   session_id: z.string().max(64).optional(),
+  client_transaction_id: transactionId.optional(),
   game: z.string().max(64).optional(),
   status: roundStatus.optional(),
   currency: currency.optional(),

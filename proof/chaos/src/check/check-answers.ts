@@ -2,6 +2,7 @@ import type { Told } from '../answers.ts'
 import { codeOf, isTransient } from '../send.ts'
 import { ofTheRequest } from './check-refusals.ts'
 import { groupBy } from './group.ts'
+import { movementsByRequest } from './requests.ts'
 import { isExcused } from './restored.ts'
 import type { Movement, Round } from './rows.ts'
 import type { Sources } from './sources.ts'
@@ -31,7 +32,7 @@ export function checkAnswers(
   verdict: Verdict,
 ): void {
   const judged = told.filter((entry) => !isExcused(entry, restored))
-  const byId = new Map(movements.map((movement) => [movement.transaction_id, movement]))
+  const byId = movementsByRequest({ movements, rounds })
   const roundsById = new Map(rounds.map((round) => [round.round_id, round]))
   for (const entry of judged) {
     const internal = codeOf(entry.answer) === 'INTERNAL_ERROR'

@@ -1,6 +1,7 @@
 import type { Told } from '../answers.ts'
 import { codeOf } from '../send.ts'
 import { groupBy } from './group.ts'
+import { movementsByRequest, requestOf } from './requests.ts'
 import { isExcused } from './restored.ts'
 import type { Movement } from './rows.ts'
 import type { Sources } from './sources.ts'
@@ -12,6 +13,7 @@ const names = {
   reversed: 'refusals: what is said to be given back already does not stand at the end',
   kept: 'refusals: what was accepted is not refused later',
   same: 'refusals: an id that was refused for good is refused the same way later',
+  conflict: 'refusals: an id is in conflict with another body alone',
   buried: 'refusals: what a rollback has not found is never taken later',
   gone: 'reversals: once a ROLLBACK is answered nothing of its original stands',
 } as const
@@ -46,6 +48,7 @@ const ofTheWallet = [
 ]
 
 type Facts = {
+  /** By their ids, and by the keys of their requests. */
   readonly movements: ReadonlyMap<string, Movement>
   /** Ids whose movement, or free round, has an effect in the end. */
   readonly effective: ReadonlySet<string>
@@ -78,6 +81,7 @@ export function checkRefusals(told: readonly Told[], sources: Sources, verdict: 
     for (const entry of entries.filter(isRefusedForGood)) {
       checkEffect(id, entry, entries, { facts, clockSlackMs: sources.clockSlackMs, verdict })
       checkSame(id, entry, entries, facts, verdict)
+      checkConflict(entry, entries, verdict)
       checkKept(id, entry, entries, facts, verdict)
       checkReference(entry, facts, verdict)
     }
@@ -125,6 +129,14 @@ function checkSame(id: string, refused: Told, entries: readonly Told[], facts: F
       (isAccepting(entry) || (kills(entry) && codeOf(entry.answer) !== codeOf(refused.answer))),
   )
   verdict.check(names.same, other === undefined, () => `${show(refused)}, ${other && show(other)}`)
+}
+
+/** A page's id is that of one player and game alone: nobody else's request is in its way. */
+function checkConflict(refused: Told, entries: readonly Told[], verdict: Verdict) {
+  if (refused.what !== 'stake' || codeOf(refused.answer) !== 'TRANSACTION_CONFLICT') return
+  const asked = JSON.stringify(refused.asked)
+  const isExplained = entries.some((entry) => JSON.stringify(entry.asked) !== asked)
+  verdict.check(names.conflict, isExplained, () => show(refused))
 }
 
 /**
@@ -197,20 +209,22 @@ function factsOf(
   told: readonly Told[],
   { movements, rounds, ledger, accepted, clockSlackMs }: Sources,
 ): Facts {
-  const byId = new Map(movements.map((movement) => [movement.transaction_id, movement]))
-  const effective = new Set(
+  const byId = movementsByRequest({ movements, rounds })
+  const moved = new Set(
     ledger.flatMap(({ operation, transaction_id: id, status }) =>
       operation !== 'adjustment' && status === 'APPLIED' && id !== null ? [id] : [],
     ),
   )
-  for (const { free_bet, status, client_transaction_id: id } of rounds) {
-    if (free_bet && status === 'SETTLED' && typeof id === 'string') effective.add(id)
+  const effective = new Set(moved)
+  for (const [key, { transaction_id: id }] of byId) if (moved.has(id)) effective.add(key)
+  for (const round of rounds) {
+    const key = requestOf(round)
+    if (round.free_bet && round.status === 'SETTLED' && key !== null) effective.add(key)
   }
   const since = new Map<string, number>()
   const note = (id: string, atMs: number) => since.set(id, Math.min(atMs, since.get(id) ?? Infinity))
   if (accepted === null) {
-    for (const { transaction_id: id, created_at } of movements)
-      note(id, Date.parse(created_at) + clockSlackMs)
+    for (const [id, { created_at }] of byId) note(id, Date.parse(created_at) + clockSlackMs)
     for (const entry of told) {
       const roundId = roundOf(entry)
       const id = entry.id ?? ''

@@ -32,7 +32,7 @@ export const round = z.looseObject({
   created_at: z.string(),
   completed_at: z.string().nullable(),
   end_reason: z.string().nullable(),
-  /** Known to a simulation alone. */
+  /** Of the page's request; of an operator's round known to a simulation alone. */
   client_transaction_id: z.string().nullish(),
 })
 export type Round = z.infer<typeof round>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { requestKey } from '../check/requests.ts'
 import { inCurrency } from '../in-currency.ts'
 import type { Random } from '../random.ts'
 import { type Answer, codeOf, isTransient, send } from '../send.ts'
@@ -20,6 +21,7 @@ const freeBetCount = 1000
 const stakes = ['0.50', '1.00', '2.37', '5.00']
 const freeBetStake = '1.00'
 const tiles = 25
+const firstTab = 'tab1-'
 
 /** A player who plays one game as long as the run lasts, in one tab or more. */
 export async function play(deps: ClientDeps, plan: PlayerPlan): Promise<void> {
@@ -36,7 +38,7 @@ export async function play(deps: ClientDeps, plan: PlayerPlan): Promise<void> {
     do granted = await operator.call('POST', '/free-bets', grant)
     while (granted.status !== 201 && !stopping.aborted)
   }
-  const names = Array.from({ length: tabs }, (_, index) => `tab${index + 1}-`)
+  const names = [firstTab, ...Array.from({ length: tabs - 1 }, (_, index) => `tab${index + 2}-`)]
   await Promise.all(
     names.map((tab) => playTab({ ...deps, random: random.fork(tab) }, plan, { token: session.token, tab })),
   )
@@ -51,7 +53,7 @@ async function playTab(
   const { random, stopping } = deps
   for (let number = 1; !stopping.aborted; number++) {
     const free = freeBets && random.chance(0.5)
-    const id = random.chance(0.6) ? `stake.${playerId}.${tab}${number}` : null
+    const id = random.chance(0.6) ? idOf(tab, number, random) : null
     const body = {
       stake: inCurrency(free ? freeBetStake : random.pick(stakes), currency),
       bet: betOf(game, random),
@@ -62,7 +64,10 @@ async function playTab(
     const once = () =>
       ask(
         deps,
-        { what: 'stake', id, path: '/game/rounds', token, body },
+        {
+          ...{ what: 'stake', path: '/game/rounds', token, body },
+          id: id === null ? null : requestKey(playerId, game, id),
+        },
         // Without an id of the client's own a repeat would be another stake.
         (given) => id === null || !isTransient(given),
       )
@@ -104,6 +109,12 @@ async function openTiles(deps: ClientDeps, token: string, roundId: string): Prom
   }
   if (random.chance(0.04)) return
   await ask(deps, { what: 'action', id: roundId, path: `/game/rounds/${roundId}/cashout`, token })
+}
+
+/** Pages of different players choose the same ids, and some that the operator's server uses. */
+function idOf(tab: string, number: number, random: Random): string {
+  const isOfOperator = tab === firstTab && random.chance(0.1)
+  return isOfOperator ? `bet.rich-op-0.worker1-${number}` : `stake.${tab}${number}`
 }
 
 function betOf(game: PlayerPlan['game'], random: Random): Record<string, unknown> {

@@ -3,6 +3,7 @@ import type { Product } from '@pitboss/bench/harness/start-product'
 import { readOps } from '@pitboss/testing/run-ops'
 import { BSON, type Db } from 'mongodb'
 import { z } from 'zod'
+import { requestKey } from '../check/requests.ts'
 import { nothingLost, type Restored, type RestoredPart } from '../check/restored.ts'
 import type { Random } from '../random.ts'
 import type { Tenancy } from '../open-tenancies.ts'
@@ -193,8 +194,10 @@ function noteChange(parts: Map<string, RestoredPart>, { present, kept }: Change)
   // A round that we play is played to the same end again: nothing of it is lost.
   if (kept !== undefined && driver === 'game') return
   const refused = (round.refusals ?? []).flatMap(({ transactionId }) => transactionId ?? [])
-  for (const one of [...round.transactionIds, ...refused, round.clientTransactionId ?? []].flat())
-    part.transactionIds.add(one)
+  const own = round.clientTransactionId ?? []
+  const key = (id: string) => (driver === 'game' ? requestKey(playerId, game, id) : id)
+  for (const one of round.transactionIds) part.transactionIds.add(one)
+  for (const one of [...refused, own].flat()) part.transactionIds.add(key(one))
 }
 
 /** Waits until each process of the product that has probes, and is asked for, runs and is ready. */

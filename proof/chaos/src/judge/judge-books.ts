@@ -43,6 +43,9 @@ const decimals: Readonly<Record<string, number>> = {
   ...{ CLF: 4, UYW: 4, BTC: 8, LTC: 8, ETH: 18, USDT: 6, USDC: 6 },
 }
 
+/** The stake of a game round. Section 4, "Rounds of the player". */
+const stakeOfGame = /^bet_[0-9a-hjkmnp-tv-z]{26}$/
+
 type Found = { name: string; checked: number; violations: string[] }
 let found = new Map<string, Found>()
 
@@ -221,8 +224,11 @@ function judgeMoney({ rounds, movements, ledger, balances, setBack }: Books): vo
       check('balances follow from the ledger', holds, () => `${player}: ${balance} ${currency}, not ${purse}`)
     }
   }
+  const ofGames = new Set(rounds.flatMap(({ driver, round_id }) => (driver === 'game' ? [round_id] : [])))
   for (const movement of movements) {
     const { transaction_id: id, type, status, currency } = movement
+    const isOurs = type !== 'BET' || !ofGames.has(movement.round_id) || stakeOfGame.test(id)
+    check('no page names a movement', isOurs, () => `${type} ${id} of ${movement.round_id}`)
     const minor = amount(movement.amount, currency, id)
     check('every movement ends', status !== 'PENDING', () => `${id} is ${status}`)
     if (type === 'ROLLBACK' || (status === 'REFUNDED' && type === 'BET' && minor === 0n)) continue

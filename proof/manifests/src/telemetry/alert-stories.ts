@@ -23,6 +23,7 @@ const soon = `pitboss_webhook_first_attempt_wait_seconds_bucket{${labels},le="30
 const wallet = (judged: string) =>
   `pitboss_wallet_calls_total{${labels},operation="debit",judged="${judged}"}`
 const inFlight = `pitboss_http_in_flight{${pod('gateway')}}`
+const firstTryDuplicates = `pitboss_wallet_first_try_duplicates_total{${pod('wallet-bridge')},operation="debit"}`
 const forged = `pitboss_calls_without_good_token_total{${pod('rounds')},reason="missing"}`
 const receipts = (state: string) => `pitboss_rounds_receipts_total{${pod('rounds')},state="${state}"}`
 const settlementRefused = (code: string) =>
@@ -86,6 +87,10 @@ const cases: Readonly<Record<string, { readonly fires: readonly Case[]; readonly
         ['one was, and was paid then', { [settlementRefused('ROUND_IN_PROGRESS')]: '0x5 1x30' }, '20m'],
         ['none was, for an hour', { [settlementRefused('CONFLICT')]: '3x60' }, '60m'],
       ],
+    },
+    FirstTryDuplicate: {
+      fires: [['a wallet takes a new stake for another', { [firstTryDuplicates]: '0x15 1x20' }, '18m']],
+      sleeps: [['none does, for an hour', { [firstTryDuplicates]: '1x60' }, '60m']],
     },
     ReceiptDiffers: {
       fires: [['a page tells something else', { [receipts('DIFFERS')]: '0x15 1x20' }, '18m']],

@@ -67,6 +67,19 @@ export const moneyBoard: Board = {
           alerts: ['SettlementRefused'],
         },
         {
+          title: 'Answers DUPLICATE to the first try of a movement',
+          says: 'Always 0. One is a wallet that takes the movement for another, which moved other money or none.',
+          unit: 'short',
+          queries: [
+            {
+              expr: `sum by (operation) (increase(pitboss_wallet_first_try_duplicates_total{${here}}[10m]))`,
+              legend: '{{operation}}',
+            },
+          ],
+          limit: 1,
+          alerts: ['FirstTryDuplicate'],
+        },
+        {
           title: 'Wallets that get no new stakes',
           says: 'Each is an operator whose wallet does not answer; its players get WALLET_UNAVAILABLE.',
           unit: 'short',
@@ -186,8 +199,8 @@ export const moneyBoard: Board = {
           ],
         },
         {
-          title: 'Ids that belong to a round of the other driver',
-          says: "An operator's server sends ids that a player's round has, or the other way round.",
+          title: 'Ids of game rounds that an operator sends',
+          says: "An operator's server sends ids under which game rounds have movements. It should use its own.",
           unit: 'short',
           queries: [
             { expr: `sum(increase(pitboss_rounds_id_conflicts_total{${here}}[1h]))`, legend: 'an hour' },

@@ -3,6 +3,7 @@ import { voidRound } from '@pitboss/contracts/endpoints/rounds'
 import { isUnfinished } from '@pitboss/rounds/rules/round'
 import { sequenceKey } from '@pitboss/rounds/storage/round-document'
 import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
+import { requestKey } from '@pitboss/chaos/check/requests'
 import { inCurrency } from '@pitboss/chaos/in-currency'
 import { type Answer, isTransient } from '@pitboss/chaos/send'
 import { scope } from '../world.ts'
@@ -42,7 +43,9 @@ export async function playGame(
 
   for (let number = 1; !isOver(); number++) {
     const request = requestIn(session)
-    const id = random.chance(0.7) ? `stake.${session.playerId}.${tab}${number}` : null
+    // Pages of different players choose the same ids, and some that the operator's server uses.
+    const kind = random.chance(0.1) ? 'bet.driver-1' : 'stake'
+    const id = random.chance(0.7) ? `${kind}.${tab}${number}` : null
     const free = random.chance(freeBets)
     const worth = free ? freeBetStake : random.pick(['0.50', '1.00', '2.37', '5.00'])
     const stake = inCurrency(worth, session.currency)
@@ -59,7 +62,10 @@ export async function playGame(
     }
     const once = () =>
       ask(
-        { what: 'stake', id, asked: body },
+        {
+          ...{ what: 'stake', asked: body },
+          id: id === null ? null : requestKey(session.playerId, session.game, id),
+        },
         (context) => bus.call(playRound.call, { ...request, params: {}, body }, context),
         // Without an id of the client's own a repeat would be another stake.
         (given) => id === null || !isTransient(given),

@@ -10,7 +10,7 @@ import { dashboardGetRound, dashboardListRounds } from '@pitboss/contracts/endpo
 import { dashboardGetSession, dashboardListSessions } from '@pitboss/contracts/endpoints/sessions'
 import { dashboardGetTransaction, getWalletCertification } from '@pitboss/contracts/endpoints/wallet'
 import { dashboardGetDelivery, getWebhook } from '@pitboss/contracts/endpoints/webhooks'
-import { toAccountMode, toEventEnvironment } from '@pitboss/contracts/primitives'
+import { toAccountMode, toEventEnvironment, transactionId } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { z } from 'zod'
 import type { Answer, AnswerDeps, Inbound } from '../http/inbound.ts'
@@ -47,14 +47,16 @@ export const searchReply = z.strictObject({
 })
 type Found = z.infer<typeof searchReply>['data'][number]
 type Asked = { readonly bus: AnswerDeps['bus']; readonly caller: Caller; readonly context: CallContext }
-type Lookup = (asked: Asked, id: string) => Promise<Found | null>
+type Lookup = (asked: Asked, id: string) => Promise<Found | Found[] | null>
 
 const environments = ['SANDBOX', 'LIVE'] as const
+/** The newest of the rounds that pages of several players have asked for under one id. */
+const roundsMax = 10
 
 /**
  * `GET /v1/dashboard/search?id=`: what has that id, in both environments. The prefix of an id of ours says
- * where to look; any other text is looked for as a transaction's id and as a player. What the role may not
- * read is not found. Source: docs/contract.md, section 3, "Search".
+ * where to look; every text is looked for as a transaction's id, as that of a page's request and as a
+ * player. What the role may not read is not found. Source: docs/contract.md, section 3, "Search".
  */
 export function createSearch({ bus }: Pick<AnswerDeps, 'bus'>) {
   return async (inbound: Inbound<unknown, z.infer<typeof searchQuery>>): Promise<Answer> => {
@@ -64,10 +66,14 @@ export function createSearch({ bus }: Pick<AnswerDeps, 'bus'>) {
     const byPrefix = prefixes.find(([prefix]) => id.startsWith(prefix))?.[1]
     const lookups = [
       ...(byPrefix === undefined ? [] : [byPrefix]),
-      ...environments.flatMap((environment) => [transactionIn(environment), playerIn(environment)]),
+      ...environments.flatMap((environment) => [
+        transactionIn(environment),
+        openedIn(environment),
+        playerIn(environment),
+      ]),
     ]
     const found = await Promise.all(lookups.map((lookup) => orNothing(lookup(asked, id))))
-    return { status: 200, json: { data: found.filter((one) => one !== null) } }
+    return { status: 200, json: { data: found.flatMap((one) => one ?? []) } }
   }
 }
 
@@ -183,6 +189,17 @@ function transactionIn(environment: Found['environment']): Lookup {
     const request = { caller: scoped, params: { transaction_id }, query: {}, body: undefined }
     await bus.call(dashboardGetTransaction.call, request, context)
     return { type: 'transaction', id: transaction_id, environment }
+  }
+}
+
+/** Rounds that pages have asked for under an id of their own. */
+function openedIn(environment: Found['environment']): Lookup {
+  return async ({ bus, caller, context }, client_transaction_id) => {
+    if (!transactionId.safeParse(client_transaction_id).success) return null
+    const query = { environment: toAccountMode(environment), client_transaction_id, limit: roundsMax }
+    const request = { caller: within(caller, environment), params: {}, query, body: undefined }
+    const { body } = await bus.call(dashboardListRounds.call, request, context)
+    return body.data.map(({ round_id }) => ({ type: 'round', id: round_id, environment }))
   }
 }
 

@@ -28,6 +28,7 @@ const byName: Readonly<Record<string, unknown>> = {
   session_id: `ses_${ulid}`,
   round_id: `rnd_${ulid}`,
   transaction_id: 'bet-2026-11-20-0001',
+  client_transaction_id: 'play-2026-11-20-0001',
   reference_transaction_id: 'bet-2026-11-20-0001',
   wallet_transaction_id: 'W-778812',
   reference: `txn_${ulid}`,

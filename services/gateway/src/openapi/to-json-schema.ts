@@ -219,10 +219,12 @@ function tellFormat({ zodSchema, jsonSchema }: SchemaNode): void {
  * there, and ask their users for it.
  */
 function tellDefault({ jsonSchema }: SchemaNode): void {
-  if (jsonSchema.default === undefined) return
-  const said = `By default ${JSON.stringify(jsonSchema.default)}.`
-  jsonSchema.description = jsonSchema.description === undefined ? said : `${jsonSchema.description} ${said}`
+  const { default: value, description } = jsonSchema
   delete jsonSchema.default
+  // Null is what a release that does not say it yet means.
+  if (value === undefined || value === null) return
+  const said = `By default ${JSON.stringify(value)}.`
+  jsonSchema.description = description === undefined ? said : `${description} ${said}`
 }
 
 /**

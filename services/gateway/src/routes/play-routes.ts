@@ -113,7 +113,10 @@ export const playRoutes: readonly RouteEntry[] = [
   forwarded(play.getPlayerRound, "One of this player's rounds", { notFound: 'ROUND_NOT_FOUND' }),
   forwarded(play.playRound, 'Play a round', {
     ...stake,
-    example: { stake: '10.00', bet: { target: '50.00', direction: 'over' }, client_seed: 'lucky-7' },
+    example: {
+      ...{ stake: '10.00', bet: { target: '50.00', direction: 'over' }, client_seed: 'lucky-7' },
+      transaction_id: 'play-2026-11-20-0001',
+    },
     statuses: [201],
     errors: [
       ...liveSwitches,

@@ -119,12 +119,13 @@ await t.test('a search finds ids of ours by their prefix and ids of the operator
     throw new ServiceError('TRANSACTION_NOT_FOUND')
   }
   const none = () => ({ status: 200, body: { data: [], next_cursor: null } })
-  t.strictSame(new Set(await found('player-1')), new Set(['transaction', 'player']))
+  t.strictSame(new Set(await found('player-1')), new Set(['transaction', 'round', 'player']))
   world.answers.set('wallet.v1.transaction.show-for-dashboard', missing)
-  t.strictSame(new Set(await found('player-1')), new Set(['player']))
+  t.strictSame(new Set(await found('player-1')), new Set(['round', 'player']), "a page's request, too")
   world.answers.set('rounds.v1.session.list-for-dashboard', none)
   world.answers.set('rounds.v1.round.list-for-dashboard', none)
   t.strictSame(await found('nobody'), [])
+  t.strictSame(await found('no id of a page'), [])
   const wanted = [
     [ids.session, 'session'],
     [ids.round, 'round'],

@@ -59,7 +59,7 @@ export function createPlayRound(
     | 'intents'
     | 'placeStake'
   > &
-    Pick<Parts, 'joinMovement' | 'noteConflict' | 'settleRound' | 'clock' | 'newId' | 'newUuid'> &
+    Pick<Parts, 'joinMovement' | 'settleRound' | 'clock' | 'newId' | 'newUuid'> &
     Pick<Parts, 'holdPace' | 'holdLimits' | 'admitPlay'> & {
       players: Pick<PlayerAccess, 'player'>
     },
@@ -197,10 +197,10 @@ export function createPlayRound(
     throw isEqual ? refusalError(found.refused) : new ServiceError('TRANSACTION_CONFLICT')
   }
 
-  /** The player's round with this stake: its request had no id, and is repeated by that of `resource`. */
+  /** The round of this player's page with this stake: its request is repeated by the id in `resource`. */
   async function findStake(scope: Scope, sequence: string, id: string): Promise<StoredRound | null> {
     const found = await findByMovement(rounds, scope, id)
-    return found.find(({ round }) => sequenceOf(round) === sequence) ?? null
+    return found.find(({ round }) => round.driver === 'game' && sequenceOf(round) === sequence) ?? null
   }
 
   /**
@@ -232,11 +232,7 @@ export function createPlayRound(
 
   /** Answers a repeat with the same transaction_id: the same round or error, and no second wallet call. */
   async function answerRepeat(stored: StoredRound, play: Play, context: HandlerContext): Promise<RoundState> {
-    if (!isOwn(play)(stored.round)) {
-      const { transaction_id: id } = play.body
-      if (stored.round.driver === 'operator' && id !== undefined) deps.noteConflict(stored.round, id)
-      throw new ServiceError('TRANSACTION_CONFLICT')
-    }
+    if (!isOwn(play)(stored.round)) throw new ServiceError('TRANSACTION_CONFLICT')
     if (stored.round.status !== 'PENDING') return answerRound(stored.round)
     const joined = await join(stored, context)
     if (joined.kind === 'taken-back') return answerTakenBack(joined.error, play, context)

@@ -119,6 +119,7 @@ export function createReadRounds({ rounds, cursors }: Pick<Parts, 'rounds' | 'cu
     { limit, cursor, ...filters }: ListQuery,
   ): Promise<Page<RoundState>> {
     const { player_id: playerId, session_id: sessionId, game, status, currency } = filters
+    const { client_transaction_id: clientTransactionId } = filters
     return readPage({
       cursors,
       binding: { list: 'rounds', scope, filters },
@@ -127,7 +128,7 @@ export function createReadRounds({ rounds, cursors }: Pick<Parts, 'rounds' | 'cu
       read: (before, max) =>
         rounds.list(
           scope,
-          { playerId, sessionId, game, status, currency, ...readWindow(filters) },
+          { playerId, sessionId, clientTransactionId, game, status, currency, ...readWindow(filters) },
           { before, max },
         ),
       positionOf: ({ id }) => id,

@@ -17,6 +17,7 @@ export function presentRound(round: RoundState): Round {
   return {
     round_id: round.id,
     session_id: round.sessionId,
+    client_transaction_id: round.driver === 'game' ? round.clientTransactionId : null,
     player_id: round.playerId,
     game: round.game,
     status: round.status,

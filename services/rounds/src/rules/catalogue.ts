@@ -4,6 +4,7 @@ import { games as allGames } from '@pitboss/fairness/games/registry'
 import { leastReturn, type StakeAtLimit } from '@pitboss/fairness/returns/paid-return'
 import { multiplyFloor, type Rational } from '@pitboss/money/rational'
 import { v5 } from 'uuid'
+import { idCharacters } from './id-characters.ts'
 import type { RoundContext } from './round-message.ts'
 import type { RoundState } from './round.ts'
 
@@ -91,7 +92,6 @@ export function roundContext(
   }
 }
 
-const idAlphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const idTimeCharacters = 10
 const idHashCharacters = 16
 
@@ -99,6 +99,5 @@ const idHashCharacters = 16
 function ownId(prefix: 'win' | 'ref', { id }: RoundState, serverSeed: string): string {
   const [, own = ''] = id.split('_')
   const hash = createHmac('sha256', serverSeed).update(`${prefix}/${id}`).digest()
-  const text = [...hash.subarray(0, idHashCharacters)].map((byte) => idAlphabet.charAt(byte & 31)).join('')
-  return `${prefix}_${own.slice(0, idTimeCharacters)}${text}`
+  return `${prefix}_${own.slice(0, idTimeCharacters)}${idCharacters(hash, idHashCharacters)}`
 }

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import type { JsonObject } from '@pitboss/fairness/games/game'
+import { idCharacters } from './id-characters.ts'
 import type { RoundState, Stake } from './round.ts'
 
 /** The seed of one nonce: sealed for us, and hashed for the player, who sees the hash before the round. */
@@ -47,10 +49,11 @@ export function newRound({
   newUuid,
   ...wanted
 }: NewRound): RoundState {
-  const { clientTransactionId, stake, requestHash, grantId } = wanted
+  const { stake, requestHash, grantId } = wanted
   const { operatorId, environment, playerId, game, brandId, currency } = session
+  const id = newId('rnd')
   const asked: Stake = {
-    transactionId: clientTransactionId ?? newId('bet'),
+    transactionId: firstStakeId({ ...wanted, ...session }, id),
     minor: stake,
     requestHash,
     state: 'ASKED',
@@ -61,7 +64,7 @@ export function newRound({
     ...wanted,
     ...{ operatorId, environment, playerId, game, brandId, currency, sessionId, walletGameId },
     ...{ nonce, serverSeedHash, sealedSeed },
-    id: newId('rnd'),
+    id,
     status: 'PENDING',
     serverSeed: null,
     walletRoundId: newUuid(),
@@ -87,4 +90,30 @@ export function newRound({
     completedAt: null,
     history: [{ at: now, what: 'intent stored: PENDING' }],
   }
+}
+
+const stakeIdCharacters = 26
+
+/**
+ * The id of a round's first stake, whose movement the wallet sees. The operator's server chooses its own. That
+ * of a game round follows from account, environment, player, game and the id of the page's request, which
+ * names that request alone: equal requests have one movement, whatever became of the first one's round, and no
+ * page chooses an id at the wallet. Source: docs/contract.md, section 4, "Rounds of the player".
+ * @param roundId in the place of an id that the page did not give
+ */
+function firstStakeId(
+  {
+    driver,
+    clientTransactionId,
+    operatorId,
+    environment,
+    playerId,
+    game,
+  }: Pick<RoundState, 'driver' | 'clientTransactionId' | 'operatorId' | 'environment' | 'playerId' | 'game'>,
+  roundId: string,
+): string {
+  if (driver === 'operator' && clientTransactionId !== null) return clientTransactionId
+  const [kind, id] = clientTransactionId === null ? ['round', roundId] : ['request', clientTransactionId]
+  const fact = JSON.stringify([operatorId, environment, playerId, game, kind, id])
+  return `bet_${idCharacters(createHash('sha256').update(fact).digest(), stakeIdCharacters)}`
 }

@@ -80,6 +80,10 @@ export type RoundState = {
   readonly grantReturn: 'OWED' | 'DONE' | null
   readonly settleLosses: 'none' | 'zero_credit'
   readonly requestHash: string
+  /**
+   * The id of the request that opened the round. The operator's server's is that of its stake, too; a page's
+   * names its request alone. Rounds of earlier releases have their stake under it.
+   */
   readonly clientTransactionId: string | null
 
   readonly stakes: readonly Stake[]

@@ -5,6 +5,7 @@ import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
 import type { Document } from 'mongodb'
 import {
   isUnfinished,
+  movementsOf,
   type ReportFact,
   type Reversal,
   type RoundState,
@@ -58,6 +59,7 @@ export type RoundDocument = Omit<
   claims?: number | null
   /** Of earlier releases, which kept refusals with the round for a while. */
   refusals?: unknown
+  /** Of its movements; and see `requestMark`. */
   transactionIds: string[]
   facts: FactEntry[]
   /**
@@ -225,11 +227,29 @@ export function openedUnder(driver: RoundState['driver'], transactionId: string)
   return driver === 'operator' ? `=${transactionId}` : transactionId
 }
 
+/**
+ * The mark, among the ids of movements, of the page's request that opened a round: no movement's id can equal
+ * it.
+ */
+function requestMark(transactionId: string): string {
+  return `=${transactionId}`
+}
+
+/**
+ * The filter for rounds that page's requests have opened under an id. Those of earlier releases have it
+ * without the mark.
+ */
+export function openedByPage(transactionId: string): Document {
+  return {
+    transactionIds: { $in: [requestMark(transactionId), transactionId] },
+    ...{ driver: 'game', clientTransactionId: transactionId },
+  }
+}
+
 function transactionIds(round: RoundState): string[] {
-  const ids = [...round.stakes, ...round.wins, ...round.reversals].map(({ transactionId }) => transactionId)
-  return round.clientTransactionId === null || ids.includes(round.clientTransactionId)
-    ? ids
-    : [...ids, round.clientTransactionId]
+  const ids = movementsOf(round).map(({ transactionId }) => transactionId)
+  const { driver, clientTransactionId: id } = round
+  return driver === 'game' && id !== null ? [...ids, requestMark(id)] : ids
 }
 
 function parseObject(text: string | null): JsonObject | null {

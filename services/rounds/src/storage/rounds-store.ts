@@ -14,6 +14,7 @@ import { createPlayerRounds } from './player-rounds.ts'
 import { decodeRefusal, refusalIndex, type RefusedRequest } from './refusals-store.ts'
 import {
   decodeRound,
+  openedByPage,
   openedUnder,
   pageFilter,
   playedIn,
@@ -65,6 +66,7 @@ export type LastNonce = { readonly nonce: number; readonly unfinished: boolean }
 export type RoundFilters = {
   playerId?: string | undefined
   sessionId?: string | undefined
+  clientTransactionId?: string | undefined
   game?: string | undefined
   status?: RoundState['status'] | undefined
   currency?: string | undefined
@@ -156,7 +158,10 @@ export function createRoundsStore({ db }: { db: Db }) {
       return refused === null ? { stored: decodeRound(found) } : { refused }
     },
 
-    /** Rounds with a movement of this id, or opened under it, oldest first: hardly ever more than one. */
+    /**
+     * Rounds with a movement of this id, oldest first: hardly ever more than one. Rounds of earlier releases
+     * may have been opened under it alone.
+     */
     async listByTransaction(scope: Scope, transactionId: string): Promise<StoredRound[]> {
       const documents = await rounds
         .find({ scope: scopeKey(scope), transactionIds: transactionId })
@@ -198,8 +203,11 @@ export function createRoundsStore({ db }: { db: Db }) {
       filters: RoundFilters,
       { before, max }: { before: string | null; max: number },
     ): Promise<RoundState[]> {
-      const { from, to, ...equal } = filters
-      const filter = pageFilter(scope, equal, { prefix: 'rnd', from, to, before })
+      const { from, to, clientTransactionId: openedBy, ...equal } = filters
+      const filter = {
+        ...pageFilter(scope, equal, { prefix: 'rnd', from, to, before }),
+        ...(openedBy === undefined ? {} : openedByPage(openedBy)),
+      }
       const hint = rareIndexOf(filters)
       const found =
         hint === 'one_unfinished'
@@ -236,10 +244,12 @@ function claimedAt(claims: number): Filter<RoundDocument> {
 }
 
 /**
- * The index of rounds of all players in a state that very few of very many rounds are in, or of one game;
- * null for other lists. The database takes such an index by its name alone.
+ * The index of rounds of all players in a state that very few of very many rounds are in, of one game, or of
+ * an id; null for other lists. The database takes such an index by its name alone.
  */
-function rareIndexOf({ status, game, playerId, sessionId }: RoundFilters): string | null {
+function rareIndexOf(filters: RoundFilters): string | null {
+  const { status, game, playerId, sessionId, clientTransactionId } = filters
+  if (clientTransactionId !== undefined) return 'scope_transactions'
   if (playerId !== undefined || sessionId !== undefined) return null
   if (status !== undefined && isUnfinished({ status })) return 'one_unfinished'
   if (status === undefined || status === 'SETTLED') return game === undefined ? null : 'scope_game_id'

@@ -80,7 +80,7 @@ const session = {
 function paid(stake: bigint, maxPayout: bigint, multiplier: Rational): bigint {
   const round = newRound({
     ...{ session, driver: 'game', gameId: 'g', clientSeed: null, bet: {}, stake, maxPayout, now },
-    ...{ requestHash: '', clientTransactionId: 'bet', grantId: null, settleLosses: 'none' },
+    ...{ requestHash: '', clientTransactionId: null, grantId: null, settleLosses: 'none' },
     commitment: { nonce: 1, sealedSeed: '', serverSeedHash: '' },
     newId: (prefix) => prefix,
     newUuid: () => 'uuid',
@@ -91,7 +91,9 @@ function paid(stake: bigint, maxPayout: bigint, multiplier: Rational): bigint {
       ...{ over: true, actions: [], won: true, multiplier, outcome: {}, endedBy: 'draw', steps: [] },
     }),
   }
-  const step = transition(round, { type: 'stake-taken', transactionId: 'bet' }, context)
+  const [asked] = round.stakes
+  if (asked === undefined) throw new Error('the round has no stake')
+  const step = transition(round, { type: 'stake-taken', transactionId: asked.transactionId }, context)
   if (step.kind !== 'changed' || step.round.payout === null) throw new Error('the win is not paid')
   return step.round.payout
 }

@@ -258,6 +258,7 @@ await holdIsolation(t, {
       list: scoped(async (scope, { playerId }) => [
         await rounds.list(scope, { playerId }, page),
         await rounds.list(scope, { status: 'PENDING' }, page),
+        await rounds.list(scope, { clientTransactionId: 'page-1' }, page),
       ]),
       listSequence: scoped((scope, ids) =>
         rounds.listSequence(sequenceIn(scope, ids), { below: null, max: 10 }),
@@ -323,6 +324,7 @@ await holdIsolation(t, {
       'sequenceKey',
       'roundKey',
       'openedUnder',
+      'openedByPage',
       'decodeRefusal',
       'keyOf',
       'sequenceOf',
@@ -432,7 +434,7 @@ async function makeThings() {
   const sums = { rounds: 1, stakes: 100n, payouts: 0n, refunds: 0n } as const
   const fact = { ...sums, id: newId('fct'), trials: { from: 0, to: 1 }, rules: '1' }
   const bet = { target: '49.50', direction: 'under' }
-  const drawn = { bet, outcome: { ...bet, roll: '07.00', won: true } }
+  const drawn = { bet, outcome: { ...bet, roll: '07.00', won: true }, clientTransactionId: 'page-1' }
   const over = { ...(await begun(1)), ...drawn, status: 'SETTLED', started: true, completedAt: now } as const
   await rounds.insert({ round: over, dueAt: null, events: [], fact }, now)
   await reports.applyFacts()
@@ -444,7 +446,7 @@ async function makeThings() {
       ...{ ...place, ...changed, id: newId('fct'), rounds: 0, adjustments: -1n, at, adjusted },
     })),
   )
-  await rounds.skipTo(sequence, 5, over)
+  await rounds.skipTo(sequence, 5, { ...over, clientTransactionId: null })
   const open = await begun(6)
   await rounds.insert({ round: open, dueAt: later, events: [], fact: null }, now)
   const grantId = newId('grt')

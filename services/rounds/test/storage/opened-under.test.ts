@@ -38,7 +38,11 @@ t.test('rounds', async (t) => {
   /** A round as an earlier release has written it, and goes on to while replicas of both are running. */
   const insertAsBefore = async (round: RoundState) => {
     await insert(round)
-    await rounds.collection.updateOne({ _id: round.id }, { $unset: { openedUnder: 1 } })
+    const transactionIds = [round.clientTransactionId ?? '']
+    await rounds.collection.updateOne(
+      { _id: round.id },
+      { $unset: { openedUnder: 1 }, $set: { transactionIds } },
+    )
   }
 
   const twins = [roundOf('old', 1, 'twice'), roundOf('old', 2, 'twice')]
@@ -46,10 +50,12 @@ t.test('rounds', async (t) => {
     for (const twin of twins) await insertAsBefore(twin)
     await ensureIndexes(db, { rounds: roundIndexes, grants: grantIndexes })
     await insertAsBefore(roundOf('old', 3, 'twice'))
-    const found = await rounds.listByTransaction(scope, 'twice')
+    const found = await rounds.list(scope, { clientTransactionId: 'twice' }, { before: null, max: 9 })
     t.equal(found.length, 3)
-    t.equal(found[0]?.round.id, twins[0]?.id, 'the oldest comes first')
-    for (const stored of found) {
+    t.equal(found.at(-1)?.id, twins[0]?.id, 'the newest comes first')
+    for (const { id } of found) {
+      const stored = await rounds.find(scope, id)
+      if (stored === null) throw new Error('not found')
       const round = { ...stored.round, endReason: 'changed' }
       t.equal((await rounds.update(stored, { round, ...nothingElse }, now))?.round.endReason, 'changed')
       const claimed = await rounds.claim({ ...stored, version: stored.version + 1 }, now)

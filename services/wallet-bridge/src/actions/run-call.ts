@@ -3,6 +3,7 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Logger } from 'pino'
 import type { Breakers } from '../clients/breakers.ts'
 import type { WalletCallResult, WalletClient } from '../clients/wallet-client.ts'
+import type { WalletMetrics } from '../metrics.ts'
 import { freshRollback } from '../records/new-movement.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
 import { type Judgement, type MovementMessage, type WalletCall, wasAcknowledged } from '../rules/movement.ts'
@@ -20,9 +21,7 @@ const clocksApartMs = 2 * clockDifferenceMaxMs
 const sendWithinMs = 2000
 const excerptBytesMax = 4096
 
-export type CallMetrics = {
-  callEnded(operation: string, judged: string, latencyMs: number): void
-}
+export type CallMetrics = Pick<WalletMetrics, 'callEnded' | 'repeatedAtFirstTry'>
 
 export type RunCall = (
   document: MovementDocument,
@@ -93,6 +92,12 @@ export function createRunCall({
     const contradiction = original !== null && wasAcknowledged(original) ? contradictionOf(answer) : null
     const judgement = contradiction ?? answer
     metrics.callEnded(operation, judgement.kind, result.latencyMs)
+    if (judgement.kind === 'success' && judgement.walletCode === 'DUPLICATE' && call.attempt === 1) {
+      metrics.repeatedAtFirstTry(operation)
+      const { reference, operatorId, environment, transactionId } = document
+      const whose = { reference, operator_id: operatorId, environment, transaction_id: transactionId }
+      logger.error({ ...whose, operation }, 'wallet-call.duplicate-at-first-try')
+    }
     if (contradiction !== null) {
       const { reference, operatorId, referenceTransactionId } = document
       logger.error(

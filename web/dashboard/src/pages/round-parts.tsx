@@ -29,6 +29,7 @@ export function RoundMovements({ of: movements }: { of: Dossier['movements'] }) 
             movement.balance_after === null ? '–' : `${movement.balance_after} ${movement.currency}`,
         },
         { title: 'Calls', number: true, cell: ({ attempts }) => attempts.length },
+        { title: 'Id', cell: ({ movement }) => <code>{movement.transaction_id}</code> },
         { title: 'How it stands', cell: ({ waiting_for }) => <Sentences of={waiting_for} /> },
       ]}
     />

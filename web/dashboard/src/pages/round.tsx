@@ -86,6 +86,8 @@ function RoundFacts({ of: round }: { of: Dossier['round'] }) {
               <code>{round.round_id}</code> <CopyButton text={round.round_id} what="id" />
             </>
           ),
+          "Id of the page's request":
+            round.client_transaction_id === null ? undefined : <code>{round.client_transaction_id}</code>,
           'Round id at the wallet': <code>{round.wallet_round_id}</code>,
         }}
       />

@@ -17,11 +17,7 @@ export function decodeBody(
   contentEncoding: string | string[] | undefined,
   bytesMax: number,
 ): DecodedBody {
-  const encodings = String(contentEncoding ?? '')
-    .toLowerCase()
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '' && name !== 'identity')
+  const encodings = encodingsOf(contentEncoding)
   let decoded: { bytes: Buffer; cutOff: boolean } = { bytes: Buffer.from(body), cutOff: false }
   for (const encoding of encodings.slice(-encodingsMax).toReversed()) {
     const next = decodeOnce(decoded.bytes, encoding, bytesMax)
@@ -29,6 +25,23 @@ export function decodeBody(
     decoded = { ...next, cutOff: next.cutOff || decoded.cutOff }
   }
   return decoded
+}
+
+/** What is odd about the encoding of an answer, since none was asked for. */
+export function encodingOddities(
+  contentEncoding: string | string[] | undefined,
+  decoded: DecodedBody,
+): readonly ('encoded' | 'misencoded')[] {
+  if (encodingsOf(contentEncoding).length === 0) return []
+  return decoded === null ? ['misencoded'] : ['encoded']
+}
+
+function encodingsOf(contentEncoding: string | string[] | undefined): string[] {
+  return String(contentEncoding ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && name !== 'identity')
 }
 
 function decodeOnce(bytes: Buffer, encoding: string, bytesMax: number): DecodedBody {

@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns'
 import { callbackify } from 'node:util'
 import { isIP, type LookupFunction, Socket } from 'node:net'
 import { Agent, buildConnector, request } from 'undici'
-import { skipInterim } from './skip-interim.ts'
+import { normalizeAnswers } from './normalize-answers.ts'
 import { isAllowedAddress, type OutboundPolicy } from './address-guard.ts'
 
 /** A connection that was not opened because of where it would have gone. */
@@ -19,7 +19,7 @@ export class AddressRefusedError extends Error {
  * An undici agent whose every socket goes to an address that the policy allows. Names are resolved once per
  * connection, all their addresses are checked, and the socket is pinned to a checked one; IP literals, for
  * which no lookup happens, are checked as they are. TLS certificates are always verified, proxies of the
- * environment and HTTP/2 are not used, redirects are not followed, interim answers are passed over.
+ * environment and HTTP/2 are not used, redirects are not followed, heads are read as `normalizeAnswers` does.
  * @param connectionsMax sockets per origin
  * @param originsMax origins at a time; more are refused by undici
  */
@@ -67,7 +67,7 @@ export function createGuardedAgent({
       // undici gives the socket back, which its types do not say.
       const socket: unknown = connectTo(options, (...made) => {
         const [, opened] = made
-        if (opened instanceof Socket) skipInterim(opened)
+        if (opened instanceof Socket) normalizeAnswers(opened)
         callback(...made)
       })
       if (onOpening !== undefined && socket instanceof Socket) onOpening(socket)

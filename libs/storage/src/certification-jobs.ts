@@ -1,6 +1,7 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
 import { type CertificationProgress, endOf, newProgress } from '@pitboss/contracts/certification/progress'
 import type { Recorder } from '@pitboss/contracts/certification/record-exchanges'
+import type { Peer } from '@pitboss/contracts/certification/http-cases'
 import type { CertificationCase } from '@pitboss/contracts/certification/run-cases'
 import { runCertification } from '@pitboss/contracts/certification/run-certification'
 import type { Clock } from '@pitboss/runtime/clock'
@@ -60,12 +61,12 @@ export function cancelCertification<Job extends CertificationJob>(
 
 /**
  * Runs the cases of a held certification that are left, keeps each result as it comes, and ends it, unless it
- * has to go on elsewhere. It ends early after 15 minutes, when what is certified has changed, and when a case
- * fails that all others need.
+ * has to go on elsewhere. It ends early after 15 minutes, when what is certified has changed, and as
+ * `runCertification` does.
  * @param isUnchanged whether it is still what was there at the order
  * @param onKept called when a result is stored
  */
-export async function runCertificationJob<Job extends CertificationJob, Context>({
+export async function runCertificationJob<Job extends CertificationJob, Context extends Peer>({
   jobs,
   held: { job, signal },
   cases,
@@ -86,17 +87,13 @@ export async function runCertificationJob<Job extends CertificationJob, Context>
   onKept: () => Promise<void>
   clock: Clock
 }): Promise<void> {
-  const failed = new Set(job.cases.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id))
   const ended = await runCertification({
-    ...{ cases, done: job.cases.length, context, recorder, signal },
+    ...{ cases, done: job.cases, context, recorder, signal },
     async whyStop() {
       if (!(await isUnchanged())) return changedText
-      const needed = cases.find(({ id, endsAll }) => endsAll !== undefined && failed.has(id))
-      if (needed?.endsAll !== undefined) return needed.endsAll
       return clock.now().getTime() - job.createdAt.getTime() > runMaxMs ? lateText : null
     },
     async keep(result) {
-      if (result.outcome === 'failed') failed.add(result.id)
       const update = { $push: { cases: result }, $inc: { [`counts.${result.outcome}`]: 1 } }
       // Safe: every certification has these fields.
       const isKept = await jobs.progress(job, update as unknown as UpdateFilter<Job>)

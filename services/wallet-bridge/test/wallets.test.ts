@@ -202,7 +202,7 @@ await t.test('the check describes each fault in words', async (t) => {
   const nobody = newScope()
   await configureWallet(suite.bus, nobody, 'http://127.0.0.1:9')
   const { body } = await suite.bus.call(checkWallet.call, route(nobody, 'TEST'))
-  t.match(body, { ok: false, checks: [{ name: 'reachable', ok: false, actual: 'ECONNREFUSED' }] })
+  t.match(body, { ok: false, checks: [{ name: 'reachable', ok: false, actual: 'connection refused' }] })
 })
 
 await t.test('a balance is the answer of the wallet, or null', async (t) => {

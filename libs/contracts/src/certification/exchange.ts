@@ -6,15 +6,36 @@ export type ExchangeRequest = {
   readonly timeoutMs: number
 }
 
+/**
+ * What is odd about an answer and is taken all the same: interim answers that nobody asked for, a length
+ * beside chunks, a length that is repeated, an encoding although none was asked for, an encoding that it does
+ * not have, and a success whose body does not end.
+ */
+export type Oddity =
+  | 'interim'
+  | 'length-and-chunks'
+  | 'repeated-length'
+  | 'encoded'
+  | 'misencoded'
+  | 'unfinished'
+
 export type Exchanged =
   | {
       readonly kind: 'answer'
       readonly httpStatus: number
       readonly contentType: string
-      readonly text: string
+      /** Without its encoding. */
+      readonly body: Uint8Array
+      readonly oddities: readonly Oddity[]
       readonly latencyMs: number
     }
-  | { readonly kind: 'failure'; readonly error: string; readonly latencyMs: number }
+  | {
+      readonly kind: 'failure'
+      /** In words for whoever owns the other side. */
+      readonly error: string
+      readonly remedy: string
+      readonly latencyMs: number
+    }
 
 /**
  * Sends and gives what came back: one deadline over the whole exchange, redirects never followed. A

@@ -82,6 +82,6 @@ function fill(record: RecordedExchange, exchanged: Exchanged, shown: (text: stri
   if (exchanged.kind === 'failure') record.error = shown(exchanged.error)
   else {
     record.http_status = exchanged.httpStatus
-    record.answer = shown(exchanged.text)
+    record.answer = shown(new TextDecoder().decode(exchanged.body))
   }
 }

@@ -1,5 +1,6 @@
 /** The groups of cases, and what it costs when one of a group fails. */
 const groups = {
+  http: 'What our client cannot read is no answer: calls are made again and stakes taken back, deliveries are sent again.',
   balance: 'Players see their balance from this answer, and a wrong one is shown as it is.',
   debit: 'A stake that is taken wrongly costs the player or you money in every round.',
   credit: 'A win that is paid wrongly is a complaint, and it is paid in every round.',
@@ -18,7 +19,15 @@ export type CaseGroup = keyof typeof groups
 export const caseGroups = Object.keys(groups) as CaseGroup[]
 
 /** A case that failed; the message names expectation and result. */
-export class CaseFailure extends Error {}
+export class CaseFailure extends Error {
+  /** What to do, where it is known better than the case's hint. */
+  readonly remedy: string | null
+
+  constructor(message: string, remedy: string | null = null) {
+    super(message)
+    this.remedy = remedy
+  }
+}
 
 /** A case that cannot be run with the options given. */
 export class CaseSkipped extends Error {}
@@ -34,7 +43,8 @@ export type CertificationCase<Context> = {
   readonly hint: string
   /** Why a job ends when it fails: no case after it could pass. */
   readonly endsAll?: string
-  run(context: Context): Promise<void>
+  /** Gives what is noted of a pass, if anything. */
+  run(context: Context): Promise<string | void>
 }
 
 /** Makes a case of a group. */
@@ -47,8 +57,8 @@ export function defineCase<Context>(
 }
 
 /** @throws CaseFailure unless the condition holds */
-export function expect(condition: boolean, message: string): void {
-  if (!condition) throw new CaseFailure(message)
+export function expect(condition: boolean, message: string, remedy: string | null = null): void {
+  if (!condition) throw new CaseFailure(message, remedy)
 }
 
 const CASE_DEADLINE_MS = 60_000
@@ -59,6 +69,7 @@ export type CaseResult = {
   title: string
   outcome: 'passed' | 'failed' | 'skipped'
   duration_ms: number
+  /** What went wrong, why it was skipped, or what is noted of a pass. */
   message: string | null
   /** What it costs that it failed; null unless it did. */
   why: string | null
@@ -85,9 +96,13 @@ export async function runCase<Context>(
 ): Promise<CaseResult> {
   const startedAt = performance.now()
   const { id, group, title } = one
-  const ended = (outcome: CaseResult['outcome'], message: string | null): CaseResult => {
+  const ended = (
+    outcome: CaseResult['outcome'],
+    message: string | null,
+    remedy: string | null = null,
+  ): CaseResult => {
     const duration_ms = Math.round(performance.now() - startedAt)
-    const [why, hint] = outcome === 'failed' ? [groups[group], one.hint] : [null, null]
+    const [why, hint] = outcome === 'failed' ? [groups[group], remedy ?? one.hint] : [null, null]
     return { id, group, title, outcome, duration_ms, message, why, hint }
   }
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -95,11 +110,11 @@ export async function runCase<Context>(
     timer = setTimeout(() => reject(new CaseFailure('the case did not end within 60 s')), CASE_DEADLINE_MS)
   })
   try {
-    await Promise.race([one.run(context), deadline])
-    return ended('passed', null)
+    const note = await Promise.race([one.run(context), deadline])
+    return ended('passed', note === undefined || note === '' ? null : note)
   } catch (error) {
     if (error instanceof CaseSkipped) return ended('skipped', error.message)
-    if (error instanceof CaseFailure) return ended('failed', error.message)
+    if (error instanceof CaseFailure) return ended('failed', error.message, error.remedy)
     return ended('failed', error instanceof Error ? `${error.name}: ${error.message}` : 'unknown error')
   } finally {
     clearTimeout(timer)

@@ -174,7 +174,7 @@ export const usualFields: readonly UsualFields[] = [
     marks: ['certification_id', 'certified'],
     fields: {
       ...{ url: 'https://casino.example.com/hooks/pitboss', status: 'DONE', certified: true, reason: null },
-      ...{ cases_total: 32, passed: 32, failed: 0, skipped: 0, finished_at: '2026-11-20T09:30:10.000Z' },
+      ...{ cases_total: 37, passed: 37, failed: 0, skipped: 0, finished_at: '2026-11-20T09:30:10.000Z' },
       ...{ player_id: 'certification', blocked_player_id: null, unknown_player_id: null },
     },
   },

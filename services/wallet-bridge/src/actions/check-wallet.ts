@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { failureOfCode } from '@pitboss/outbound/describe-failure'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
 import type { WalletCallResult, WalletClient, WalletRequest } from '../clients/wallet-client.ts'
 import { judgeExchange, readBalanceAnswer, type WalletExchange } from '../rules/wallet-answers.ts'
@@ -117,8 +118,9 @@ function checkReachable(wallet: Wallet, { exchange, latencyMs }: WalletCallResul
   }
   const hint =
     exchange.kind === 'timeout'
-      ? 'Answer faster, or raise timeout_ms.'
-      : 'Check the address, the certificate and that the wallet runs and lets us in.'
+      ? 'Answer faster, end the answer, or raise timeout_ms.'
+      : (failureOfCode(exchange.reason)?.remedy ??
+        'Check the address, the certificate and that the wallet runs and lets us in.')
   return judged('reachable', false, expected, describe(exchange), hint)
 }
 
@@ -214,8 +216,12 @@ function statusOf(exchange: WalletExchange): string | null {
 }
 
 function describe(exchange: WalletExchange): string {
-  if (exchange.kind === 'timeout') return 'no complete answer in time'
-  if (exchange.kind === 'no-answer') return exchange.reason
+  if (exchange.kind === 'timeout') {
+    const { begunWith } = exchange
+    const began = begunWith === undefined ? '' : `: http status ${begunWith} came, and its body did not end`
+    return `no complete answer in time${began}`
+  }
+  if (exchange.kind === 'no-answer') return failureOfCode(exchange.reason)?.words ?? exchange.reason
   const status = statusOf(exchange)
   return `http status ${exchange.httpStatus}, ${status === null ? 'no usable status' : `status ${status}`}`
 }

@@ -3,6 +3,7 @@ import type { Post } from '@pitboss/contracts/certification/exchange'
 import { recordExchanges } from '@pitboss/contracts/certification/record-exchanges'
 import { walletCases } from '@pitboss/contracts/certification/wallet/wallet-cases'
 import { createWalletUnderTest } from '@pitboss/contracts/certification/wallet/wallet-under-test'
+import { type Failure, failureOfCode, lateFailure, tooLong } from '@pitboss/outbound/describe-failure'
 import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
@@ -78,10 +79,14 @@ const operations: Readonly<Record<string, WalletRequest['operation']>> = {
 }
 
 function exchangedOf(exchange: WalletExchange, timeoutMs: number) {
-  if (exchange.kind === 'timeout')
-    return { kind: 'failure', error: `no complete answer within ${timeoutMs} ms` } as const
-  if (exchange.kind === 'no-answer') return { kind: 'failure', error: exchange.reason } as const
-  if (exchange.cutOff) return { kind: 'failure', error: 'the answer exceeds 64 KiB' } as const
-  const { httpStatus, contentType = '', body } = exchange
-  return { kind: 'answer', httpStatus, contentType, text: Buffer.from(body).toString('utf8') } as const
+  if (exchange.kind === 'timeout') return failed(lateFailure(timeoutMs, exchange.begunWith ?? null))
+  if (exchange.kind === 'no-answer')
+    return failed(failureOfCode(exchange.reason) ?? { words: exchange.reason, remedy: '' })
+  if (exchange.cutOff) return failed(tooLong)
+  const { httpStatus, contentType = '', body, oddities = [] } = exchange
+  return { kind: 'answer', httpStatus, contentType, body, oddities } as const
+}
+
+function failed({ words: error, remedy }: Failure) {
+  return { kind: 'failure', error, remedy } as const
 }

@@ -1,6 +1,7 @@
 import type { OutboundSettings } from '@pitboss/outbound/address-guard'
-import { decodeBody } from '@pitboss/outbound/decode-body'
+import { decodeBody, encodingOddities } from '@pitboss/outbound/decode-body'
 import { createGuardedAgent, requestWithin } from '@pitboss/outbound/guarded-agent'
+import { headOdditiesOf } from '@pitboss/outbound/normalize-answers'
 import { resolveName } from '@pitboss/outbound/resolve-name'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
 import type { Clock } from '@pitboss/runtime/clock'
@@ -150,6 +151,7 @@ async function exchangeOnce({
   const deadline = new AbortController()
   const { signal } = deadline
   const timer = setTimeout(() => deadline.abort(new Error('deadline')), timeoutMs)
+  let begunWith: number | undefined
   try {
     const answer = await requestWithin(url, {
       method: 'POST',
@@ -160,6 +162,7 @@ async function exchangeOnce({
       headersTimeout: timeoutMs + 1000,
       bodyTimeout: timeoutMs + 1000,
     })
+    begunWith = answer.statusCode
     const chunks: Buffer[] = []
     let length = 0
     for await (const chunk of answer.body) {
@@ -169,7 +172,8 @@ async function exchangeOnce({
       if (length > answerBytesMax) break
     }
     const received = Buffer.concat(chunks).subarray(0, answerBytesMax)
-    const decoded = decodeBody(received, answer.headers['content-encoding'], answerBytesMax)
+    const encoding = answer.headers['content-encoding']
+    const decoded = decodeBody(received, encoding, answerBytesMax)
     return {
       kind: 'answer',
       httpStatus: answer.statusCode,
@@ -177,9 +181,10 @@ async function exchangeOnce({
       cutOff: length > answerBytesMax || decoded?.cutOff === true,
       date: typeof answer.headers.date === 'string' ? answer.headers.date : null,
       contentType: String(answer.headers['content-type'] ?? ''),
+      oddities: [...headOdditiesOf(answer.headers), ...encodingOddities(encoding, decoded)],
     }
   } catch (error) {
-    if (signal.aborted) return { kind: 'timeout' }
+    if (signal.aborted) return { kind: 'timeout', ...(begunWith === undefined ? {} : { begunWith }) }
     return { kind: 'no-answer', reason: reasonOf(error) }
   } finally {
     clearTimeout(timer)

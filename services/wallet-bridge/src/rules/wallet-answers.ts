@@ -1,6 +1,8 @@
+import type { Oddity } from '@pitboss/contracts/certification/exchange'
 import { formatAmount, readBalance } from '@pitboss/money/amount'
 import type { Judgement, RefusalCode, WalletOperation } from './movement.ts'
 import { digitsOf, type JsonObject, parseJsonObject } from '@pitboss/contracts/json'
+import { isNearSuccess, unclearStatuses } from '@pitboss/contracts/wallet-words'
 
 /** The result of one wallet call on the wire. */
 export type WalletExchange =
@@ -12,8 +14,11 @@ export type WalletExchange =
       /** The Date header. */
       readonly date: string | null
       readonly contentType?: string
+      /** What a certification notes, though the answer is taken. */
+      readonly oddities?: readonly Oddity[]
     }
-  | { readonly kind: 'timeout' }
+  /** `begunWith`: the status of an answer whose body did not end. */
+  | { readonly kind: 'timeout'; readonly begunWith?: number }
   /** No connection, or it broke before the answer was complete. */
   | { readonly kind: 'no-answer'; readonly reason: string }
 
@@ -47,21 +52,6 @@ const operationMeanings: Readonly<Record<WalletOperation, ReadonlyMap<string, Me
   rollback: new Map([['TRANSACTION_NOT_FOUND', 'success']]),
 }
 
-/**
- * Under 2xx these say neither that the wallet took a stake nor that it did not, in any case of letters, with
- * white space and full stops around them; OK and DUPLICATE as they stand have a meaning above. Source:
- * docs/contract.md, section 6.
- */
-const nearSuccesses = new Set(
-  [
-    'OK DUPLICATE SUCCESS SUCCESSFUL SUCCEEDED ACCEPTED APPROVED CONFIRMED COMPLETED CREATED PAID PROCESSED DONE',
-    'TRUE YES PENDING PROCESSING QUEUED IN_PROGRESS',
-  ].flatMap((words) => words.split(' ')),
-)
-
-/** These say that it was too late, too early or not the moment, unless a word of the contract says more. */
-const unclearStatuses = new Set([408, 409, 425, 499])
-
 const walletCodeCharactersMax = 128
 
 /**
@@ -73,7 +63,11 @@ export function judgeExchange(
   currency: string,
   exchange: WalletExchange,
 ): Judgement {
-  if (exchange.kind === 'timeout') return unknown('no complete answer in time', 'WALLET_TIMEOUT')
+  if (exchange.kind === 'timeout') {
+    const { begunWith } = exchange
+    const began = begunWith === undefined ? '' : `: http status ${begunWith} came, the body did not end`
+    return unknown(`no complete answer in time${began}`, 'WALLET_TIMEOUT')
+  }
   if (exchange.kind === 'no-answer') return unknown(exchange.reason)
   const { httpStatus } = exchange
   if (exchange.cutOff) return unknown('the answer is longer than 64 KiB')
@@ -109,8 +103,7 @@ function judgeCode({
   const known = operationMeanings[operation].get(walletCode) ?? walletCodeMeanings.get(walletCode)
   if (known === undefined && unclearStatuses.has(httpStatus))
     return unknown(`http status ${httpStatus}`, 'WALLET_UNAVAILABLE', walletCode)
-  const word = walletCode.replaceAll(/^[\s.]+|[\s.]+$/g, '').toUpperCase()
-  const isMisspelt = known === undefined && nearSuccesses.has(word)
+  const isMisspelt = known === undefined && isNearSuccess(walletCode)
   const meaning = known ?? (isMisspelt && accepted && operation === 'debit' ? 'unknown' : 'WALLET_REJECTED')
   if (meaning === 'unknown') return unknown(`the wallet says ${walletCode}`, 'WALLET_UNAVAILABLE', walletCode)
   if (accepted && typeof body.balance === 'number') {

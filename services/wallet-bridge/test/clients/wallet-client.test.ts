@@ -2,9 +2,12 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
+import { listenLocally } from '@pitboss/testing/listen-locally'
+import { type OddAnswer, oddAnswers, serveOddAnswer } from '@pitboss/testing/odd-answers'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { createWalletClient } from '../../src/clients/wallet-client.ts'
+import type { WalletExchange } from '../../src/rules/wallet-answers.ts'
 
 const client = createWalletClient({ outbound: { allowLoopback: true }, clock: { now: () => new Date() } })
 t.teardown(() => client.close())
@@ -59,48 +62,34 @@ await t.test('a credit finds a socket while stakes that get no answer hold all o
   server.closeAllConnections()
 })
 
-/** A wallet that answers every call with these parts, one after the other. */
-async function rawWallet(parts: readonly (string | Buffer)[]): Promise<string> {
-  const server = createTcpServer((socket) => {
-    socket.on('error', () => undefined)
-    const send = ([part, ...rest]: readonly (string | Buffer)[]): void => {
-      if (part !== undefined) socket.write(part, () => setImmediate(() => send(rest)))
-    }
-    socket.on('data', (request) => {
-      if (request.toString('latin1').includes('{}')) send(parts)
-    })
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  return `http://${addressOf(server)}`
-}
-
-await t.test('a final answer may follow interim ones, wherever they are cut', async (t) => {
-  const goOn = 'HTTP/1.1 100 Continue\r\nx-hint: yes\r\n\r\n'
-  const final = 'HTTP/1.1 200 OK\r\ncontent-length: 15\r\n\r\n{"status":"OK"}'
-  const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n'
-  for (const [name, parts] of Object.entries({
-    'at once': [goOn + final],
-    twice: [goOn, goOn + final],
-    'byte by byte': Array.from(goOn + final),
-    'beside early hints': [hints, goOn, final],
-    none: [final],
-  })) {
-    const url = await rawWallet(parts)
+await t.test('whatever a wallet answers, the client has it, or says why not', async (t) => {
+  const ask = async (one: OddAnswer) => {
+    const { url, close } = await serveOddAnswer(one, '{}')
     for (const which of ['first', 'second']) {
-      const { exchange } = await client.call(callOf(url, 'credit', 30_000))
-      const read = exchange.kind === 'answer' ? Buffer.from(exchange.body).toString() : exchange
-      t.equal(read, '{"status":"OK"}', `${name}, the ${which} call over one connection`)
+      const { exchange } = await client.call(callOf(url, 'credit', one.read === null ? 300 : 30_000))
+      t.match(readingOf(exchange), one.read ?? 'timeout', `${one.name}, the ${which} call`)
+      if (exchange.kind !== 'answer' || typeof one.read !== 'string') continue
+      t.same(exchange.oddities, one.oddities ?? [], `${one.name}: what is odd`)
     }
+    close()
   }
+  await Promise.all(oddAnswers.map(ask))
 })
 
-await t.test('a body that looks like an interim answer is a body', async (t) => {
-  const body = 'HTTP/1.1 100 Continue\r\n\r\n{"status":"OK"}'
-  const head = `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`
-  const { exchange } = await client.call(callOf(await rawWallet([head, body]), 'credit', 30_000))
-  t.equal(exchange.kind === 'answer' ? Buffer.from(exchange.body).toString() : exchange, body)
+function readingOf(exchange: WalletExchange) {
+  if (exchange.kind === 'timeout') return 'timeout'
+  if (exchange.kind === 'no-answer') return { fails: exchange.reason }
+  if (exchange.cutOff) return { fails: 'more than 64 KiB' }
+  return new TextDecoder().decode(exchange.body)
+}
+
+await t.test('an answer whose body did not end is told from silence', async (t) => {
+  const endless = createServer((_, response) => response.writeHead(200).write('{'))
+  const port = await listenLocally(endless)
+  const { exchange } = await client.call(callOf(`http://127.0.0.1:${port}`, 'credit', 300))
+  t.same(exchange, { kind: 'timeout', begunWith: 200 })
+  endless.closeAllConnections()
+  endless.close()
 })
 
 await t.test('calls ask for no encoding, and an encoded answer is read within the same bounds', async (t) => {

@@ -57,10 +57,12 @@ export function createRunCertification({
       if (!held.mayTake(timeoutMs)) throw new Error('the certification goes on elsewhere')
       const answer = await post({ account, url, environment: 'TEST', headers, body })
       const { httpStatus, durationMs: latencyMs } = answer
+      const { error, remedy, oddities } = answer
       if (httpStatus === null)
-        return { kind: 'failure', error: answer.error ?? 'no answer', latencyMs } as const
+        return { kind: 'failure', error: error ?? 'no answer', remedy: remedy ?? '', latencyMs } as const
       const contentType = answer.headers.get('content-type') ?? ''
-      return { kind: 'answer', httpStatus, contentType, text: answer.excerpt ?? '', latencyMs } as const
+      const excerpt = Buffer.from(answer.excerpt ?? '')
+      return { kind: 'answer', httpStatus, contentType, body: excerpt, oddities, latencyMs } as const
     }
   }
 }

@@ -1,9 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
+import type { Oddity } from '@pitboss/contracts/certification/exchange'
 import type { OutboundSettings } from '@pitboss/outbound/address-guard'
-import { decodeBody } from '@pitboss/outbound/decode-body'
-import { AddressRefusedError, createGuardedAgent } from '@pitboss/outbound/guarded-agent'
+import { decodeBody, encodingOddities } from '@pitboss/outbound/decode-body'
+import { failureOf, lateFailure } from '@pitboss/outbound/describe-failure'
+import { createGuardedAgent } from '@pitboss/outbound/guarded-agent'
+import { headOdditiesOf } from '@pitboss/outbound/normalize-answers'
 import { resolveName } from '@pitboss/outbound/resolve-name'
 import type { Agent } from 'undici'
 import type { AttemptTimings } from '../storage/collections.ts'
@@ -36,6 +39,10 @@ type WebhookAnswer = {
   readonly excerpt: string | null
   readonly durationMs: number
   readonly timings: AttemptTimings
+  /** What its owner can do about a request without an answer. */
+  readonly remedy?: string
+  /** What a certification notes, though the answer is taken. */
+  readonly oddities: readonly Oddity[]
 }
 
 export type PostWebhook = (post: WebhookPost) => Promise<WebhookAnswer>
@@ -126,28 +133,33 @@ async function exchangeOnce(
       bodyTimeout: timeoutMs,
     })
     marks.firstByte = performance.now()
-    const given = isSuccess(statusCode) ? setTimeout(() => body.destroy(), successBodyMs) : undefined
+    let isUnfinished = false
+    const cut = () => {
+      isUnfinished = true
+      body.destroy()
+    }
+    const given = isSuccess(statusCode) ? setTimeout(cut, successBodyMs) : undefined
     const read = await readCapped(body, headers).finally(() => clearTimeout(given))
+    const unfinished = isUnfinished ? (['unfinished'] as const) : []
     return answer(marks, {
       httpStatus: statusCode,
       error: read.error,
       headers: firstValues(headers),
       excerpt: read.text,
+      oddities: [...headOdditiesOf(headers), ...read.oddities, ...unfinished],
     })
   } catch (error) {
-    const described = deadline.signal.aborted
-      ? `no complete answer within ${timeoutMs / 1000} s`
-      : describeFailure(error)
-    return answer(marks, { httpStatus: null, error: described, headers: new Map(), excerpt: null })
+    const { words, remedy } = deadline.signal.aborted
+      ? { ...lateFailure(timeoutMs, null), words: `no complete answer within ${timeoutMs / 1000} s` }
+      : failureOf(error)
+    const nothing = { httpStatus: null, headers: new Map(), excerpt: null, oddities: [] }
+    return answer(marks, { ...nothing, error: words, remedy })
   } finally {
     clearTimeout(timer)
   }
 }
 
-function answer(
-  marks: Marks,
-  received: Pick<WebhookAnswer, 'httpStatus' | 'error' | 'headers' | 'excerpt'>,
-): WebhookAnswer {
+function answer(marks: Marks, received: Omit<WebhookAnswer, 'ok' | 'durationMs' | 'timings'>): WebhookAnswer {
   const { httpStatus, error } = received
   const ok = httpStatus !== null && isSuccess(httpStatus)
   const totalMs = performance.now() - marks.startedAt
@@ -192,7 +204,7 @@ function tenths(ms: number): number {
 async function readCapped(
   body: AsyncIterable<Uint8Array> & { destroy(): unknown },
   headers: Readonly<Record<string, string | string[] | undefined>>,
-): Promise<{ text: string; error: string | null }> {
+): Promise<{ text: string; error: string | null; oddities: readonly Oddity[] }> {
   const encoding = headers['content-encoding']
   // The excerpt of an encoded answer may be made of more bytes, or of fewer.
   const keptMax = encoding === undefined ? excerptBytes : bodyReadBytes
@@ -211,13 +223,14 @@ async function readCapped(
       if (readBytes >= bodyReadBytes) break
     }
   } catch (cause) {
-    error = describeFailure(cause)
+    error = failureOf(cause).words
   }
   body.destroy()
   const raw = Buffer.concat(kept)
-  const bytes = decodeBody(raw, encoding, bodyReadBytes)?.bytes ?? raw
+  const decoded = decodeBody(raw, encoding, bodyReadBytes)
+  const bytes = decoded?.bytes ?? raw
   const text = decoderOf(charsetOf(headers['content-type'])).decode(bytes.subarray(0, excerptBytes))
-  return { text, error }
+  return { text, error, oddities: encodingOddities(encoding, decoded) }
 }
 
 function charsetOf(type: string | string[] | undefined): string {
@@ -256,42 +269,4 @@ async function timedResolve(host: string) {
   } finally {
     if (marks !== undefined) marks.dns ??= performance.now()
   }
-}
-
-const words: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'connection reset',
-  EPIPE: 'connection reset',
-  ENOTFOUND: 'the name does not resolve',
-  EAI_AGAIN: 'the name does not resolve at the moment',
-  EHOSTUNREACH: 'host unreachable',
-  ENETUNREACH: 'network unreachable',
-  ETIMEDOUT: 'connecting timed out',
-  UND_ERR_CONNECT_TIMEOUT: 'no connection within 5 s',
-  UND_ERR_HEADERS_TIMEOUT: 'no answer in time',
-  UND_ERR_BODY_TIMEOUT: 'no complete answer in time',
-  UND_ERR_SOCKET: 'connection closed before the answer was complete',
-  UND_ERR_HEADERS_OVERFLOW: 'the answer has too many headers',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the length of the answer is not the one that its content-length says',
-  // undici asserts that a status is one of HTTP's, and that nobody switches protocols unasked.
-  ERR_ASSERTION: 'the answer has a status that no answer can have',
-  CERT_HAS_EXPIRED: 'TLS: the certificate has expired',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'TLS: the certificate is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'TLS: a certificate of the chain is self-signed',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'TLS: the certificate cannot be verified',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'TLS: the certificate is for another name',
-}
-
-/** Says in words for its owner why a receiver was not reached. Never names addresses or internal names. */
-export function describeFailure(error: unknown): string {
-  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
-    if (cause instanceof AddressRefusedError) return 'the address is private or reserved and is not called'
-    const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
-    const known = words[code]
-    if (known !== undefined) return known
-    if (code.startsWith('HPE_') || cause.name === 'HTTPParserError') return 'the answer is not HTTP'
-    if (code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS')) return 'TLS: no agreement with the receiver'
-    if (cause instanceof AggregateError && cause.errors.length > 0) return describeFailure(cause.errors[0])
-  }
-  return 'the request failed'
 }

@@ -6,6 +6,7 @@ import {
   createWalletUnderTest,
   type WalletUnderTestOptions,
 } from '@pitboss/contracts/certification/wallet/wallet-under-test'
+import { recordExchanges } from '@pitboss/contracts/certification/record-exchanges'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
 import { createExchange } from './exchange.ts'
 import { postTo } from './post-to.ts'
@@ -20,15 +21,19 @@ export async function certifyWallet(
   onResult: (result: CaseResult) => void = () => {},
 ): Promise<CertificationReport> {
   const exchange = createExchange()
+  const recorder = recordExchanges(postTo(exchange, url.replace(/\/$/, '')), options.secret)
   const wallet = createWalletUnderTest({
     ...options,
-    post: postTo(exchange, url.replace(/\/$/, '')),
+    post: recorder.post,
     signing: { signBody, signatureTimestamp },
     now: () => new Date(),
     newUuid: randomUUID,
   })
   try {
-    return await runCases('pitboss certify-wallet', url, walletCases, wallet, onResult)
+    return await runCases({
+      ...{ suite: 'pitboss certify-wallet', target: url },
+      ...{ cases: walletCases, context: wallet, recorder, onResult },
+    })
   } finally {
     exchange.close()
   }

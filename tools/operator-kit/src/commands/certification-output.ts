@@ -40,10 +40,11 @@ function caseText(result: CaseResult): string {
 }
 
 /** The last lines of a readable report. */
-function summaryText({ target, certified, passed, failed, skipped }: CertificationReport): string {
+function summaryText({ target, certified, reason, ...report }: CertificationReport): string {
+  const { passed, failed, skipped } = report
   const counts = `${passed} passed, ${failed} failed, ${skipped} skipped`
   const verdict = certified ? pc.green('certified') : pc.red('not certified')
-  return `\n${target}: ${verdict} (${counts})`
+  return `${reason === null ? '' : `\n${shown(reason)}`}\n${target}: ${verdict} (${counts})`
 }
 
 /** The report as JUnit XML for build servers. */

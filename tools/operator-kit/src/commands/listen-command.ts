@@ -76,7 +76,7 @@ export async function listenCommand({
       },
     )
     if (status >= 200 && status < 300) await save()
-    return reply.code(status).send(answer.kind === 'answer' ? answer.text : { message: answer.error })
+    return reply.code(status).send(answer.kind === 'answer' ? answer.body : { message: answer.error })
   })
   const url = await app.listen({ host: '127.0.0.1', port })
   say(`Listening on ${url}${forwardTo === null ? '' : `, forwarding to ${forwardTo}`}`, { ready: true, url })

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { receiverCases } from '@pitboss/contracts/certification/receiver/receiver-cases'
+import { oddAnswers, serveOddAnswer } from '@pitboss/testing/odd-answers'
 import t, { type Test } from 'tap'
 import { certifyReceiver } from '../../src/certify/certify-receiver.ts'
 import { createReceiverApp } from '../../src/demo-receiver/create-receiver-app.ts'
@@ -89,4 +90,39 @@ await t.test('each seeded mistake fails the case made for it', async (t) => {
       `${name}: ${cases.join(', ')}`,
     )
   }
+})
+
+await t.test('what is odd about a receiver is named, and a dead one once', async (t) => {
+  const asked = async (name: string) => {
+    const one = oddAnswers.find((odd) => odd.name === name)
+    if (one === undefined) throw new Error(`there is no answer ${name}`)
+    const { url, close } = await serveOddAnswer(one, '}')
+    const report = await certifyReceiver({ url, secret: SECRET })
+    close()
+    return { ...report, of: (id: string) => report.cases.find((result) => result.id === id) }
+  }
+  const [goOn, both, twice, gzip, endless] = await Promise.all([
+    asked('100 Continue twice'),
+    asked('a length beside chunks'),
+    asked('one length twice'),
+    asked('gzip'),
+    asked('a body that never ends'),
+  ])
+  t.match(goOn.of('http-interim'), { outcome: 'passed', message: /nobody asked/ })
+  t.match(both.of('http-length'), { outcome: 'passed', message: /both Content-Length/ })
+  t.match(twice.of('http-length'), { outcome: 'passed', message: /several times/ })
+  t.match(gzip.of('http-encoding'), { outcome: 'passed', message: /is encoded/ })
+  t.match(endless.of('http-end'), { outcome: 'failed', message: /did not end/, hint: /response\.end\(\)/ })
+  t.match(endless.reason, /^The bodies of answers do not end/)
+  for (const name of ['no HTTP', 'two lengths', 'a switch of protocols']) {
+    const { cases, reason } = await asked(name)
+    t.match(cases, [{ id: 'http-answer', outcome: 'failed', hint: /\S/ }], name)
+    t.match(reason, /^The receiver does not answer: /, name)
+  }
+  const { cases, certified, reason } = await certifyReceiver({ url: 'http://127.0.0.1:9', secret: SECRET })
+  t.match(
+    { certified, reason },
+    { certified: false, reason: 'The receiver does not answer: connection refused.' },
+  )
+  t.match(cases, [{ id: 'http-answer', message: 'connection refused' }])
 })

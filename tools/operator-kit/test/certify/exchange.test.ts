@@ -1,10 +1,16 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { listenLocally } from '@pitboss/testing/listen-locally'
+import { type OddAnswer, oddAnswers, serveOddAnswer } from '@pitboss/testing/odd-answers'
 import t, { type Test } from 'tap'
 import { createExchange } from '../../src/certify/exchange.ts'
 
 const timeoutMs = 10_000
+type Exchanged = Awaited<ReturnType<ReturnType<typeof createExchange>['post']>>
+
+function textOf(exchanged: Exchanged): string {
+  return exchanged.kind === 'answer' ? new TextDecoder().decode(exchanged.body) : exchanged.error
+}
 
 async function serve(t: Test, listener: RequestListener) {
   const server = createServer(listener)
@@ -38,11 +44,11 @@ t.test('the bytes and headers arrive as they were given, over connections that a
   const headers = { 'content-type': 'application/json', 'x-signature': 'abc' }
   for (const body of ['{ "a": "é" }\n', Buffer.from('{ "a": "é" }\n'), '']) {
     const answer = await post({ body, headers })
+    t.equal(textOf(answer), '{"status":"é"}')
     t.match(answer, {
       kind: 'answer',
       httpStatus: 409,
       headers: { 'content-type': 'application/json', 'x-y': 'z' },
-      text: '{"status":"é"}',
     })
     const { request, body: received = null } = seen.at(-1) ?? {}
     t.equal(received, String(body))
@@ -70,7 +76,7 @@ t.test('what is no whole answer is a failure that says why', async (t) => {
     [
       'silence after the head',
       (response) => response.writeHead(200).write('{'),
-      /^no complete answer within 50 ms$/,
+      /^no complete answer within 50 ms: HTTP 200 came, and its body did not end$/,
     ],
     ['a connection cut before the head', (response) => response.socket?.destroy(), /\S/],
     [
@@ -98,9 +104,39 @@ t.test('what is no whole answer is a failure that says why', async (t) => {
     { kind: 'failure', error: /\S/ },
     'an impossible header',
   )
-  t.match(await post(), { kind: 'answer', text: /^x{65536}$/ }, 'exactly 64 KiB are an answer')
+  t.match(textOf(await post()), /^x{65536}$/, 'exactly 64 KiB are an answer')
   const other = await serve(t, () => undefined)
   other.server.close()
   await once(other.server, 'close')
-  t.match(await other.post(), { kind: 'failure', error: /ECONNREFUSED/ }, 'nobody listens')
+  t.match(
+    await other.post(),
+    { kind: 'failure', error: 'connection refused', remedy: /that the server runs/ },
+    'nobody listens',
+  )
+})
+
+t.test('whatever the other side answers, it is read as the service reads it', async (t) => {
+  const exchange = createExchange()
+  t.teardown(() => exchange.close())
+  const ask = async (one: OddAnswer) => {
+    const { url, close } = await serveOddAnswer(one, '{}')
+    for (const successBodyMs of [undefined, 1000]) {
+      const isUnanswered = one.read === null && (successBodyMs === undefined || one.isDelivered !== true)
+      const answer = await exchange.post({
+        ...{ url: `${url}/`, headers: {}, body: '{}', timeoutMs: isUnanswered ? 300 : 30_000 },
+        ...(successBodyMs === undefined ? {} : { successBodyMs }),
+      })
+      const isTaken = successBodyMs === undefined ? typeof one.read === 'string' : one.isDelivered
+      if (isTaken ?? typeof one.read === 'string') {
+        t.equal(answer.kind, 'answer', `${one.name}: ${textOf(answer)}`)
+        if (typeof one.read === 'string') t.equal(textOf(answer), one.read, one.name)
+        if (answer.kind === 'answer') t.same(answer.oddities, one.oddities ?? [], `${one.name}: what is odd`)
+      } else {
+        t.match(answer, { kind: 'failure', remedy: /\S/ }, one.name)
+        t.notMatch(textOf(answer), /^the request failed$/, one.name)
+      }
+    }
+    close()
+  }
+  await Promise.all(oddAnswers.map(ask))
 })

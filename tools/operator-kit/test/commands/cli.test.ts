@@ -57,7 +57,7 @@ await t.test('pitboss certify-wallet writes a report, JSON and JUnit', async (t)
   const good = await runCli(['certify-wallet', '--url', url, '--secret', 'wallet-secret', '--junit', junit])
   t.match(good, {
     code: 0,
-    out: /✓ The same debit sent twice is taken once[\s\S]*certified \(67 passed, 0 failed, 3 skipped\)/,
+    out: /✓ The same debit sent twice is taken once[\s\S]*certified \(76 passed, 0 failed, 3 skipped\)/,
   })
   t.match(await readFile(junit, 'utf8'), /<testsuite name="pitboss certify-wallet".*failures="0"/)
   const bad = await runCli(['certify-wallet', '--url', url, '--secret', 'wrong', '--json'])

@@ -5,6 +5,7 @@ import {
   expectRefused,
   type ReceiverUnderTest,
 } from './receiver-under-test.ts'
+import { httpCases } from '../http-cases.ts'
 import { type CertificationCase, defineCase, expect } from '../run-cases.ts'
 
 type Case = CertificationCase<ReceiverUnderTest>
@@ -21,6 +22,7 @@ const CLOCK_HINT = 'Refuse when your clock and x-svc-timestamp (Unix seconds) di
  * examples with made-up ids. Source: docs/contract.md, section 7.
  */
 export const receiverCases: readonly Case[] = [
+  ...httpCases<ReceiverUnderTest>(),
   ...eventType.options.map((type) =>
     accepts(
       `accepts-${type.replaceAll('.', '-')}`,

@@ -1,5 +1,6 @@
 import { CaseFailure, expect } from '../run-cases.ts'
 import type { CertificationEdges } from '../exchange.ts'
+import type { Peer } from '../http-cases.ts'
 
 /** Time-out of the service for the whole exchange. Source: docs/contract.md, section 7. */
 const DELIVERY_TIMEOUT_MS = 15_000
@@ -13,7 +14,7 @@ export type Delivery = {
   attempt: number
 }
 
-export type ReceiverUnderTest = {
+export type ReceiverUnderTest = Peer & {
   /** A signed delivery of a fresh event; `change` alters the event before it is signed. */
   delivery(eventType?: string, change?: object): Delivery
   /** The hex signature of a body under a secret, the endpoint's by default. */
@@ -28,35 +29,39 @@ export function createReceiverUnderTest(options: ReceiverUnderTestOptions): Rece
   const { secret, post, now } = options
   const { signBody, signatureTimestamp } = options.signing
   const sign = (timestamp: string, body: string, key = secret): string => signBody(key, timestamp, body)
+
+  const newDelivery = (eventType = 'round.completed', change = {}): Delivery => {
+    const event = { ...exampleEvent(eventType, options), ...change }
+    const body = JSON.stringify(event)
+    const timestamp = signatureTimestamp(now())
+    const signature = `v1=${sign(timestamp, body)}`
+    return { eventId: event.id, eventType, body, timestamp, signature, attempt: 1 }
+  }
+
+  const exchange = (delivery: Delivery, without: readonly string[] = []) => {
+    const headers: Record<string, string> = {
+      'content-type': 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': 'Pitboss-Webhooks/1',
+      'x-svc-event-id': delivery.eventId,
+      'x-svc-event-type': delivery.eventType,
+      'x-svc-timestamp': delivery.timestamp,
+      'x-svc-signature': delivery.signature,
+      'x-svc-delivery-attempt': String(delivery.attempt),
+    }
+    for (const name of without) delete headers[name]
+    return post({ path: '', headers, body: delivery.body, timeoutMs: DELIVERY_TIMEOUT_MS })
+  }
+
   return {
+    what: 'receiver',
     sign,
-    delivery(eventType = 'round.completed', change = {}) {
-      const event = { ...exampleEvent(eventType, options), ...change }
-      const body = JSON.stringify(event)
-      const timestamp = signatureTimestamp(now())
-      return {
-        eventId: event.id,
-        eventType,
-        body,
-        timestamp,
-        signature: `v1=${sign(timestamp, body)}`,
-        attempt: 1,
-      }
-    },
-    async send(delivery, without = []) {
-      const headers: Record<string, string> = {
-        'content-type': 'application/json',
-        'user-agent': 'Pitboss-Webhooks/1',
-        'x-svc-event-id': delivery.eventId,
-        'x-svc-event-type': delivery.eventType,
-        'x-svc-timestamp': delivery.timestamp,
-        'x-svc-signature': delivery.signature,
-        'x-svc-delivery-attempt': String(delivery.attempt),
-      }
-      for (const name of without) delete headers[name]
-      const { body } = delivery
-      const answer = await post({ path: '', headers, body, timeoutMs: DELIVERY_TIMEOUT_MS })
-      if (answer.kind === 'failure') throw new CaseFailure(`${delivery.eventType}: ${answer.error}`)
+    delivery: newDelivery,
+    probe: () => exchange(newDelivery('webhook.test')),
+    async send(delivery, without) {
+      const answer = await exchange(delivery, without)
+      if (answer.kind === 'failure')
+        throw new CaseFailure(`${delivery.eventType}: ${answer.error}`, answer.remedy)
       return answer
     },
   }
@@ -66,7 +71,12 @@ export function createReceiverUnderTest(options: ReceiverUnderTestOptions): Rece
 export async function expectAccepted(receiver: ReceiverUnderTest, delivery: Delivery): Promise<void> {
   const { httpStatus } = await receiver.send(delivery)
   const accepted = httpStatus >= 200 && httpStatus < 300
-  expect(accepted, `${delivery.eventType}: expected 2xx, got ${httpStatus}`)
+  const isRedirect = httpStatus >= 300 && httpStatus < 400
+  expect(
+    accepted,
+    `${delivery.eventType}: expected 2xx, got ${httpStatus}`,
+    isRedirect ? 'Redirects are not followed: name the address that answers itself.' : null,
+  )
 }
 
 /** Sends and wants anything but a 2xx; a 4xx is the honest answer. */

@@ -1,10 +1,12 @@
+import { httpCases } from '../http-cases.ts'
 import { CaseFailure, defineCase } from '../run-cases.ts'
 import { moneyCases, neededMinor } from './money-cases.ts'
 import { repeatCases } from './repeat-cases.ts'
 import { rollbackCases } from './rollback-cases.ts'
 import { shapeCases } from './shape-cases.ts'
 import { signatureCases } from './signature-cases.ts'
-import type { WalletCase } from './wallet-under-test.ts'
+import type { WalletCase, WalletUnderTest } from './wallet-under-test.ts'
+import { answerCases, wordCases } from './word-cases.ts'
 
 const playerReady: WalletCase = defineCase('balance', 'player-ready', {
   title: 'The test player exists and owns at least 100 units',
@@ -23,7 +25,10 @@ const playerReady: WalletCase = defineCase('balance', 'player-ready', {
  * player changes by small amounts. Source of the rules: docs/contract.md, section 6.
  */
 export const walletCases: readonly WalletCase[] = [
+  ...httpCases<WalletUnderTest>(),
+  ...answerCases,
   playerReady,
+  ...wordCases,
   ...moneyCases,
   ...repeatCases,
   ...rollbackCases,

@@ -18,7 +18,18 @@ export function shownInLine(text: string): string {
   return shown(text).replaceAll('\n', '\\u{a}')
 }
 
-/** One JSON value in one line for a terminal: the same value, on which nothing acts. */
-export function shownJson(value: unknown): string {
-  return JSON.stringify(value).replaceAll(acting, (character) => `\\u${hexOf(character).padStart(4, '0')}`)
+/**
+ * One JSON value for a terminal: the same value, on which nothing acts. It stands in one line, or has a line
+ * for each field, indented by `indent` spaces.
+ */
+export function shownJson(value: unknown, indent = 0): string {
+  return shownJsonText(JSON.stringify(value, null, indent))
+}
+
+/** The text of JSON values as the text of the same values, on which nothing acts. */
+export function shownJsonText(text: string): string {
+  // JSON escapes the line breaks of its values: one that is left stands between them
+  return text.replaceAll(acting, (character) =>
+    character === '\n' ? character : `\\u${hexOf(character).padStart(4, '0')}`,
+  )
 }

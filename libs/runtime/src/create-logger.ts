@@ -1,3 +1,4 @@
+import { shownJsonText } from '@pitboss/contracts/acting-characters'
 import { type DestinationStream, type Logger, pino } from 'pino'
 
 /** Field names whose values never reach a log line, at the top and up to three objects deep. */
@@ -66,6 +67,8 @@ export function createLogger({
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: (error: unknown) => describeError(error) },
     ...(fields === undefined ? {} : { mixin: fields }),
+    // a terminal reads logs too
+    hooks: { streamWrite: shownJsonText },
     redact: { paths: redactedFields.flatMap(pathsOf), censor: '[redacted]' },
   }
   return pino(options, destination ?? pino.destination({ dest: 1, sync: true }))

@@ -277,3 +277,13 @@ await t.test('a time scale divides delays, never to nothing', async (t) => {
   t.equal(createTimeScale(60).scaleMs(0), 0)
   for (const factor of [0, 0.99, Number.NaN, 100_001]) t.throws(() => createTimeScale(factor), RangeError)
 })
+
+t.test('nothing of a line acts on the terminal that shows it, and its values are the same', async (t) => {
+  const lines: string[] = []
+  const logger = createLogger({ service: 'test', destination: { write: (line: string) => lines.push(line) } })
+  const name = 'Evil\u001b[2K\u007f\u009b1m\u202egnp\u2028x\ny'
+  logger.info({ name, err: new Error(name) }, 'thing.done')
+  t.equal(lines.length, 1)
+  t.notMatch(lines[0]?.slice(0, -1), /[\p{Cc}\u2028\u202e]/u)
+  t.match(JSON.parse(lines[0] ?? ''), { name, err: { message: name } })
+})

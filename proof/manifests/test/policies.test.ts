@@ -189,6 +189,25 @@ t.test(
   },
 )
 
+t.test('every policy about pods is asked for the containers that are put into a running pod', async (t) => {
+  const policy = z.object({
+    spec: z.object({
+      matchConstraints: z.object({
+        resourceRules: z.array(z.object({ operations: z.array(z.string()), resources: z.array(z.string()) })),
+      }),
+    }),
+  })
+  const about = policies.filter(
+    ({ kind, metadata }) => kind === 'ValidatingAdmissionPolicy' && !/settings/.test(metadata.name),
+  )
+  t.equal(about.length, 3)
+  for (const one of about) {
+    const { resourceRules } = policy.parse(one).spec.matchConstraints
+    const rule = resourceRules.find(({ resources }) => resources.includes('pods/ephemeralcontainers'))
+    t.match(rule, { operations: ['CREATE', 'UPDATE'] }, one.metadata.name)
+  }
+})
+
 t.test('settings that exist for tests, and keys, come in by no ConfigMap', async (t) => {
   const manifests = await renderOverlay('production')
   const said = (data: Record<string, string>) => {

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { shown } from '@pitboss/contracts/acting-characters'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { certifyReceiver } from './certify/certify-receiver.ts'
 import { certifyWallet } from './certify/certify-wallet.ts'
@@ -114,7 +115,7 @@ try {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : wrongUsageExitCode
   else if (error instanceof Error && 'code' in error && 'syscall' in error) {
     // A file that cannot be written, a port that is taken.
-    process.stderr.write(`error: ${error.message}\n`)
+    process.stderr.write(`error: ${shown(error.message)}\n`)
     process.exitCode = wrongUsageExitCode
   } else throw error
 }

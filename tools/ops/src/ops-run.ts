@@ -1,4 +1,4 @@
-import { shown, shownJson } from '@pitboss/contracts/acting-characters'
+import { shown } from '@pitboss/contracts/acting-characters'
 import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { Command } from 'commander'
 import pino from 'pino'
 import { z } from 'zod'
-import { createProgress, type Progress, toProcess } from './output.ts'
+import { createProgress, encoded, type Progress, toProcess } from './output.ts'
 import { readPerson, readReason } from './read-flags.ts'
 import { UsageError } from './failures.ts'
 
@@ -126,9 +126,8 @@ export async function runOps(command: Command, work: (run: OpsRun) => Promise<vo
         databaseUrl === undefined ? null : { url: databaseUrl, prefix: found.database_prefix ?? 'pitboss' },
       json,
       order,
-      show: (value, text) => writeOut(json ? `${shownJson(value)}\n` : `${shown(text)}\n`),
+      ...encoded({ stdout: writeOut, stderr: writeErr }, json),
       print: writeOut,
-      note: (text) => writeErr(`${shown(text)}\n`),
       async follow(total, work) {
         const progress = createProgress(total, { write: writeErr, isTTY: process.stderr.isTTY })
         try {
@@ -140,7 +139,7 @@ export async function runOps(command: Command, work: (run: OpsRun) => Promise<vo
       async confirm(question) {
         if (dryRun || yes || process.stdin.isTTY !== true || process.stderr.isTTY !== true) return
         // On stderr: stdout holds the result alone.
-        const answer = await confirm({ message: question, output: process.stderr })
+        const answer = await confirm({ message: shown(question), output: process.stderr })
         if (isCancel(answer) || !answer)
           throw new ServiceError('CONFLICT', { message: 'Nothing was changed.' })
       },

@@ -1,4 +1,4 @@
-import { shownInLine } from '@pitboss/contracts/acting-characters'
+import { shown, shownInLine, shownJson } from '@pitboss/contracts/acting-characters'
 
 /** Where a command prints: its result to `stdout`, everything else to `stderr`. */
 export type Print = { readonly stdout: (text: string) => void; readonly stderr: (text: string) => void }
@@ -6,6 +6,14 @@ export type Print = { readonly stdout: (text: string) => void; readonly stderr: 
 export const toProcess: Print = {
   stdout: (text) => void process.stdout.write(text),
   stderr: (text) => void process.stderr.write(text),
+}
+
+/** How a command prints what it has read: nothing of it acts on the terminal. */
+export function encoded({ stdout, stderr }: Print, json: boolean) {
+  return {
+    show: (value: unknown, text: string) => stdout(json ? `${shownJson(value)}\n` : `${shown(text)}\n`),
+    note: (text: string) => stderr(`${shown(text)}\n`),
+  }
 }
 
 /** The fields of a record, one a row. */

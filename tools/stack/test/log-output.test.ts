@@ -114,3 +114,28 @@ t.test('the file of a start is private, and the one before stays', (t) => {
   t.equal(read('stack.jsonl'), 'third\n')
   t.end()
 })
+
+t.test('nothing of a line acts on the terminal, whoever wrote it', (t) => {
+  const forged = 'Evil\u001b[2K\u001b]52;c;Y3VybA==\u0007\u009b1m\u202egnp\u2028x\ny'
+  const ourColours = new RegExp(`${String.fromCodePoint(27)}\\[\\d+m`, 'g')
+  const lines: string[] = []
+  const output = createLogOutput({
+    format: 'pretty',
+    write: (line) => lines.push(line),
+    keep: () => undefined,
+    nowMs: () => 0,
+  })
+  const log = (record: object) => output.line('rounds', JSON.stringify({ level: 'info', ...at, ...record }))
+  log({ msg: 'replay.done', name: forged, more: { name: forged } })
+  log({ msg: forged })
+  log({ level: 'error', msg: 'call.failed', err: { message: forged, cause: { message: `of ${forged}` } } })
+  log({ msg: 'request.served', route: forged, method: forged, status: 200, code: forged, duration_ms: 1 })
+  output.line('receiver', forged)
+  output.say('process.died', { process: forged, signal: forged, restart_in_ms: 1 })
+  t.equal(lines.length, 6)
+  for (const line of lines) {
+    t.match(line, /Evil/)
+    t.notMatch(line.replaceAll(ourColours, ''), /[\p{Cc}\u2028\u202e]/u)
+  }
+  t.end()
+})

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { shown } from '@pitboss/contracts/acting-characters'
+import { shown, shownJson } from '@pitboss/contracts/acting-characters'
 import type { CaseResult } from '@pitboss/contracts/certification/run-cases'
 import pc from 'picocolors'
 import type { CertificationReport } from '../certify/run-cases.ts'
@@ -25,7 +25,7 @@ export async function reportCertification(
     process.stdout.write(`${caseText(result)}\n`)
   })
   if (junit !== undefined) await writeFile(junit, junitText(report))
-  process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : `${summaryText(report)}\n`)
+  process.stdout.write(json ? `${shownJson(report, 2)}\n` : `${summaryText(report)}\n`)
   return report.certified ? 0 : 1
 }
 

@@ -1,3 +1,4 @@
+import { shown, shownInLine, shownJson } from '@pitboss/contracts/acting-characters'
 import pc from 'picocolors'
 import { type Comparison, compareEvents } from '../reconcile/compare-events.ts'
 import { readLocalEvents } from '../reconcile/local-events.ts'
@@ -31,10 +32,10 @@ export async function reconcileCommand(options: ReconcileOptions): Promise<numbe
     const { operator_id: operatorId, environment } = manifest
     const about = { from: manifest.from, to: manifest.to, operator_id: operatorId, environment }
     const report = { ...about, lines_without_id: local.linesWithoutId, ...comparison }
-    process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : textOf(report))
+    process.stdout.write(json ? `${shownJson(report, 2)}\n` : textOf(report))
     return comparison.complete ? 0 : 1
   } catch (error) {
-    process.stderr.write(`${reasonOf(error)}\n`)
+    process.stderr.write(`${shown(reasonOf(error))}\n`)
     return failedExitCode
   }
 }
@@ -47,8 +48,8 @@ function textOf(report: Comparison & { from: string; to: string; lines_without_i
     lines.push(
       `${same ? pc.green('✓') : pc.red('✗')} ${hour}  ${recorded} recorded, ${local} here, ${pc.dim(how)}`,
     )
-    lines.push(...missing.map((id) => `    ${pc.red('missing')} ${id}`))
-    lines.push(...extra.map((id) => `    ${pc.red('extra')}   ${id}`))
+    lines.push(...missing.map((id) => `    ${pc.red('missing')} ${shownInLine(id)}`))
+    lines.push(...extra.map((id) => `    ${pc.red('extra')}   ${shownInLine(id)}`))
   }
   if (report.lines_without_id > 0) lines.push(`${report.lines_without_id} lines of the list name no event`)
   const verdict = `${report.recorded} recorded, ${report.missing} missing, ${report.extra} extra.`

@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises'
+import { shownInLine, shownJson } from '@pitboss/contracts/acting-characters'
 import { drawReturns } from '@pitboss/fairness/returns/draw-returns'
 import pc from 'picocolors'
 import { type WatchedReturns, watchRounds } from '../returns/watch-rounds.ts'
@@ -24,7 +25,7 @@ export async function returnsCommand({ events, svg, json }: ReturnsOptions): Pro
     return unreadableExitCode
   }
   if (svg !== undefined) await writeFile(svg, drawReturns(mostPlayed(watched.histories)))
-  process.stdout.write(json ? `${JSON.stringify(reportOf(watched), null, 2)}\n` : textOf(watched))
+  process.stdout.write(json ? `${shownJson(reportOf(watched), 2)}\n` : textOf(watched))
   return isWell(watched) ? 0 : 1
 }
 
@@ -51,9 +52,9 @@ function textOf(watched: WatchedReturns): string {
       rtp === null
         ? 'equally likely parts'
         : `return ${share(rtp)}, seen ${share(seen)}, not ruled out ${share(low)} to ${share(high)}; 1 point shows within ${pointNoticedWithin}`
-    return [`${mark} ${game}, ${shape}  ${trials} trials  ${band}${alarm}`]
+    return [`${mark} ${shownInLine(`${game}, ${shape}`)}  ${trials} trials  ${band}${alarm}`]
   })
-  const named = unverified.slice(0, namedMax).map((id) => `${pc.red('✗')} ${id} does not verify`)
+  const named = unverified.slice(0, namedMax).map((id) => `${pc.red('✗')} ${shownInLine(id)} does not verify`)
   const verdict = `${rounds} rounds, ${alarms} alarms, ${unverified.length} that do not verify.`
   return `${[...lines, ...named, isWell(watched) ? pc.green(verdict) : pc.red(verdict)].join('\n')}\n`
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
+import { shown, shownInLine, shownJson } from '@pitboss/contracts/acting-characters'
 import { verifyRound } from '@pitboss/fairness/verify-round'
 import pc from 'picocolors'
 
@@ -13,15 +14,16 @@ const UNREADABLE_EXIT_CODE = 2
 export async function verifyCommand(path: string, { json }: { json: boolean }): Promise<number> {
   const input = await readInput(path)
   if (!input.ok) {
-    process.stderr.write(`${input.message}\n`)
+    process.stderr.write(`${shown(input.message)}\n`)
     return UNREADABLE_EXIT_CODE
   }
   const { valid, checks } = verifyRound(input.value)
   if (json) {
-    process.stdout.write(`${JSON.stringify({ valid, checks }, null, 2)}\n`)
+    process.stdout.write(`${shownJson({ valid, checks }, 2)}\n`)
     return valid ? 0 : 1
   }
-  for (const { name, ok, expected, actual } of checks) {
+  for (const { name, ok, ...values } of checks) {
+    const [expected, actual] = [shownInLine(values.expected), shownInLine(values.actual)]
     const found = ok ? pc.dim(actual) : `expected ${pc.green(expected)}, found ${pc.red(actual)}`
     process.stdout.write(`${ok ? pc.green('✓') : pc.red('✗')} ${name}  ${found}\n`)
   }

@@ -30,6 +30,32 @@ await t.test('pitboss verify answers by its exit code and in words', async (t) =
   t.match(await runCli(['verify', join(dir, 'absent.json')]), { code: 2, err: /ENOENT/ })
 })
 
+await t.test('nothing of a file acts on the terminal', async (t) => {
+  const forged = 'Evil\u001b[2K\u001b]52;c;Y3VybA==\u0007\u009b1m\u202egnp\u2028x'
+  const acting = /[\p{Cc}\u2028\u202e]/u
+  const told = { ...round, payout: forged, game: forged, round_id: forged }
+  const dir = t.testdir({
+    'round.json': JSON.stringify({ ...round, payout: forged }),
+    'seed.json': JSON.stringify({ ...round, fairness: { ...round.fairness, server_seed: forged } }),
+    'rounds.jsonl': [told, { ...round, payout: '20.00', round_id: forged }]
+      .map((one) => `${JSON.stringify(one)}\n`)
+      .join(''),
+    'none.json': forged,
+  })
+  for (const [name = '', ...flags] of [
+    ['a lie', 'verify', join(dir, 'round.json')],
+    ['a seed', 'verify', join(dir, 'seed.json')],
+    ['no JSON', 'verify', join(dir, 'none.json')],
+    ['no file', 'verify', join(dir, forged)],
+    ['returns', 'returns', '--events', join(dir, 'rounds.jsonl')],
+  ])
+    for (const json of [[], ['--json']]) {
+      const { out, err } = await runCli([...flags, ...json])
+      t.match(out + err, /Evil|rounds/, name)
+      t.notMatch((out + err).replaceAll('\n', ''), acting, name)
+    }
+})
+
 await t.test('wrong usage ends with 2, says why and prints nothing on stdout', async (t) => {
   for (const args of [
     [],

@@ -1,5 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import type { Bus } from '@pitboss/bus/connect-bus'
+import { shownJson } from '@pitboss/contracts/acting-characters'
+import { csvField } from '@pitboss/contracts/csv-field'
 import { opsLiftReturnAlarm, opsListReturnAlarms, opsListReturns } from '@pitboss/contracts/calls/rounds'
 import type { OpsReturnStream, ReturnAlarm } from '@pitboss/contracts/objects/returns'
 import { readOperator } from '../account-flags.ts'
@@ -153,7 +155,7 @@ function sentenceOf(stream: OpsReturnStream): string {
   return `${mark} ${shape}${stream.currency === null ? '' : ` ${stream.currency}`}: ${trials} trials, ${band}; evidence ${evidence} of an alarm${since}`
 }
 
-const lines = (rows: readonly unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+const lines = (rows: readonly unknown[]) => rows.map((row) => `${shownJson(row)}\n`).join('')
 
 function csvOf(streams: readonly OpsReturnStream[]): string {
   const rows = streams.map(({ points: _points, alarm, ...stream }) => ({
@@ -162,8 +164,7 @@ function csvOf(streams: readonly OpsReturnStream[]): string {
     alarm_trials: alarm?.trials ?? null,
   }))
   const columns = Object.keys(rows[0] ?? {})
-  const cell = (value: string | number | null) =>
-    value === null ? '' : `"${String(value).replaceAll('"', '""')}"`
+  const cell = (value: string | number | null) => csvField(String(value ?? ''))
   const texts = rows.map((row) => Object.values(row).map(cell).join(','))
   return [columns.join(','), ...texts].map((line) => `${line}\n`).join('')
 }

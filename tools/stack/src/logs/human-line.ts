@@ -1,3 +1,4 @@
+import { shownInLine } from '@pitboss/contracts/acting-characters'
 import colors from 'picocolors'
 import type { LogRecord } from './log-record.ts'
 
@@ -32,7 +33,7 @@ const valueCharacters = 60
 
 const sentences: Readonly<Record<string, (fields: Fields) => string>> = {
   'request.served': ({ method, route, status, code, duration_ms }) => {
-    const answer = `${text(status)}${typeof code === 'string' ? ` ${code}` : ''}`
+    const answer = `${text(status)}${typeof code === 'string' ? ` ${text(code)}` : ''}`
     return `${text(method)} ${text(route)} ${painted(status)(answer)} ${colors.dim(`${text(duration_ms)} ms`)}`
   },
   'service.started': () => 'is up',
@@ -60,7 +61,7 @@ export function humanLine(name: string, record: LogRecord): string | null {
 
 /** `outbox.sent-again` → `outbox sent again`; a sentence stays as it is. */
 function plain(msg: string): string {
-  return /^[a-z-]+(\.[a-z-]+)+$/.test(msg) ? msg.replaceAll(/[.-]/g, ' ') : msg
+  return /^[a-z-]+(\.[a-z-]+)+$/.test(msg) ? msg.replaceAll(/[.-]/g, ' ') : shownInLine(msg)
 }
 
 function describe(fields: Fields): string {
@@ -75,7 +76,7 @@ function reasonOf(fields: Fields): string {
   const reasons: string[] = []
   for (let error = fields.err; isError(error) && reasons.length < 3; error = error.cause)
     if (!reasons.includes(error.message)) reasons.push(error.message)
-  return reasons.length === 0 ? '' : `: ${reasons.join(': ')}`
+  return reasons.length === 0 ? '' : `: ${shownInLine(reasons.join(': '))}`
 }
 
 function isError(value: unknown): value is { message: string; cause?: unknown } {
@@ -90,7 +91,7 @@ function painted(status: unknown): (text: string) => string {
 }
 
 function text(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value ?? null)
+  return shownInLine(typeof value === 'string' ? value : JSON.stringify(value ?? null))
 }
 
 function short(value: string): string {

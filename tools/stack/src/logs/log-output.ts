@@ -1,5 +1,7 @@
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { stripVTControlCharacters } from 'node:util'
+import { shownInLine, shownJson } from '@pitboss/contracts/acting-characters'
 import colors from 'picocolors'
 import { humanLine } from './human-line.ts'
 import { parseLogRecord } from './log-record.ts'
@@ -30,7 +32,7 @@ export function createLogOutput(
   const keep = options.format === 'json' ? options.write : options.keep
   const show = options.format === 'json' ? null : createShow(options)
   const json = (service: string, msg: string, fields: object) =>
-    JSON.stringify({ level: 'info', time: new Date().toISOString(), service, ...fields, msg })
+    shownJson({ level: 'info', time: new Date().toISOString(), service, ...fields, msg })
   const pass = (label: string, name: string, line: string) => {
     keep(line.startsWith('{') ? line : json(name, 'process.said', { line }))
     show?.(label, line)
@@ -58,7 +60,8 @@ function createShow({ write, nowMs }: { write: (line: string) => void; nowMs: ()
     const record = parseLogRecord(line)
     if (record === null) {
       // A process's own words; what it tells the runner in JSON is not for people.
-      if (!line.startsWith('{')) write(`${' '.repeat(8)} ${label} ${line}`)
+      if (!line.startsWith('{'))
+        write(`${' '.repeat(8)} ${label} ${shownInLine(stripVTControlCharacters(line))}`)
       return
     }
     const shown = humanLine(label, record)

@@ -150,9 +150,15 @@ function successes(entry: RouteEntry, schemas: SchemaWriter): Record<string, unk
   return Object.fromEntries(
     shapes.statuses.map((status) => [
       String(status),
-      { description: status === 204 ? 'Done' : 'Success', ...described },
+      { description: successDescriptions[status] ?? 'Success', ...described },
     ]),
   )
+}
+
+const successDescriptions: Readonly<Record<number, string>> = {
+  202: 'Taken; it goes on',
+  204: 'Done',
+  302: 'Elsewhere, by `location`',
 }
 
 function operationId({ method, path }: RouteEntry): string {

@@ -221,7 +221,13 @@ export const ownRoutes: readonly RouteEntry[] = [
   page('GET /v1/public/docs', 'This description as a page', createDocs),
   page('GET /v1/public/docs/*', 'Files of that page', createDocs),
   page('GET /play/*', 'Pages on which players play', createPlayPage),
-  page('GET /', 'To the dashboard, for who asks for a page', createHome),
+  own('GET /', {
+    summary: 'To the dashboard, for who asks for a page',
+    answer: createHome,
+    query: 'any',
+    statuses: [302],
+    errors: ['NOT_FOUND'],
+  }),
   page('GET /dashboard', 'The dashboard', createDashboardPage),
   page('GET /dashboard/*', 'The dashboard', createDashboardPage),
 ]

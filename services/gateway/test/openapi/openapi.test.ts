@@ -78,6 +78,12 @@ await t.test('each names its tokens, parameters and errors', (t) => {
   t.end()
 })
 
+await t.test('the root leads elsewhere or is not found', (t) => {
+  const { responses = {} } = built.paths['/']?.get ?? {}
+  t.ok(responses['302'] && responses['404'] && !responses['200'])
+  t.end()
+})
+
 await t.test('every example fits its schema', (t) => {
   const compiled = new Map<string, ReturnType<typeof ajv.compile>>()
   const compile = (schema: unknown) => {

@@ -1,25 +1,33 @@
 import type { Test } from 'tap'
+import { waitFor } from '@pitboss/testing/wait-for'
 import { z } from 'zod'
 import type { ClientsWorld } from './clients-world.ts'
 
+const contentSchema = z.record(z.string(), z.looseObject({ example: z.unknown().optional() }))
+const operationSchema = z.looseObject({
+  security: z.array(z.record(z.string(), z.unknown())),
+  responses: z.record(z.string(), z.looseObject({ content: contentSchema.optional() })),
+})
 const documentSchema = z.looseObject({
   paths: z.record(
     z.string(),
-    z.looseObject({
-      get: z
-        .looseObject({
-          security: z.array(z.record(z.string(), z.unknown())),
-          responses: z.record(
-            z.string(),
-            z.looseObject({
-              content: z.record(z.string(), z.looseObject({ example: z.unknown().optional() })).optional(),
-            }),
-          ),
-        })
-        .optional(),
-    }),
+    z.looseObject({ get: operationSchema.optional(), post: operationSchema.optional() }),
+  ),
+  webhooks: z.record(
+    z.string(),
+    z.looseObject({ post: z.looseObject({ requestBody: z.looseObject({ content: contentSchema }) }) }),
   ),
 })
+const eventPage = z.looseObject({ data: z.array(z.looseObject({ type: z.string() })) })
+const sentTypes = [
+  'game.session.created',
+  'round.started',
+  'round.completed',
+  'transaction.bet',
+  'transaction.win',
+  'transaction.failed',
+  'transaction.rollback',
+]
 
 /** What a text is, by how it looks; null where any text may stand. */
 const forms: readonly (readonly [string, RegExp])[] = [
@@ -41,12 +49,12 @@ const saidBeside = /\.(checks\[\]\.(expected|actual)|object\.id)$/
 
 /** Every text of an example has the form of the text that a running product answers in its place. */
 export async function shownExamples(t: Test, world: ClientsWorld): Promise<void> {
-  const { paths } = documentSchema.parse(world.description)
+  const { paths, webhooks } = documentSchema.parse(world.description)
   const player = await world.openSession({ player_id: 'examples', game: 'dice', currency: 'USD' })
   const bet = { stake: '1.00', bet: { target: '2.00', direction: 'over' } }
   const round = await player.call('POST', '/game/rounds', bet)
   const grant = { player_id: 'examples', game: 'dice', currency: 'USD', stake: '1.00', count: 1 }
-  await world.server('POST', '/free-bets', grant)
+  const granted = await world.server('POST', '/free-bets', grant)
   const { body: stakes } = await world.server('GET', '/transactions?player_id=examples')
   const [movement] = z.object({ data: z.array(z.object({ transaction_id: z.string() })) }).parse(stakes).data
   const known = new Map<string, unknown>([
@@ -75,6 +83,47 @@ export async function shownExamples(t: Test, world: ClientsWorld): Promise<void>
     compared += 1
   }
   t.ok(compared > 40, `${compared} routes`)
+
+  const { session } = await world.openSession({ player_id: 'examples-own', game: 'dice', currency: 'USD' })
+  const stake = { type: 'BET', session_id: session.session_id, amount: '1.00', currency: 'USD' }
+  const taken = await world.server('POST', '/transactions', { ...stake, transaction_id: 'examples-1' })
+  const win = { type: 'WIN', transaction_id: 'examples-2', round_id: taken.body.round_id }
+  const won = await world.server('POST', '/transactions', { ...win, amount: '2.00', currency: 'USD' })
+  t.equal(won.status, 201, JSON.stringify(won.body))
+  const other = await world.server('POST', '/transactions', { ...stake, transaction_id: 'examples-3' })
+  const back = { type: 'ROLLBACK', transaction_id: 'examples-4', reference_transaction_id: 'examples-3' }
+  await world.server('POST', '/transactions', back)
+  t.equal(other.status, 201)
+  const exclude = { player_id: 'excluded', game: 'dice', currency: 'USD' }
+  const { call: playExcluded } = await world.openSession(exclude)
+  await playExcluded('POST', '/game/rounds', bet)
+  const stop = await world.server('POST', '/players/examples-stopped/stop', { reason: 'asked for it' })
+
+  const posted = new Map<string, { status: number; body: unknown }>([
+    ['/v1/sessions', { status: 201, body: player.session }],
+    ['/v1/game/rounds', round],
+    ['/v1/free-bets', granted],
+    ['/v1/transactions', taken],
+    ['/v1/players/{player_id}/stop', stop],
+  ])
+  for (const [path, { status, body }] of posted) {
+    const example = paths[path]?.post?.responses[String(status)]?.content?.['application/json']?.example
+    t.ok(example, `${path} ${status}`)
+    t.same(differences(example, body), [], `POST ${path}`)
+  }
+
+  const events = await waitFor(
+    async () => {
+      const { data } = eventPage.parse((await world.server('GET', '/events?limit=200')).body)
+      return sentTypes.every((type) => data.some((event) => event.type === type)) ? data : null
+    },
+    { what: `an event of each type` },
+  )
+  for (const type of sentTypes) {
+    const example = webhooks[type]?.post.requestBody.content['application/json']?.example
+    const event = events.find((one) => one.type === type)
+    t.same(differences(example, event), [], type)
+  }
 }
 
 /** Texts of an answer whose form is not that of the example. */

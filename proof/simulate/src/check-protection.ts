@@ -21,7 +21,6 @@ const capMinor = parseAmount('2.00', 'GBP')
  */
 export function createProtectionChecks(world: () => Tables, player: ProtectedPlayer) {
   const insertedAtMs = new Map<string, number>()
-  const starts: RoundState[] = []
   const slackMs = () => 2 * world().faults.clockOffMs
   const holds = (name: string, is: boolean, what: () => string) => {
     if (!is) throw new BrokenInvariant(name, what())
@@ -38,19 +37,6 @@ export function createProtectionChecks(world: () => Tables, player: ProtectedPla
         round.stake <= capMinor,
         () => `${round.id} ${round.stake}`,
       )
-      // A request that is sent again starts the same game.
-      const others = starts.filter(
-        ({ clientTransactionId: id }) => id === null || id !== round.clientTransactionId,
-      )
-      for (const { id, createdAt } of others) {
-        const apartMs = Math.abs(round.createdAt.getTime() - createdAt.getTime())
-        holds(
-          'the pace of a player is kept',
-          apartMs >= startGapMs - slackMs(),
-          () => `${id} and ${round.id} start ${apartMs} ms apart`,
-        )
-      }
-      starts.push(round)
     },
 
     /** The rounds of a stop are said to have ended. */
@@ -76,6 +62,7 @@ export function createProtectionChecks(world: () => Tables, player: ProtectedPla
 
     atEnd(answers: Answers): void {
       const { rounds, sessions, wallet } = world()
+      if (player.underRules) checkPace([...rounds.table.values()].map(({ round }) => round))
       const all = answers.all()
       const firstSentAtMs = new Map<string, number>()
       for (const { id, what, sentAtMs } of all) {
@@ -145,6 +132,22 @@ export function createProtectionChecks(world: () => Tables, player: ProtectedPla
         const roundId = answer.body.round_id
         const byRound = typeof roundId === 'string' ? rounds.table.get(roundId)?.round.playerId : undefined
         return byRound ?? /^stake\.([^.]+)\./.exec(id ?? '')?.[1]
+      }
+
+      /** An intent that was taken back, or whose stake nobody took, has started no game. */
+      function checkPace(all: readonly RoundState[]): void {
+        const starts = all
+          .filter((round) => isPlayed(round) && round.started)
+          .toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
+        for (const [index, { id, createdAt }] of starts.entries()) {
+          const before = starts[index - 1]
+          const apartMs = createdAt.getTime() - (before?.createdAt.getTime() ?? -Infinity)
+          holds(
+            'the pace of a player is kept',
+            apartMs >= startGapMs - slackMs(),
+            () => `${before?.id} and ${id} start ${apartMs} ms apart`,
+          )
+        }
       }
 
       function checkRealityCheck(told: Told): void {

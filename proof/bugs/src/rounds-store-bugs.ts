@@ -17,8 +17,10 @@ import type { HasBug } from './bugs.ts'
 
 /** The bugs of the storage of rounds. Each store goes through unchanged unless its bug is named. */
 
-const dayMs = 24 * 3_600_000
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
 const looksMax = 2
+const charactersCompared = 64
 
 /** Leaves out nonces, events or rounds that are due, shows others' rounds, or writes over others' changes. */
 export function roundsStoreWith(rounds: RoundsStore, has: HasBug): RoundsStore {
@@ -90,6 +92,8 @@ export function roundsStoreWith(rounds: RoundsStore, has: HasBug): RoundsStore {
   }
   if (has('rounds.page-id-at-wallet')) return withStakesUnder(rounds, (id) => id)
   if (has('rounds.stake-id-without-player')) return withStakesUnder(rounds, ofRequestAlone)
+  if (has('rounds.ids-without-case')) return alike(rounds, (id) => id.toLowerCase())
+  if (has('rounds.ids-cut')) return alike(rounds, (id) => id.slice(0, charactersCompared))
   if (has('rounds.account-remembered')) {
     let account: Scope | null = null
     const remembered = (scope: Scope) => (account ??= scope)
@@ -116,7 +120,20 @@ export function limitsWith(limits: LimitsInUse, has: HasBug): LimitsInUse {
   }
 }
 
-const hourMs = 3_600_000
+/** Finds in the place of an id the first one that was like it. */
+function alike(rounds: RoundsStore, like: (id: string) => string): RoundsStore {
+  const firsts = new Map<string, string>()
+  const first = (id: string): string => {
+    const known = firsts.get(like(id)) ?? id
+    firsts.set(like(id), known)
+    return known
+  }
+  return {
+    ...rounds,
+    findRequest: (sequence, id) => rounds.findRequest(sequence, first(id)),
+    listByTransaction: (scope, id) => rounds.listByTransaction(scope, first(id)),
+  }
+}
 
 /** The milliseconds by which a clock is ahead of the database's: an hour more. */
 export function clockOffsetWith(offsetMs: () => number, has: HasBug): () => number {
@@ -211,11 +228,23 @@ export function grantsWith<Store extends GrantUses>(grants: Store, has: HasBug):
 
 /** Forgets that a request to play was refused. */
 export function refusalsWith(refusals: RefusalsStore, has: HasBug): RefusalsStore {
+  if (has('rounds.refusal-of-an-hour')) {
+    const insert: RefusalsStore['insert'] = (sequence, request, now) =>
+      refusals.insert(sequence, request, new Date(now.getTime() - dayMs + hourMs))
+    return { ...refusals, insert }
+  }
   return has('rounds.refusal-forgotten') ? { ...refusals, insert: async () => true } : refusals
 }
 
 /** Forgets that a request of the operator's server was refused, or that a rollback came before its stake. */
 export function deadIdsWith(deadIds: DeadIdsStore, has: HasBug): DeadIdsStore {
+  if (has('rounds.refusal-of-an-hour')) {
+    return {
+      ...deadIds,
+      finish: (scope, dead, forgetAt) =>
+        deadIds.finish(scope, dead, forgetAt && new Date(forgetAt.getTime() - dayMs + hourMs)),
+    }
+  }
   const forgets = ({ meaning }: DeadId) =>
     has(meaning === null ? 'rounds.tombstone-forgotten' : 'rounds.dead-id-forgotten')
   return {

@@ -1,4 +1,5 @@
 import type { Random } from '@pitboss/chaos/random'
+import { type IdStyle, idStyles } from './client-ids.ts'
 
 /**
  * Habits of the clients of one run, and their players' money; decided by its seed. Probabilities from 0 to 1.
@@ -18,6 +19,7 @@ export type Habits = {
   /** Probability that a stake is a free bet. */
   readonly freeBets: number
   readonly startingBalance: string
+  readonly idStyle: IdStyle
   /**
    * 1 is a run on life's own delays; a greater one lets a run meet more steps of the retry schedule and
    * abandoned rounds.
@@ -36,6 +38,7 @@ export function createHabits(random: Random): Habits {
     doubled: random.pick([0, 0.1, 0.3]),
     freeBets: random.pick([0, 0.4]),
     startingBalance: random.pick(['30.00', '30.00', '7.00']),
+    idStyle: random.fork('ids').pick(idStyles),
     timeScale: random.pick([1, 120]),
   }
 }

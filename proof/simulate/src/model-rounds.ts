@@ -12,6 +12,7 @@ import {
   type StoredRound,
 } from '@pitboss/rounds/storage/round-document'
 import { type DeadId, deadIdKinds, type DeadIdsStore } from '@pitboss/rounds/storage/dead-ids-store'
+import { deadIdMs } from '@pitboss/rounds/rules/refusal'
 import type { RefusalsStore, RefusedRequest } from '@pitboss/rounds/storage/refusals-store'
 import type { RoundsStore } from '@pitboss/rounds/storage/rounds-store'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
@@ -69,7 +70,17 @@ export function createModelRounds({
       return effect()
     })
   const refused = new Map<string, RefusedRequest>()
+  const refusedUntilMs = new Map<string, number>()
   const deadIds = new Map<string, DeadId>()
+  const refusalOf = (key: string) => {
+    return (refusedUntilMs.get(key) ?? 0) <= nowMs() ? undefined : refused.get(key)
+  }
+  const deadIdOf = (key: string) => {
+    const kept = deadIds.get(key)
+    return kept === undefined || (kept.forgetAt !== null && kept.forgetAt.getTime() <= nowMs())
+      ? undefined
+      : kept
+  }
   const deadKey = (scope: Scope, kind: DeadId['kind'], id: string) => `${kind}/${scopeKey(scope)}/${id}`
   const refusedKey = (sequence: string, transactionId: string) => `${sequence} ${transactionId}`
   const rows = () => [...table.values()]
@@ -127,7 +138,7 @@ export function createModelRounds({
                 row.round.nonce === round.nonce ||
                 (id !== null && isOpenedBy(row.round, round.driver, id)),
             )
-            const isRefused = round.driver === 'game' && refused.has(refusedKey(sequence, id ?? ''))
+            const isRefused = round.driver === 'game' && refusalOf(refusedKey(sequence, id ?? '')) !== undefined
             return taken || isRefused
               ? null
               : put({ round, version: 1, dueAt, checks: 0, claims: 0, outbox: events })
@@ -166,7 +177,7 @@ export function createModelRounds({
               ({ round }) => sequenceOf(round) === sequence && isOpenedBy(round, 'game', id),
             )
             if (stored !== undefined) return { stored }
-            const kept = refused.get(refusedKey(sequence, id))
+            const kept = refusalOf(refusedKey(sequence, id))
             return kept === undefined ? null : { refused: kept }
           }),
         findLast: (sequence) => machine.io('find last', () => lastOf(machine, sequence)),
@@ -255,33 +266,34 @@ export function createModelRounds({
     },
     deadIds,
     refusalsOf: (machine) => ({
-      insert: (sequence, request) =>
+      insert: (sequence, request, now) =>
         writing(machine, 'insert refusal', () => {
           const { transactionId } = request
           const key = refusedKey(sequence, transactionId)
           const isTaken = rows().some(
             ({ round }) => sequenceOf(round) === sequence && isOpenedBy(round, 'game', transactionId),
           )
-          if (isTaken || refused.has(key)) return false
+          if (isTaken || refusalOf(key) !== undefined) return false
           refused.set(key, request)
+          refusedUntilMs.set(key, now.getTime() + deadIdMs)
           return true
         }),
     }),
     deadIdsOf: (machine) => ({
       find: (scope, id) =>
         machine.io('find dead id', () =>
-          deadIdKinds.flatMap((kind) => deadIds.get(deadKey(scope, kind, id)) ?? []),
+          deadIdKinds.flatMap((kind) => deadIdOf(deadKey(scope, kind, id)) ?? []),
         ),
       propose: (scope, dead) =>
         writing(machine, 'propose dead id', () => {
           const key = deadKey(scope, dead.kind, dead.transactionId)
-          if (!deadIds.has(key)) deadIds.set(key, dead)
-          return deadIds.get(key) ?? null
+          if (deadIdOf(key) === undefined) deadIds.set(key, dead)
+          return deadIdOf(key) ?? null
         }),
       finish: (scope, { kind, transactionId, token }, forgetAt) =>
         writing(machine, 'finish dead id', () => {
           const key = deadKey(scope, kind, transactionId)
-          const kept = deadIds.get(key)
+          const kept = deadIdOf(key)
           if (kept?.token !== token) return false
           deadIds.set(key, { ...kept, isFinal: true, forgetAt })
           return true

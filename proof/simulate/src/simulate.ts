@@ -7,6 +7,7 @@ import { BrokenInvariant, createStepChecks } from './check-steps.ts'
 import { askAsStranger } from './clients/stranger.ts'
 import { createModelReports } from './model-reports.ts'
 import { createReportChecks } from './check-reports.ts'
+import { checkIds } from './check-ids.ts'
 import { createBrandChecks } from './check-brands.ts'
 import { createProtectionChecks } from './check-protection.ts'
 import { createLimitChecks } from './check-limits.ts'
@@ -56,6 +57,9 @@ const healWithinMs = 2 * 3_600_000
 const lateMs = 45_000
 /** After the faults, for movements that a restore has set back: beyond a stake's envelope many times. */
 const recoveryMs = 120_000
+/** Some runs go on later on the same day: no refusal is a day old. */
+const laterChance = 0.4
+const laterMs = { least: 3 * 3_600_000, most: 23.9 * 3_600_000 }
 const stepsMax = 400_000
 const traceMax = 100_000
 /** Looking whether all is at rest takes longer than a step. */
@@ -245,6 +249,11 @@ export async function simulate(
     // A request that its client had given up may have begun something as late as this.
     await runUntilRest()
     await runThrough(() => askAsStranger(world))
+    if (faults.restore === null && draws.fork('later').chance(laterChance)) {
+      timeline.skip(startMs + random.fork('later').between(laterMs.least, laterMs.most) - timeline.nowMs())
+      await runThrough(clients.askLater)
+      await runUntilRest()
+    }
     if (faults.restore === 'rounds') {
       // What was on its way during the first time may have come since.
       await runThrough(() => healRounds(createOperations(world), world))
@@ -256,6 +265,7 @@ export async function simulate(
         ...{ answers, accepted: accepted.all(), startingBalance },
         clockSlackMs: 2 * faults.clockOffMs,
       })
+      watched(checkIds, undefined)(answers)
       watched(branded.atEnd, undefined)(answers)
       watched(reported.atEnd, undefined)(reports.rows())
       if (within !== null) watched(within.atEnd, undefined)(answers)

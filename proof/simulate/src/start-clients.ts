@@ -5,7 +5,8 @@ import { parseAmount } from '@pitboss/money/amount'
 import { scopeKey } from '@pitboss/rounds/storage/round-document'
 import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
 import { brandOf } from './brands.ts'
-import { type ClientDeps, currencies } from './clients/client.ts'
+import { askLater } from './clients/ask-later.ts'
+import { type ClientDeps, currencies, type SentRequest } from './clients/client.ts'
 import { driveRounds, endOpenRounds } from './clients/operator-server.ts'
 import { freeBetStake, playGame } from './clients/player.ts'
 import { takeBackWins } from './clients/take-back.ts'
@@ -50,6 +51,7 @@ export function createClients({
 }) {
   const { timeline, random } = world
   const { tabs } = habits
+  const sent: SentRequest[] = []
   let ending = false
 
   return {
@@ -82,6 +84,9 @@ export function createClients({
       return [...players, ...drivers, ...stops, ...closing]
     },
 
+    /** Clients send some of their requests again. */
+    askLater: () => askLater(clientDeps('later')),
+
     /** The operator's server ends the rounds that it left open, again and again until none is left. */
     endWhatIsOpen(): void {
       if (ending) return
@@ -94,8 +99,9 @@ export function createClients({
   }
 
   function clientDeps(name: string): ClientDeps {
-    const { patienceMs, doubled } = habits
-    return { world, random: random.fork(name), answers, asked, endsAtMs, patienceMs, doubled }
+    const { patienceMs, doubled, idStyle } = habits
+    const own = { random: random.fork(name), endsAtMs, patienceMs, doubled, idStyle }
+    return { world, answers, asked, sent, ...own }
   }
 
   /** Few in each, so that some are used up, and one expires, in the middle. */

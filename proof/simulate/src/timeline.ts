@@ -6,6 +6,8 @@ export type Timeline = {
   now(): Date
   after(ms: number, run: () => void): void
   wait(ms: number): Promise<void>
+  /** Lets time pass in which nothing happens: everything on the agenda is so much later. */
+  skip(ms: number): void
   /**
    * Goes to the next instant and lets everything that follows from it at once happen. False when nothing is
    * left.
@@ -27,6 +29,10 @@ export function createTimeline(startMs = Date.UTC(2026, 0, 1)): Timeline {
     now: () => new Date(nowMs),
     after,
     wait: (ms) => new Promise((resolve) => after(ms, resolve)),
+    skip(ms) {
+      nowMs += ms
+      for (const [index, entry] of heap.entries()) heap[index] = { ...entry, atMs: entry.atMs + ms }
+    },
     async step() {
       const next = pop(heap)
       if (next === undefined) return false

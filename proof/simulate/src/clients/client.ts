@@ -7,6 +7,7 @@ import type { Answers, Told } from '@pitboss/chaos/answers'
 import type { Random } from '@pitboss/chaos/random'
 import { type Answer, codeOf, isTransient } from '@pitboss/chaos/send'
 import { brands } from '../brands.ts'
+import type { IdStyle } from '../client-ids.ts'
 import { scope, type World } from '../world.ts'
 
 /** The parts that the players and the operator's server of a run share. */
@@ -22,6 +23,16 @@ export type ClientDeps = {
   readonly patienceMs: number
   /** Probability that one request is sent several times at once. */
   readonly doubled: number
+  /** How the requests of the run are named. */
+  readonly idStyle: IdStyle
+  /** The requests of all clients so far. */
+  readonly sent: SentRequest[]
+}
+
+/** A request that can be sent again. */
+export type SentRequest = {
+  readonly request: Pick<Told, 'what' | 'id' | 'asked'>
+  readonly send: (context: CallContext) => Promise<Reply>
 }
 
 type Reply = { readonly status: number; readonly body: object }
@@ -73,7 +84,15 @@ export const operator = callerOf({ kind: 'credential', api_key: 'sim', scopes: [
  * comes after the client's patience is noted as well: another worker of a real client may still read its
  * connection.
  */
-export function createClient({ world, random, answers, endsAtMs, patienceMs, doubled }: ClientDeps): Client {
+export function createClient({
+  world,
+  random,
+  answers,
+  endsAtMs,
+  patienceMs,
+  doubled,
+  sent,
+}: ClientDeps): Client {
   const { timeline, bus, trace, onError } = world
   const rest = (least = 20, most = 600) => timeline.wait(random.between(least, most))
 
@@ -96,6 +115,7 @@ export function createClient({ world, random, answers, endsAtMs, patienceMs, dou
     rest,
     isOver: () => timeline.nowMs() >= endsAtMs,
     async ask(request, send, isFinal = (answer) => !isTransient(answer)) {
+      sent.push({ request, send })
       for (let repeats = 0; ; repeats++) {
         const answer = await askOnce(request, send)
         if (isFinal(answer) || repeats >= repeatsMax) return answer

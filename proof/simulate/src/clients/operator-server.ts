@@ -3,6 +3,7 @@ import type { TransactionBody } from '@pitboss/contracts/objects/movement'
 import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
 import { inCurrency } from '@pitboss/chaos/in-currency'
 import { type Answer, codeOf, isTransient } from '@pitboss/chaos/send'
+import { nameRequest } from '../client-ids.ts'
 import { type ClientDeps, createClient, operator } from './client.ts'
 
 const unknownCodes = ['WALLET_TIMEOUT', 'WALLET_UNAVAILABLE']
@@ -19,7 +20,7 @@ export async function driveRounds(
   deps: ClientDeps,
   { session, worker, impatience }: { session: SessionDocument; worker: string; impatience: number },
 ): Promise<void> {
-  const { random, world } = deps
+  const { random, world, idStyle } = deps
   const { timeline } = world
   const { rest, isOver } = createClient(deps)
   const settle = settleWith(deps)
@@ -34,7 +35,7 @@ export async function driveRounds(
       sent.push(body)
       return settle(body)
     }
-    const id = (kind: string) => `${kind}.${session.playerId}.${worker}${number}`
+    const id = (kind: string) => nameRequest(idStyle, `${kind}.${session.playerId}.${worker}`, number)
     const bet = (transaction_id: string, amount: string, round_id?: string) =>
       ({
         type: 'BET',

@@ -6,6 +6,7 @@ import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
 import { requestKey } from '@pitboss/chaos/check/requests'
 import { inCurrency } from '@pitboss/chaos/in-currency'
 import { type Answer, isTransient } from '@pitboss/chaos/send'
+import { nameRequest } from '../client-ids.ts'
 import { scope } from '../world.ts'
 import { callerOf, type ClientDeps, createClient, operator } from './client.ts'
 
@@ -31,7 +32,7 @@ export async function playGame(
     goOn?: (session: SessionDocument, answer: Answer) => Promise<SessionDocument>
   },
 ): Promise<void> {
-  const { random, world } = deps
+  const { random, world, idStyle } = deps
   const { bus, ask, rest, isOver, perhapsDoubled } = createClient(deps)
   let session = first
   const sequence = sequenceKey(scope, session.game, session.playerId)
@@ -45,7 +46,7 @@ export async function playGame(
     const request = requestIn(session)
     // Pages of different players choose the same ids, and some that the operator's server uses.
     const kind = random.chance(0.1) ? 'bet.driver-1' : 'stake'
-    const id = random.chance(0.7) ? `${kind}.${tab}${number}` : null
+    const id = random.chance(0.7) ? nameRequest(idStyle, `${kind}.${tab}`, number) : null
     const free = random.chance(freeBets)
     const worth = free ? freeBetStake : random.pick(['0.50', '1.00', '2.37', '5.00'])
     const stake = inCurrency(worth, session.currency)

@@ -26,7 +26,7 @@ export async function takeBackWins(deps: ClientDeps, turnsAtMs: number): Promise
       reversal === null &&
       isOver(roundId),
   )
-  for (const { transactionId: id } of wins.slice(0, winsMax)) {
-    await settle({ type: 'ROLLBACK', transaction_id: `late.${id}`, reference_transaction_id: id })
+  for (const { reference, transactionId: id } of wins.slice(0, winsMax)) {
+    await settle({ type: 'ROLLBACK', transaction_id: `late.${reference}`, reference_transaction_id: id })
   }
 }

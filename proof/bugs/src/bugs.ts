@@ -70,6 +70,8 @@ const foundSimulated = {
   'rounds.refusal-of-an-hour': 'a refusal stands for an hour alone',
   'rounds.ids-without-case': 'ids of requests are compared without the case of their letters',
   'rounds.ids-cut': 'of ids of requests the first 64 characters are compared',
+  'rounds.currency-of-id-ignored':
+    "an id of another session's currency is answered by the round that it has there",
   'rounds.tombstone-forgotten': 'a stake is taken although a rollback that came before it found none',
   'wallet-bridge.ladder-step-too-far': 'a credit waits as long as the step after its own says',
   'wallet-bridge.pulled-forward-counts': 'a try that was pulled forward counts as a step of the schedule',

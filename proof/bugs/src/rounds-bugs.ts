@@ -4,9 +4,12 @@ import { formatAmount, parseAmount } from '@pitboss/money/amount'
 import type { Rational } from '@pitboss/money/rational'
 import type { Placement, WalletClient } from '@pitboss/rounds/clients/wallet'
 import type { PlaceTransaction } from '@pitboss/rounds/actions/place-transaction'
+import type { PlayRound } from '@pitboss/rounds/actions/play-round'
+import type { PlayerAccess } from '@pitboss/rounds/actions/player'
 import type { RoundsWrap } from '@pitboss/rounds/app'
 import type { HasBug } from './bugs.ts'
 import type { RoundContext } from '@pitboss/rounds/rules/round-message'
+import type { RoundsStore } from '@pitboss/rounds/storage/rounds-store'
 import { transition } from '@pitboss/rounds/rules/transition'
 import { busWith } from './bus-bugs.ts'
 import { catalogueWith } from './draw-bugs.ts'
@@ -49,6 +52,28 @@ function placeTransactionWith(place: PlaceTransaction, wallet: WalletClient, has
       const shown = await wallet.show(caller.scope, body.transaction_id, context)
       if (shown === null) throw error
       return { status: 200, body: shown.movement }
+    }
+  }
+}
+
+/** Answers an id that has a round of another session by that round, whatever the request meant. */
+export function playRoundWith(
+  play: PlayRound,
+  { rounds, players }: { rounds: RoundsStore; players: Pick<PlayerAccess, 'player'> },
+  has: HasBug,
+): PlayRound {
+  if (!has('rounds.currency-of-id-ignored')) return play
+  return async (caller, body, context) => {
+    try {
+      return await play(caller, body, context)
+    } catch (error) {
+      const { transaction_id: id } = body
+      if (!(error instanceof ServiceError) || error.code !== 'TRANSACTION_CONFLICT') throw error
+      const { sequence, session } = await players.player(caller)
+      const found = id === undefined ? null : await rounds.findRequest(sequence, id)
+      if (found === null || !('stored' in found) || found.stored.round.currency === session.currency)
+        throw error
+      return found.stored.round
     }
   }
 }

@@ -138,7 +138,8 @@ export function createModelRounds({
                 row.round.nonce === round.nonce ||
                 (id !== null && isOpenedBy(row.round, round.driver, id)),
             )
-            const isRefused = round.driver === 'game' && refusalOf(refusedKey(sequence, id ?? '')) !== undefined
+            const isRefused =
+              round.driver === 'game' && refusalOf(refusedKey(sequence, id ?? '')) !== undefined
             return taken || isRefused
               ? null
               : put({ round, version: 1, dueAt, checks: 0, claims: 0, outbox: events })

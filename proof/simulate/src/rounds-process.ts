@@ -24,7 +24,7 @@ import { createWalletClient } from '@pitboss/rounds/clients/wallet'
 import { accountLimits, platformLimits } from '@pitboss/rounds/rules/limits'
 import type { RoundMessage } from '@pitboss/rounds/rules/round-message'
 import { catalogueWith } from '@pitboss/bugs/draw-bugs'
-import { rulesWith, walletWith } from '@pitboss/bugs/rounds-bugs'
+import { playRoundWith, rulesWith, walletWith } from '@pitboss/bugs/rounds-bugs'
 import {
   clockOffsetWith,
   commitmentsWith,
@@ -142,6 +142,7 @@ export function startRounds(machine: Machine, world: World): { hint(roundId: str
     admitPlay: () => undefined,
     holdLimits,
   })
+  const play = playRoundWith(playRound, { rounds, players }, has)
   const placeTransaction = createPlaceTransaction({
     holdLimits: operatorLimitsWith(holdLimits, has),
     admitPlay: () => undefined,
@@ -176,7 +177,7 @@ export function startRounds(machine: Machine, world: World): { hint(roundId: str
     }),
     handler(playEndpoint.call, async ({ caller, body }, context) => ({
       status: 201,
-      body: presentRound(await playRound(caller, body, context)),
+      body: presentRound(await play(caller, body, context)),
     })),
     handler(revealTile.call, ({ caller, params, body }, context) =>
       act(caller, params.round_id, { type: 'reveal', tile: body.tile }, context),

@@ -60,13 +60,14 @@ export function createClients({
         const session = sitAs(index, game)
         const isOfTwoGames = session.limited === true || session.playerId === guarded?.playerId
         const freeBets = index < 2 ? habits.freeBets : 0
+        const other = isOfTwoGames ? null : sitElsewhere(session)
         if (freeBets > 0) grantFreeBets(session)
         return tabs.map((name) => {
           // Of a player of two games the tabs of each have ids of their own.
           const tab = isOfTwoGames ? `${game}-${name}` : name
           const deps = clientDeps(`${session.playerId}${tab}`)
           const goOn = session.playerId === guarded?.playerId ? { goOn: createGoOn(deps) } : {}
-          return playGame(deps, { session, tab, freeBets, ...goOn })
+          return playGame(deps, { session, tab, freeBets, other, ...goOn })
         })
       })
       const driven = [sit('driver-1', 'dice'), sit('driver-2', 'dice')]
@@ -136,6 +137,14 @@ export function createClients({
       limited: true,
       createdAt: since,
     } as const
+    world.sessions.give(session)
+    return session
+  }
+
+  /** Another session of the player in the game, of any currency. */
+  function sitElsewhere({ playerId, game }: SessionDocument): SessionDocument {
+    const currency = random.fork(`elsewhere/${playerId}`).pick(currencies)
+    const session = { ...sit(playerId, game), currency }
     world.sessions.give(session)
     return session
   }

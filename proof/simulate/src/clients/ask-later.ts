@@ -20,7 +20,11 @@ export async function askLater(deps: ClientDeps): Promise<void> {
   const refusals = new Map(
     answers.all().flatMap((told): [string, Told][] => (isUsedUp(told) ? [[told.id ?? '', told]] : [])),
   )
-  const byId = new Map([...sent].flatMap((one) => (one.request.id === null ? [] : [[one.request.id, one]])))
+  const byId = new Map(
+    sent.flatMap((one) =>
+      one.request.id === null || one.request.what === 'other-body' ? [] : [[one.request.id, one]],
+    ),
+  )
   const [refused, others] = [[...byId].filter(([id]) => refusals.has(id)), [...byId]]
   const asks = Array.from({ length: asksMax }, (_, index) =>
     random.pick(index % 2 === 0 && refused.length > 0 ? refused : others),

@@ -9,6 +9,7 @@ import { type Answer, isTransient } from '@pitboss/chaos/send'
 import { nameRequest } from '../client-ids.ts'
 import { scope } from '../world.ts'
 import { callerOf, type ClientDeps, createClient, operator } from './client.ts'
+import { createAskElsewhere } from './other-session.ts'
 
 const tiles = 25
 export const freeBetStake = '1.00'
@@ -23,17 +24,21 @@ export async function playGame(
     session: first,
     tab,
     freeBets,
+    other = null,
     goOn = async (session) => session,
   }: {
     session: SessionDocument
     tab: string
     freeBets: number
+    /** Another session of the player in the game. */
+    other?: SessionDocument | null
     /** Answers after each stake the session in which the player goes on. */
     goOn?: (session: SessionDocument, answer: Answer) => Promise<SessionDocument>
   },
 ): Promise<void> {
   const { random, world, idStyle } = deps
   const { bus, ask, rest, isOver, perhapsDoubled } = createClient(deps)
+  const askElsewhere = createAskElsewhere(deps, first, other)
   let session = first
   const sequence = sequenceKey(scope, session.game, session.playerId)
 
@@ -85,6 +90,7 @@ export async function playGame(
     if (round?.status === 'OPEN') await openTiles(round.id)
     // The very same request once more, long after: the same round, or the same refusal.
     if (id !== null && random.chance(0.1)) await once()
+    await askElsewhere(id, body, answer)
     session = await goOn(session, answer)
     await rest()
   }

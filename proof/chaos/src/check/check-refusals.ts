@@ -90,8 +90,8 @@ export function checkRefusals(told: readonly Told[], sources: Sources, verdict: 
 
 /**
  * A refusal is wrong when its movement stands. Where it leaves the id alive, a later request for it may have
- * been accepted: one sent after the refusal's answer is judged again. One sent between the decision and its
- * answer, by clocks that differ, may be judged again, too, and then its client knows.
+ * been accepted: one sent after the refusal's answer is judged again. So may be one sent between the decision
+ * and its answer, by clocks that differ, and one that was under way beside it: then its client knows.
  */
 function checkEffect(
   id: string,
@@ -109,7 +109,9 @@ function checkEffect(
   const again = entries.some(
     (entry) =>
       !isRefusedForGood(entry) &&
-      entry.sentAtMs >= (isAccepting(entry) ? refused.sentAtMs - clockSlackMs : refused.answeredAtMs),
+      (isAccepting(entry)
+        ? entry.sentAtMs >= refused.sentAtMs - clockSlackMs || entry.answeredAtMs >= refused.answeredAtMs
+        : entry.sentAtMs >= refused.answeredAtMs),
   )
   const holds = !facts.effective.has(id) || (again && !isAccepted)
   verdict.check(names.nothing, holds, () => `${show(refused)}, yet it has an effect`)

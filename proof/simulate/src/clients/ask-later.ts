@@ -2,7 +2,8 @@ import type { Told } from '@pitboss/chaos/answers'
 import { type Answer, codeOf } from '@pitboss/chaos/send'
 import { movementIdOf } from '@pitboss/wallet-bridge/rules/movement-keys'
 import { BrokenInvariant } from '../check-steps.ts'
-import { scope } from '../world.ts'
+import { requestKeyOf } from '../accepted.ts'
+import { scope, type World } from '../world.ts'
 import { type ClientDeps, createClient } from './client.ts'
 
 const asksMax = 12
@@ -32,14 +33,21 @@ export async function askLater(deps: ClientDeps): Promise<void> {
   for (const [id, { request, send }] of new Map(asks)) {
     const answer = await ask(request, send)
     const before = refusals.get(id)
-    const { status } = world.movements.table.get(movementIdOf(scope, id)) ?? {}
     // A stake that the wallet refused late is told by its record once it is rolled back.
-    if (before === undefined || status === 'ROLLED_BACK') continue
+    if (before === undefined || isRolledBack(world, id)) continue
     if (codeOf(answer) !== codeOf(before.answer)) {
       const text = `${id}: ${codeOf(before.answer)}, then ${answer.status} ${codeOf(answer)}`
       throw new BrokenInvariant('an id that was refused for good is dead for a day', text)
     }
   }
+}
+
+/** @param id of a movement, or the key of a page's request */
+function isRolledBack({ movements, rounds }: World, id: string): boolean {
+  const stored = [...rounds.table.values()].find(({ round }) => requestKeyOf(round) === id)
+  const [stake] = stored?.round.stakes ?? []
+  const movement = movements.table.get(movementIdOf(scope, stake?.transactionId ?? id))
+  return movement?.status === 'ROLLED_BACK'
 }
 
 function isUsedUp({ what, id, answer }: Told): boolean {

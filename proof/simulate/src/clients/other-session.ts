@@ -19,13 +19,13 @@ export function createAskElsewhere(deps: ClientDeps, first: SessionDocument, oth
   const { bus, ask } = createClient(deps)
   const random = deps.random.fork('elsewhere')
 
-  return async function askElsewhere(id: string | null, body: PlayBody, answer: Answer): Promise<void> {
-    if (other === null || id === null || !isDecided(answer) || !random.chance(isSentElsewhere)) return
+  return async function askElsewhere(key: string | null, body: PlayBody, answer: Answer): Promise<void> {
+    if (other === null || key === null || !isDecided(answer) || !random.chance(isSentElsewhere)) return
     const stake = formatAmount(parseAmount(body.stake, first.currency), other.currency)
     const what = first.currency === other.currency ? 'stake' : 'other-body'
     const asked = { ...body, stake }
     const caller = callerOf({ kind: 'session', session_id: other._id })
-    await ask({ what, id, asked }, (context) =>
+    await ask({ what, id: key, asked }, (context) =>
       bus.call(playRound.call, { caller, params: {}, query: {}, body: asked }, context),
     )
   }

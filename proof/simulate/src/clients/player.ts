@@ -90,7 +90,7 @@ export async function playGame(
     if (round?.status === 'OPEN') await openTiles(round.id)
     // The very same request once more, long after: the same round, or the same refusal.
     if (id !== null && random.chance(0.1)) await once()
-    await askElsewhere(id, body, answer)
+    await askElsewhere(id === null ? null : requestKey(session.playerId, session.game, id), body, answer)
     session = await goOn(session, answer)
     await rest()
   }

@@ -33,7 +33,7 @@ export function toldWin(event: unknown, game: string): ToldMovement | null {
     walletRoundId: data.wallet_round_id,
     walletGameId: data.wallet_game_id,
     game,
-    // It is not sent again, so its brand is told to nobody.
+    // An event does not tell it.
     brandId: null,
     freeBet: data.free_bet,
     roundClosed: true,

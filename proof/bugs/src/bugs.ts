@@ -86,6 +86,8 @@ const foundSimulated = {
     'a movement counts as new when a look before its insert has not found it',
   'wallet-bridge.account-remembered': 'movements are looked up in the account of the first request',
   'wallet-bridge.rollback-of-played-stake': 'an own rollback takes back a stake that rounds knows as taken',
+  'wallet-bridge.rollback-against-events':
+    'an own rollback takes back a stake that the event log knows as taken',
   'wallet-bridge.event-of-other-amount': 'an event tells of an amount that its movement does not have',
 } as const
 

@@ -199,8 +199,14 @@ export function dueWith(due: DueMovements, has: HasBug): DueMovements {
   }
 }
 
-/** Takes it that nobody was told of a stake's success. */
+/** Takes it that nobody was told of a stake's success, or that events do not matter. */
 export function standingWith(ask: AskStanding, has: HasBug): AskStanding {
+  if (has('wallet-bridge.rollback-against-events')) {
+    return async (stake, requestId) => {
+      const standing = await ask(stake, requestId)
+      return standing === 'taken-by-events' ? 'not-taken' : standing
+    }
+  }
   return has('wallet-bridge.rollback-of-played-stake') ? async () => 'not-taken' : ask
 }
 

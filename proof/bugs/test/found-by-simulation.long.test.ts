@@ -27,6 +27,7 @@ const beginsAt: Partial<Record<Bug, number>> = {
   'wallet-bridge.server-error-is-refusal': 4,
   'wallet-bridge.credit-given-up': 4,
   'wallet-bridge.two-resolvers': 38,
+  'wallet-bridge.rollback-against-events': 310,
 }
 
 for (const bug of foundBySimulation) {

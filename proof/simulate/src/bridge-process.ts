@@ -167,7 +167,7 @@ function boundStakes(
 }
 
 /** One wallet, which nobody changes. */
-function walletsOf(machine: Machine): Wallets {
+export function walletsOf(machine: Machine): Wallets {
   const never = async () => null
   const document = {
     _id: wallet.key,

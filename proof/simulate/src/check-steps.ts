@@ -70,6 +70,7 @@ export function createStepChecks(
   const holds = (name: string, is: boolean, what: () => string) => {
     if (!is) throw new BrokenInvariant(name, what())
   }
+  const isSetBack = () => ['movements', 'both'].includes(world().faults.restore ?? '')
   const movementOf = (id: string) => world().movements.table.get(movementIdOf(scope, id))
   const standsAtWallet = (id: string) => {
     const { ledger } = world().wallet
@@ -162,7 +163,7 @@ export function createStepChecks(
       const show = () => `${operation} ${id}, here ${movement?.type} ${movement?.status}`
       const known = movement !== undefined && movement.operation === operation
       // A call that was sent before the movements were set back may arrive after it.
-      if (movement === undefined && world().faults.restore === 'movements') return
+      if (movement === undefined && isSetBack()) return
       holds('the wallet moves nothing that is not a movement here', known, show)
       if (operation === 'rollback') {
         const original = movementOf(referenceTransactionId ?? '')
@@ -180,7 +181,7 @@ export function createStepChecks(
         (one) => one.roundId === movement.roundId && one.type === 'BET',
       )
       // The stake itself may be lost with movements that were set back.
-      const lost = stakes.length === 0 && world().faults.restore === 'movements'
+      const lost = stakes.length === 0 && isSetBack()
       const taken =
         lost ||
         stakes.some(({ status, transactionId }) => status === 'SUCCESS' && standsAtWallet(transactionId))

@@ -1,19 +1,19 @@
+import { readLoggedEvent, standingInEvents } from '@pitboss/contracts/logged-stake'
+import { toldWin } from '@pitboss/contracts/told-win'
 import { createApplyMessage } from '@pitboss/wallet-bridge/actions/apply-message'
+import { createHealMovements } from '@pitboss/wallet-bridge/actions/heal-movements'
 import { createResolveByPerson } from '@pitboss/wallet-bridge/actions/operate-movements'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
-import { z } from 'zod'
+import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movements'
+import { walletsOf } from './bridge-process.ts'
 import type { Machine } from './machine.ts'
 import { createRelay } from './model-stream.ts'
-import type { World } from './world.ts'
-
-const takenEvent = z.object({
-  type: z.literal('transaction.bet'),
-  data: z.object({ transaction_id: z.string() }),
-})
+import { scope, type World } from './world.ts'
 
 /**
- * The word of a person about the stakes that rounds does not know: taken are those of which an event tells.
- * Source: docs/runbook.md, "A restored backup".
+ * The work of operations on stakes in doubt, `ops movement restored --heal` by the real actions: each ends as
+ * events tell, after the wins that they tell of are written again. Source: docs/runbook.md, "A restored
+ * backup".
  */
 export async function endDoubts(machine: Machine, world: World): Promise<void> {
   const { movements: model, stream, scaleMs, newId } = world
@@ -22,19 +22,34 @@ export async function endDoubts(machine: Machine, world: World): Promise<void> {
     ...{ machine, stream, takeOut: model.takeOut },
     pendingOf: (id) => model.table.get(id)?.outbox ?? [],
   })
-  const deps = { movements, outbox, clock: { now: machine.now }, scaleMs, newId }
-  const resolve = createResolveByPerson({
-    ...{ ...deps, apply: createApplyMessage(deps) },
-    audit: { entry: () => sampleAuditEntry() },
+  const clock = { now: machine.now }
+  const deps = { movements, outbox, clock, scaleMs, newId }
+  const apply = createApplyMessage(deps)
+  const audit = { entry: () => sampleAuditEntry() }
+  const resolve = createResolveByPerson({ ...deps, apply, audit })
+  const heal = createHealMovements({
+    ...{ movements, wallets: walletsOf(machine), apply, audit, clock, newId },
   })
-  const events = stream.events.map(({ body }) => takenEvent.safeParse(JSON.parse(body)).data)
-  const taken = new Set(events.map((event) => event?.data.transaction_id))
+  const order = { by: 'operations', reason: null, dryRun: false }
   const doubted = [...model.table.values()].filter(
     ({ status, inDoubt, reversal, call }) =>
       status === 'PENDING' && inDoubt === true && reversal === null && call === null,
   )
   for (const stake of doubted) {
-    const as = taken.has(stake.transactionId) ? 'success' : 'failed'
-    await resolve(stake, as, { by: 'operations', reason: null, dryRun: false }, 'sim')
+    const isTaken = standingOf(stake) === 'taken'
+    if (isTaken && stake.driver === 'game') {
+      const movements = bodiesOf(stake).flatMap((body) => toldWin(JSON.parse(body), stake.game) ?? [])
+      await heal({ order, scope, movements }, 'sim')
+    }
+    await resolve(stake, isTaken ? 'success' : 'failed', order, 'sim')
+  }
+
+  function bodiesOf({ roundId }: MovementDocument): string[] {
+    return stream.events.flatMap(({ body }) => (body.includes(roundId) ? [body] : []))
+  }
+
+  function standingOf(stake: MovementDocument) {
+    const events = bodiesOf(stake).flatMap((body) => readLoggedEvent(body) ?? [])
+    return standingInEvents(events, { ...stake, since: stake.createdAt })
   }
 }

@@ -37,8 +37,8 @@ export type Faults = {
   readonly people: number
   /** Probability that a wait of the run has a process read an old state of its database from then on. */
   readonly lag: number
-  /** The collection that is set back to an earlier state, once. */
-  readonly restore: 'rounds' | 'movements' | null
+  /** What is set back to an earlier state, once; `both` to a state of its own each. */
+  readonly restore: 'rounds' | 'movements' | 'both' | null
   ioMs(random: Random): number
 }
 
@@ -70,7 +70,13 @@ export function createFaults(random: Random, { harsh: always }: { harsh: boolean
     callbacks: random.pick([0, 0.3]),
     people: random.pick([0, 0, 0.1]),
     lag: random.pick([0, 0.2]),
-    restore: random.chance(0.15) ? 'rounds' : random.chance(0.06) ? 'movements' : null,
+    restore: random.chance(0.15)
+      ? 'rounds'
+      : random.chance(0.06)
+        ? 'movements'
+        : random.chance(0.06)
+          ? 'both'
+          : null,
     ioMs: (own) => (!fair && own.chance(slow) ? own.between(50, slowIoMs) : own.between(1, 3)),
   }
 }

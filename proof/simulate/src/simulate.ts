@@ -29,7 +29,7 @@ import { checkMovementsRestored } from './check-movements-restored.ts'
 import { createDisturbance } from './disturb-fleet.ts'
 import { createFleet } from './fleet.ts'
 import { checkRestored, healRounds } from './restore-rounds.ts'
-import { createOperations, restoredAfterMs, restoreTable } from './restore-table.ts'
+import { createOperations, restoredByMs, restoreTable } from './restore-table.ts'
 import { createClients } from './start-clients.ts'
 import { startRounds } from './rounds-process.ts'
 import { serveEventLog } from './serve-event-log.ts'
@@ -213,7 +213,7 @@ export async function simulate(
   serveEventLog(createOperations(world, 'webhooks'), world)
   disturbance.start()
 
-  const endsAtMs = timeline.nowMs() + stormMs + (faults.restore === null ? 0 : restoredAfterMs.most)
+  const endsAtMs = timeline.nowMs() + stormMs + (faults.restore === null ? 0 : restoredByMs(faults.restore))
   if (faults.restore !== null) restoreTable(faults.restore, { fleet, world, random: draws, start })
   const clients = createClients({
     ...{ world, habits, answers, asked, limited, guarded, endsAtMs, stormMs, sessionMs: healWithinMs },
@@ -230,7 +230,7 @@ export async function simulate(
   rounds.reads.clear()
   note('the faults are over')
   const healedByMs = timeline.nowMs() + healWithinMs
-  if (faults.restore === 'movements') await judgeLostMovements()
+  if (faults.restore === 'movements' || faults.restore === 'both') await judgeLostMovements()
   else await judgeTheEnd()
   return {
     seed,

@@ -68,7 +68,10 @@ export function createHealMovements({
         refusalCode: one.end === 'FAILED' ? (one.code ?? 'WALLET_REJECTED') : null,
         dueAt: null,
       }
-      const document = documentOf({ scope, spec, reference: told?.reference ?? newId('txn'), state })
+      // No event of a win tells its brand; the stake of its round has it.
+      const [stake] = await movements.ofRound(scope, spec.roundId, 1)
+      const known = { ...spec, brandId: spec.brandId ?? stake?.brandId ?? null }
+      const document = documentOf({ scope, spec: known, reference: told?.reference ?? newId('txn'), state })
       const entry = audit.entry(orderedBy(order, scope.operatorId, requestId), {
         act: 'movement.heal',
         object: { type: 'movement', id: document.reference },

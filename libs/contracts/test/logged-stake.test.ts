@@ -11,9 +11,9 @@ function event(type: string, data: Partial<LoggedEvent['data']>, created_at = la
 
 t.test('what events say of a stake', async (t) => {
   const cases: [said: ReturnType<typeof standingInEvents>, what: string, events: LoggedEvent[]][] = [
-    ['unknown', 'no event', []],
+    ['silent', 'no event', []],
     ['taken', 'it was taken', [event('transaction.bet', { transaction_id: 'bet_1', type: 'BET' })]],
-    ['unknown', 'another was taken', [event('transaction.bet', { transaction_id: 'bet_2', type: 'BET' })]],
+    ['silent', 'another was taken', [event('transaction.bet', { transaction_id: 'bet_2', type: 'BET' })]],
     ['not-taken', 'it failed', [event('transaction.failed', { transaction_id: 'bet_1', type: 'BET' })]],
     [
       'taken',
@@ -36,8 +36,13 @@ t.test('what events say of a stake', async (t) => {
     ],
     ['taken', 'its round began', [event('round.started', {})]],
     ['taken', 'its round ended', [event('round.completed', {})]],
-    ['unknown', 'another round ended', [event('round.completed', { round_id: 'rnd_2' })]],
-    ['unknown', 'its round had begun before', [event('round.started', {}, '2026-11-28T09:59:00.000Z')]],
+    ['silent', 'another round ended', [event('round.completed', { round_id: 'rnd_2' })]],
+    [
+      'unknown',
+      'it was taken for another round',
+      [event('transaction.bet', { transaction_id: 'bet_1', type: 'BET', round_id: 'rnd_2' })],
+    ],
+    ['silent', 'its round had begun before', [event('round.started', {}, '2026-11-28T09:59:00.000Z')]],
   ]
   for (const [said, what, events] of cases) t.equal(standingInEvents(events, stake), said, what)
 })

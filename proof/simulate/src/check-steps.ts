@@ -76,6 +76,11 @@ export function createStepChecks(
     const { ledger } = world().wallet
     return ledger.byTransactionId.has(id) && !ledger.rollbackOf.has(id)
   }
+  /** The wallet has taken it back for a rollback that was lost with movements that were set back. */
+  const isTakenBackUnknown = (id: string) => {
+    const rollback = world().wallet.ledger.rollbackOf.get(id)
+    return isSetBack() && rollback !== undefined && movementOf(rollback.transactionId) === undefined
+  }
 
   /**
    * No breaker, hint or replica moves a try further away than the retry schedule of docs/contract.md, section
@@ -109,7 +114,8 @@ export function createStepChecks(
       if (before?.status === status) return
       const moves = after.operation !== null
       if (status === 'SUCCESS' && type !== 'ROLLBACK' && reversal === null) {
-        holds('SUCCESS here is one effect that stands at the wallet', !moves || standsAtWallet(id), show)
+        const stands = standsAtWallet(id) || isTakenBackUnknown(id)
+        holds('SUCCESS here is one effect that stands at the wallet', !moves || stands, show)
       }
       // What was refused in a word of the wallet's own may stand until its rollback.
       const isUnclear = status === 'FAILED' && reversal?.ofRefused === true

@@ -36,7 +36,9 @@ export async function endDoubts(machine: Machine, world: World): Promise<void> {
       status === 'PENDING' && inDoubt === true && reversal === null && call === null,
   )
   for (const stake of doubted) {
-    const isTaken = standingOf(stake) === 'taken'
+    const standing = standingOf(stake)
+    if (standing === 'unknown') continue
+    const isTaken = standing === 'taken'
     if (isTaken && stake.driver === 'game') {
       const movements = bodiesOf(stake).flatMap((body) => toldWin(JSON.parse(body), stake.game) ?? [])
       await heal({ order, scope, movements }, 'sim')
@@ -44,8 +46,9 @@ export async function endDoubts(machine: Machine, world: World): Promise<void> {
     await resolve(stake, isTaken ? 'success' : 'failed', order, 'sim')
   }
 
-  function bodiesOf({ roundId }: MovementDocument): string[] {
-    return stream.events.flatMap(({ body }) => (body.includes(roundId) ? [body] : []))
+  function bodiesOf({ roundId, transactionId }: MovementDocument): string[] {
+    const names = [roundId, `"${transactionId}"`]
+    return stream.events.flatMap(({ body }) => (names.some((name) => body.includes(name)) ? [body] : []))
   }
 
   function standingOf(stake: MovementDocument) {

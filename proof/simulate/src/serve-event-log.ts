@@ -10,10 +10,10 @@ export function serveEventLog(machine: Machine, { bus, stream }: World): void {
     handler(showLoggedStake, async ({ roundId, transactionId, since }) => {
       const bodies = await machine.io('read events', () => stream.events.map(({ body }) => body))
       const events = bodies
-        .filter((body) => body.includes(roundId))
+        .filter((body) => body.includes(roundId) || body.includes(`"${transactionId}"`))
         .flatMap((body) => readLoggedEvent(body) ?? [])
       const standing = standingInEvents(events, { roundId, transactionId, since: new Date(since) })
-      return { standing: standing === 'unknown' ? 'not-taken' : standing }
+      return { standing: standing === 'silent' ? 'not-taken' : standing }
     }),
   ])
 }

@@ -3,10 +3,15 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Logger } from 'pino'
 import type { Breakers } from '../clients/breakers.ts'
 import type { WalletCallResult, WalletClient } from '../clients/wallet-client.ts'
-import type { WalletMetrics } from '../metrics.ts'
 import { freshRollback } from '../records/new-movement.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
-import { type Judgement, type MovementMessage, type WalletCall, wasAcknowledged } from '../rules/movement.ts'
+import {
+  type Judgement,
+  type MovementMessage,
+  type WalletCall,
+  type WalletOperation,
+  wasAcknowledged,
+} from '../rules/movement.ts'
 import { callTimeoutMs } from '../rules/retry-schedule.ts'
 import { addressFor } from '../rules/wallet-address.ts'
 import { contradictionOf, judgeExchange } from '../rules/wallet-answers.ts'
@@ -21,7 +26,11 @@ const clocksApartMs = 2 * clockDifferenceMaxMs
 const sendWithinMs = 2000
 const excerptBytesMax = 4096
 
-export type CallMetrics = Pick<WalletMetrics, 'callEnded' | 'repeatedAtFirstTry'>
+export type CallMetrics = {
+  callEnded(operation: string, judged: string, latencyMs: number): void
+  /** A wallet has answered the first try of a movement as one that it did before. */
+  repeatedAtFirstTry(operation: WalletOperation): void
+}
 
 export type RunCall = (
   document: MovementDocument,

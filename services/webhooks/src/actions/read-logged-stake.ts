@@ -20,18 +20,18 @@ export function createReadLoggedStake({ events, bus }: Pick<Deps, 'events' | 'bu
   return async function readLoggedStake(scope: Scope, stake: Stake): Promise<StakeStanding> {
     const recorded = await events.ofRoundIn(scope, stake.roundId, roundEventsMax)
     const standing = standingOf(recorded.map(({ body }) => body))
-    if (standing !== 'unknown') return standing
+    if (standing !== 'silent') return standing
     const ofAccount = eventSubject(scope, '')
     const sent = await readStreamSince(bus, webhooksFanout.stream, {
       since: stake.since,
       max: messagesMax,
-      isMeant: ({ subject, data }) => subject.startsWith(ofAccount) && mentions(data, stake.roundId),
+      isMeant: ({ subject, data }) => subject.startsWith(ofAccount) && mentions(data, stake),
     })
     if (sent === null) return 'unknown'
     const streamed = standingOf(sent.map(({ data }) => Buffer.from(data).toString('utf8')))
-    return streamed === 'unknown' ? 'not-taken' : streamed
+    return streamed === 'silent' ? 'not-taken' : streamed
 
-    function standingOf(bodies: readonly string[]): StakeStanding {
+    function standingOf(bodies: readonly string[]): StakeStanding | 'silent' {
       return standingInEvents(
         bodies.flatMap((body) => readLoggedEvent(body) ?? []),
         stake,
@@ -40,6 +40,7 @@ export function createReadLoggedStake({ events, bus }: Pick<Deps, 'events' | 'bu
   }
 }
 
-function mentions(data: Uint8Array, roundId: string): boolean {
-  return Buffer.from(data.buffer, data.byteOffset, data.byteLength).includes(roundId)
+function mentions(data: Uint8Array, { roundId, transactionId }: Stake): boolean {
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+  return bytes.includes(roundId) || bytes.includes(`"${transactionId}"`)
 }

@@ -18,7 +18,10 @@ const documentSchema = z.looseObject({
     z.looseObject({ post: z.looseObject({ requestBody: z.looseObject({ content: contentSchema }) }) }),
   ),
 })
-const eventPage = z.looseObject({ data: z.array(z.looseObject({ type: z.string() })) })
+const eventPage = z.looseObject({
+  data: z.array(z.looseObject({ type: z.string() })),
+  next_cursor: z.string(),
+})
 const sentTypes = [
   'game.session.created',
   'round.started',
@@ -114,7 +117,7 @@ export async function shownExamples(t: Test, world: ClientsWorld): Promise<void>
 
   const events = await waitFor(
     async () => {
-      const { data } = eventPage.parse((await world.server('GET', '/events?limit=200')).body)
+      const data = await allEvents(world)
       return sentTypes.every((type) => data.some((event) => event.type === type)) ? data : null
     },
     { what: `an event of each type` },
@@ -123,6 +126,18 @@ export async function shownExamples(t: Test, world: ClientsWorld): Promise<void>
     const example = webhooks[type]?.post.requestBody.content['application/json']?.example
     const event = events.find((one) => one.type === type)
     t.same(differences(example, event), [], type)
+  }
+}
+
+/** Every event so far: what ran before has left many. */
+async function allEvents(world: ClientsWorld): Promise<z.infer<typeof eventPage>['data']> {
+  const all = []
+  for (let cursor = ''; ; ) {
+    const query = cursor === '' ? '' : `&cursor=${cursor}`
+    const page = eventPage.parse((await world.server('GET', `/events?limit=200${query}`)).body)
+    if (page.data.length === 0) return all
+    all.push(...page.data)
+    cursor = page.next_cursor
   }
 }
 

@@ -77,6 +77,25 @@ t.test('a stopped player begins nothing, and what is open ends to the player’s
   t.match(record?.last_bet, { round_id: opened.round_id, session_id: mines.session_id, stake: '2.00' })
 })
 
+t.test('the last bet is the last one that was taken, however many were refused since', async (t) => {
+  const clock = shiftedClock()
+  const rig = await startRig(t, { clock })
+  const player_id = 'out of money'
+  const session = await rig.openSession({ player_id })
+  const { round_id } = await rig.play(session)
+  for (let refused = 0; refused < 101; refused++) {
+    rig.wallet.next({ kind: 'refuse', code: 'INSUFFICIENT_FUNDS' })
+    t.equal(await codeOf(rig.play(session)), 'INSUFFICIENT_FUNDS')
+  }
+  await stop(rig, player_id)
+  clock.putForward(farMs)
+  const record = await waitFor(async () => {
+    const [found] = await stopsOf(rig, player_id)
+    return found?.rounds_ended_at === null ? null : found
+  })
+  t.match(record?.last_bet, { round_id })
+})
+
 t.test('a round without an action is refunded, and the operator still pays its own rounds', async (t) => {
   const rig = await startRig(t)
   const player_id = 'operated'

@@ -8,6 +8,7 @@ import { type Page, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import { presentStop } from '../records/present-stop.ts'
 import { graceMs, sittingAbandonedAt } from '../rules/due-at.ts'
+import type { RoundState } from '../rules/round.ts'
 import { isEndedByStop, type LastBet, neverEnds, nextLookAt, stopStatusAt } from '../rules/stop.ts'
 import { scopeKey, sequenceKey } from '../storage/round-document.ts'
 import type { StopDocument, StopsStore } from '../storage/stops-store.ts'
@@ -16,8 +17,8 @@ import type { Parts } from './parts.ts'
 type StopBody = z.output<typeof stopPlayer.call.request>['body']
 type ListQuery = Omit<z.output<typeof listStops.query>, 'environment'>
 
-/** Newest rounds among which the last bet is looked for; an intent that was taken back leaves none. */
-const lastRoundsMax = 20
+/** Rounds that are read at once for the last bet; refused stakes leave rounds that have not started. */
+const roundsAtOnce = 100
 
 export type PlayerStops = ReturnType<typeof createPlayerStops>
 
@@ -184,22 +185,18 @@ export function createPlayerStops({
 
   async function lastBetOf({ operatorId, environment, playerId, ...stopped }: StopDocument) {
     const scope = { operatorId, environment }
-    const newest = await rounds.list(
-      scope,
-      { playerId, to: endOf(stopped) },
-      { before: null, max: lastRoundsMax },
-    )
-    const last = newest.find(({ started }) => started)
-    if (last === undefined) return null
-    const bet: LastBet = {
-      roundId: last.id,
-      sessionId: last.sessionId,
-      game: last.game,
-      stake: String(last.stake),
-      currency: last.currency,
-      at: last.createdAt,
+    for (let before: string | null = null; ; ) {
+      const filters = { playerId, to: endOf(stopped) }
+      const page: RoundState[] = await rounds.list(scope, filters, { before, max: roundsAtOnce })
+      const last = page.find(({ started }) => started)
+      before = page.at(-1)?.id ?? null
+      if (last !== undefined) return lastBetIn(last)
+      if (before === null) return null
     }
-    return bet
+  }
+
+  function lastBetIn({ id: roundId, sessionId, game, stake, currency, createdAt: at }: RoundState): LastBet {
+    return { roundId, sessionId, game, stake: String(stake), currency, at }
   }
 
   function entryOf(

@@ -33,7 +33,8 @@ export function createLimitChecks(
   }
   const money = limits.filter(({ kind }) => kind !== 'time')
 
-  return { roundWritten: stakes.roundWritten, bookKept: stakes.bookKept, walletMoved, atEnd }
+  const { roundWritten, bookKept, bookRestored } = stakes
+  return { roundWritten, bookKept, bookRestored, walletMoved, atEnd }
 
   /** What the wallet has taken stays within each limit of money in each of its periods, at every step. */
   function walletMoved(): void {
@@ -192,11 +193,13 @@ function mayBeIn(
   return [intendedAtMs, countedAtMs ?? intendedAtMs].some((atMs) => periodOf(period, atMs) === key)
 }
 
+/** Whether it may count elsewhere, or nowhere, since its book was set back. */
 function mayBeOutside(
-  { intendedAtMs, countedAtMs }: NotedStake,
+  { intendedAtMs, countedAtMs, isForgotten }: NotedStake,
   { period }: Pick<PlayerLimit, 'period'>,
   key: string,
 ): boolean {
+  if (isForgotten) return true
   return [intendedAtMs, countedAtMs ?? intendedAtMs].some((atMs) => periodOf(period, atMs) !== key)
 }
 

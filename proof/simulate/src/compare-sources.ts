@@ -54,6 +54,28 @@ export function compareSources(
   if (first !== undefined) throw new BrokenInvariant(first.name, first.violations[0] ?? '')
 }
 
+/**
+ * The grants as they are read. Where their uses were set back, those of rounds that stand are counted beside
+ * the count, for as often a free bet may be played once more; and one that had been given back is used again.
+ */
+function grantsOf({ grants, rounds }: Pick<Tables, 'grants' | 'rounds'>) {
+  const { forgotten } = grants
+  const free = [...rounds.table.values()].flatMap(({ round }) =>
+    round.freeBet && round.status === 'SETTLED' ? [round] : [],
+  )
+  return [...grants.table.values()].map(({ _id, playerId, game, remaining, ...grant }) => {
+    const known = new Set(grant.uses)
+    const lost = free.filter(({ id, grantId }) => grantId === _id && forgotten.has(id) && !known.has(id))
+    const standing = grant.uses.filter((use) => free.some(({ id }) => id === use))
+    const uses = grants.isRestored ? [...standing, ...lost.map(({ id }) => id)] : grant.uses
+    const count = grants.isRestored ? remaining + uses.length : grant.count
+    return {
+      ...{ grant_id: _id, player_id: playerId, game, count, remaining, uses },
+      ends_at: grant.endsAt.toISOString(),
+    }
+  })
+}
+
 function sourcesOf(
   { movements, rounds, grants, stream, wallet: { ledger } }: Tables,
   accepted: Notes['accepted'],
@@ -69,10 +91,7 @@ function sourcesOf(
       ...presentRound(round),
       client_transaction_id: round.clientTransactionId,
     })),
-    grants: [...grants.table.values()].map(({ _id, playerId, game, count, remaining, uses, endsAt }) => ({
-      ...{ grant_id: _id, player_id: playerId, game, count, remaining, uses },
-      ends_at: endsAt.toISOString(),
-    })),
+    grants: grantsOf({ grants, rounds }),
     events: stream.events.map(({ body }) => JSON.parse(body)),
     ledger: ledger.entries.map((entry, index) => ({ seq: index + 1, ...ledgerRow(entry, ledger) })),
     balances,

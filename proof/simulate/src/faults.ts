@@ -1,6 +1,12 @@
 import type { Random } from '@pitboss/chaos/random'
 
 /** Faults of one run; decided by its seed. Probabilities from 0 to 1. */
+/**
+ * Of the database of rounds all of it, the uses of free bets alone or the books of limits alone; the movements;
+ * `both`: rounds and movements, to a state of its own each.
+ */
+export type Restored = 'rounds' | 'grants' | 'limits' | 'movements' | 'both'
+
 export type Faults = {
   /** True once the faults are over. */
   fair(): boolean
@@ -37,8 +43,8 @@ export type Faults = {
   readonly people: number
   /** Probability that a wait of the run has a process read an old state of its database from then on. */
   readonly lag: number
-  /** What is set back to an earlier state, once; `both` to a state of its own each. */
-  readonly restore: 'rounds' | 'movements' | 'both' | null
+  /** What is set back to an earlier state, once. */
+  readonly restore: Restored | null
   ioMs(random: Random): number
 }
 
@@ -70,13 +76,19 @@ export function createFaults(random: Random, { harsh: always }: { harsh: boolean
     callbacks: random.pick([0, 0.3]),
     people: random.pick([0, 0, 0.1]),
     lag: random.pick([0, 0.2]),
-    restore: random.chance(0.15)
-      ? 'rounds'
-      : random.chance(0.06)
-        ? 'movements'
-        : random.chance(0.06)
-          ? 'both'
-          : null,
+    restore: chooseRestored(random),
     ioMs: (own) => (!fair && own.chance(slow) ? own.between(50, slowIoMs) : own.between(1, 3)),
   }
+}
+
+const restoredWith: readonly (readonly [Restored, number])[] = [
+  ['rounds', 0.15],
+  ['movements', 0.06],
+  ['both', 0.06],
+  ['grants', 0.04],
+  ['limits', 0.04],
+]
+
+function chooseRestored(random: Random): Restored | null {
+  return restoredWith.find(([, probability]) => random.chance(probability))?.[0] ?? null
 }

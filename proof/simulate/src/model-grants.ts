@@ -5,11 +5,16 @@ import { type GrantUses, scope } from './world.ts'
 
 export type ModelGrants = {
   readonly table: ReadonlyMap<string, GrantDocument>
+  /** Whether the uses were set back, and the rounds whose use was lost with that. */
+  readonly isRestored: boolean
+  readonly forgotten: ReadonlySet<string>
   storeOf(machine: Machine): GrantUses
   /** Grants free bets, as the operator does before the run. */
   give(
     grant: Pick<GrantDocument, '_id' | 'playerId' | 'game' | 'currency' | 'stake' | 'count' | 'endsAt'>,
   ): void
+  /** Sets the uses back to those of a backup; what was granted since stays. */
+  restore(backup: ReadonlyMap<string, GrantDocument>): void
 }
 
 /**
@@ -19,6 +24,8 @@ export type ModelGrants = {
  */
 export function createModelGrants({ now }: { now: () => Date }): ModelGrants {
   const table = new Map<string, GrantDocument>()
+  const forgotten = new Set<string>()
+  let isRestored = false
 
   const isUsable = ({ remaining, cancelledAt, endsAt }: GrantDocument, at: Date) =>
     remaining > 0 && cancelledAt === null && endsAt > at
@@ -32,6 +39,10 @@ export function createModelGrants({ now }: { now: () => Date }): ModelGrants {
 
   return {
     table,
+    forgotten,
+    get isRestored() {
+      return isRestored
+    },
     storeOf: (machine) => ({
       open: (given, { playerId, game, currency }, at) =>
         machine.io('open grants', () =>
@@ -69,6 +80,14 @@ export function createModelGrants({ now }: { now: () => Date }): ModelGrants {
           table.set(grantId, closedTo({ ...grant, remaining: grant.remaining + 1, uses }, roundId))
         }),
     }),
+    restore(backup) {
+      isRestored = true
+      for (const [id, grant] of backup) {
+        const lost = table.get(id)?.uses.filter((use) => !grant.uses.includes(use)) ?? []
+        for (const roundId of lost) forgotten.add(roundId)
+        table.set(id, grant)
+      }
+    },
     give(grant) {
       table.set(grant._id, {
         ...grant,

@@ -16,6 +16,8 @@ export type ModelLimits = {
   storesOf(machine: Machine): LimitStores
   /** Sets the limits of a player, as the operator does before the run. */
   give(playerId: string, limits: readonly PlayerLimit[]): void
+  /** Sets the books back to those of a backup. */
+  restore(backup: ReadonlyMap<string, StoredLimits>, backedUpAtMs: number): void
 }
 
 /**
@@ -25,15 +27,24 @@ export type ModelLimits = {
 export function createModelLimits({
   rounds,
   onKept,
+  onRestored,
 }: {
   rounds: Pick<ModelRounds, 'table'>
   onKept: (playerId: string, book: LimitBook) => void
+  /** The book of a player is again what it was at a time of the run. */
+  onRestored: (playerId: string, backedUpAtMs: number) => void
 }): ModelLimits {
   const table = new Map<string, StoredLimits>()
   return {
     table,
     give(playerId, limits) {
       table.set(playerId, { version: 1, limits, changes: [], book: emptyBook })
+    },
+    restore(backup, backedUpAtMs) {
+      for (const [playerId, stored] of backup) {
+        table.set(playerId, stored)
+        onRestored(playerId, backedUpAtMs)
+      }
     },
     storesOf: (machine) => ({
       playerLimits: {

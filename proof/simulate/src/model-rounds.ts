@@ -243,7 +243,7 @@ export function createModelRounds({
             const round = { ...row.round, sittingEndsAt: endedAt }
             table.set(round.id, { ...row, round, dueAt, version: row.version + 1 })
           }),
-        list: (scope, { playerId, to }, { max }) =>
+        list: (scope, { playerId, to }, { before, max }) =>
           machine.io('list rounds', () =>
             seen(machine)
               .map(({ round }) => round)
@@ -251,7 +251,8 @@ export function createModelRounds({
                 (round) =>
                   scopeKey(round) === scopeKey(scope) &&
                   round.playerId === playerId &&
-                  (to === undefined || round.createdAt <= to),
+                  (to === undefined || round.createdAt <= to) &&
+                  (before === null || round.id < before),
               )
               .toSorted((a, b) => (a.id < b.id ? 1 : -1))
               .slice(0, max),

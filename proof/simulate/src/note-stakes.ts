@@ -13,11 +13,14 @@ export type NotedStake = {
   readonly countedAtMs: number | null
   /** The time of the book's own. */
   readonly countedAs: Date | null
+  /** Whether the book that counted it was set back. */
+  readonly isForgotten: boolean
 }
 
 export type NotedStakes = {
   roundWritten(round: RoundState): void
   bookKept(playerId: string, book: LimitBook): void
+  bookRestored(playerId: string, backedUpAtMs: number): void
   all(): readonly NotedStake[]
 }
 
@@ -33,7 +36,8 @@ export function createNotedStakes(player: string, nowMs: () => number): NotedSta
       for (const { transactionId, minor } of round.stakes) {
         const intended = { transactionId, roundId, requestedAs, minor, intendedAtMs: nowMs() }
         const key = keyOf(intended)
-        if (!stakes.has(key)) stakes.set(key, { ...intended, countedAtMs: null, countedAs: null })
+        if (!stakes.has(key))
+          stakes.set(key, { ...intended, countedAtMs: null, countedAs: null, isForgotten: false })
       }
     },
     bookKept(playerId, { charges }) {
@@ -42,7 +46,15 @@ export function createNotedStakes(player: string, nowMs: () => number): NotedSta
         const noted = stakes.get(keyOf(charge))
         // A stake that is asked for again counts anew.
         if (noted === undefined || noted.countedAs?.getTime() === charge.at.getTime()) continue
-        stakes.set(keyOf(charge), { ...noted, countedAtMs: nowMs(), countedAs: charge.at })
+        const counted = { countedAtMs: nowMs(), countedAs: charge.at, isForgotten: false }
+        stakes.set(keyOf(charge), { ...noted, ...counted })
+      }
+    },
+    bookRestored(playerId, backedUpAtMs) {
+      if (playerId !== player) return
+      for (const [key, noted] of stakes) {
+        const isForgotten = noted.isForgotten || (noted.countedAtMs ?? -Infinity) >= backedUpAtMs
+        stakes.set(key, { ...noted, isForgotten })
       }
     },
     all: () => [...stakes.values()],

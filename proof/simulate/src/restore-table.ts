@@ -1,10 +1,9 @@
 import type { Random } from '@pitboss/chaos/random'
+import type { Restored } from './faults.ts'
 import type { Fleet } from './fleet.ts'
 import { createMachine, type Machine } from './machine.ts'
 import { healRounds } from './restore-rounds.ts'
 import type { World } from './world.ts'
-
-type Restored = 'rounds' | 'movements' | 'both'
 
 /** From the death of the processes to the restore: what they had asked for has arrived. */
 const quietMs = { one: 20_000, both: 80_000 }
@@ -36,18 +35,30 @@ export function restoreTable(
     start,
   }: { fleet: Fleet; world: World; random: Random; start: (name: string) => void },
 ): void {
-  const { timeline, rounds, movements, trace: note, onError } = world
-  const isOf = (table: Restored) => restored === table || restored === 'both'
+  const { timeline, rounds, grants, limits, movements, trace: note, onError } = world
+  const isOf = (table: 'rounds' | 'movements') => restored === table || restored === 'both'
+  const isOfMovementsAlone = restored === 'movements'
   const downAtMs = random.between(downAfterMs.least, downAfterMs.most)
   const names = {
-    rounds: isOf('rounds') ? ['rounds-1', 'rounds-2'] : [],
+    rounds: isOfMovementsAlone ? [] : ['rounds-1', 'rounds-2'],
     movements: isOf('movements') ? ['bridge-1', 'bridge-2'] : [],
   }
   const away = [...names.rounds, ...names.movements]
   const setBacks: (() => void)[] = []
-  const backUp = (table: 'rounds' | 'movements') => {
-    const setBack = table === 'rounds' ? copyOf(rounds) : copyOf(movements)
-    setBacks.push(() => note(`the ${table} are set back, ${setBack()}`))
+  const copies = {
+    rounds: () => copyOf(rounds, timeline.nowMs()),
+    grants: () => copyOf(grants, timeline.nowMs()),
+    limits: () => copyOf(limits, timeline.nowMs()),
+    movements: () => copyOf(movements, timeline.nowMs()),
+  }
+  const copyNow = (name: keyof typeof copies) => {
+    const setBack = copies[name]()
+    setBacks.push(() => note(`the ${name} are set back, ${setBack()}`))
+  }
+  /** Uses of free bets are in the database of rounds. */
+  const backUp = (name: keyof typeof copies) => {
+    copyNow(name)
+    if (name === 'rounds') copyNow('grants')
   }
   // Backups of both are made while a stake is under way, and half of them at one moment.
   const whileStaking = (work: () => void, latestMs: number): void => {
@@ -59,9 +70,9 @@ export function restoreTable(
   const [ofRounds, ofMovements] = [random.between(1, backupAgeMs), random.between(1, backupAgeMs)]
   const downMs = timeline.nowMs() + downAtMs
   const ages = { rounds: ofRounds, movements: atOnce ? ofRounds : ofMovements }
-  for (const table of ['rounds', 'movements'] as const) {
-    const begin = () => whileStaking(() => backUp(table), downMs - 1)
-    if (isOf(table)) timeline.after(Math.max(1, downAtMs - ages[table]), begin)
+  for (const name of restored === 'both' ? (['rounds', 'movements'] as const) : [restored]) {
+    const begin = () => whileStaking(() => backUp(name), downMs - 1)
+    timeline.after(Math.max(1, downAtMs - (name === 'movements' ? ages.movements : ages.rounds)), begin)
   }
   timeline.after(downAtMs, () => {
     fleet.away = new Set(away)
@@ -81,14 +92,17 @@ export function restoreTable(
 }
 
 /** Remembers the rows of this moment. @returns the function that brings them back and says how many */
-function copyOf<Row>(model: {
-  table: ReadonlyMap<string, Row>
-  restore: (backup: ReadonlyMap<string, Row>) => void
-}): () => string {
+function copyOf<Row>(
+  model: {
+    readonly table: ReadonlyMap<string, Row>
+    restore(backup: ReadonlyMap<string, Row>, backedUpAtMs: number): void
+  },
+  backedUpAtMs: number,
+): () => string {
   const backup = new Map(model.table)
   return () => {
     const before = model.table.size
-    model.restore(backup)
+    model.restore(backup, backedUpAtMs)
     return `${before} to ${backup.size}`
   }
 }

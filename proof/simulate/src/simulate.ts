@@ -170,7 +170,11 @@ export async function simulate(
     movements,
     rounds,
     grants: createModelGrants({ now: () => timeline.now() }),
-    limits: createModelLimits({ rounds, onKept: (playerId, book) => within?.bookKept(playerId, book) }),
+    limits: createModelLimits({
+      rounds,
+      onKept: (playerId, book) => within?.bookKept(playerId, book),
+      onRestored: (playerId, backedUpAtMs) => within?.bookRestored(playerId, backedUpAtMs),
+    }),
     sessions: createModelSessions(),
     protection: createModelProtection({
       onSettled(stop) {
@@ -199,7 +203,7 @@ export async function simulate(
 
   // What a restore takes back of rounds still counts at the wallet.
   const limited =
-    faults.restore === null
+    faults.restore === null || faults.restore === 'limits'
       ? limitedPlayer(random.fork('limited'), startMs, { stormMs, turns: turnsAtMs !== null })
       : null
   const within = limited === null ? null : createLimitChecks(() => world, limited, timeline.nowMs)

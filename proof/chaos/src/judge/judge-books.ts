@@ -43,7 +43,6 @@ const decimals: Readonly<Record<string, number>> = {
   ...{ CLF: 4, UYW: 4, BTC: 8, LTC: 8, ETH: 18, USDT: 6, USDC: 6 },
 }
 
-/** The stake of a game round. Section 4, "Rounds of the player". */
 const stakeOfGame = /^bet_[0-9a-hjkmnp-tv-z]{26}$/
 
 type Found = { name: string; checked: number; violations: string[] }
@@ -77,11 +76,8 @@ function minorOf(text: unknown, currency: string): bigint | null {
 
 function amount(text: unknown, currency: string, where: string): bigint {
   const minor = minorOf(text, currency)
-  check(
-    'amounts have the decimals of their currency',
-    minor !== null,
-    () => `${where}: ${String(text)} ${currency}`,
-  )
+  const show = () => `${where}: ${String(text)} ${currency}`
+  check('amounts have the decimals of their currency', minor !== null, show)
   return minor ?? 0n
 }
 

@@ -1,6 +1,7 @@
 import { runAccess } from './access/run-access.ts'
 import { dashboardParts, runDashboard } from './dashboard/run-dashboard.ts'
 import { runEngines } from './engines/run-engines.ts'
+import { runFloor } from './floor/run-floor.ts'
 import type { Cleanup } from './harness/cleanup.ts'
 import type { Measured } from './harness/measured.ts'
 import type { PairPlan } from './harness/run-pairs.ts'
@@ -25,6 +26,10 @@ type BenchOptions = {
   pending: number
   rounds: number
   account: string | undefined
+  /** Seconds that a turn of "floor" is warmed. */
+  warm: number
+  /** Another build, a git ref; only for benchmarks that say `ownBase`. */
+  base: string | undefined
 }
 
 type Benchmark = {
@@ -34,6 +39,8 @@ type Benchmark = {
   about: string
   /** Names that `--part` takes. */
   parts?: readonly string[]
+  /** Takes `--base` itself, instead of the comparison of two builds. */
+  ownBase?: true
   run(options: BenchOptions, cleanup: Cleanup, say: (text: string) => void): Promise<Measured>
 }
 
@@ -42,6 +49,9 @@ const warmUpShare = 0.7
 /** Five operations at two concurrencies: shorter stretches and fewer turns keep the whole within minutes. */
 const enginesShare = 0.5
 const enginesPairsMax = 3
+/** Each turn is warmed for a minute, so few and long ones. */
+const floorShare = 4
+const floorTurnsMax = 3
 const keepUpShare = 100
 const steadyShare = 10
 /** Two comparisons, three parts. */
@@ -67,6 +77,22 @@ export const benchmarks: readonly Benchmark[] = [
     about:
       'POST /v1/game/rounds with a wallet that answers at once, against a bare script with the same durable writes.',
     run: (options, cleanup, say) => runRound(planOf(options), cleanup, say),
+  },
+  {
+    name: 'floor',
+    title: 'A round of dice, product against the least that does the same',
+    about:
+      'Processor time per round beside a bare journal, log and sender, turn by turn, at 32 callers and at one; with --base REF a third side.',
+    ownBase: true,
+    run({ seconds, pairs, warm, base }, cleanup, say) {
+      const plan = {
+        warmMs: warm * 1000,
+        durationMs: seconds * floorShare * 1000,
+        turns: Math.min(pairs, floorTurnsMax),
+        base,
+      }
+      return runFloor(plan, cleanup, say)
+    },
   },
   {
     name: 'play',
@@ -181,7 +207,8 @@ ${lines.join('\n')}
   --rounds N    rounds behind "dashboard", 1000 to 1000000 (default 1000000)
   --account FOLDER  keeps the account of "dashboard" there and measures one that is there already
   --base REF    compares this build with that of a git ref instead (read, access, round, webhooks): processor time
-                per request and service, in at least 10 turns
+                per request and service, in at least 10 turns; for "floor" a third side
+  --warm S      how long each turn of "floor" is warmed before it is measured (default 60)
   --callers N   callers of that comparison at once, 1 to 256 (default 8)
 
 Starts what it needs on free ports in a folder of its own, prints a table, writes JSON to proof/bench/results/ and leaves nothing running.

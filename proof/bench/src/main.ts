@@ -21,6 +21,7 @@ const deliveries = Math.round(readNumber('deliveries', values.deliveries, 2000, 
 const pending = Math.round(readNumber('pending', values.pending, 100, 10_000))
 const rounds = Math.round(readNumber('rounds', values.rounds, 1000, 1_000_000))
 const callers = Math.round(readNumber('callers', values.callers, 1, 256))
+const warm = readNumber('warm', values.warm, 0, 300)
 const knownParts = benchmark.parts ?? []
 if (values.part.some((name) => !knownParts.includes(name))) {
   const known =
@@ -38,25 +39,27 @@ const options = {
   pending,
   rounds,
   account: values.account,
+  warm,
+  base: values.base,
 }
 const { base } = values
+const takesBase = base === undefined || benchmark.ownBase === true
 const cleanup = createCleanup()
 const say = (text: string) => process.stderr.write(`${text}\n`)
 try {
-  const { result, text } =
-    base === undefined
-      ? await benchmark.run(options, cleanup, say)
-      : await runCompare(
-          {
-            name: comparable(benchmark.name),
-            ref: base,
-            callers,
-            turns: Math.max(10, options.pairs),
-            durationMs: seconds * 1000,
-          },
-          cleanup,
-          say,
-        )
+  const { result, text } = takesBase
+    ? await benchmark.run(options, cleanup, say)
+    : await runCompare(
+        {
+          name: comparable(benchmark.name),
+          ref: base,
+          callers,
+          turns: Math.max(10, options.pairs),
+          durationMs: seconds * 1000,
+        },
+        cleanup,
+        say,
+      )
   const path = writeResult(base === undefined ? benchmark.name : `${benchmark.name}-base`, {
     seconds,
     callers,
@@ -88,6 +91,7 @@ function readArguments() {
         pairs: { type: 'string', default: '5' },
         base: { type: 'string' },
         callers: { type: 'string', default: '8' },
+        warm: { type: 'string', default: '60' },
         history: { type: 'string', default: '100000' },
         part: { type: 'string', multiple: true, default: [] },
         events: { type: 'string', default: '10000' },

@@ -11,7 +11,7 @@ export function processorTimes({ processes }: DemoFile): ReadonlyMap<string, num
   const times = new Map<string, number>()
   for (const { name, pid } of processes) {
     if (!services.has(name) || pid === null) continue
-    times.set(name, (times.get(name) ?? 0) + timeOf(pid))
+    times.set(name, (times.get(name) ?? 0) + processorTimeOf(pid))
   }
   return times
 }
@@ -25,7 +25,7 @@ export function processorTimeBelow(pid: number, without: readonly number[]): num
   const below = (parent: number): number =>
     (children.get(parent) ?? [])
       .filter((child) => !without.includes(child.pid))
-      .reduce((sum, child) => sum + timeOf(child.pid) + below(child.pid), 0)
+      .reduce((sum, child) => sum + processorTimeOf(child.pid) + below(child.pid), 0)
   return below(pid)
 }
 
@@ -44,8 +44,8 @@ function processes(): { pid: number; parent: number }[] {
   })
 }
 
-/** 0 for a process that has just ended. */
-function timeOf(pid: number): number {
+/** Nanoseconds that all threads of a process have spent so far; 0 for one that has just ended. Linux only. */
+export function processorTimeOf(pid: number): number {
   try {
     const threads = readdirSync(`/proc/${pid}/task`)
     return threads.reduce((sum, thread) => sum + timeOfThread(pid, thread), 0)

@@ -51,7 +51,7 @@ export async function runCompare(
   const engines = await startEngines(join(folder, 'engines'), cleanup)
   const runners: number[] = []
   const now = await startSide('now', engines.natsUrl.product)
-  const base = await startSide('base', engines.natsUrl.floor, baseEntry)
+  const base = await startSide('base', engines.natsUrl.base, baseEntry)
   await now(warmUpMs)
   await base(warmUpMs)
   const measured: Turns = []

@@ -5,13 +5,13 @@ import { startNats } from '@pitboss/engines/start-nats'
 import type { Cleanup } from './cleanup.ts'
 
 /**
- * Engines of the benchmark's own, for product and floor alike; each has a NATS account that the other does
+ * Engines of the benchmark's own, for product, another build and floor alike; each has a NATS account that the other does
  * not see.
  */
 export type BenchEngines = {
   dataDir: string
   mongodbUrl: string
-  natsUrl: { product: string; floor: string }
+  natsUrl: Readonly<Record<'product' | 'base' | 'floor', string>>
   kinds: { mongodb: string; nats: string }
 }
 
@@ -21,7 +21,10 @@ export async function startEngines(dataDir: string, cleanup: Cleanup): Promise<B
   cleanup.add(() => mongodb.stop())
   const nats = await startNats({
     dataDir: join(dataDir, 'nats'),
-    accounts: ['product', 'floor'].map((name) => ({ name: name.toUpperCase(), users: [{ name, password }] })),
+    accounts: ['product', 'base', 'floor'].map((name) => ({
+      name: name.toUpperCase(),
+      users: [{ name, password }],
+    })),
   })
   cleanup.add(() => nats.stop())
   const natsUrl = (user: string) => {
@@ -33,7 +36,7 @@ export async function startEngines(dataDir: string, cleanup: Cleanup): Promise<B
   return {
     dataDir,
     mongodbUrl: mongodb.url,
-    natsUrl: { product: natsUrl('product'), floor: natsUrl('floor') },
+    natsUrl: { product: natsUrl('product'), base: natsUrl('base'), floor: natsUrl('floor') },
     kinds: {
       mongodb: `${mongodb.kind} ${mongodb.version}`,
       nats: `${nats.kind} ${nats.version}`,

@@ -6,6 +6,7 @@ import type { Cleanup } from './cleanup.ts'
 
 /** A process of the benchmark's own, asked by messages. */
 export type Part = {
+  readonly pid: number
   ask(message: object, withinMs?: number): Promise<unknown>
 }
 
@@ -60,7 +61,9 @@ export async function startPart(
     return promise.finally(() => clearTimeout(timer))
   }
   const ready = await next(answerWithinMs)
+  if (child.pid === undefined) throw new Error(`${entry} has no process`)
   const part: Part = {
+    pid: child.pid,
     ask(message, withinMs = answerWithinMs) {
       const answer = next(withinMs)
       child.send(message)

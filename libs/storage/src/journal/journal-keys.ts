@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto'
+
+/** A stream's own key, below which its entries stand: `<hh>/<parts>`. */
+export type StreamKey = string
+
+const numberDigits = 6
+/** Above every character that a key holds. */
+const above = '\u{10ffff}'
+
+/**
+ * The key of a stream by the parts of its name. Free ids among them may hold any character: they are
+ * percent-encoded. `hh`, the first byte of the name's SHA-256, spreads streams over 256 ranges of a shard key.
+ * Source: ours.
+ */
+export function streamKey(...parts: readonly string[]): StreamKey {
+  const name = nameOf(parts)
+  return `${firstByte(name)}/${name}`
+}
+
+/**
+ * The key of a claim: below a letter beyond hex, so that no scan of entries meets it.
+ * @param kind one letter from g to z
+ * @param owner what it is unique in: a chain, a scope
+ * @param own what is claimed there
+ */
+export function claimKey(kind: string, owner: readonly string[], own: string): string {
+  const name = nameOf(owner)
+  return `${kind}/${firstByte(name)}/${name}/${encodeURIComponent(own)}`
+}
+
+/** The `_id` of a stream's entry. @param number from 1 to 999,999 @throws RangeError outside */
+export function entryId(stream: StreamKey, number: number): string {
+  if (!(Number.isInteger(number) && number >= 1 && number < 10 ** numberDigits))
+    throw new RangeError(`${stream} has no entry ${number}`)
+  return `${stream}/${String(number).padStart(numberDigits, '0')}`
+}
+
+/** The number that an entry's `_id` ends with. */
+export function entryNumber(id: string): number {
+  return Number(id.slice(-numberDigits))
+}
+
+/** A filter for all entries of a stream. */
+export function entriesOf(stream: StreamKey): { _id: { $gt: string; $lt: string } } {
+  return { _id: { $gt: `${stream}/`, $lt: `${stream}/${above}` } }
+}
+
+function nameOf(parts: readonly string[]): string {
+  return parts.map((part) => encodeURIComponent(part)).join('/')
+}
+
+function firstByte(name: string): string {
+  return createHash('sha256').update(name).digest('hex').slice(0, 2)
+}

@@ -1,0 +1,46 @@
+import type { Collection } from 'mongodb'
+import { isOnlyDuplicates } from '../create-once.ts'
+import { createGroupCommit, type Landed } from './group-commit.ts'
+import type { Entry, JournalDocument, JournalStore } from './journal.ts'
+import { entriesOf } from './journal-keys.ts'
+
+/** What a document needs besides the bodies of its events, about. */
+const bareBytes = 1024
+
+/** A journal's collection in MongoDB or the embedded engine, behind one group commit per process. */
+export function mongodbJournal<Fact>(collection: Collection<JournalDocument<Fact>>): JournalStore<Fact> {
+  const group = createGroupCommit<JournalDocument<Fact>>({
+    insert: (documents) => insertUnordered(collection, documents),
+    bytesOf: (document) =>
+      'ev' in document && document.ev !== undefined
+        ? document.ev.reduce((sum, { body }) => sum + Buffer.byteLength(body), bareBytes)
+        : bareBytes,
+  })
+  return {
+    insert: (documents, untilMs) => group.insert(documents, untilMs),
+    async readEntries(stream) {
+      // Below a stream's key stand entries alone.
+      const found = await collection.find(entriesOf(stream), { sort: { _id: 1 } }).toArray()
+      return found as Entry<Fact>[]
+    },
+    read: (ids) => collection.find({ _id: { $in: [...ids] } }).toArray() as Promise<JournalDocument<Fact>[]>,
+    async removeClaim(id, w) {
+      await collection.deleteOne({ _id: id, w })
+    },
+  }
+}
+
+/** @throws the driver's error when it is not known what of the insert stands. */
+async function insertUnordered<Fact>(
+  collection: Collection<JournalDocument<Fact>>,
+  documents: readonly JournalDocument<Fact>[],
+): Promise<readonly Landed[]> {
+  try {
+    await collection.insertMany(documents as never, { ordered: false })
+    return documents.map(() => 'inserted')
+  } catch (error) {
+    if (!isOnlyDuplicates(error)) throw error
+    const present = new Set(error.result.getWriteErrors().map(({ index }) => index))
+    return documents.map((_, index) => (present.has(index) ? 'present' : 'inserted'))
+  }
+}

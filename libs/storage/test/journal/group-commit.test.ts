@@ -1,0 +1,138 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { createGroupCommit, type Landed } from '../../src/journal/group-commit.ts'
+
+type Document = { _id: string; bytes?: number }
+
+/** A collection whose commands are answered by the test, one by one. */
+function held(t: Test) {
+  let steadyMs = 0
+  const commands: { ids: string[]; answer: (landed: Landed[]) => void; fail: () => Promise<void> }[] = []
+  let came: () => void = () => {}
+  const group = createGroupCommit<Document>({
+    steadyMs: () => steadyMs,
+    bytesOf: ({ bytes = 10 }) => bytes,
+    insert(documents) {
+      const { promise, resolve, reject } = Promise.withResolvers<Landed[]>()
+      commands.push({
+        ids: documents.map(({ _id }) => _id),
+        answer: resolve,
+        async fail() {
+          reject(new Error('connection lost'))
+          await turn()
+        },
+      })
+      came()
+      return promise
+    },
+  })
+  t.teardown(() => {
+    for (const { answer, ids } of commands) answer(ids.map(() => 'inserted'))
+  })
+  return {
+    group,
+    commands,
+    pass: (ms: number) => {
+      steadyMs += ms
+    },
+    /** The command with this number, from 0, once it has gone out. */
+    async command(number: number) {
+      for (;;) {
+        const command = commands[number]
+        if (command !== undefined) return command
+        await new Promise<void>((resolve) => {
+          came = resolve
+        })
+      }
+    },
+  }
+}
+
+const documents = (...ids: string[]): Document[] => ids.map((_id) => ({ _id }))
+const inserted = (count: number): Landed[] => Array.from({ length: count }, () => 'inserted')
+
+await t.test(
+  'what arrives while a command is under way goes out together, in the order of keys',
+  async (t) => {
+    const { group, command, pass } = held(t)
+    const first = group.insert(documents('c'), 1000)
+    const one = await command(0)
+    const second = group.insert(documents('b', 'n/b'), 1000)
+    const third = group.insert(documents('a'), 1000)
+    pass(5)
+    one.answer(['inserted'])
+    t.strictSame(await first, ['inserted'])
+    const two = await command(1)
+    t.strictSame(two.ids, ['a', 'b', 'n/b'])
+    two.answer(['inserted', 'present', 'inserted'])
+    t.strictSame(await second, ['present', 'inserted'], 'each waiter gets the fates of its own documents')
+    t.strictSame(await third, ['inserted'])
+    t.strictSame(group.counts(), { commands: 2, documents: 4 })
+  },
+)
+
+await t.test('a second command goes out beside one that takes long, and no third', async (t) => {
+  const { group, command, commands, pass } = held(t)
+  void group.insert(documents('a'), 1000)
+  const one = await command(0)
+  pass(11)
+  void group.insert(documents('b'), 1000)
+  await command(1)
+  pass(11)
+  const third = group.insert(documents('c'), 1000)
+  t.equal(commands.length, 2)
+  one.answer(['inserted'])
+  const three = await command(2)
+  three.answer(['inserted'])
+  t.strictSame(await third, ['inserted'])
+})
+
+await t.test('a command carries at most 128 documents or 1 MiB', async (t) => {
+  const { group, command } = held(t)
+  const many = Array.from({ length: 200 }, (_, index) => group.insert(documents(`a${index}`), 1000))
+  const one = await command(0)
+  t.equal(one.ids.length, 128)
+  one.answer(inserted(128))
+  const two = await command(1)
+  t.equal(two.ids.length, 72)
+  const large = ['x', 'y'].map((_id) => group.insert([{ _id, bytes: 700_000 }], 1000))
+  two.answer(inserted(72))
+  await Promise.all(many)
+  const three = await command(2)
+  t.strictSame(three.ids, ['x'])
+  three.answer(['inserted'])
+  const four = await command(3)
+  four.answer(['inserted'])
+  t.strictSame(await Promise.all(large), [['inserted'], ['inserted']])
+})
+
+await t.test('a command whose outcome is lost is sent again until it is known', async (t) => {
+  const { group, command, pass } = held(t)
+  const first = group.insert(documents('a'), 10_000)
+  const one = await command(0)
+  await one.fail()
+  pass(200)
+  const again = await command(1)
+  t.strictSame(again.ids, ['a'])
+  again.answer(['present'])
+  t.strictSame(await first, ['present'])
+})
+
+await t.test('a waiter is told at its deadline that nothing is known, and its insert goes on', async (t) => {
+  const { group, command, pass } = held(t)
+  const first = group.insert(documents('a'), 50)
+  const one = await command(0)
+  t.equal(await first, 'unknown')
+  pass(60)
+  await one.fail()
+  pass(200)
+  const again = await command(1)
+  t.strictSame(again.ids, ['a'])
+  await again.fail()
+  pass(31_000)
+  const other = group.insert(documents('b'), 60_000)
+  const third = await command(2)
+  t.strictSame(third.ids, ['b'], 'half a minute after the deadline it is over')
+  third.answer(['inserted'])
+  t.strictSame(await other, ['inserted'])
+})

@@ -117,7 +117,10 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules) {
   const streamOf = (owner: string, attempt: number) => streamKey(...chain, '1', `${owner}${attempt}`)
 
   /** Opens a round under nonce 1, takes its stake and ends it. */
-  async function play(process: string, { mayDie = () => false }: { mayDie?: () => boolean } = {}): Promise<void> {
+  async function play(
+    process: string,
+    { mayDie = () => false }: { mayDie?: () => boolean } = {},
+  ): Promise<void> {
     const journal = journalOf(process)
     for (let attempt = 1; attempt <= 2; attempt++) {
       const stream = streamOf(process, attempt)

@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { BoundedMap } from '@pitboss/runtime/bounded-map'
+import type { Db } from 'mongodb'
+import t from 'tap'
+import {
+  append,
+  type Appended,
+  change,
+  type Journal,
+  type JournalDocument,
+  load,
+} from '../../src/journal/journal.ts'
+import { claimKey, entryId, streamKey } from '../../src/journal/journal-keys.ts'
+import { mongodbJournal } from '../../src/journal/mongodb-journal.ts'
+import { testStorage } from '../fixtures/test-storage.ts'
+
+type Fact = { raised: number } | 'opened' | 'withdrawn'
+type Kind = Appended<Fact>['kind']
+
+/** A process with a journal over the collection `journal`, and a clock that the test moves. */
+function createProcess(db: Db, instance: string) {
+  let number = 0
+  const time = { steadyMs: 0 }
+  const reads: string[] = []
+  const store = mongodbJournal<Fact>(db.collection<JournalDocument<Fact>>('journal'))
+  const journal: Journal<Fact> = {
+    store: {
+      ...store,
+      readEntries(stream) {
+        reads.push(stream)
+        return store.readEntries(stream)
+      },
+    },
+    memory: new BoundedMap(1000),
+    instance,
+    nextNumber: () => ++number,
+    newWrite: () => randomBytes(8).toString('hex'),
+    now: () => new Date(),
+    steadyMs: () => time.steadyMs,
+    pause: (ms) => pause(ms),
+  }
+  return { journal, reads, time }
+}
+
+const soon = () => performance.now() + 30_000
+const count = (kinds: readonly Kind[], kind: Kind) => kinds.filter((each) => each === kind).length
+
+await t.test('a journal on a real engine', async (t) => {
+  const { db } = await testStorage(t)
+
+  await t.test('of those who race for a number one has it, and each is told rightly', async (t) => {
+    const processes = ['a', 'b', 'c', 'd'].map((name) => createProcess(db, name))
+    const streams = Array.from({ length: 200 }, (_, index) => streamKey('race', String(index)))
+    const told = await Promise.all(
+      streams.map((stream) =>
+        Promise.all(
+          processes.map(({ journal }) => append(journal, stream, 0, { facts: ['opened'] }, soon())),
+        ),
+      ),
+    )
+    for (const [index, answers] of told.entries()) {
+      const kinds = answers.map(({ kind }) => kind)
+      const [entry] = (await load(createProcess(db, 'reader').journal, streams[index] ?? '')).entries
+      const winner = answers.findIndex(({ kind }) => kind === 'appended')
+      if (count(kinds, 'appended') !== 1 || count(kinds, 'taken') !== 3 || entry?.o !== 'abcd'[winner])
+        t.fail(`${streams[index]}: ${kinds.join(', ')}, stored ${entry?.o}`)
+    }
+  })
+
+  await t.test('who loses a claim is withdrawn, and leaves the claims of the other', async (t) => {
+    const processes = ['a', 'b'].map((name) => createProcess(db, name))
+    const nonce = claimKey('n', ['account', 'dice', 'player'], '1')
+    const answers = await Promise.all(
+      processes.map(({ journal }) =>
+        append(
+          journal,
+          streamKey('claim', journal.instance),
+          0,
+          {
+            facts: ['opened'],
+            claims: [{ key: nonce }, { key: claimKey('t', ['account'], `of ${journal.instance}`) }],
+            withdrawn: 'withdrawn',
+          },
+          soon(),
+        ),
+      ),
+    )
+    t.strictSame(answers.map(({ kind }) => kind).toSorted(), ['appended', 'claimed'])
+    const winner = answers.findIndex(({ kind }) => kind === 'appended')
+    const claims = await db
+      .collection<JournalDocument<Fact>>('journal')
+      .find({ _id: /^[nt]\// })
+      .toArray()
+    const won = streamKey('claim', 'ab'[winner] ?? '')
+    t.strictSame(
+      claims.map((claim) => 's' in claim && claim.s),
+      [won, won],
+    )
+    const lost = await load(createProcess(db, 'reader').journal, streamKey('claim', 'ab'[1 - winner] ?? ''))
+    t.strictSame(
+      lost.entries.flatMap(({ f }) => f),
+      ['opened', 'withdrawn'],
+    )
+  })
+
+  await t.test('changes of two processes at once are decided one after the other', async (t) => {
+    const processes = ['a', 'b'].map((name) => createProcess(db, name))
+    const stream = streamKey('sum')
+    const sum = (state: number, { f }: { f: readonly Fact[] }) =>
+      f.reduce((before, fact) => before + (typeof fact === 'object' ? fact.raised : 0), state)
+    const raise = ({ journal }: (typeof processes)[number]) =>
+      change(
+        journal,
+        stream,
+        {
+          none: 0,
+          evolve: sum,
+          decide: (state) => (state >= 10 ? null : { facts: [{ raised: 1 }] }),
+        },
+        soon(),
+      )
+    const all = await Promise.all(
+      processes.map(async (process) => {
+        const kinds: string[] = []
+        for (let turn = 0; turn < 8; turn++) kinds.push((await raise(process)).kind)
+        return kinds
+      }),
+    )
+    t.equal(all.flat().filter((kind) => kind === 'changed').length, 10)
+    const { entries, last } = await load(createProcess(db, 'reader').journal, stream)
+    t.equal(last, 10)
+    t.equal(entries.reduce(sum, 0), 10)
+    t.strictSame(
+      entries.map(({ _id }) => _id),
+      Array.from({ length: 10 }, (_, index) => entryId(stream, index + 1)),
+    )
+  })
+
+  await t.test('a stream is remembered for half a minute, and read again then', async (t) => {
+    const { journal, reads, time } = createProcess(db, 'a')
+    const other = createProcess(db, 'b')
+    const stream = streamKey('memory')
+    await append(journal, stream, 0, { facts: ['opened'] }, soon())
+    await append(other.journal, stream, 1, { facts: [{ raised: 1 }] }, soon())
+    t.equal((await load(journal, stream)).last, 1)
+    t.strictSame(reads, [], 'what it wrote itself it knows')
+    const answer = await append(journal, stream, 1, { facts: ['withdrawn'] }, soon())
+    t.equal(answer.kind, 'taken', 'the number judges, not the memory')
+    t.equal((await load(journal, stream)).last, 2)
+    t.equal((await load(journal, stream)).last, 2)
+    t.equal(reads.length, 1)
+    time.steadyMs += 30_000
+    await load(journal, stream)
+    t.equal(reads.length, 2)
+  })
+})
+
+t.test('keys keep the parts of a name apart, whatever they hold', async (t) => {
+  t.not(streamKey('a/b', 'c'), streamKey('a', 'b/c'))
+  t.match(streamKey('a', 'b'), /^[0-9a-f]{2}\/a\/b$/)
+  t.match(claimKey('t', ['a'], '../x'), /^t\/[0-9a-f]{2}\/a\/..%2Fx$/)
+  t.throws(() => entryId('s', 0), RangeError)
+  t.throws(() => entryId('s', 1_000_000), RangeError)
+})

@@ -1,4 +1,5 @@
 import { runAccess } from './access/run-access.ts'
+import { runAppend } from './append/run-append.ts'
 import { dashboardParts, runDashboard } from './dashboard/run-dashboard.ts'
 import { runEngines } from './engines/run-engines.ts'
 import { runFloor } from './floor/run-floor.ts'
@@ -92,6 +93,15 @@ export const benchmarks: readonly Benchmark[] = [
         base,
       }
       return runFloor(plan, cleanup, say)
+    },
+  },
+  {
+    name: 'append',
+    title: 'Entries of a journal, each with a claim, by one process',
+    about: 'Appends per second at 1, 8, 32 and 128 at once, and what the engine spends on each.',
+    run({ seconds }, cleanup, say) {
+      const { durationMs, warmUpMs } = planOf({ seconds, pairs: 1 })
+      return runAppend({ durationMs, warmUpMs }, cleanup, say)
     },
   },
   {

@@ -1,0 +1,166 @@
+import type { Collection } from 'mongodb'
+import { insertedFirst } from '../create-once.ts'
+
+/** One run of a process, from its start to its end. Operations read it; so names are whole. */
+export type InstanceDocument = {
+  /** The instance's id: the `o` of its entries. */
+  readonly _id: string
+  readonly startedAt: Date
+  readonly build: string
+  /** Raised every second; what others judge by is whether it moves. */
+  readonly beat: number
+  /** Until when it promises to beat again; for people, since clocks differ. */
+  readonly aliveUntil: Date
+  /** All duties of its entries up to this number are done. */
+  readonly done: number
+  /** Since when it counts as dead: it never beats again. */
+  readonly judgedAt: Date | null
+}
+
+/** What a process has seen of another one: its last beat, and since when it stands still. */
+type Sighting = { readonly beat: number; readonly sinceMs: number }
+
+export type Beat = {
+  /** The instance that goes on; another one than before when it was judged dead or had fallen silent. */
+  readonly instance: string
+  readonly isNew: boolean
+  /** Instances that are dead and not recovered yet, of which this process is to recover these. */
+  readonly toRecover: readonly Pick<InstanceDocument, '_id' | 'done'>[]
+  /** All that are alive, itself included. */
+  readonly alive: readonly string[]
+}
+
+/** How often an instance beats. Source: ours. */
+export const beatEveryMs = 1000
+const promisedMs = 4000
+/** Who stands still for so long is dead. */
+const deadAfterMs = 4000
+/** Who had a gap of his own waits before he judges others. */
+const gapMs = 2000
+const afterGapMs = 5000
+
+/**
+ * Who is alive among the processes of one service, by a document that each raises every second. Whether
+ * another one stands still is judged by the steady clock of who looks, so clocks that differ do no harm; and
+ * the judgement is one update that only a document which has not moved since lets through.
+ */
+export type Instances = {
+  /** The id under which this process writes now. */
+  current(): string
+  /**
+   * One update and one read. When it rejects, nothing was learnt; after 4 s without one that succeeds, the
+   * next one begins a new instance.
+   * @param done the number up to which the duties of this instance are done
+   */
+  beat(done: number): Promise<Beat>
+  /** Says that a dead instance has nothing left that is unfinished. */
+  recovered(instance: string): Promise<void>
+  /** A clean end: nothing of this instance is left to be done. */
+  leave(): Promise<void>
+}
+
+export function createInstances({
+  collection,
+  build,
+  newInstance,
+  shareOf,
+  now,
+  steadyMs,
+}: {
+  collection: Collection<InstanceDocument>
+  /** The commit or release that runs. */
+  build: string
+  /** An id that no other instance ever had. */
+  newInstance: () => string
+  /** Whether `self` is the one of `alive` that recovers `dead`. */
+  shareOf: (dead: string, alive: readonly string[], self: string) => boolean
+  now: () => Date
+  /** Milliseconds of a clock that never jumps. */
+  steadyMs: () => number
+}): Instances {
+  let id = newInstance()
+  let isStored = false
+  let beats = 0
+  let lastBeatMs = steadyMs()
+  let judgesFromMs = steadyMs() + deadAfterMs
+  const sightings = new Map<string, Sighting>()
+
+  async function begin(): Promise<void> {
+    const at = now()
+    const document = { startedAt: at, build, beat: 0, aliveUntil: promised(at), done: 0, judgedAt: null }
+    // A beginning whose answer was lost may stand already; nobody else has this id.
+    await insertedFirst(() => collection.insertOne({ _id: id, ...document }))
+    isStored = true
+  }
+
+  /** Raises the own document. False when it was judged dead meanwhile. */
+  async function raise(done: number): Promise<boolean> {
+    beats += 1
+    const { matchedCount } = await collection.updateOne(
+      { _id: id, judgedAt: null },
+      { $set: { beat: beats, aliveUntil: promised(now()), done } },
+    )
+    return matchedCount === 1
+  }
+
+  function beginAnew(): void {
+    id = newInstance()
+    isStored = false
+    beats = 0
+  }
+
+  /** Judges those whose document stands still; a document that has moved since is let be. */
+  async function judge(others: readonly InstanceDocument[]): Promise<readonly InstanceDocument[]> {
+    const atMs = steadyMs()
+    const still: InstanceDocument[] = []
+    for (const other of others) {
+      const seen = sightings.get(other._id)
+      if (seen?.beat !== other.beat) sightings.set(other._id, { beat: other.beat, sinceMs: atMs })
+      else if (atMs - seen.sinceMs >= deadAfterMs && atMs >= judgesFromMs) still.push(other)
+    }
+    for (const known of sightings.keys()) {
+      if (!others.some(({ _id }) => _id === known)) sightings.delete(known)
+    }
+    const judged = await Promise.all(
+      still.map(({ _id, beat }) =>
+        collection.updateOne({ _id, beat, judgedAt: null }, { $set: { judgedAt: now() } }),
+      ),
+    )
+    return still.filter((_, index) => judged[index]?.matchedCount === 1)
+  }
+
+  return {
+    current: () => id,
+    async beat(done) {
+      const sinceMs = steadyMs() - lastBeatMs
+      const fellSilent = isStored && sinceMs >= deadAfterMs
+      if (sinceMs >= gapMs) judgesFromMs = steadyMs() + afterGapMs
+      if (fellSilent) beginAnew()
+      const before = isStored
+      if (!before) await begin()
+      const isAlive = before ? await raise(done) : true
+      if (!isAlive) {
+        beginAnew()
+        await begin()
+      }
+      lastBeatMs = steadyMs()
+      const all = await collection.find({}).toArray()
+      const others = all.filter(({ _id, judgedAt }) => _id !== id && judgedAt === null)
+      const judged = await judge(others)
+      const alive = [id, ...others.filter((other) => !judged.includes(other)).map(({ _id }) => _id)]
+      const dead = [...all.filter(({ judgedAt }) => judgedAt !== null), ...judged]
+      const toRecover = dead.filter(({ _id }) => shareOf(_id, alive, id))
+      return { instance: id, isNew: fellSilent || !isAlive, toRecover, alive }
+    },
+    async recovered(instance) {
+      await collection.deleteOne({ _id: instance, judgedAt: { $ne: null } })
+    },
+    async leave() {
+      if (isStored) await collection.deleteOne({ _id: id, judgedAt: null })
+    },
+  }
+}
+
+function promised(at: Date): Date {
+  return new Date(at.getTime() + promisedMs)
+}

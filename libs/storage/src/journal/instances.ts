@@ -20,7 +20,7 @@ export type InstanceDocument = {
 /** What a process has seen of another one: its last beat, and since when it stands still. */
 type Sighting = { readonly beat: number; readonly sinceMs: number }
 
-export type Beat = {
+type Beat = {
   /** The instance that goes on; another one than before when it was judged dead or had fallen silent. */
   readonly instance: string
   readonly isNew: boolean
@@ -30,8 +30,6 @@ export type Beat = {
   readonly alive: readonly string[]
 }
 
-/** How often an instance beats. Source: ours. */
-export const beatEveryMs = 1000
 const promisedMs = 4000
 /** Who stands still for so long is dead. */
 const deadAfterMs = 4000
@@ -48,7 +46,7 @@ export type Instances = {
   /** The id under which this process writes now. */
   current(): string
   /**
-   * One update and one read. When it rejects, nothing was learnt; after 4 s without one that succeeds, the
+   * One update and one read, to be made every second. When it rejects, nothing was learnt; after 4 s without one that succeeds, the
    * next one begins a new instance.
    * @param done the number up to which the duties of this instance are done
    */

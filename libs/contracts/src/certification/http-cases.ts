@@ -25,12 +25,12 @@ const notes: Readonly<Record<Exclude<Oddity, 'unfinished'>, string>> = {
  */
 export function httpCases<Context extends Peer>(): readonly CertificationCase<Context>[] {
   return [
-    defineCase('http', 'http-answer', {
+    defineCase('shape', 'http-answer', {
       title: 'A request is answered over HTTP, in time and to the end',
       hint: 'Check the address, and that the server runs and lets us in.',
       run: async (peer) => void (await answerOf(peer)),
     }),
-    defineCase('http', 'http-end', {
+    defineCase('shape', 'http-end', {
       title: 'The body of an answer ends',
       hint: 'End the response (in Node response.end(), in PHP fastcgi_finish_request()) before you go on working: each answer holds one of your places for a second else.',
       endsAll:
@@ -55,7 +55,7 @@ function noted<Context extends Peer>(
   title: string,
   about: readonly Exclude<Oddity, 'unfinished'>[],
 ): CertificationCase<Context> {
-  return defineCase('http', id, {
+  return defineCase('shape', id, {
     title,
     hint: 'Check the address, and that the server runs and lets us in.',
     async run(peer) {

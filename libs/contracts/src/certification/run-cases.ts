@@ -1,6 +1,5 @@
 /** The groups of cases, and what it costs when one of a group fails. */
 const groups = {
-  http: 'What our client cannot read is no answer: calls are made again and stakes taken back, deliveries are sent again.',
   balance: 'Players see their balance from this answer, and a wrong one is shown as it is.',
   debit: 'A stake that is taken wrongly costs the player or you money in every round.',
   credit: 'A win that is paid wrongly is a complaint, and it is paid in every round.',

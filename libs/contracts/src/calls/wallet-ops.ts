@@ -102,7 +102,8 @@ export const opsHealMovements = defineCall('wallet.v1.ops.movements-heal', {
   budgetMs: 20_000,
 })
 /**
- * Stakes of which nobody can say what became of them, and that wait for operations. `next` is the `after` of the following page.
+ * Stakes of which nobody can say what became of them, and that wait for operations. `next` is the `after` of
+ * the following page.
  */
 export const opsStakesInDoubt = defineCall('wallet.v1.ops.stakes-in-doubt', {
   callers: ['ops'],

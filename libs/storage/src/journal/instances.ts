@@ -46,8 +46,8 @@ export type Instances = {
   /** The id under which this process writes now. */
   current(): string
   /**
-   * One update and one read, to be made every second. When it rejects, nothing was learnt; after 4 s without one that succeeds, the
-   * next one begins a new instance.
+   * One update and one read, to be made every second. When it rejects, nothing was learnt; after 4 s without one
+   * that succeeds, the next one begins a new instance.
    * @param done the number up to which the duties of this instance are done
    */
   beat(done: number): Promise<Beat>

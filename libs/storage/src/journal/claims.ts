@@ -1,0 +1,77 @@
+import type { Landed } from './group-commit.ts'
+import type { Claim, ClaimDocument, Journal, JournalDocument, JournalStore } from './journal.ts'
+
+/** How long a claim is inserted again whose write has no entry: that entry may be on its way. */
+const claimAgainMs = 1000
+const claimEveryMs = 100
+/** A claim whose write has no entry is left over after this. */
+const claimLeftOverMs = 60_000
+
+export function claimDocument(
+  { key, fields }: Claim,
+  written: Pick<ClaimDocument, 'w' | 's' | 'at'>,
+): ClaimDocument {
+  return { ...fields, _id: key, ...written }
+}
+
+/** Of the documents that were there already, those which another write made; by id. */
+export async function othersAmong<Fact>(
+  store: JournalStore<Fact>,
+  documents: readonly JournalDocument<Fact>[],
+  landed: readonly Landed[],
+): Promise<ReadonlyMap<string, JournalDocument<Fact> | null>> {
+  const present = documents.filter((_, index) => landed[index] === 'present')
+  if (present.length === 0) return new Map()
+  const standing = new Map((await store.read(present.map(({ _id }) => _id))).map((each) => [each._id, each]))
+  return new Map(
+    present
+      .filter(({ _id, w }) => standing.get(_id)?.w !== w)
+      .map(({ _id }) => [_id, standing.get(_id) ?? null]),
+  )
+}
+
+/**
+ * Inserts claims until each is its own, or another's whose entry stands. One whose write has no entry may
+ * belong to a write that is on its way, so it is tried for a second; after a minute it is left over, and is
+ * removed.
+ * @returns the claim that is another's; null when all are its own
+ */
+export async function claimAgain<Fact>(
+  journal: Journal<Fact>,
+  claims: readonly ClaimDocument[],
+  untilMs: number,
+): Promise<ClaimDocument | null | 'unknown'> {
+  const { store } = journal
+  const giveUpMs = journal.steadyMs() + claimAgainMs
+  for (let open = claims; open.length > 0; ) {
+    const landed = await store.insert(open, untilMs)
+    if (landed === 'unknown') return 'unknown'
+    const others = await othersAmong(store, open, landed)
+    open = open.filter(({ _id }) => others.has(_id))
+    for (const other of others.values()) {
+      if (other === null || !isClaim(other)) continue
+      if (await hasEntry(store, other)) return other
+      if (journal.now().getTime() - other.at.getTime() > claimLeftOverMs)
+        await store.removeClaim(other._id, other.w)
+      else if (journal.steadyMs() >= giveUpMs) return other
+    }
+    if (open.length > 0) await journal.pause(claimEveryMs)
+  }
+  return null
+}
+
+function isClaim<Fact>(document: JournalDocument<Fact>): document is ClaimDocument {
+  return 's' in document
+}
+
+/** Whether the write that made a claim has its entry in the stream that the claim names. */
+async function hasEntry<Fact>(store: JournalStore<Fact>, { s, w }: ClaimDocument): Promise<boolean> {
+  return (await store.readEntries(s)).some((entry) => entry.w === w)
+}
+
+export async function removeClaims<Fact>(
+  store: JournalStore<Fact>,
+  claims: readonly ClaimDocument[],
+): Promise<void> {
+  await Promise.all(claims.map(({ _id, w }) => store.removeClaim(_id, w)))
+}

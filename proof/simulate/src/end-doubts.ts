@@ -1,13 +1,12 @@
-import { readLoggedEvent, standingInEvents } from '@pitboss/contracts/logged-stake'
 import { toldWin } from '@pitboss/contracts/told-win'
 import { createApplyMessage } from '@pitboss/wallet-bridge/actions/apply-message'
 import { createHealMovements } from '@pitboss/wallet-bridge/actions/heal-movements'
 import { createResolveByPerson } from '@pitboss/wallet-bridge/actions/operate-movements'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
-import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movements'
 import { walletsOf } from './bridge-process.ts'
 import type { Machine } from './machine.ts'
 import { createRelay } from './model-stream.ts'
+import { bodiesAbout, standingIn } from './serve-event-log.ts'
 import { scope, type World } from './world.ts'
 
 /**
@@ -36,23 +35,15 @@ export async function endDoubts(machine: Machine, world: World): Promise<void> {
       status === 'PENDING' && inDoubt === true && reversal === null && call === null,
   )
   for (const stake of doubted) {
-    const standing = standingOf(stake)
+    const standing = standingIn(stream, { ...stake, since: stake.createdAt })
     if (standing === 'unknown') continue
     const isTaken = standing === 'taken'
     if (isTaken && stake.driver === 'game') {
-      const movements = bodiesOf(stake).flatMap((body) => toldWin(JSON.parse(body), stake.game) ?? [])
+      const movements = bodiesAbout(stream, stake).flatMap(
+        (body) => toldWin(JSON.parse(body), stake.game) ?? [],
+      )
       await heal({ order, scope, movements }, 'sim')
     }
     await resolve(stake, isTaken ? 'success' : 'failed', order, 'sim')
-  }
-
-  function bodiesOf({ roundId, transactionId }: MovementDocument): string[] {
-    const names = [roundId, `"${transactionId}"`]
-    return stream.events.flatMap(({ body }) => (names.some((name) => body.includes(name)) ? [body] : []))
-  }
-
-  function standingOf(stake: MovementDocument) {
-    const events = bodiesOf(stake).flatMap((body) => readLoggedEvent(body) ?? [])
-    return standingInEvents(events, { ...stake, since: stake.createdAt })
   }
 }

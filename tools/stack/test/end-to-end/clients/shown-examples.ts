@@ -1,3 +1,4 @@
+import { eventType } from '@pitboss/contracts/objects/event'
 import type { Test } from 'tap'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { z } from 'zod'
@@ -22,15 +23,7 @@ const eventPage = z.looseObject({
   data: z.array(z.looseObject({ type: z.string() })),
   next_cursor: z.string(),
 })
-const sentTypes = [
-  'game.session.created',
-  'round.started',
-  'round.completed',
-  'transaction.bet',
-  'transaction.win',
-  'transaction.failed',
-  'transaction.rollback',
-]
+const sentTypes = eventType.options
 
 /** What a text is, by how it looks; null where any text may stand. */
 const forms: readonly (readonly [string, RegExp])[] = [

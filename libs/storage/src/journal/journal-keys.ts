@@ -24,8 +24,26 @@ export function streamKey(...parts: readonly string[]): StreamKey {
  * @param own what is claimed there
  */
 export function claimKey(kind: string, owner: readonly string[], own: string): string {
+  return `${ownedBy(kind, owner)}${encodeURIComponent(own)}`
+}
+
+/** Two ids, both exclusive. */
+export type ClaimRange = { readonly above: string; readonly below: string }
+
+/** The range of all claims of a kind in one owner, or of those below `own`. */
+export function claimsOf(kind: string, owner: readonly string[], own: string | null = null): ClaimRange {
+  const first = ownedBy(kind, owner)
+  return { above: first, below: own === null ? `${first}${above}` : `${first}${encodeURIComponent(own)}` }
+}
+
+/** What was claimed, by the claim's `_id`. */
+export function claimedOwn(id: string): string {
+  return decodeURIComponent(id.slice(id.lastIndexOf('/') + 1))
+}
+
+function ownedBy(kind: string, owner: readonly string[]): string {
   const name = nameOf(owner)
-  return `${kind}/${firstByte(name)}/${name}/${encodeURIComponent(own)}`
+  return `${kind}/${firstByte(name)}/${name}/`
 }
 
 /** The `_id` of a stream's entry. @param number from 1 to 999,999 @throws RangeError outside */

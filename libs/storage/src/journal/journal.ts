@@ -4,7 +4,7 @@ import type { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { OutboxEntry } from '../outbox-entry.ts'
 import { claimAgain, claimDocument, othersAmong, removeClaims } from './claims.ts'
 import type { Landed } from './group-commit.ts'
-import { entryId, entryNumber, type StreamKey } from './journal-keys.ts'
+import { type ClaimRange, entryId, entryNumber, type StreamKey } from './journal-keys.ts'
 
 /** What happened, in one write: never changed, and kept as long as its stream. */
 export type Entry<Fact> = {
@@ -43,6 +43,8 @@ export type JournalStore<Fact> = {
   readEntries(stream: StreamKey): Promise<readonly Entry<Fact>[]>
   /** The documents with these ids that stand, as a majority has them. */
   read(ids: readonly string[]): Promise<readonly JournalDocument<Fact>[]>
+  /** Claims between two ids, both exclusive, the highest first, as a majority has them. */
+  readClaims(range: ClaimRange, max: number): Promise<readonly ClaimDocument[]>
   /** Removes a claim of the write `w`, and no other. */
   removeClaim(id: string, w: string): Promise<void>
 }

@@ -1,7 +1,7 @@
 import type { Collection } from 'mongodb'
 import { isOnlyDuplicates } from '../create-once.ts'
 import { createGroupCommit, type Landed } from './group-commit.ts'
-import type { Entry, JournalDocument, JournalStore } from './journal.ts'
+import type { ClaimDocument, Entry, JournalDocument, JournalStore } from './journal.ts'
 import { entriesOf } from './journal-keys.ts'
 
 /** What a document needs besides the bodies of its events, about. */
@@ -24,6 +24,11 @@ export function mongodbJournal<Fact>(collection: Collection<JournalDocument<Fact
       return found as Entry<Fact>[]
     },
     read: (ids) => collection.find({ _id: { $in: [...ids] } }).toArray() as Promise<JournalDocument<Fact>[]>,
+    async readClaims({ above, below }, max) {
+      const range = { _id: { $gt: above, $lt: below } }
+      const found = await collection.find(range, { sort: { _id: -1 }, limit: max }).toArray()
+      return found as ClaimDocument[]
+    },
     async removeClaim(id, w) {
       await collection.deleteOne({ _id: id, w })
     },

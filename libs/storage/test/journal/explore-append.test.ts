@@ -82,6 +82,7 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules) {
           stage.step(process, `reads ${ids.join(', ')}`, {
             read: () => ids.flatMap((id) => table.get(id) ?? []),
           }),
+        readClaims: () => Promise.reject(new Error('no process here asks for the last claims')),
         removeClaim: (id, w) =>
           stage.step(process, `removes ${id}`, {
             removed: () => void (table.get(id)?.w === w && table.delete(id)),

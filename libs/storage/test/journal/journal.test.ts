@@ -11,7 +11,7 @@ import {
   type JournalDocument,
   load,
 } from '../../src/journal/journal.ts'
-import { claimKey, entryId, streamKey } from '../../src/journal/journal-keys.ts'
+import { claimedOwn, claimKey, claimsOf, entryId, streamKey } from '../../src/journal/journal-keys.ts'
 import { mongodbJournal } from '../../src/journal/mongodb-journal.ts'
 import { testStorage } from '../fixtures/test-storage.ts'
 
@@ -135,6 +135,26 @@ await t.test('a journal on a real engine', async (t) => {
       entries.map(({ _id }) => _id),
       Array.from({ length: 10 }, (_, index) => entryId(stream, index + 1)),
     )
+  })
+
+  await t.test('the last claims of an owner are read by their keys, and no other claims', async (t) => {
+    const { journal } = createProcess(db, 'a')
+    const owner = ['operator', 'player/1']
+    const claims = ['1', '2', '9'].map((own) => ({ key: claimKey('n', owner, own) }))
+    const others = [claimKey('n', ['operator', 'player/2'], '3'), claimKey('t', owner, '4')]
+    const all = [...claims, ...others.map((key) => ({ key }))]
+    await append(
+      journal,
+      streamKey('claims'),
+      0,
+      { facts: ['opened'], claims: all, withdrawn: 'withdrawn' },
+      soon(),
+    )
+    const read = async (own: string | null, max: number) =>
+      (await journal.store.readClaims(claimsOf('n', owner, own), max)).map(({ _id }) => claimedOwn(_id))
+    t.same(await read(null, 9), ['9', '2', '1'])
+    t.same(await read(null, 1), ['9'])
+    t.same(await read('9', 9), ['2', '1'], 'below one of them')
   })
 
   await t.test('a stream is remembered for half a minute, and read again then', async (t) => {

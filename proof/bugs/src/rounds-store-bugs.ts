@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Scope } from '@pitboss/contracts/caller'
 import { newServerSeed } from '@pitboss/fairness/server-seed'
-import type { HoldLimits } from '@pitboss/rounds/actions/hold-limits'
+import type { Hooks } from '@pitboss/rounds/hooks'
 import type { CommitmentsStore } from '@pitboss/rounds/storage/commitments-store'
 import type { DeadId, DeadIdsStore } from '@pitboss/rounds/storage/dead-ids-store'
 import type { GrantsStore } from '@pitboss/rounds/storage/grants-store'
@@ -141,7 +141,7 @@ export function clockOffsetWith(offsetMs: () => number, has: HasBug): () => numb
 }
 
 /** Holds no stake to limits. */
-export function operatorLimitsWith(hold: HoldLimits, has: HasBug): HoldLimits {
+export function operatorLimitsWith(hold: Hooks['holdLimits'], has: HasBug): Hooks['holdLimits'] {
   return has('rounds.operator-stakes-unlimited') ? () => null : hold
 }
 

@@ -13,16 +13,18 @@ const pureLibs = ['errors', 'money', 'fairness', 'contracts']
 const browserLibs = ['errors', 'money', 'fairness', 'contracts']
 const rooms = ['calls', 'consumers', 'workers', 'actions', 'rules', 'records', 'storage', 'clients']
 const gatewayRooms = ['http', 'access', 'limits', 'routes', 'input', 'openapi', 'answers']
-const filesOfService = ['main.ts', 'config.ts', 'app.ts', 'metrics.ts']
+const filesOfService = ['main.ts', 'config.ts', 'app.ts', 'context.ts', 'hooks.ts', 'metrics.ts']
+/** What an action is given, and what wings add to it: types. */
+const contexts = ['context.ts', 'hooks.ts']
 
 /**
  * What a room of a service may import of its own service, besides itself. `types` vanish when the code runs.
  */
 const mayImport: Readonly<Record<string, { code: readonly string[]; types: readonly string[] }>> = {
-  calls: { code: ['actions', 'records'], types: [] },
-  consumers: { code: ['actions', 'records'], types: [] },
-  workers: { code: ['actions', 'records'], types: [] },
-  actions: { code: ['storage', 'clients', 'records', 'rules'], types: [] },
+  calls: { code: ['actions', 'records'], types: contexts },
+  consumers: { code: ['actions', 'records'], types: contexts },
+  workers: { code: ['actions', 'records'], types: contexts },
+  actions: { code: ['storage', 'clients', 'records', 'rules'], types: contexts },
   clients: { code: ['rules'], types: ['storage'] },
   records: { code: ['rules'], types: ['storage'] },
   storage: { code: ['rules'], types: [] },
@@ -84,9 +86,10 @@ t.test('the table finds a breach of each of its rows', (t) => {
   const breachesOf = (file: string, text: string) => roomBreaches(importsIn(file, text, packages)).length
   for (const [from, { code, types }] of Object.entries(mayImport)) {
     const file = `services/auth/src/${from}/some-file.ts`
-    for (const to of rooms) {
-      const value = `import {\n  one,\n  other,\n} from '../${to}/some.ts'`
-      const type = `import type { One } from '../${to}/some.ts'`
+    for (const to of [...rooms, ...contexts]) {
+      const path = to.endsWith('.ts') ? `../${to}` : `../${to}/some.ts`
+      const value = `import {\n  one,\n  other,\n} from '${path}'`
+      const type = `import type { One } from '${path}'`
       t.equal(breachesOf(file, value), code.includes(to) || from === to ? 0 : 1, `${from} imports ${to}`)
       t.equal(
         breachesOf(file, type),

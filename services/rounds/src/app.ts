@@ -31,7 +31,8 @@ import type { Registry } from 'prom-client'
 import { createAdmitPlay } from './actions/admit-play.ts'
 import { createActions } from './actions/create-actions.ts'
 import { createPlay } from './actions/create-play.ts'
-import { createReadLimits } from './actions/hold-limits.ts'
+import { createHoldLimits, createReadLimits } from './actions/hold-limits.ts'
+import { createHoldPace } from './actions/hold-pace.ts'
 import { createPlaceTransaction, type PlaceTransaction } from './actions/place-transaction.ts'
 import { createLateMovementHandler, createRecoverRound, createSweepRounds } from './actions/recover-round.ts'
 import { createSignStops } from './actions/sign-stops.ts'
@@ -40,6 +41,7 @@ import { allCalls } from './calls/all-calls.ts'
 import { hearLateness } from './clients/hear-lateness.ts'
 import { createWalletClient, type WalletClient } from './clients/wallet.ts'
 import type { RoundsConfig } from './config.ts'
+import type { RoundsContext } from './context.ts'
 import { consumeMovements } from './consumers/movements.ts'
 import {
   countRoundStates,
@@ -175,19 +177,28 @@ export async function startRounds({
     ...{ clock, newId, logger },
   })
   const counted = (store: RoundsStore) => (registry === undefined ? store : countRoundStates(store, registry))
-  const base = {
+  const [playerLimits, spends] = [createPlayerLimitsStore({ db }), createSpendsStore({ db })]
+  const reading = createReadLimits({ playerLimits, spends, sessions, clock, clockOffsetMs })
+  const context: RoundsContext = {
     rounds: rememberLast(counted(wrap.rounds?.(roundsStore) ?? roundsStore), clock),
     refusals: wrap.refusals?.(refusalsStore) ?? refusalsStore,
     grants: wrap.grants?.(grantsStore) ?? grantsStore,
     rules: wrap.rules ?? transition,
     commitments: wrap.commitments?.(commitmentsStore) ?? commitmentsStore,
+    deadIdsStore: wrap.deadIds?.(deadIdsStore) ?? deadIdsStore,
     keys: createKeysStore({ db }),
     games: createGamesStore({ db }),
     wallet: wrap.wallet?.(walletClient) ?? walletClient,
     cursors: createCursorCodec({ keyring }),
     scaleMs: createTimeScale(timeScale).scaleMs,
     newUuid: randomUUID,
-    ...{ sessions, reports, catalogue, audit, clock, newId, logger },
+    hooks: {
+      holdLimits: createHoldLimits({ reading, playerLimits }),
+      holdPace: createHoldPace({ paces: createPacesStore({ db }), clock, clockOffsetMs }),
+    },
+    noteConflict: createConflictNote(registry, logger),
+    noteRefusedSettlement: createRefusedSettlementNote(registry, logger),
+    ...{ bus, roundOutbox, sessionOutbox, sessions, catalogue, audit, clock, clockOffsetMs, newId, logger },
   }
   const returns = createReturnsStore({ db })
   const rewinds = createRewindStore({ db, clock, newId })
@@ -203,13 +214,11 @@ export async function startRounds({
     ...{ logger, nowMs },
   })
   if (registry !== undefined) {
-    registerMetrics(registry, { rounds: base.rounds, returns })
+    registerMetrics(registry, { rounds: context.rounds, returns })
     const collections = { rounds: roundsStore.collection, sessions: sessions.collection }
     createOutboxMetrics({ registry, collections, clock })
     createConsumerMetrics({ registry, watch, consumer: roundsMovements })
   }
-  const [playerLimits, spends] = [createPlayerLimitsStore({ db }), createSpendsStore({ db })]
-  const reading = createReadLimits({ playerLimits, spends, sessions, clock, clockOffsetMs })
   const admitPlay = createAdmitPlay({
     isStreamFull: fullness.isFull,
     isRecordingStopped,
@@ -218,21 +227,14 @@ export async function startRounds({
     random: Math.random,
     noteRefused: createYieldNote(registry),
   })
-  const { parts, ahead } = createPlay({
-    ...base,
-    ...{ roundOutbox, playerLimits, reading, clockOffsetMs, admitPlay },
-    paces: createPacesStore({ db }),
-    deadIdsStore: wrap.deadIds?.(deadIdsStore) ?? deadIdsStore,
-    noteConflict: createConflictNote(registry, logger),
-    noteRefusedSettlement: createRefusedSettlementNote(registry, logger),
-  })
+  const { parts, ahead } = createPlay({ ...context, admitPlay })
   const place = createPlaceTransaction(parts)
   const placeTransaction = wrap.placeTransaction?.(place, parts.wallet) ?? place
   const stopsStore = createStopsStore({ db })
   const actions = createActions({
     ...parts,
-    ...{ bus, stopsStore, playerLimits, spends, reading, roundOutbox, sessionOutbox },
-    grants: base.grants,
+    ...{ bus, stopsStore, playerLimits, spends, reading, reports },
+    grants: context.grants,
     receiptsStore: createReceiptsStore({ db, secretBox: createSecretBox(keyring, receiptPurpose) }),
     noteReceipt: createReceiptNote(registry, logger),
   })
@@ -240,7 +242,7 @@ export async function startRounds({
   const lease = createLease({
     ...{ db, name: 'reports', owner: newId('own'), ttlMs: reportLeaseMs, clock, clockAheadMs },
   })
-  const watchReturns = createWatchReturns({ ...base, returns, rule: returnsAlarm })
+  const watchReturns = createWatchReturns({ ...context, returns, rule: returnsAlarm })
   const projector = startReportProjector({
     applyFacts: reports.applyFacts,
     raise: watchReturns.raise,

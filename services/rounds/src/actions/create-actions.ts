@@ -1,9 +1,9 @@
 import { createAskApproval } from '@pitboss/bus/ask-approval'
 import type { Bus } from '@pitboss/bus/connect-bus'
-import type { Outbox } from '@pitboss/storage/outbox'
 import type { GrantsStore } from '../storage/grants-store.ts'
 import type { PlayerLimitsStore } from '../storage/player-limits-store.ts'
 import type { ReceiptsStore } from '../storage/receipts-store.ts'
+import type { ReportsStore } from '../storage/reports-store.ts'
 import type { SpendsStore } from '../storage/spends-store.ts'
 import type { StopsStore } from '../storage/stops-store.ts'
 import { createAnswerRealityCheck } from './answer-reality-check.ts'
@@ -27,7 +27,7 @@ import { createSessions } from './sessions.ts'
 import { createTellEndAgain } from './tell-end-again.ts'
 import { createVoidRound } from './void-round.ts'
 
-type Given = Parts & {
+type Given = Omit<Parts, 'grants'> & {
   players: PlayerAccess
   bus: Bus
   grants: GrantsStore
@@ -36,8 +36,7 @@ type Given = Parts & {
   spends: SpendsStore
   receiptsStore: ReceiptsStore
   reading: ReadLimits
-  roundOutbox: Outbox
-  sessionOutbox: Outbox
+  reports: ReportsStore
   noteReceipt: Parameters<typeof createReceipts>[0]['noteReceipt']
 }
 

@@ -1,14 +1,9 @@
-import type { Outbox } from '@pitboss/storage/outbox'
 import { createMailbox } from '@pitboss/runtime/mailbox'
-import type { transition } from '../rules/transition.ts'
-import type { DeadIdsStore } from '../storage/dead-ids-store.ts'
-import type { PacesStore } from '../storage/paces-store.ts'
-import type { PlayerLimitsStore } from '../storage/player-limits-store.ts'
+import type { RoundsContext } from '../context.ts'
+import type { AdmitPlay } from './admit-play.ts'
 import { type CommitAhead, createCommitAhead } from './commit-ahead.ts'
 import { createDeadIds } from './dead-ids.ts'
 import { createGameAccess } from './games.ts'
-import { createHoldLimits, type ReadLimits } from './hold-limits.ts'
-import { createHoldPace } from './hold-pace.ts'
 import { createJoinMovement } from './join-movement.ts'
 import { createOpenIntent } from './open-intent.ts'
 import type { Parts } from './parts.ts'
@@ -17,33 +12,11 @@ import { createPlayerAccess, type PlayerAccess } from './player.ts'
 import { createRoundActor } from './round-actor.ts'
 import { createSettleRound } from './settle-round.ts'
 
-type Made =
-  | 'access'
-  | 'actor'
-  | 'intents'
-  | 'deadIds'
-  | 'holdPace'
-  | 'holdLimits'
-  | 'placeStake'
-  | 'joinMovement'
-  | 'settleRound'
-  | 'voidStake'
-type Given = Omit<Parts, Made> & {
-  roundOutbox: Outbox
-  rules: typeof transition
-  paces: PacesStore
-  deadIdsStore: DeadIdsStore
-  playerLimits: PlayerLimitsStore
-  reading: ReadLimits
-  /** Milliseconds by which `clock` is ahead of the database's. */
-  clockOffsetMs: () => number
-}
-
 /**
  * Makes the parts that the actions of play, settlement and recovery share. `ahead` makes commitments behind
  * the answer of a request, until it is stopped.
  */
-export function createPlay(given: Given): {
+export function createPlay(given: RoundsContext & { admitPlay: AdmitPlay }): {
   parts: Parts & { players: PlayerAccess }
   ahead: CommitAhead
 } {
@@ -52,6 +25,7 @@ export function createPlay(given: Given): {
   const deadIds = createDeadIds({ ...given, deadIds: given.deadIdsStore })
   const acting = {
     ...given,
+    ...given.hooks,
     actor,
     deadIds,
     access: createGameAccess(given),
@@ -61,8 +35,6 @@ export function createPlay(given: Given): {
     ...acting,
     ...createSettleRound(acting),
     intents: createOpenIntent(acting),
-    holdPace: createHoldPace(given),
-    holdLimits: createHoldLimits(given),
     placeStake: createPlaceStake(acting),
     joinMovement: createJoinMovement(acting),
   }

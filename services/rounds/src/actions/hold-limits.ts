@@ -7,36 +7,15 @@ import { type Charge, exceededLimit, isOfStake, type LimitBook, settleCharges } 
 import { limitsAt, type PlayerLimit, periodAt, playedMs } from '../rules/player-limits.ts'
 import type { RoundState, Stake } from '../rules/round.ts'
 import type { PlayerLimitsStore, StoredLimits } from '../storage/player-limits-store.ts'
-import type { SessionDocument, SessionsStore } from '../storage/sessions-store.ts'
+import type { SessionsStore } from '../storage/sessions-store.ts'
 import type { SpendsStore } from '../storage/spends-store.ts'
 import type { Parts } from './parts.ts'
+import type { Hooks } from '../hooks.ts'
 
 const triesMax = 12
 /** A session that was open in a period began at most its longest life before. */
 const sessionMaxMs = 86_400_000
 const minuteMs = 60_000
-
-/** The limits of one player, as the request of a stake sees them. */
-export type PlayerHold = {
-  /**
-   * Refuses a stake before anything is stored for it.
-   * @param minor minor units; 0 for a free bet, which only a limit of time refuses
-   * @throws ServiceError BET_LIMIT_EXCEEDED naming the limit
-   */
-  assertLeft(minor: bigint): Promise<void>
-  /**
-   * Counts a stake whose intent is stored and which the wallet was not asked for. Whoever may ask the wallet
-   * has counted it before.
-   * @returns the refusal of a stake that must not be asked for; null for one that counts now
-   */
-  charge(round: RoundState, stake: Stake): Promise<ServiceError | null>
-}
-
-/** Answers null for a session of a player who never had limits: nothing is read or written then. */
-export type HoldLimits = (
-  scope: Scope,
-  session: Pick<SessionDocument, 'playerId' | 'currency' | 'limited'>,
-) => PlayerHold | null
 
 /** A player's limits with what counts towards them, as the rounds stand now. */
 export type LimitsNow = {
@@ -102,7 +81,7 @@ export function createHoldLimits({
 }: {
   reading: Pick<ReadLimits, 'read' | 'played'>
   playerLimits: Pick<PlayerLimitsStore, 'keep'>
-}): HoldLimits {
+}): Hooks['holdLimits'] {
   return function holdLimits(scope, { playerId, currency, limited }) {
     if (limited !== true) return null
     return { assertLeft, charge }

@@ -5,7 +5,7 @@ import type { Placed } from '../clients/wallet.ts'
 import { assertDone, resourceOf, stakeSpec, unknownOutcome } from '../rules/movement.ts'
 import type { Stake } from '../rules/round.ts'
 import { scopeOf, type StoredRound } from '../storage/round-document.ts'
-import type { PlayerHold } from './hold-limits.ts'
+import type { PlayerHold } from '../hooks.ts'
 import type { Parts } from './parts.ts'
 
 /** `taken-back`: the intent is gone again, its round with it if this was its first stake. */

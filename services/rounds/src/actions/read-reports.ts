@@ -7,6 +7,7 @@ import {
   reportRows,
   reportSegments,
 } from '../rules/report.ts'
+import type { ReportsStore } from '../storage/reports-store.ts'
 import type { Restatement } from '../storage/report-adjustments.ts'
 import type { Parts } from './parts.ts'
 import { readWindow, type WindowQuery } from './read-window.ts'
@@ -24,7 +25,7 @@ const catchUpPassesMax = 5
  * Creates the report of an account: sums of money that moved, by the UTC day on which a round ended.
  * Source: docs/contract.md, section 11, "Business".
  */
-export function createReadReport({ reports, clock }: Pick<Parts, 'reports' | 'clock'>) {
+export function createReadReport({ reports, clock }: Pick<Parts, 'clock'> & { reports: ReportsStore }) {
   const mailbox = createMailbox()
 
   /** Counts rounds that have just ended, a bounded number of batches: their player may have seen them end. */

@@ -1,0 +1,56 @@
+import type { ErrorCode } from '@pitboss/errors/catalogue'
+import type { Bus } from '@pitboss/bus/connect-bus'
+import type { Clock } from '@pitboss/runtime/clock'
+import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
+import type { CursorCodec } from '@pitboss/storage/cursor'
+import type { Outbox } from '@pitboss/storage/outbox'
+import type { Logger } from 'pino'
+import type { WalletClient } from './clients/wallet.ts'
+import type { Hooks } from './hooks.ts'
+import type { Catalogue } from './rules/catalogue.ts'
+import type { RoundState } from './rules/round.ts'
+import type { transition } from './rules/transition.ts'
+import type { CommitmentsStore } from './storage/commitments-store.ts'
+import type { DeadIdsStore } from './storage/dead-ids-store.ts'
+import type { GamesStore } from './storage/games-store.ts'
+import type { GrantsStore } from './storage/grants-store.ts'
+import type { KeysStore } from './storage/keys-store.ts'
+import type { RefusalsStore } from './storage/refusals-store.ts'
+import type { RoundsStore } from './storage/rounds-store.ts'
+import type { SessionsStore } from './storage/sessions-store.ts'
+
+/**
+ * What the actions of the service work with: stores, clients, rules, clock, ids and what wings add. It holds
+ * no action. A wing adds its own stores. Proofs put their own parts in the place of these.
+ */
+export type RoundsContext = {
+  readonly rounds: RoundsStore
+  readonly refusals: RefusalsStore
+  readonly commitments: CommitmentsStore
+  readonly deadIdsStore: DeadIdsStore
+  readonly sessions: Omit<SessionsStore, 'collection'>
+  readonly grants: GrantsStore
+  readonly games: GamesStore
+  readonly keys: KeysStore
+  readonly bus: Pick<Bus, 'call'>
+  readonly wallet: WalletClient
+  readonly catalogue: Catalogue
+  readonly rules: typeof transition
+  readonly hooks: Hooks
+  readonly cursors: CursorCodec
+  readonly audit: Pick<AuditOutbox, 'entry' | 'store'>
+  readonly roundOutbox: Pick<Outbox, 'relay' | 'again'>
+  readonly sessionOutbox: Pick<Outbox, 'relay'>
+  /** Counts a request whose id belongs to a round of the other driver. */
+  readonly noteConflict: (round: RoundState, transactionId: string) => void
+  /** Counts a movement that a round owes and that wallet-bridge refuses: a person has to end it. */
+  readonly noteRefusedSettlement: (round: RoundState, transactionId: string, code: ErrorCode) => void
+  readonly clock: Clock
+  /** Milliseconds by which `clock` is ahead of the database's. */
+  readonly clockOffsetMs: () => number
+  readonly newId: (prefix: string) => string
+  readonly newUuid: () => string
+  /** Shortens times of abandonment only. */
+  readonly scaleMs: (ms: number) => number
+  readonly logger: Logger
+}

@@ -1,0 +1,46 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import type { ServiceError } from '@pitboss/errors/service-error'
+import type { RoundState, Stake } from './rules/round.ts'
+import type { SessionDocument } from './storage/sessions-store.ts'
+
+/** The limits of one player, as the request of a stake sees them. */
+export type PlayerHold = {
+  /**
+   * Refuses a stake before anything is stored for it.
+   * @param minor minor units; 0 for a free bet, which only a limit of time refuses
+   * @throws ServiceError BET_LIMIT_EXCEEDED naming the limit
+   */
+  assertLeft(minor: bigint): Promise<void>
+  /**
+   * Counts a stake whose intent is stored and which the wallet was not asked for. A stake is counted before
+   * any process may ask the wallet for it.
+   * @returns the refusal of a stake that must not be asked for; null for one that counts now
+   */
+  charge(round: RoundState, stake: Stake): Promise<ServiceError | null>
+}
+
+/** The game starts of one player, as one request sees them. */
+export type Pace = {
+  /**
+   * Records the start of a round that was made at `madeAt`; false when it comes too early. Starting again
+   * under the same request is allowed.
+   */
+  start(madeAt: Date): Promise<boolean>
+  /** The refusal RATE_LIMITED of a start now; null when it may happen. */
+  early(): Promise<ServiceError | null>
+}
+
+/** The places of the core at which a wing acts. At most one wing has each. */
+export type Hooks = {
+  /** Answers null for a session of a player who never had limits: nothing is read or written then. */
+  holdLimits(
+    scope: Scope,
+    session: Pick<SessionDocument, 'playerId' | 'currency' | 'limited'>,
+  ): PlayerHold | null
+  /** Answers null for a session whose jurisdiction does not space game starts. */
+  holdPace(
+    scope: Scope,
+    session: Pick<SessionDocument, 'playerId' | 'jurisdiction'>,
+    startedBy: string,
+  ): Pace | null
+}

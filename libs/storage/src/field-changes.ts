@@ -1,3 +1,5 @@
+import { isSame } from './journal/change-document.ts'
+
 type Fields = Readonly<Record<string, unknown>>
 
 /** The parts of an update that write changes of fields; a part without fields is left out. */
@@ -34,25 +36,4 @@ function plain(name: string): string {
   if (name === '' || name.includes('.') || name.startsWith('$'))
     throw new RangeError(`a field must not be named "${name}"`)
   return name
-}
-
-/** Whether two values are the same to the database. */
-function isSame(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true
-  if (a instanceof Date && b instanceof Date) return Object.is(a.getTime(), b.getTime())
-  if (Array.isArray(a) && Array.isArray(b))
-    return a.length === b.length && a.every((one, index) => isSame(one, b[index]))
-  if (!isPlain(a) || !isPlain(b)) return false
-  const names = namesOf(a)
-  return names.length === namesOf(b).length && names.every((name) => isSame(a[name], b[name]))
-}
-
-function isPlain(value: unknown): value is Fields {
-  if (typeof value !== 'object' || value === null) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
-}
-
-function namesOf(fields: Fields): string[] {
-  return Object.keys(fields).filter((name) => fields[name] !== undefined)
 }

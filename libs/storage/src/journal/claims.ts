@@ -1,5 +1,6 @@
 import type { Landed } from './group-commit.ts'
-import type { Claim, ClaimDocument, Journal, JournalDocument, JournalStore } from './journal.ts'
+import type { Claim, ClaimDocument, Entry, Journal, JournalDocument, JournalStore } from './journal.ts'
+import { entryNumber, type StreamKey } from './journal-keys.ts'
 
 /** How long a claim is inserted again whose write has no entry: that entry may be on its way. */
 const claimAgainMs = 1000
@@ -7,11 +8,13 @@ const claimEveryMs = 100
 /** A claim whose write has no entry is left over after this. */
 const claimLeftOverMs = 60_000
 
-export function claimDocument(
+/** The document of a claim that an entry of the stream is written with. */
+export function claimDocument<Fact>(
   { key, fields }: Claim,
-  written: Pick<ClaimDocument, 'w' | 's' | 'at'>,
+  s: StreamKey,
+  { w, at }: Entry<Fact>,
 ): ClaimDocument {
-  return { ...fields, _id: key, ...written }
+  return { ...fields, _id: key, w, s, at }
 }
 
 /** Of the documents that were there already, those which another write made; by id. */
@@ -33,7 +36,7 @@ export async function othersAmong<Fact>(
 /**
  * Inserts claims until each is its own, or another's whose entry stands. One whose write has no entry may
  * belong to a write that is on its way, so it is tried for a second; after a minute it is left over, and is
- * removed.
+ * removed, as one whose entry was withdrawn is at once.
  * @returns the claim that is another's; null when all are its own
  */
 export async function claimAgain<Fact>(
@@ -50,9 +53,11 @@ export async function claimAgain<Fact>(
     open = open.filter(({ _id }) => others.has(_id))
     for (const other of others.values()) {
       if (other === null || !isClaim(other)) continue
-      if (await hasEntry(store, other)) return other
-      if (journal.now().getTime() - other.at.getTime() > claimLeftOverMs)
-        await store.removeClaim(other._id, other.w)
+      const entries = await store.readEntries(other.s)
+      const entry = entries.find(({ w }) => w === other.w)
+      if (entry !== undefined && !isWithdrawn(entry, entries)) return other
+      const isLeftOver = journal.now().getTime() - other.at.getTime() > claimLeftOverMs
+      if (entry !== undefined || isLeftOver) await store.removeClaim(other._id, other.w)
       else if (journal.steadyMs() >= giveUpMs) return other
     }
     if (open.length > 0) await journal.pause(claimEveryMs)
@@ -64,9 +69,10 @@ function isClaim<Fact>(document: JournalDocument<Fact>): document is ClaimDocume
   return 's' in document
 }
 
-/** Whether the write that made a claim has its entry in the stream that the claim names. */
-async function hasEntry<Fact>(store: JournalStore<Fact>, { s, w }: ClaimDocument): Promise<boolean> {
-  return (await store.readEntries(s)).some((entry) => entry.w === w)
+/** Whether a later entry of the stream withdraws this one. */
+export function isWithdrawn<Fact>(entry: Entry<Fact>, entries: readonly Entry<Fact>[]): boolean {
+  const number = entryNumber(entry._id)
+  return entries.some(({ wd }) => wd === number)
 }
 
 export async function removeClaims<Fact>(

@@ -13,9 +13,16 @@ export type InstanceDocument = {
   readonly aliveUntil: Date
   /** All duties of its entries up to this number are done. */
   readonly done: number
-  /** Since when it counts as dead: it never beats again. */
+  /** Its last running number. */
+  readonly last: number
+  /** When the oldest of its entries was made whose duties are not done; null when all are. */
+  readonly oldestAt: Date | null
+  /** Since when it counts as dead, or has ended: it never beats again. */
   readonly judgedAt: Date | null
 }
+
+/** How far an instance is with the duties of its entries. */
+export type Progress = Pick<InstanceDocument, 'done' | 'last' | 'oldestAt'>
 
 /** What a process has seen of another one: its last beat, and since when it stands still. */
 type Sighting = { readonly beat: number; readonly sinceMs: number }
@@ -43,18 +50,20 @@ const afterGapMs = 5000
  * the judgement is one update that only a document which has not moved since lets through.
  */
 export type Instances = {
-  /** The id under which this process writes now. */
-  current(): string
+  /** The id under which this process writes now; null while others may have judged it dead. */
+  current(): string | null
   /**
    * One update and one read, to be made every second. When it rejects, nothing was learnt; after 4 s without one
    * that succeeds, the next one begins a new instance.
-   * @param done the number up to which the duties of this instance are done
+   * @param progressOf of an instance; asked for this process's current one
    */
-  beat(done: number): Promise<Beat>
+  beat(progressOf: (instance: string) => Progress): Promise<Beat>
+  /** Those that are alive at this moment, read now. */
+  readAlive(): Promise<readonly string[]>
   /** Says that a dead instance has nothing left that is unfinished. */
   recovered(instance: string): Promise<void>
-  /** A clean end: nothing of this instance is left to be done. */
-  leave(): Promise<void>
+  /** A clean end: others take over at once what is left of this instance. */
+  leave(progress: Progress): Promise<void>
 }
 
 export function createInstances({
@@ -79,24 +88,26 @@ export function createInstances({
   let id = newInstance()
   let isStored = false
   let beats = 0
+  /** When the last beat that succeeded was sent. */
   let lastBeatMs = steadyMs()
   let judgesFromMs = steadyMs() + deadAfterMs
   const sightings = new Map<string, Sighting>()
 
   async function begin(): Promise<void> {
     const at = now()
-    const document = { startedAt: at, build, beat: 0, aliveUntil: promised(at), done: 0, judgedAt: null }
+    const progress = { done: 0, last: 0, oldestAt: null }
+    const document = { startedAt: at, build, beat: 0, aliveUntil: promised(at), ...progress, judgedAt: null }
     // A beginning whose answer was lost may stand already; nobody else has this id.
     await insertedFirst(() => collection.insertOne({ _id: id, ...document }))
     isStored = true
   }
 
   /** Raises the own document. False when it was judged dead meanwhile. */
-  async function raise(done: number): Promise<boolean> {
+  async function raise(progress: Progress): Promise<boolean> {
     beats += 1
     const { matchedCount } = await collection.updateOne(
       { _id: id, judgedAt: null },
-      { $set: { beat: beats, aliveUntil: promised(now()), done } },
+      { $set: { beat: beats, aliveUntil: promised(now()), ...progress } },
     )
     return matchedCount === 1
   }
@@ -128,20 +139,21 @@ export function createInstances({
   }
 
   return {
-    current: () => id,
-    async beat(done) {
-      const sinceMs = steadyMs() - lastBeatMs
-      const fellSilent = isStored && sinceMs >= deadAfterMs
-      if (sinceMs >= gapMs) judgesFromMs = steadyMs() + afterGapMs
+    current: () => (isStored && steadyMs() - lastBeatMs < deadAfterMs ? id : null),
+    async beat(progressOf) {
+      let sentMs = steadyMs()
+      const fellSilent = isStored && sentMs - lastBeatMs >= deadAfterMs
+      if (sentMs - lastBeatMs >= gapMs) judgesFromMs = sentMs + afterGapMs
       if (fellSilent) beginAnew()
       const before = isStored
       if (!before) await begin()
-      const isAlive = before ? await raise(done) : true
+      const isAlive = before ? await raise(progressOf(id)) : true
       if (!isAlive) {
         beginAnew()
+        sentMs = steadyMs()
         await begin()
       }
-      lastBeatMs = steadyMs()
+      lastBeatMs = sentMs
       const all = await collection.find({}).toArray()
       const others = all.filter(({ _id, judgedAt }) => _id !== id && judgedAt === null)
       const judged = await judge(others)
@@ -150,11 +162,17 @@ export function createInstances({
       const toRecover = dead.filter(({ _id }) => shareOf(_id, alive, id))
       return { instance: id, isNew: fellSilent || !isAlive, toRecover, alive }
     },
+    async readAlive() {
+      const alive = await collection.find({ judgedAt: null }, { projection: { _id: 1 } }).toArray()
+      return alive.map(({ _id }) => _id)
+    },
     async recovered(instance) {
       await collection.deleteOne({ _id: instance, judgedAt: { $ne: null } })
     },
-    async leave() {
-      if (isStored) await collection.deleteOne({ _id: id, judgedAt: null })
+    async leave(progress) {
+      if (!isStored) return
+      isStored = false
+      await collection.updateOne({ _id: id, judgedAt: null }, { $set: { ...progress, judgedAt: now() } })
     },
   }
 }

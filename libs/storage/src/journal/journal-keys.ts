@@ -58,6 +58,11 @@ export function entryNumber(id: string): number {
   return Number(id.slice(-numberDigits))
 }
 
+/** The stream that an entry's `_id` belongs to. */
+export function streamOf(id: string): StreamKey {
+  return id.slice(0, -numberDigits - 1)
+}
+
 /** A filter for all entries of a stream. */
 export function entriesOf(stream: StreamKey): { _id: { $gt: string; $lt: string } } {
   return { _id: { $gt: `${stream}/`, $lt: `${stream}/${above}` } }

@@ -2,7 +2,7 @@ import type { AuditEntry } from '@pitboss/contracts/audit'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { OutboxEntry } from '../outbox-entry.ts'
-import { claimAgain, claimDocument, othersAmong, removeClaims } from './claims.ts'
+import { claimAgain, claimDocument, isWithdrawn, othersAmong, removeClaims } from './claims.ts'
 import type { Landed } from './group-commit.ts'
 import { type ClaimRange, entryId, entryNumber, type StreamKey } from './journal-keys.ts'
 
@@ -21,6 +21,8 @@ export type Entry<Fact> = {
   readonly ev?: readonly OutboxEntry[]
   /** A person's order. */
   readonly au?: AuditEntry
+  /** The number of the entry that this one withdraws: claims of that entry's write are free again. */
+  readonly wd?: number
 }
 
 /** A claim that stands: whose insert came first has it. */
@@ -45,27 +47,44 @@ export type JournalStore<Fact> = {
   read(ids: readonly string[]): Promise<readonly JournalDocument<Fact>[]>
   /** Claims between two ids, both exclusive, the highest first, as a majority has them. */
   readClaims(range: ClaimRange, max: number): Promise<readonly ClaimDocument[]>
+  /** Entries of instance `o` whose running numbers are above `after`, in their order, at most `limit`. */
+  readWritten(
+    o: string,
+    page: { readonly after: number; readonly limit: number },
+  ): Promise<readonly Entry<Fact>[]>
   /** Removes a claim of the write `w`, and no other. */
   removeClaim(id: string, w: string): Promise<void>
 }
 
 /** A stream as it was last seen. */
 export type Loaded<Fact> = {
+  /** Without their events, which nothing folds. */
   readonly entries: readonly Entry<Fact>[]
   /** The number of the last entry; 0 for a stream that has none. */
   readonly last: number
-  /** Of the steady clock: of the read, or of the last acknowledged write. */
+  /** Of the steady clock: before the read or the write that this is known from. */
   readonly seenMs: number
 }
+
+/** An instance and its next running number. */
+export type Writer = { readonly o: string; readonly q: number }
+
+/** Whether an entry stands, another has its number, or neither is known yet. */
+export type Fate = 'stands' | 'taken' | 'unknown'
 
 export type Journal<Fact> = {
   readonly store: JournalStore<Fact>
   /** Streams that this process has read or written lately. */
   readonly memory: BoundedMap<StreamKey, Loaded<Fact>>
-  /** This process, from its start to its end. */
-  readonly instance: string
-  /** The next running number of this instance, from 1. */
-  readonly nextNumber: () => number
+  /**
+   * The instance under which this process writes, and its next number, from 1. While this process counts as
+   * dead it waits for the next instance, till `untilMs` at the latest: null then.
+   */
+  readonly nextWriter: (untilMs: number) => Promise<Writer | null>
+  /** The instance that this process is, as long as nobody can have judged it dead; null else. */
+  readonly instance: () => string | null
+  /** Takes note of an entry's fate, once for each number that `nextWriter` gave. */
+  settled(entry: Entry<Fact>, fate: Fate): void
   /** 8 random bytes in hex. */
   readonly newWrite: () => string
   readonly now: () => Date
@@ -76,11 +95,14 @@ export type Journal<Fact> = {
 
 export type Decided<Fact> = {
   readonly facts: readonly [Fact, ...Fact[]]
+  /** Not together with claims: an entry whose claims may be another's says nothing to the outside. */
   readonly events?: readonly OutboxEntry[]
   /** What the entry needs for itself; it is withdrawn when one of them is another's. */
   readonly claims?: readonly Claim[]
   /** The fact that withdraws it; needed with claims. */
   readonly withdrawn?: Fact
+  /** The entry that this one withdraws, and its claims, which become free. */
+  readonly withdraws?: { readonly entry: Entry<Fact>; readonly claims: readonly Claim[] }
   readonly audit?: AuditEntry
 }
 
@@ -90,7 +112,10 @@ export type Appended<Fact> =
   | { readonly kind: 'taken' }
   /** A claim is another's; the entry was withdrawn, its own claims are removed. */
   | { readonly kind: 'claimed'; readonly claim: ClaimDocument }
-  /** The deadline has passed; it may stand, or land later. */
+  /**
+   * It may stand, or land later: the deadline has passed, or this process may have been judged dead meanwhile.
+   * Do not act on it. What stands is taken over, by this process or by another one.
+   */
   | { readonly kind: 'unknown' }
 
 /** What was decided on an older view is not acted on. */
@@ -101,36 +126,76 @@ const triesMax = 12
  * Appends one entry after entry `after` of the stream, with the claims that it needs, in the process's next
  * insert. Nobody may act on the entry before this says `appended`: then it and all its claims are this write's.
  * @param untilMs of the steady clock
- * @throws what the store throws for a read
+ * @throws what the store throws for a read; the entry's fate is unknown then, too
  */
 export async function append<Fact>(
   journal: Journal<Fact>,
   stream: StreamKey,
   after: number,
-  { facts, events, claims = [], withdrawn, audit }: Decided<Fact>,
+  decided: Decided<Fact>,
+  untilMs: number,
+): Promise<Appended<Fact>> {
+  const { events = [], claims = [], withdrawn } = decided
+  if (claims.length > 0 && withdrawn === undefined)
+    throw new Error(`${stream} claims without a fact that withdraws`)
+  if (claims.length > 0 && events.length > 0) throw new Error(`${stream} claims in an entry with events`)
+  const startedMs = journal.steadyMs()
+  const writer = await journal.nextWriter(untilMs)
+  if (writer === null) return { kind: 'unknown' }
+  const entry = entryOf(journal, entryId(stream, after + 1), writer, decided)
+  let fate: Fate = 'unknown'
+  try {
+    const answer = await insertEntry(journal, stream, entry, decided, untilMs)
+    // The withdrawal of a lost claim is known by then: else the entry itself counts as unknown.
+    if (answer.kind === 'taken') fate = 'taken'
+    else if (answer.kind !== 'unknown') fate = 'stands'
+    if (answer.kind !== 'appended') return answer
+    // Who may have been judged dead does not act; who took the stream over does.
+    if (journal.instance() !== entry.o) return { kind: 'unknown' }
+    remember(journal, stream, entry, startedMs)
+    return answer
+  } finally {
+    journal.settled(entry, fate)
+  }
+}
+
+function entryOf<Fact>(
+  journal: Journal<Fact>,
+  _id: string,
+  { o, q }: Writer,
+  { facts, events = [], withdraws, audit }: Decided<Fact>,
+): Entry<Fact> {
+  return {
+    _id,
+    w: journal.newWrite(),
+    o,
+    q,
+    at: journal.now(),
+    f: facts,
+    ...(events.length === 0 ? {} : { ev: events }),
+    ...(audit === undefined ? {} : { au: audit }),
+    ...(withdraws === undefined ? {} : { wd: entryNumber(withdraws.entry._id) }),
+  }
+}
+
+async function insertEntry<Fact>(
+  journal: Journal<Fact>,
+  stream: StreamKey,
+  entry: Entry<Fact>,
+  { claims = [], withdrawn, withdraws }: Decided<Fact>,
   untilMs: number,
 ): Promise<Appended<Fact>> {
   const { store } = journal
-  const w = journal.newWrite()
-  const at = journal.now()
-  const entry: Entry<Fact> = {
-    _id: entryId(stream, after + 1),
-    w,
-    o: journal.instance,
-    q: journal.nextNumber(),
-    at,
-    f: facts,
-    ...(events === undefined ? {} : { ev: events }),
-    ...(audit === undefined ? {} : { au: audit }),
-  }
-  const claimed = claims.map((claim) => claimDocument(claim, { w, s: stream, at }))
+  const claimed = claims.map((claim) => claimDocument(claim, stream, entry))
   const landed = await store.insert([entry, ...claimed], untilMs)
   if (landed === 'unknown') return { kind: 'unknown' }
   const others = await othersAmong(store, [entry, ...claimed], landed)
-  const own = claimed.filter(({ _id }) => !others.has(_id))
   if (others.has(entry._id)) {
     journal.memory.delete(stream)
-    await removeClaims(store, own)
+    await removeClaims(
+      store,
+      claimed.filter(({ _id }) => !others.has(_id)),
+    )
     return { kind: 'taken' }
   }
   const lost = await claimAgain(
@@ -139,23 +204,26 @@ export async function append<Fact>(
     untilMs,
   )
   if (lost === 'unknown') return { kind: 'unknown' }
-  if (lost === null) {
-    remember(journal, stream, entry)
-    return { kind: 'appended', entry }
+  if (lost !== null && withdrawn !== undefined) {
+    const end = { facts: [withdrawn], withdraws: { entry, claims } } as const
+    const ended = await append(journal, stream, entryNumber(entry._id), end, untilMs)
+    // Somebody has adopted the stream: he withdraws it.
+    return ended.kind === 'unknown' ? ended : { kind: 'claimed', claim: lost }
   }
-  if (withdrawn === undefined) throw new Error(`${stream} claims without a fact that withdraws`)
-  const ended = await append(journal, stream, after + 1, { facts: [withdrawn] }, untilMs)
-  if (ended.kind !== 'appended') return ended
-  await removeClaims(store, claimed)
-  return { kind: 'claimed', claim: lost }
+  if (withdraws !== undefined)
+    await removeClaims(
+      store,
+      withdraws.claims.map((claim) => claimDocument(claim, stream, withdraws.entry)),
+    )
+  return { kind: 'appended', entry }
 }
 
 /**
  * Takes a stream over whose owner is dead: appends `adopted`, which fences what the owner may still have on the
- * wire, and only then inserts the claims of its first entry again, with that entry's own `w`. Each is then the
+ * wire, and only then inserts the claims of its entries again, with those entries' own `w`. Each is then the
  * stream's or another's for ever, so that what was on the wire decides nothing any more.
  * @param claimsOf the claims that an entry was written with
- * @returns `claimed` when one is another's: the stream has to be withdrawn by the caller's own next entry
+ * @returns `claimed` when one is another's: the caller's own next entry has to withdraw the entry that lost it
  */
 export async function adopt<Fact>(
   journal: Journal<Fact>,
@@ -163,13 +231,13 @@ export async function adopt<Fact>(
   { adopted, claimsOf }: { adopted: Fact; claimsOf: (entry: Entry<Fact>) => readonly Claim[] },
   untilMs: number,
 ): Promise<Appended<Fact>> {
-  const loaded = await load(journal, stream)
-  const [intent] = loaded.entries
-  if (intent === undefined) return { kind: 'taken' }
-  const appended = await append(journal, stream, loaded.last, { facts: [adopted] }, untilMs)
+  const { entries, last } = await load(journal, stream)
+  if (entries.length === 0) return { kind: 'taken' }
+  const appended = await append(journal, stream, last, { facts: [adopted] }, untilMs)
   if (appended.kind !== 'appended') return appended
-  const { w, at } = intent
-  const claims = claimsOf(intent).map((claim) => claimDocument(claim, { w, s: stream, at }))
+  const claims = entries
+    .filter((entry) => !isWithdrawn(entry, entries))
+    .flatMap((entry) => claimsOf(entry).map((claim) => claimDocument(claim, stream, entry)))
   const lost = await claimAgain(journal, claims, untilMs)
   if (lost === 'unknown') return { kind: 'unknown' }
   return lost === null ? appended : { kind: 'claimed', claim: lost }
@@ -181,9 +249,18 @@ export async function load<Fact>(journal: Journal<Fact>, stream: StreamKey): Pro
   if (known !== undefined && isFresh(journal, known)) return known
   const seenMs = journal.steadyMs()
   const entries = await journal.store.readEntries(stream)
-  const loaded = { entries, last: lastOf(entries), seenMs }
+  const loaded = { entries: entries.filter(hasFacts).map(withoutEvents), last: lastOf(entries), seenMs }
   journal.memory.set(stream, loaded)
   return loaded
+}
+
+/** False for an entry that only closes a number, so that a lost write can never have it. */
+function hasFacts<Fact>({ f }: Entry<Fact>): boolean {
+  return f.length > 0
+}
+
+function withoutEvents<Fact>({ ev: _, ...entry }: Entry<Fact>): Entry<Fact> {
+  return entry
 }
 
 export type Changed<State, Fact> =
@@ -233,13 +310,11 @@ export async function change<State, Fact>(
   })
 }
 
-function remember<Fact>(journal: Journal<Fact>, stream: StreamKey, entry: Entry<Fact>): void {
-  const known = journal.memory.get(stream)
+function remember<Fact>(journal: Journal<Fact>, stream: StreamKey, entry: Entry<Fact>, seenMs: number): void {
   const number = entryNumber(entry._id)
-  const before = known ?? { entries: [], last: 0 }
+  const before = journal.memory.get(stream) ?? { entries: [], last: 0 }
   if (before.last !== number - 1) return journal.memory.delete(stream)
-  const entries = [...before.entries, entry]
-  journal.memory.set(stream, { entries, last: number, seenMs: journal.steadyMs() })
+  journal.memory.set(stream, { entries: [...before.entries, withoutEvents(entry)], last: number, seenMs })
 }
 
 function isFresh<Fact>(journal: Journal<Fact>, { seenMs }: Loaded<Fact>): boolean {

@@ -1,15 +1,25 @@
 import type { Collection } from 'mongodb'
 import { isOnlyDuplicates } from '../create-once.ts'
+import type { IndexDeclaration } from '../ensure-indexes.ts'
 import { createGroupCommit, type Landed } from './group-commit.ts'
 import type { ClaimDocument, Entry, JournalDocument, JournalStore } from './journal.ts'
 import { entriesOf } from './journal-keys.ts'
 
-/** What a document needs besides the bodies of its events, about. */
+/** What a document needs besides long texts, about. */
 const bareBytes = 1024
 
-/** A journal's collection in MongoDB or the embedded engine, behind one group commit per process. */
-export function mongodbJournal<Fact>(collection: Collection<JournalDocument<Fact>>): JournalStore<Fact> {
+/** By it an instance's entries are read in order; declare it with the service's collections. */
+export const journalIndexes: readonly IndexDeclaration[] = [
+  { key: { o: 1, q: 1 }, name: 'instance', partialFilterExpression: { q: { $gt: 0 } } },
+]
+
+/** A journal's collection in MongoDB or the embedded engine, with one group commit per process. */
+export function mongodbJournal<Fact>(
+  collection: Collection<JournalDocument<Fact>>,
+  steadyMs: () => number = () => performance.now(),
+): JournalStore<Fact> {
   const group = createGroupCommit<JournalDocument<Fact>>({
+    steadyMs,
     insert: (documents) => insertUnordered(collection, documents),
     bytesOf: (document) =>
       'ev' in document && document.ev !== undefined
@@ -29,6 +39,11 @@ export function mongodbJournal<Fact>(collection: Collection<JournalDocument<Fact
       const found = await collection.find(range, { sort: { _id: -1 }, limit: max }).toArray()
       return found as ClaimDocument[]
     },
+    async readWritten(o, { after, limit }) {
+      const written = { o, q: { $gt: after } }
+      const found = await collection.find(written, { sort: { o: 1, q: 1 }, limit }).toArray()
+      return found as Entry<Fact>[]
+    },
     async removeClaim(id, w) {
       await collection.deleteOne({ _id: id, w })
     },
@@ -36,9 +51,9 @@ export function mongodbJournal<Fact>(collection: Collection<JournalDocument<Fact
 }
 
 /** @throws the driver's error when it is not known what of the insert stands. */
-async function insertUnordered<Fact>(
-  collection: Collection<JournalDocument<Fact>>,
-  documents: readonly JournalDocument<Fact>[],
+export async function insertUnordered<Document extends { readonly _id: string }>(
+  collection: Collection<Document>,
+  documents: readonly Document[],
 ): Promise<readonly Landed[]> {
   try {
     await collection.insertMany(documents as never, { ordered: false })

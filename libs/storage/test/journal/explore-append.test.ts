@@ -83,6 +83,7 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules) {
             read: () => ids.flatMap((id) => table.get(id) ?? []),
           }),
         readClaims: () => Promise.reject(new Error('no process here asks for the last claims')),
+        readWritten: async () => [],
         removeClaim: (id, w) =>
           stage.step(process, `removes ${id}`, {
             removed: () => void (table.get(id)?.w === w && table.delete(id)),
@@ -99,8 +100,9 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules) {
     return {
       store: storeOf(process),
       memory: new BoundedMap(100),
-      instance: process,
-      nextNumber: () => ++numbers,
+      nextWriter: async () => ({ o: process, q: ++numbers }),
+      instance: () => process,
+      settled: () => undefined,
       newWrite: () => `${process}${++writes}`,
       now: () => time,
       steadyMs: () => steadyMs,

@@ -4,6 +4,8 @@ import t from 'tap'
 import { createInstances, type InstanceDocument } from '../../src/journal/instances.ts'
 import { testStorage } from '../fixtures/test-storage.ts'
 
+const doneTo = (done: number) => () => ({ done, last: done, oldestAt: null })
+
 /** Replicas on one collection, each with a steady clock that stands still while the process does. */
 function fleetOn(db: Db) {
   const collection = db.collection<InstanceDocument>(`instances_${randomBytes(4).toString('hex')}`)
@@ -33,9 +35,9 @@ await t.test('instances on a real engine', async (t) => {
   await t.test('who stands still for four seconds is dead, and one of the others recovers it', async (t) => {
     const { collection, pass, start } = fleetOn(db)
     const [a, b, c] = [start('a'), start('b'), start('c')]
-    const beatAll = () => Promise.all([a, b].map((each) => each.beat(0)))
-    await c.beat(7)
-    await c.beat(7)
+    const beatAll = () => Promise.all([a, b].map((each) => each.beat(doneTo(0))))
+    await c.beat(doneTo(7))
+    await c.beat(doneTo(7))
     await beatAll()
     for (let second = 0; second < 3; second++) {
       pass(1000)
@@ -45,44 +47,44 @@ await t.test('instances on a real engine', async (t) => {
       }
     }
     pass(1000)
-    const [byA, byB] = [await a.beat(0), await b.beat(0)]
+    const [byA, byB] = [await a.beat(doneTo(0)), await b.beat(doneTo(0))]
     t.match(byA.toRecover, [{ _id: 'c1', done: 7 }], 'and what it had done is known')
     t.strictSame(byA.alive.toSorted(), ['a1', 'b1'])
     t.strictSame(byB.toRecover, [], 'it is the share of the first')
     pass(1000)
-    t.match((await a.beat(0)).toRecover, [{ _id: 'c1' }], 'until it is recovered')
+    t.match((await a.beat(doneTo(0))).toRecover, [{ _id: 'c1' }], 'until it is recovered')
     await a.recovered('c1')
-    t.strictSame((await a.beat(0)).toRecover, [])
+    t.strictSame((await a.beat(doneTo(0))).toRecover, [])
     t.strictSame((await collection.find().toArray()).map(({ _id }) => _id).toSorted(), ['a1', 'b1'])
   })
 
   await t.test('who was judged dead comes back as another, and its old name never beats again', async (t) => {
     const { collection, pass, start } = fleetOn(db)
     const [a, slow] = [start('a'), start('slow')]
-    await slow.beat(0)
-    await a.beat(0)
+    await slow.beat(doneTo(0))
+    await a.beat(doneTo(0))
     for (let second = 0; second < 4; second++) {
       pass(1000)
-      await a.beat(0)
+      await a.beat(doneTo(0))
     }
-    const back = await slow.beat(3)
+    const back = await slow.beat(doneTo(3))
     t.match(back, { instance: 'slow2', isNew: true })
     t.equal(slow.current(), 'slow2')
     t.strictSame(back.toRecover, [], 'a process that had a gap waits for others to recover')
     const old = await collection.findOne({ _id: 'slow1' })
     t.not(old?.judgedAt, null)
     t.equal(old?.done, 0, 'its late word is not taken')
-    t.notOk((await slow.beat(0)).isNew)
+    t.notOk((await slow.beat(doneTo(0))).isNew)
   })
 
   await t.test('a beat that comes just before the judgement stops it', async (t) => {
     const { pass, start, collection } = fleetOn(db)
     const [a, b] = [start('a'), start('b')]
-    await b.beat(0)
-    await a.beat(0)
+    await b.beat(doneTo(0))
+    await a.beat(doneTo(0))
     for (let second = 0; second < 3; second++) {
       pass(1000)
-      await a.beat(0)
+      await a.beat(doneTo(0))
     }
     pass(1000)
     // Between the read and the judgement of `a`.
@@ -99,7 +101,7 @@ await t.test('instances on a real engine', async (t) => {
         return cursor
       },
     })
-    const { toRecover, alive } = await a.beat(0)
+    const { toRecover, alive } = await a.beat(doneTo(0))
     t.strictSame(toRecover, [])
     t.strictSame(alive, ['a1', 'b1'])
   })
@@ -107,25 +109,42 @@ await t.test('instances on a real engine', async (t) => {
   await t.test('who had a gap itself does not judge others at once', async (t) => {
     const { pass, start } = fleetOn(db)
     const [a, b] = [start('a'), start('b')]
-    await b.beat(0)
-    await a.beat(0)
+    await b.beat(doneTo(0))
+    await a.beat(doneTo(0))
     pass(3900)
-    t.strictSame((await a.beat(0)).toRecover, [])
+    t.strictSame((await a.beat(doneTo(0))).toRecover, [])
     for (let second = 0; second < 5; second++) {
-      t.strictSame((await a.beat(0)).toRecover, [], `${second} s after the gap`)
+      t.strictSame((await a.beat(doneTo(0))).toRecover, [], `${second} s after the gap`)
       pass(1000)
     }
-    t.match((await a.beat(0)).toRecover, [{ _id: 'b1' }])
+    t.match((await a.beat(doneTo(0))).toRecover, [{ _id: 'b1' }])
   })
 
-  await t.test('a clean end leaves nothing to recover', async (t) => {
-    const { pass, start } = fleetOn(db)
+  await t.test('what a clean end leaves is taken over at once', async (t) => {
+    const { start } = fleetOn(db)
     const [a, b] = [start('a'), start('b')]
-    await b.beat(0)
-    await b.leave()
-    for (let second = 0; second < 8; second++) {
-      t.strictSame((await a.beat(0)).toRecover, [])
-      pass(1000)
-    }
+    await b.beat(doneTo(0))
+    await a.beat(doneTo(0))
+    t.equal(b.current(), 'b1')
+    await b.leave({ done: 3, last: 4, oldestAt: null })
+    t.equal(b.current(), null)
+    const { alive, toRecover } = await a.beat(doneTo(0))
+    t.strictSame(alive, ['a1'])
+    t.match(toRecover, [{ _id: 'b1', done: 3, last: 4 }])
+    await a.recovered('b1')
+    t.strictSame((await a.beat(doneTo(0))).toRecover, [])
+  })
+
+  await t.test('who has not beaten for four seconds does not write under its old name', async (t) => {
+    const { pass, start } = fleetOn(db)
+    const a = start('a')
+    t.equal(a.current(), null, 'nor before its first beat')
+    await a.beat(doneTo(0))
+    pass(3999)
+    t.equal(a.current(), 'a1')
+    pass(1)
+    t.equal(a.current(), null)
+    t.match(await a.beat(doneTo(0)), { instance: 'a2', isNew: true })
+    t.equal(a.current(), 'a2')
   })
 })

@@ -33,14 +33,15 @@ function createProcess(db: Db, instance: string) {
       },
     },
     memory: new BoundedMap(1000),
-    instance,
-    nextNumber: () => ++number,
+    nextWriter: async () => ({ o: instance, q: ++number }),
+    instance: () => instance,
+    settled: () => undefined,
     newWrite: () => randomBytes(8).toString('hex'),
     now: () => new Date(),
     steadyMs: () => time.steadyMs,
     pause: (ms) => pause(ms),
   }
-  return { journal, reads, time }
+  return { journal, instance, reads, time }
 }
 
 const soon = () => performance.now() + 30_000
@@ -72,14 +73,14 @@ await t.test('a journal on a real engine', async (t) => {
     const processes = ['a', 'b'].map((name) => createProcess(db, name))
     const nonce = claimKey('n', ['account', 'dice', 'player'], '1')
     const answers = await Promise.all(
-      processes.map(({ journal }) =>
+      processes.map(({ journal, instance }) =>
         append(
           journal,
-          streamKey('claim', journal.instance),
+          streamKey('claim', instance),
           0,
           {
             facts: ['opened'],
-            claims: [{ key: nonce }, { key: claimKey('t', ['account'], `of ${journal.instance}`) }],
+            claims: [{ key: nonce }, { key: claimKey('t', ['account'], `of ${instance}`) }],
             withdrawn: 'withdrawn',
           },
           soon(),

@@ -77,8 +77,9 @@ function createJournal(store: Journal<Fact>['store']): Journal<Fact> {
   return {
     store,
     memory: new BoundedMap(1000),
-    instance: 'bench',
-    nextNumber: () => ++number,
+    nextWriter: async () => ({ o: 'bench', q: ++number }),
+    instance: () => 'bench',
+    settled: () => undefined,
     newWrite: () => randomBytes(8).toString('hex'),
     now: () => new Date(),
     steadyMs: () => performance.now(),

@@ -1,0 +1,203 @@
+import { BoundedMap } from '@pitboss/runtime/bounded-map'
+import { mapBounded } from '@pitboss/runtime/map-bounded'
+import { startPoll } from '@pitboss/runtime/poll'
+import type { Logger } from 'pino'
+import type { Entry, Loaded } from './journal.ts'
+import { entryNumber, type StreamKey } from './journal-keys.ts'
+import type { EventSender } from './send-events.ts'
+
+/** A further duty of entries: idempotent, and repeated until it succeeds. */
+export type Duty<Fact> = {
+  readonly name: string
+  /** Gets entries of one instance in the order of their running numbers; calls go on where the last one ended. */
+  run(entries: readonly Entry<Fact>[]): Promise<void>
+}
+
+/** An entry that is not done: each of its parts has to be, once. */
+type Task<Fact> = {
+  readonly entry: Entry<Fact>
+  readonly stream: StreamKey
+  readonly number: number
+  readonly sinceMs: number
+  readonly finish: () => void
+  parts: number
+}
+
+export type Duties<Fact> = {
+  /** Lists, publishes and has recorded what the entry brings; `finish` is called once all of it is done. */
+  add(entry: Entry<Fact>, finish: () => void): void
+  /** Resolves when the stream's list document stands at `number` or later; writes it now. */
+  listed(stream: StreamKey, number: number): Promise<void>
+  /** Lists what waits, at once; a failure is logged. */
+  listAll(): Promise<void>
+  /** Entries that are not done. */
+  size(): number
+  /** Forgets all of them: another instance does them. */
+  forget(): void
+  start(): () => Promise<void>
+}
+
+const everyMs = 1000
+/** A stream that nobody was told of has its list document within 5 s. */
+const listedAfterMs = 3500
+const atOnce = 16
+const listedMax = 20_000
+const entriesPerRun = 500
+const listTriesMax = 3
+
+/**
+ * What follows an entry: its stream's list document, then its events, then that webhooks has recorded them;
+ * beside these the further duties. Nothing of it is stored: after a crash it is done again, by ids and numbers
+ * that let it count once.
+ */
+export function createDuties<Fact>({
+  read,
+  list,
+  sender,
+  further,
+  mayCount,
+  steadyMs,
+  logger,
+}: {
+  /** @param fromMemory false reads past the memory */
+  read: (stream: StreamKey, fromMemory: boolean) => Promise<Loaded<Fact>>
+  list: (stream: StreamKey, entries: readonly Entry<Fact>[]) => Promise<void>
+  sender: EventSender<Fact>
+  further: readonly Duty<Fact>[]
+  /** Whether all entries of the instance below this one are known. */
+  mayCount: (entry: Entry<Fact>) => boolean
+  steadyMs: () => number
+  logger: Logger
+}): Duties<Fact> {
+  let unlisted = new Map<StreamKey, Task<Fact>[]>()
+  let uncounted = new Map<string, Task<Fact>[]>()
+  let size = 0
+  let generation = 0
+  const listings = new Map<StreamKey, Promise<number>>()
+  const listedTo = new BoundedMap<StreamKey, number>(listedMax)
+
+  /** Shares a listing that is under way; what it came too early for is listed after it. */
+  function listOnce(stream: StreamKey, fromMemory: boolean): Promise<number> {
+    const underWay = listings.get(stream)
+    if (underWay !== undefined) return underWay
+    const listing = listStream(stream, fromMemory).finally(() => listings.delete(stream))
+    listings.set(stream, listing)
+    return listing
+  }
+
+  /** Lists a stream at once whose events wait for it; a failure is repeated by the poll, which logs it. */
+  function listNow(stream: StreamKey): void {
+    const waits = () => unlisted.get(stream)?.some(({ entry }) => entry.ev !== undefined) === true
+    listOnce(stream, true).then(
+      () => waits() && listNow(stream),
+      () => undefined,
+    )
+  }
+
+  async function listStream(stream: StreamKey, fromMemory: boolean): Promise<number> {
+    const { entries, last } = await read(stream, fromMemory)
+    if (entries.length > 0) await list(stream, entries)
+    listedTo.set(stream, last)
+    const tasks = unlisted.get(stream) ?? []
+    const left = tasks.filter(({ number }) => number > last)
+    if (left.length === 0) unlisted.delete(stream)
+    else unlisted.set(stream, left)
+    for (const task of tasks.filter(({ number }) => number <= last)) publish(task)
+    return last
+  }
+
+  function publish(task: Task<Fact>): void {
+    const { entry, stream } = task
+    if (entry.ev === undefined) pass(task)
+    else sender.send({ stream, entry, recorded: () => pass(task) })
+  }
+
+  function pass(task: Task<Fact>): void {
+    task.parts -= 1
+    if (task.parts > 0) return
+    size -= 1
+    task.finish()
+  }
+
+  /** Lists the streams that wait for it: those with events, and those that are some seconds old. */
+  async function listWaiting(afterMs: number): Promise<void> {
+    const untilMs = steadyMs() - afterMs
+    const isDue = (tasks: readonly Task<Fact>[]) =>
+      tasks.some(({ entry, sinceMs }) => entry.ev !== undefined || sinceMs <= untilMs)
+    const due = [...unlisted].filter(([, tasks]) => isDue(tasks)).map(([stream]) => stream)
+    await mapBounded(due, atOnce, async (stream) => {
+      await listOnce(stream, true).catch((err: unknown) =>
+        logger.warn({ err, stream }, 'journal.list-failed'),
+      )
+    })
+  }
+
+  /** Runs the further duties, each instance's entries in their order and no further than what is known. */
+  async function count(): Promise<void> {
+    const own = generation
+    for (const [o, tasks] of uncounted) {
+      const inOrder = tasks.sort((a, b) => a.entry.q - b.entry.q)
+      const end = inOrder.findIndex(({ entry }) => !mayCount(entry))
+      const some = inOrder.slice(0, Math.min(entriesPerRun, end === -1 ? inOrder.length : end))
+      if (some.length === 0) continue
+      const entries = some.map(({ entry }) => entry)
+      for (const duty of further) await duty.run(entries)
+      if (own !== generation) return
+      const done = new Set(some)
+      const left = (uncounted.get(o) ?? []).filter((task) => !done.has(task))
+      if (left.length === 0) uncounted.delete(o)
+      else uncounted.set(o, left)
+      for (const task of some) pass(task)
+    }
+  }
+
+  const counting = { wake: () => {} }
+
+  return {
+    add(entry, finish) {
+      const stream = entry._id.slice(0, entry._id.lastIndexOf('/'))
+      const number = entryNumber(entry._id)
+      const parts = further.length === 0 ? 1 : 2
+      const task = { entry, stream, number, sinceMs: steadyMs(), finish, parts }
+      size += 1
+      if (parts > 1) pushTo(uncounted, entry.o, task)
+      if ((listedTo.get(stream) ?? 0) >= number) publish(task)
+      else pushTo(unlisted, stream, task)
+      if (entry.ev !== undefined) listNow(stream)
+      if (entry.au !== undefined) counting.wake()
+    },
+    async listed(stream, number) {
+      for (let tries = 0; tries < listTriesMax; tries++) {
+        if ((listedTo.get(stream) ?? 0) >= number) return
+        await listOnce(stream, tries === 0)
+      }
+      if ((listedTo.get(stream) ?? 0) < number) throw new Error(`${stream} has no entry ${number} to list`)
+    },
+    listAll: () => listWaiting(0),
+    size: () => size,
+    forget() {
+      generation += 1
+      unlisted = new Map()
+      uncounted = new Map()
+      size = 0
+      sender.forget()
+    },
+    start() {
+      const stopSender = sender.start()
+      const work = () => listWaiting(listedAfterMs)
+      const lists = startPoll({ event: 'journal.list-failed', everyMs, work, logger })
+      const counts = startPoll({ event: 'journal.duty-failed', everyMs, work: count, logger })
+      counting.wake = () => counts.wake()
+      return async () => {
+        await Promise.all([lists.stop(), counts.stop()])
+        await stopSender()
+      }
+    },
+  }
+}
+
+function pushTo<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [value])
+  else list.push(value)
+}

@@ -1,0 +1,51 @@
+import type { Clock } from '@pitboss/runtime/clock'
+import { Gauge, type Registry } from 'prom-client'
+import type { InstanceDocument } from './instances.ts'
+
+/** The part of the collection of instances that is read. */
+type Instances = { find(filter: object): { toArray(): Promise<InstanceDocument[]> } }
+
+/**
+ * Creates `pitboss_journal_not_done` and `pitboss_journal_oldest_seconds` from the documents of all instances,
+ * so that they are the same in every replica, and `pitboss_journal_unowned_total` of this one.
+ */
+export function createJournalMetrics({
+  registry,
+  instances,
+  unownedTotal,
+  clock,
+}: {
+  registry: Registry
+  instances: Instances
+  unownedTotal: () => number
+  clock: Clock
+}): void {
+  new Gauge({
+    name: 'pitboss_journal_not_done',
+    help: 'Numbers of entries above those whose duties are all done: listed, published, recorded, counted',
+    registers: [registry],
+    async collect() {
+      const all = await instances.find({}).toArray()
+      this.set(all.reduce((sum, { done, last }) => sum + Math.max(0, last - done), 0))
+    },
+  })
+  new Gauge({
+    name: 'pitboss_journal_oldest_seconds',
+    help: 'Age of the oldest entry whose duties are not done; 0 when there is none',
+    registers: [registry],
+    async collect() {
+      const ages = (await instances.find({}).toArray()).map(({ oldestAt }) =>
+        oldestAt === null ? 0 : clock.now().getTime() - oldestAt.getTime(),
+      )
+      this.set(Math.max(0, ...ages) / 1000)
+    },
+  })
+  new Gauge({
+    name: 'pitboss_journal_unowned_total',
+    help: 'Unfinished streams without a living owner that only the watch of every minute has found',
+    registers: [registry],
+    collect() {
+      this.set(unownedTotal())
+    },
+  })
+}

@@ -1,0 +1,70 @@
+import { ServiceError } from '@pitboss/errors/service-error'
+import { BoundedMap } from '@pitboss/runtime/bounded-map'
+import type { Collection, Filter } from 'mongodb'
+import { createGroupCommit } from './group-commit.ts'
+import { insertUnordered } from './mongodb-journal.ts'
+
+/** What lists show of a stream: written from its entries, never loaded as state. */
+export type ListDocument = {
+  readonly _id: string
+  /** The number of the last entry that it shows; absent, as 0, in documents older than the journal. */
+  readonly n?: number
+}
+
+export type ListDocuments<Doc extends ListDocument> = {
+  /**
+   * Resolves when the collection has this document or one with a greater `n`. Documents that are new go out
+   * together, in the process's next insert.
+   * @throws ServiceError SERVICE_UNAVAILABLE when the database does not answer within 10 s
+   */
+  write(document: Doc & { readonly n: number }): Promise<void>
+}
+
+const answeredWithinMs = 10_000
+const knownMax = 20_000
+/** Of a list document, about. */
+const documentBytes = 2048
+
+/**
+ * Writes list documents into their collection: inserted once, replaced by a greater `n` only.
+ * @param shardKey the fields beside `_id` that address a document of the collection
+ */
+export function createListDocuments<Doc extends ListDocument>(
+  collection: Collection<Doc>,
+  { shardKey = [] }: { shardKey?: readonly (keyof Doc & string)[] } = {},
+): ListDocuments<Doc> {
+  const group = createGroupCommit<Doc>({
+    insert: (documents) => insertUnordered(collection, documents),
+    bytesOf: () => documentBytes,
+  })
+  /** The `n` at which a document stands at least. */
+  const known = new BoundedMap<string, number>(knownMax)
+
+  async function replace(document: Doc & { readonly n: number }): Promise<void> {
+    const { _id, n } = document
+    // `$lt` passes over documents without the field.
+    const isOlder = { $or: [{ n: { $lt: n } }, { n: { $exists: false } }] }
+    const key = Object.fromEntries(shardKey.map((field) => [field, document[field]]))
+    const { _id: _, ...fields } = document
+    // The driver's types cannot see through a generic document.
+    await collection.replaceOne({ _id, ...key, ...isOlder } as unknown as Filter<Doc>, fields as never)
+  }
+
+  return {
+    async write(document) {
+      const { _id, n } = document
+      const standsAt = known.get(_id)
+      if (standsAt !== undefined && standsAt >= n) return
+      if (standsAt !== undefined) await replace(document)
+      else {
+        const landed = await group.insert([document], performance.now() + answeredWithinMs)
+        if (landed === 'unknown') {
+          const cause = new Error(`the list document ${_id} was not written in time`)
+          throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })
+        }
+        if (landed[0] === 'present') await replace(document)
+      }
+      known.set(_id, Math.max(n, known.get(_id) ?? 0))
+    },
+  }
+}

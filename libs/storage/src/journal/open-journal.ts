@@ -1,0 +1,318 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { BoundedMap } from '@pitboss/runtime/bounded-map'
+import type { Clock } from '@pitboss/runtime/clock'
+import { type Poll, startPoll } from '@pitboss/runtime/poll'
+import type { Db } from 'mongodb'
+import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
+import type { EventPublisher, EventsPosition } from '../sent-events.ts'
+import { createDuties, type Duty } from './duties.ts'
+import { createInstances, type InstanceDocument, type Instances } from './instances.ts'
+import { type Entry, type Journal, type JournalDocument, type JournalStore, load } from './journal.ts'
+import type { StreamKey } from './journal-keys.ts'
+import { mongodbJournal } from './mongodb-journal.ts'
+import { createJournalMetrics } from './journal-metrics.ts'
+import { createOwnEntries, type OwnEntries } from './own-entries.ts'
+import { createRecovery } from './recover.ts'
+import { createEventSender } from './send-events.ts'
+
+/*
+ * How a service keeps its journal:
+ *
+ *   const running = await openJournal({ db, bus, position, list, isFinished, takeOver, unfinished, … })
+ *   await running.start()                                // once the service can take streams over
+ *   const changed = await change(running.journal, stream, rules, running.journal.steadyMs() + budgetMs)
+ *   await running.listed(stream, number)                 // before the answer
+ *
+ * - A stream's work belongs to the instance that wrote its last entry, as long as that is alive. The service
+ *   has it in memory and acts by appending; another one leaves it alone, also the one that had it before.
+ * - Nobody acts on an entry before its append is answered `appended`. `unknown` is no answer to act on: what
+ *   stands of it comes back by `takeOver`, here or in another process.
+ * - Who goes on with what another instance has begun, such as a call past its `until`, adopts the stream first.
+ * - An entry with claims has no events. Entries come back from memory without their events.
+ * - List documents are written by `list` alone, before the events of their entries leave, within 5 s else.
+ */
+
+/** What a service gives to its journal. */
+export type JournalOptions<Fact> = {
+  readonly bus: EventPublisher
+  /** `eventsPosition` of the bus. */
+  readonly position: (withFirst: boolean) => Promise<EventsPosition>
+  readonly clock: Clock
+  readonly logger: Logger
+  /** The commit or release that runs. */
+  readonly build: string
+  readonly newId: (prefix: string) => string
+  /**
+   * Writes the stream's list documents so that they show all of `entries`, which come without events; see
+   * `createListDocuments`. A document shows as `o` the writer of the last entry that it shows.
+   */
+  readonly list: (stream: StreamKey, entries: readonly Entry<Fact>[]) => Promise<void>
+  /** Whether the stream has nothing left to do. */
+  readonly isFinished: (entries: readonly Entry<Fact>[]) => boolean
+  /**
+   * Takes over an unfinished stream whose last writer is dead: appends `adopted` by `adopt`, then puts the work
+   * into the service's memory. Somebody else may be first, or it may have been taken over already: then there
+   * is nothing to do. When it rejects, it is called again some seconds later.
+   */
+  readonly takeOver: (stream: StreamKey) => Promise<void>
+  /** At most `limit` streams whose list documents are unfinished and show an `o` that is not among `alive`. */
+  readonly unfinished?: (limit: number, alive: readonly string[]) => Promise<readonly StreamKey[]>
+  /**
+   * Drops all unfinished work from the service's memory: others may have judged this process dead, and it goes
+   * on as another instance. What is still unfinished comes back by `takeOver`, here or elsewhere.
+   */
+  readonly forgetWork?: () => void
+  /** Further duties of entries; an entry is done when they are, too. */
+  readonly duties?: readonly Duty<Fact>[]
+}
+
+/** A service's journal at work. */
+export type RunningJournal<Fact> = {
+  /** For `append`, `load`, `change` and `adopt`. */
+  readonly journal: Journal<Fact>
+  /**
+   * Begins duties and take-overs; call it when the service can take streams over, before it is ready. Resolves
+   * when what is known to be unowned has been taken over once.
+   */
+  start(): Promise<void>
+  /**
+   * Resolves when the stream's list document stands at `number` or later; writes it now. To be awaited before
+   * an answer that names what the entry shows.
+   */
+  listed(stream: StreamKey, number: number): Promise<void>
+  /** Instances that are alive, by the last beat. */
+  alive(): readonly string[]
+  /** Streams without a living owner that only the watch of every minute has found: 0 unless something is wrong. */
+  unownedTotal(): number
+  /** A clean end, after the last append: others take over at once. */
+  stop(): Promise<void>
+}
+
+const beatEveryMs = 1000
+const watchEveryMs = 60_000
+const refillEveryMs = 250
+/** Streams, and entries that are not done, in the memory of one process. */
+const memoryMax = 20_000
+const waitMs = 20
+const jumpMs = 1000
+/** What is not done by then at a clean end is left to others. */
+const drainMaxMs = 3000
+
+/**
+ * Opens a service's journal in collection `name`, with its instances in `<name>_instances`. Declare
+ * `journalIndexes` with the former.
+ * @throws what the database throws for the first beat
+ */
+export async function openJournal<Fact>({
+  db,
+  name = 'journal',
+  registry,
+  ...options
+}: JournalOptions<Fact> & { db: Db; name?: string; registry?: Registry }): Promise<RunningJournal<Fact>> {
+  const { build, newId, clock } = options
+  const steadyMs = createSteadyClock()
+  const collection = db.collection<InstanceDocument>(`${name}_instances`)
+  const instances = createInstances({
+    collection,
+    build,
+    newInstance: () => newId('ins'),
+    shareOf,
+    now: () => clock.now(),
+    steadyMs,
+  })
+  const store = mongodbJournal<Fact>(db.collection<JournalDocument<Fact>>(name), steadyMs)
+  const running = await runJournal({ ...options, store, instances, steadyMs })
+  if (registry !== undefined)
+    createJournalMetrics({ registry, instances: collection, unownedTotal: running.unownedTotal, clock })
+  return running
+}
+
+/** Runs a journal over any store. */
+async function runJournal<Fact>({
+  store,
+  instances,
+  steadyMs,
+  clock,
+  logger,
+  forgetWork = () => undefined,
+  ...options
+}: JournalOptions<Fact> & {
+  store: JournalStore<Fact>
+  instances: Instances
+  steadyMs: () => number
+}): Promise<RunningJournal<Fact>> {
+  const now = () => clock.now()
+  const newWrite = () => randomBytes(8).toString('hex')
+  const stopping = new AbortController()
+  const pause = (ms: number) =>
+    delay(ms, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined)
+  let own: OwnEntries<Fact> | null = null
+  let alive: readonly string[] = []
+  let unowned = 0
+  let isStarted = false
+
+  const instance = () => (own !== null && own.o === instances.current() ? own.o : null)
+  const journal: Journal<Fact> = {
+    store,
+    memory: new BoundedMap(memoryMax),
+    async nextWriter(untilMs) {
+      for (;;) {
+        if (own !== null && instance() !== null) return { o: own.o, q: own.next() }
+        if (steadyMs() >= untilMs || stopping.signal.aborted) return null
+        await delay(waitMs)
+      }
+    },
+    instance,
+    settled(entry, fate) {
+      if (entry.o === own?.o) own.settled(entry, fate)
+    },
+    newWrite,
+    now,
+    steadyMs,
+    pause: (ms) => delay(ms),
+  }
+
+  async function read(stream: StreamKey, fromMemory: boolean) {
+    if (!fromMemory) journal.memory.delete(stream)
+    return load(journal, stream)
+  }
+
+  const duties = createDuties<Fact>({
+    read,
+    list: options.list,
+    sender: createEventSender({ bus: options.bus, position: options.position, logger }),
+    further: options.duties ?? [],
+    // Of an instance that is dead all are known that will ever be.
+    mayCount: (entry) => entry.o !== own?.o || own.knowsBelow(entry),
+    steadyMs,
+    logger,
+  })
+  const recovery = createRecovery<Fact>({
+    ...{ store, instances, duties, read, pause, logger, sizeMax: memoryMax },
+    isFinished: options.isFinished,
+    takeOver: options.takeOver,
+    unfinished: options.unfinished ?? (async () => []),
+  })
+
+  /** Begins a new instance: what the one before had to do is for those who recover it. */
+  function begin(o: string): void {
+    recovery.abort()
+    duties.forget()
+    journal.memory.clear()
+    if (own !== null) forgetWork()
+    own = createOwnEntries({ o, store, duties, capacity: memoryMax, newWrite, now, steadyMs })
+  }
+
+  async function beatOnce(): Promise<void> {
+    const beaten = await instances.beat((o) =>
+      own?.o === o ? own.progress() : { done: 0, last: 0, oldestAt: null },
+    )
+    if (beaten.instance !== own?.o) {
+      if (own !== null) logger.warn({ before: own.o, instance: beaten.instance }, 'journal.instance-changed')
+      begin(beaten.instance)
+    }
+    alive = beaten.alive
+    if (isStarted) for (const dead of beaten.toRecover) recovery.begin(dead)
+  }
+
+  let beating: Promise<unknown> = Promise.resolve()
+  /** One beat at a time. */
+  function beat(): Promise<void> {
+    const next = beating.then(beatOnce)
+    beating = next.catch(() => undefined)
+    return next
+  }
+
+  /** Looks for what has no owner though nobody has died: must find nothing. */
+  async function watch(): Promise<void> {
+    if (own === null) return
+    const { o } = own
+    await recovery.takeOver(await own.closeLost(), (writer) => writer === o)
+    const [first] = alive.toSorted()
+    if (first !== o) return
+    const taken = await recovery.takeUnowned()
+    if (taken === 0) return
+    unowned += taken
+    logger.error({ streams: taken }, 'journal.unowned')
+  }
+
+  await beat()
+  const polls: Poll[] = [
+    startPoll({
+      event: 'journal.beat-failed',
+      everyMs: beatEveryMs,
+      work: beat,
+      ...{ logger, level: 'warn' },
+    }),
+  ]
+  let stopDuties = async (): Promise<void> => undefined
+
+  return {
+    journal,
+    async start() {
+      stopDuties = duties.start()
+      isStarted = true
+      const refill = async () => own?.refill()
+      polls.push(startPoll({ event: 'journal.refill-failed', everyMs: refillEveryMs, work: refill, logger }))
+      await beat()
+      await recovery.begun()
+      await recovery.takeUnowned()
+      await pause(0)
+      polls.push(startWatch(watch, logger))
+    },
+    listed: (stream, number) => duties.listed(stream, number),
+    alive: () => alive,
+    unownedTotal: () => unowned,
+    async stop() {
+      const untilMs = steadyMs() + drainMaxMs
+      await duties.listAll()
+      while (isStarted && duties.size() > 0 && steadyMs() < untilMs) await delay(waitMs)
+      stopping.abort()
+      recovery.abort()
+      await Promise.all(polls.map((poll) => poll.stop()))
+      await stopDuties()
+      if (own !== null) await instances.leave(own.progress())
+    },
+  }
+}
+
+/** The first run comes after a minute. */
+function startWatch(watch: () => Promise<void>, logger: Logger): Poll {
+  let isFirst = true
+  return startPoll({
+    event: 'journal.watch-failed',
+    everyMs: watchEveryMs,
+    async work() {
+      if (!isFirst) await watch()
+      isFirst = false
+    },
+    logger,
+  })
+}
+
+/** Whether `self` has the highest hash of `alive` with `dead`. */
+function shareOf(dead: string, alive: readonly string[], self: string): boolean {
+  const hash = (id: string) => createHash('sha256').update(`${dead}/${id}`).digest('hex')
+  return alive.every((id) => id === self || hash(id) < hash(self))
+}
+
+/**
+ * A steady clock in milliseconds that also passes while the machine sleeps, which the monotonic clock may pass
+ * over: where the wall clock has gone on a second more, that counts.
+ */
+export function createSteadyClock(
+  monotonicMs: () => number = () => performance.now(),
+  wallMs: () => number = () => Date.now(),
+): () => number {
+  let sleptMs = 0
+  let apartMs = wallMs() - monotonicMs()
+  return () => {
+    const monotonic = monotonicMs()
+    const apart = wallMs() - monotonic
+    if (apart - apartMs > jumpMs) sleptMs += apart - apartMs
+    if (Math.abs(apart - apartMs) > jumpMs) apartMs = apart
+    return monotonic + sleptMs
+  }
+}

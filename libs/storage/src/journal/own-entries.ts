@@ -1,0 +1,147 @@
+import type { Duties } from './duties.ts'
+import type { Progress } from './instances.ts'
+import type { Entry, Fate, JournalDocument, JournalStore } from './journal.ts'
+import { streamOf, type StreamKey } from './journal-keys.ts'
+
+export type OwnEntries<Fact> = {
+  readonly o: string
+  /** The next running number. */
+  next(): number
+  settled(entry: Entry<Fact>, fate: Fate): void
+  /** Whether the fate of all entries below this one is known. */
+  knowsBelow(entry: Entry<Fact>): boolean
+  progress(): Progress
+  /** Takes entries into memory that had no place there. */
+  refill(): Promise<void>
+  /** Looks for entries of unknown fate, and closes the numbers of those that do not stand. @returns their streams */
+  closeLost(): Promise<readonly StreamKey[]>
+}
+
+/** An entry of unknown fate. */
+type Lost = { readonly id: string; readonly w: string; readonly sinceMs: number }
+
+/** The appender goes on for half a minute after it has answered that it does not know. */
+const lookedForAfterMs = 60_000
+const closedWithinMs = 10_000
+const pageSize = 1000
+const closedAtOnce = 100
+
+/**
+ * The entries that one instance writes, by running number: which are done, which stand, and which may land
+ * yet. A number counts as done when its entry's duties are, or when it can never stand.
+ * @param capacity entries in memory that are not done; further ones are read again when there is room
+ */
+export function createOwnEntries<Fact>({
+  o,
+  store,
+  duties,
+  capacity,
+  newWrite,
+  now,
+  steadyMs,
+}: {
+  o: string
+  store: JournalStore<Fact>
+  duties: Pick<Duties<Fact>, 'add'>
+  capacity: number
+  newWrite: () => string
+  now: () => Date
+  steadyMs: () => number
+}): OwnEntries<Fact> {
+  let last = 0
+  /** Numbers whose fate is not known, in order; null while their append is under way. */
+  const open = new Map<number, Lost | null>()
+  const undone = new Map<number, Date>()
+  /** Entries from this number on are not in memory. */
+  let unreadFrom: number | null = null
+  let isRefilling = false
+
+  function next(): number {
+    last += 1
+    open.set(last, null)
+    return last
+  }
+
+  function settled(entry: Entry<Fact>, fate: Fate): void {
+    const { _id: id, w, q } = entry
+    if (fate === 'unknown') return void open.set(q, { id, w, sinceMs: steadyMs() })
+    open.delete(q)
+    // An entry that only closes a number brings no duties.
+    if (fate === 'taken' || entry.f.length === 0) return
+    if (unreadFrom === null && undone.size >= capacity) unreadFrom = last + 1
+    if (unreadFrom === null || q < unreadFrom || isRefilling) take(entry)
+  }
+
+  function take(entry: Entry<Fact>): void {
+    if (undone.has(entry.q)) return
+    undone.set(entry.q, entry.at)
+    duties.add(entry, () => undone.delete(entry.q))
+  }
+
+  /** Takes a number, so that nothing else can ever land under it. */
+  function blankEntry(_id: string): Entry<Fact> {
+    return { _id, w: newWrite(), o, q: next(), at: now(), f: [] }
+  }
+
+  return {
+    o,
+    next,
+    settled,
+    knowsBelow: ({ q }) => {
+      const [first = Number.POSITIVE_INFINITY] = open.keys()
+      return q < first
+    },
+    progress() {
+      const [firstOpen = Number.POSITIVE_INFINITY] = open.keys()
+      let oldest = Math.min(firstOpen, unreadFrom ?? Number.POSITIVE_INFINITY)
+      let oldestAt: Date | null = null
+      for (const [q, at] of undone) {
+        oldest = Math.min(oldest, q)
+        if (oldestAt === null || at < oldestAt) oldestAt = at
+      }
+      return { done: Math.min(last, oldest - 1), last, oldestAt }
+    },
+    async refill() {
+      if (unreadFrom === null || undone.size > capacity / 2) return
+      const lastBefore = last
+      isRefilling = true
+      try {
+        const page = await store.readWritten(o, { after: unreadFrom - 1, limit: pageSize })
+        for (const entry of page) {
+          if (!open.has(entry.q) && entry.f.length > 0) take(entry)
+        }
+        if (page.length < pageSize) unreadFrom = undone.size < capacity ? null : lastBefore + 1
+        else unreadFrom = (page.at(-1)?.q ?? unreadFrom) + 1
+      } finally {
+        isRefilling = false
+      }
+    },
+    async closeLost() {
+      const untilMs = steadyMs() - lookedForAfterMs
+      const lost = [...open]
+        .flatMap(([q, each]) => (each !== null && each.sinceMs <= untilMs ? [{ q, ...each }] : []))
+        .slice(0, closedAtOnce)
+      if (lost.length === 0) return []
+      const blanks = lost.map(({ id }) => blankEntry(id))
+      const landed = await store.insert(blanks, steadyMs() + closedWithinMs)
+      // Whether they stand or not, they bring no duties.
+      for (const blank of blanks) settled(blank, 'taken')
+      if (landed === 'unknown') return []
+      const present = await store.read(
+        lost.filter((_, index) => landed[index] === 'present').map(({ id }) => id),
+      )
+      const standing = new Map(present.map((each) => [each._id, each]))
+      for (const [index, { q, id, w }] of lost.entries()) {
+        const other = standing.get(id)
+        if (other === undefined && landed[index] === 'present') continue
+        open.delete(q)
+        if (other !== undefined && isEntry(other) && other.w === w) take(other)
+      }
+      return [...new Set(lost.map(({ id }) => streamOf(id)))]
+    },
+  }
+}
+
+function isEntry<Fact>(document: JournalDocument<Fact>): document is Entry<Fact> {
+  return 'f' in document
+}

@@ -1,0 +1,185 @@
+import { mapBounded } from '@pitboss/runtime/map-bounded'
+import type { Logger } from 'pino'
+import type { Duties } from './duties.ts'
+import type { InstanceDocument, Instances } from './instances.ts'
+import type { Entry, JournalStore, Loaded } from './journal.ts'
+import { streamOf, type StreamKey } from './journal-keys.ts'
+
+export type Recovery = {
+  /** Begins to recover a dead instance, unless that is under way. */
+  begin(dead: Pick<InstanceDocument, '_id' | 'done'>): void
+  /** Resolves when the entries of those that are being recovered have been read once. */
+  begun(): Promise<void>
+  /** Takes these streams over where they are unfinished and `isDead` is true of their last writer. */
+  takeOver(streams: readonly StreamKey[], isDead: (o: string) => boolean): Promise<void>
+  /** Takes over what list documents show as unfinished and nobody alive has. @returns how many streams */
+  takeUnowned(): Promise<number>
+  /** Ends all recoveries; the next beat begins them again. */
+  abort(): void
+}
+
+const pageSize = 500
+const unownedPerRead = 200
+const atOnce = 16
+const retryMs = 5000
+const waitMs = 250
+/** What a dead instance had on the wire lands by then. */
+const secondScanMs = 60_000
+
+/**
+ * Takes over what dead instances have left: unfinished streams first, each by its service, then the duties of
+ * all their entries above `done`. Whatever it does twice, or another process does as well, is decided by the
+ * entries' numbers and counts once.
+ */
+export function createRecovery<Fact>({
+  store,
+  instances,
+  duties,
+  read,
+  isFinished,
+  takeOver,
+  unfinished,
+  sizeMax,
+  pause,
+  logger,
+}: {
+  store: JournalStore<Fact>
+  instances: Pick<Instances, 'readAlive' | 'recovered'>
+  duties: Duties<Fact>
+  /** @param fromMemory false reads past the memory */
+  read: (stream: StreamKey, fromMemory: boolean) => Promise<Loaded<Fact>>
+  isFinished: (entries: readonly Entry<Fact>[]) => boolean
+  takeOver: (stream: StreamKey) => Promise<void>
+  unfinished: (limit: number, alive: readonly string[]) => Promise<readonly StreamKey[]>
+  /** Entries in memory that are not done; while there are more, no further ones are read. */
+  sizeMax: number
+  pause: (ms: number) => Promise<void>
+  logger: Logger
+}): Recovery {
+  let underWay = new Map<string, Promise<void>>()
+  let generation = 0
+
+  /** Takes a stream over if it is unfinished and its last writer is dead. */
+  async function takeOne(stream: StreamKey, isDead: (o: string) => boolean): Promise<boolean> {
+    const { entries } = await read(stream, false)
+    const last = entries.at(-1)
+    if (last === undefined || isFinished(entries) || !isDead(last.o)) return false
+    await takeOver(stream)
+    return true
+  }
+
+  /** As `takeOne`, of many streams. @returns those that failed, each of which is logged */
+  async function takeMany(
+    streams: readonly StreamKey[],
+    isDead: (o: string) => boolean,
+  ): Promise<ReadonlySet<StreamKey>> {
+    const failed = new Set<StreamKey>()
+    await mapBounded(streams, atOnce, async (stream) => {
+      try {
+        await takeOne(stream, isDead)
+      } catch (err) {
+        failed.add(stream)
+        logger.error({ err, stream }, 'journal.take-over-failed')
+      }
+    })
+    return failed
+  }
+
+  async function recover(
+    { _id: o, done }: Pick<InstanceDocument, '_id' | 'done'>,
+    begun: () => void,
+    isOver: () => boolean,
+  ): Promise<void> {
+    const seen = new Set<number>()
+    let left = 0
+
+    /** Reads all entries above `done`. @returns how many streams could not be taken over */
+    async function scan(): Promise<number> {
+      let failures = 0
+      for (let after = done; !isOver(); ) {
+        const page = await store.readWritten(o, { after, limit: pageSize })
+        const fresh = page.filter(({ q, f }) => !seen.has(q) && f.length > 0)
+        const streams = [...new Set(fresh.map(({ _id }) => streamOf(_id)))]
+        const failed = await takeMany(streams, (writer) => writer === o)
+        failures += failed.size
+        if (isOver()) break
+        for (const entry of fresh) {
+          if (failed.has(streamOf(entry._id))) continue
+          seen.add(entry.q)
+          left += 1
+          duties.add(entry, () => (left -= 1))
+        }
+        if (page.length < pageSize) break
+        after = page.at(-1)?.q ?? after
+        while (duties.size() >= sizeMax && !isOver()) await pause(waitMs)
+      }
+      return failures
+    }
+
+    async function scanUntilDone(): Promise<void> {
+      for (;;) {
+        const failures = await scan().catch((err: unknown) => {
+          logger.warn({ err, instance: o }, 'journal.recovery-failed')
+          return 1
+        })
+        begun()
+        if (isOver() || failures === 0) break
+        await pause(retryMs)
+      }
+      while (left > 0 && !isOver()) await pause(waitMs)
+    }
+
+    await scanUntilDone()
+    await takeUnowned()
+    for (let waitedMs = 0; waitedMs < secondScanMs && !isOver(); waitedMs += retryMs) await pause(retryMs)
+    await scanUntilDone()
+    if (isOver()) return
+    await instances.recovered(o)
+    logger.info({ instance: o, entries: seen.size }, 'journal.recovered')
+  }
+
+  async function takeUnowned(): Promise<number> {
+    let taken = 0
+    const seen = new Set<StreamKey>()
+    for (;;) {
+      const streams = await unfinished(unownedPerRead, await instances.readAlive())
+      // Who has written since has its document by now: it comes before an instance's first entry.
+      const alive = new Set(await instances.readAlive())
+      const fresh = streams.filter((stream) => !seen.has(stream))
+      await mapBounded(fresh, atOnce, async (stream) => {
+        seen.add(stream)
+        if (await takeOne(stream, (o) => !alive.has(o))) taken += 1
+        // So that the list document shows who has it now, and whether it is finished.
+        const { last } = await read(stream, true)
+        if (last > 0) await duties.listed(stream, last)
+      })
+      if (fresh.length === 0 || streams.length < unownedPerRead) return taken
+    }
+  }
+
+  return {
+    begin(dead) {
+      if (underWay.has(dead._id)) return
+      const own = generation
+      const { promise, resolve } = Promise.withResolvers<void>()
+      underWay.set(dead._id, promise)
+      recover(dead, resolve, () => own !== generation)
+        .catch((err: unknown) => logger.error({ err, instance: dead._id }, 'journal.recovery-failed'))
+        .finally(() => {
+          resolve()
+          if (own === generation) underWay.delete(dead._id)
+        })
+    },
+    async begun() {
+      await Promise.all(underWay.values())
+    },
+    async takeOver(streams, isDead) {
+      await takeMany(streams, isDead)
+    },
+    takeUnowned,
+    abort() {
+      generation += 1
+      underWay = new Map()
+    },
+  }
+}

@@ -1,0 +1,196 @@
+import { startPoll } from '@pitboss/runtime/poll'
+import type { Logger } from 'pino'
+import type { EventPublisher, EventsPosition } from '../sent-events.ts'
+import type { Entry } from './journal.ts'
+import { entryNumber, type StreamKey } from './journal-keys.ts'
+
+/** An entry with events, and what follows once webhooks has recorded them. */
+type Outgoing<Fact> = {
+  readonly stream: StreamKey
+  readonly entry: Entry<Fact>
+  readonly recorded: () => void
+}
+
+export type EventSender<Fact> = {
+  /** Sends the entry's events, after those that the stream has sent before. */
+  send(outgoing: Outgoing<Fact>): void
+  /** Forgets all that waits or is sent. */
+  forget(): void
+  start(): () => Promise<void>
+}
+
+/**
+ * For so long an event waits: recording and delivering it takes more commands than the round that it is about,
+ * whose player has his answer by then. Source: ours.
+ */
+const restMs = 30
+const confirmEveryMs = 250
+const againEveryMs = 1000
+const unacknowledgedMax = 256
+
+/**
+ * Publishes the events of entries, many streams in one flush and each stream's in their order, and waits until
+ * webhooks has recorded them: what the stream of events may have lost is sent again. Source:
+ * docs/decisions/2026-11-22-events-outlive-the-stream.md.
+ */
+export function createEventSender<Fact>({
+  bus,
+  position,
+  logger,
+}: {
+  bus: EventPublisher
+  position: (withFirst: boolean) => Promise<EventsPosition>
+  logger: Logger
+}): EventSender<Fact> {
+  let waiting: Outgoing<Fact>[] = []
+  /** By stream, what failed and what came after it. */
+  let failed = new Map<StreamKey, Outgoing<Fact>[]>()
+  /** By the entry's id, what the stream of events has acknowledged, with the last sequence of its events. */
+  let sent = new Map<string, { readonly outgoing: Outgoing<Fact>; readonly seqs: readonly number[] }>()
+  let generation = 0
+  let unacknowledged = 0
+  let newest = 0
+  let isBackwards = false
+  let seen: EventsPosition | null = null
+  /** Nothing was recorded between the last two positions. */
+  let isStill = false
+  let planned = false
+
+  function plan(): void {
+    if (planned || waiting.length === 0) return
+    planned = true
+    setTimeout(() => {
+      planned = false
+      pump()
+    }, restMs)
+  }
+
+  function pump(): void {
+    if (!bus.connected()) return
+    let taken = 0
+    for (const outgoing of waiting) {
+      if (unacknowledged >= unacknowledgedMax) break
+      taken += 1
+      const held = failed.get(outgoing.stream)
+      if (held === undefined) void publish(outgoing)
+      else held.push(outgoing)
+    }
+    waiting = waiting.slice(taken)
+  }
+
+  /** Puts all events of an entry on the wire at once, in their order. */
+  async function publish(outgoing: Outgoing<Fact>): Promise<void> {
+    const { stream, entry } = outgoing
+    const { ev: events = [] } = entry
+    const own = generation
+    const newestBefore = newest
+    unacknowledged += events.length
+    const acknowledged = await Promise.allSettled(
+      events.map(({ id, subject, body, again, traceparent }) =>
+        bus.publishEvent({
+          id: again === true ? null : id,
+          subject,
+          payload: Buffer.from(body),
+          ...(traceparent === undefined ? {} : { traceparent }),
+        }),
+      ),
+    )
+    unacknowledged -= events.length
+    if (own !== generation) return
+    const seqs: number[] = []
+    for (const each of acknowledged) {
+      if (each.status === 'rejected') continue
+      const { seq, duplicate } = each.value
+      if (!duplicate && seq <= newestBefore) isBackwards = true
+      if (!duplicate) newest = Math.max(newest, seq)
+      seqs.push(seq)
+    }
+    const refused = acknowledged.find((each) => each.status === 'rejected')
+    if (refused === undefined) sent.set(entry._id, { outgoing, seqs })
+    else {
+      logger.warn({ err: refused.reason, entry_id: entry._id }, 'journal.events-deferred')
+      failed.set(stream, [...(failed.get(stream) ?? []), outgoing])
+    }
+    if (waiting.length > 0) pump()
+  }
+
+  /** Puts back at the front what has to be sent again, each stream's entries in their order. */
+  function again(outgoing: readonly Outgoing<Fact>[]): void {
+    const inOrder = [...outgoing].sort((a, b) => entryNumber(a.entry._id) - entryNumber(b.entry._id))
+    waiting = [...inOrder, ...waiting]
+  }
+
+  function retry(): void {
+    if (!bus.connected()) return
+    const held = [...failed.values()].flat()
+    failed = new Map()
+    again(held)
+    pump()
+  }
+
+  /** Releases what webhooks has recorded, and sends again what the stream may have lost. */
+  async function confirm(): Promise<void> {
+    if (sent.size === 0) return
+    const own = generation
+    const newestBefore = newest
+    const now = await position(isStill)
+    if (own !== generation) return
+    const isOther = seen !== null && (seen.connection !== now.connection || now.last < seen.last)
+    const recordedBefore = seen?.recorded
+    const hasLostAll = isBackwards || isOther || now.last < newestBefore
+    isStill = recordedBefore === now.recorded && !hasLostAll
+    seen = now
+    const lost: Outgoing<Fact>[] = []
+    for (const [id, { outgoing, seqs }] of sent) {
+      // Only what is not recorded for long can leave the stream by its age, so the oldest sequence is asked for
+      // while nothing is.
+      const hasLeft = (seq: number) =>
+        now.first !== undefined && recordedBefore !== undefined && seq > recordedBefore && seq < now.first
+      const isLost = hasLostAll || seqs.some(hasLeft)
+      const isRecorded = seqs.every((seq) => seq <= now.recorded)
+      if (!isLost && !isRecorded) continue
+      sent.delete(id)
+      if (isLost) lost.push(outgoing)
+      else outgoing.recorded()
+    }
+    if (hasLostAll) {
+      newest = 0
+      isBackwards = false
+    }
+    if (lost.length === 0) return
+    logger.warn({ entries: lost.length }, 'journal.events-sent-again')
+    again(lost)
+    pump()
+  }
+
+  return {
+    send(outgoing) {
+      waiting.push(outgoing)
+      plan()
+    },
+    forget() {
+      generation += 1
+      waiting = []
+      failed = new Map()
+      sent = new Map()
+    },
+    start() {
+      const polls = [
+        startPoll({
+          event: 'journal.confirm-failed',
+          everyMs: confirmEveryMs,
+          work: confirm,
+          logger,
+          level: 'warn',
+        }),
+        startPoll({
+          event: 'journal.retry-failed',
+          everyMs: againEveryMs,
+          work: async () => retry(),
+          logger,
+        }),
+      ]
+      return async () => void (await Promise.all(polls.map((poll) => poll.stop())))
+    },
+  }
+}

@@ -1,0 +1,34 @@
+import t from 'tap'
+import { createListDocuments, type ListDocument } from '../../src/journal/list-documents.ts'
+import { testStorage } from '../fixtures/test-storage.ts'
+
+type Shown = ListDocument & { readonly status: string }
+
+await t.test('list documents on a real engine', async (t) => {
+  const { db } = await testStorage(t)
+  const collection = db.collection<Shown>('shown')
+  const [a, b] = [createListDocuments(collection), createListDocuments(collection)]
+  const stored = (_id: string) => collection.findOne({ _id })
+
+  await t.test('a document is replaced by a greater number only, whoever wrote it', async (t) => {
+    await a.write({ _id: 'one', n: 2, status: 'PENDING' })
+    await b.write({ _id: 'one', n: 1, status: 'NEW' })
+    t.strictSame(await stored('one'), { _id: 'one', n: 2, status: 'PENDING' })
+    await b.write({ _id: 'one', n: 3, status: 'ENDED' })
+    await a.write({ _id: 'one', n: 2, status: 'PENDING' })
+    await a.write({ _id: 'one', n: 3, status: 'again' })
+    t.strictSame(await stored('one'), { _id: 'one', n: 3, status: 'ENDED' })
+  })
+
+  await t.test('a document from before the journal counts as older than any', async (t) => {
+    await collection.insertOne({ _id: 'old', status: 'SUCCESS' })
+    await a.write({ _id: 'old', n: 1, status: 'ROLLED_BACK' })
+    t.strictSame(await stored('old'), { _id: 'old', n: 1, status: 'ROLLED_BACK' })
+  })
+
+  await t.test('of many who write at once the greatest number stands', async (t) => {
+    const numbers = Array.from({ length: 40 }, (_, index) => index + 1)
+    await Promise.all(numbers.map((n) => (n % 2 === 0 ? a : b).write({ _id: 'race', n, status: `${n}` })))
+    t.strictSame(await stored('race'), { _id: 'race', n: 40, status: '40' })
+  })
+})

@@ -1,4 +1,5 @@
 import { connectStorage } from '@pitboss/storage/connect-storage'
+import { waitFor } from '@pitboss/testing/wait-for'
 import { withEngines } from '@pitboss/testing/with-engines'
 import { MongoClient, MongoNetworkError, MongoServerError } from 'mongodb'
 import { pino } from 'pino'
@@ -26,7 +27,9 @@ await t.test('the driver knows no other way than the proxy, and what it does arr
   t.strictSame(hosts, [`127.0.0.1:${proxy.port}`])
 })
 
-for (const how of meetings) {
+/** What is late is an insert. */
+const ofWrites = meetings.filter((how) => how !== 'late')
+for (const how of ofWrites) {
   await t.test(`a write that meets an election (${how}) is done once by the driver's retry`, async (t) => {
     const { proxy, url, database } = await world(t)
     const storage = await connectStorage({ url, database, logger: pino({ level: 'silent' }) })
@@ -45,7 +48,7 @@ for (const how of meetings) {
   })
 }
 
-const plain: Record<Exclude<Meeting, 'unacknowledged'>, { code: number | null; count: number }> = {
+const plain: Record<Exclude<Meeting, 'unacknowledged' | 'late'>, { code: number | null; count: number }> = {
   refused: { code: 10107, count: 0 },
   interrupted: { code: 11602, count: 1 },
   'cut-before': { code: null, count: 0 },
@@ -69,6 +72,28 @@ for (const [how, { code, count }] of Object.entries(plain)) {
     t.strictSame(row, { _id: 'one', count }, 'the write had its effect or none')
   })
 }
+
+await t.test('a late insert lands after its sender has given it up, and others come first', async (t) => {
+  const { proxy, url, database } = await world(t)
+  const sender = new MongoClient(url, { retryWrites: false })
+  t.teardown(() => sender.close())
+  const late = sender.db(database).collection<{ _id: string; by: string }>('late')
+  await late.insertOne({ _id: 'first', by: 'sender' })
+  proxy.meet('late', 1, 300)
+  const both = ['one', 'two'].map((_id) => ({ _id, by: 'sender' }))
+  await t.rejects(late.insertMany(both, { ordered: false }), { name: 'MongoBulkWriteError' })
+  await sender.close()
+  const other = new MongoClient(engines.mongodbUrl)
+  t.teardown(() => other.close())
+  const rows = other.db(database).collection<{ _id: string; by: string }>('late')
+  await rows.insertOne({ _id: 'one', by: 'other' })
+  await waitFor(async () => (await rows.countDocuments()) === 3, { what: 'the rest of the late insert' })
+  t.strictSame(await rows.find().sort({ _id: 1 }).toArray(), [
+    { _id: 'first', by: 'sender' },
+    { _id: 'one', by: 'other' },
+    { _id: 'two', by: 'sender' },
+  ])
+})
 
 await t.test('without a primary writes wait, and are done when there is one again', async (t) => {
   const { proxy, url, database } = await world(t)

@@ -11,6 +11,8 @@ const restMs = { least: 1000, most: 4500 }
 const lastsMs = { hold: [300, 9000], delay: [1500, 5000], lost: [300, 2500], away: [300, 7000] } as const
 const delayMs = { least: 20, most: 300 }
 const commandsMax = 8
+/** When an insert arrives that its sender has given up: soon, or after others have taken its work over. */
+const lateMs = { least: 50, most: 20_000 }
 /** So many links may be hurt at once: beyond, nothing but failed readiness would be seen. */
 const hurtMax = 2
 
@@ -40,7 +42,7 @@ export async function disturbNetwork({
   const elect = (proxy: ElectionProxy, where: string) => {
     const how = random.pick(meetings)
     counts.add(`election ${how}`)
-    proxy.meet(how, random.between(1, commandsMax))
+    proxy.meet(how, random.between(1, commandsMax), random.between(lateMs.least, lateMs.most))
     proxy.setPrimary(random.chance(0.4))
     underWay.push(last(proxy, lastsMs.away, `${where}: election, commands ${how}`))
   }

@@ -15,6 +15,8 @@ const pauseMs = { least: 200, most: 5000, engineMost: 1800, favouriteLeast: 2500
  * of a call, the sweeper's grace, the wait of the stream for an acknowledgement, a stake's envelope.
  */
 const longPausesMs = [7000, 11_000, 20_000, 45_000]
+/** Now and then a process stands still for minutes: nothing that it remembers is true then. */
+const longestPause = { ms: 150_000, share: 0.06 }
 /** From here on a pause may be meant for one replica: its siblings are left alone meanwhile. */
 const loneFromMs = 11_000
 const backWithinMs = 60_000
@@ -117,7 +119,9 @@ export async function disturbProcesses({
       if (away < awayMax) kill(pickService(), true)
     } else if (kind < 0.68) {
       const isLong = random.chance(0.3)
-      pause(pickService(), isLong ? random.pick(longPausesMs) : random.between(pauseMs.least, pauseMs.most))
+      const isLongest = isLong && random.chance(longestPause.share)
+      const longMs = isLongest ? longestPause.ms : random.pick(longPausesMs)
+      pause(pickService(), isLong ? longMs : random.between(pauseMs.least, pauseMs.most))
     } else if (kind < 0.76) killNamed(running, 'wallet')
     else if (kind < 0.81) killNamed(running, 'receiver')
     else if (enginesRested) {

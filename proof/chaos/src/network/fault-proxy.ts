@@ -9,6 +9,8 @@ export type Passage = {
   toClient(bytes: Buffer): void
   /** Ends both sides as a reset does. */
   reset(): void
+  /** Ends the client's side as a reset does; the server gets these bytes `ms` later, as its last. */
+  leave(bytes: Buffer, ms: number): void
 }
 
 /** Reads what passes on one connection; what it does not pass on never arrives. */
@@ -34,7 +36,13 @@ export type FaultProxy = {
   close(): Promise<void>
 }
 
-type Connection = { client: Socket; server: Socket; lanes: { server: Lane; client: Lane } }
+type Connection = {
+  readonly client: Socket
+  readonly server: Socket
+  readonly lanes: { readonly server: Lane; readonly client: Lane }
+  /** The client is gone, and its last bytes are still to come. */
+  isLeft: boolean
+}
 
 /**
  * A TCP proxy on a free port of 127.0.0.1 with faults: held back in one direction or both, late, answers
@@ -58,13 +66,14 @@ export async function startFaultProxy({
   const accept = (client: Socket) => {
     const server = connect(target)
     const lanes = { server: createLane(server, onTouched), client: createLane(client, onTouched) }
-    const connection: Connection = { client, server, lanes }
+    const connection: Connection = { client, server, lanes, isLeft: false }
     open.add(connection)
     for (const fault of faults) apply(connection, fault)
     const passage: Passage = {
       toServer: lanes.server.push,
       toClient: lanes.client.push,
       reset: () => reset(connection),
+      leave: (bytes, ms) => leave(connection, bytes, ms),
     }
     const screen = screenOf?.(passage) ?? { fromClient: passage.toServer, fromServer: passage.toClient }
     for (const socket of [client, server]) {
@@ -77,7 +86,7 @@ export async function startFaultProxy({
       // The other side learns of a broken connection by the same way as of bytes.
       socket.on('error', () => other.push('reset'))
       socket.on('close', () => {
-        other.push('end')
+        if (socket === server || !connection.isLeft) other.push('end')
         if (client.destroyed && server.destroyed) open.delete(connection)
       })
     }
@@ -124,6 +133,15 @@ function apply({ lanes }: Connection, fault: LinkFault): void {
     lanes.server.delay(fault.ms)
     lanes.client.delay(fault.ms)
   } else lanes.client.lose(true)
+}
+
+function leave(connection: Connection, bytes: Buffer, ms: number): void {
+  const { client, server } = connection
+  connection.isLeft = true
+  client.resetAndDestroy()
+  // Its answer is the sign that the server has taken them.
+  server.once('data', () => server.end())
+  setTimeout(() => void (server.destroyed || server.write(bytes)), ms).unref()
 }
 
 function reset({ client, server }: Connection): void {

@@ -11,14 +11,25 @@ import {
 
 /**
  * How commands meet an election: turned away before or after they ran, an acknowledgement that the majority
- * may never have, a connection that ends before or after the command arrived.
+ * may never have, a connection that ends before or after the command arrived, or before an insert that still
+ * arrives later.
  */
-export const meetings = ['refused', 'interrupted', 'unacknowledged', 'cut-before', 'cut-after'] as const
+export const meetings = [
+  'refused',
+  'interrupted',
+  'unacknowledged',
+  'cut-before',
+  'cut-after',
+  'late',
+] as const
 export type Meeting = (typeof meetings)[number]
 
 export type ElectionProxy = FaultProxy & {
-  /** The next `commands` commands meet an election so. */
-  meet(how: Meeting, commands: number): void
+  /**
+   * The next `commands` commands meet an election so.
+   * @param lateMs after which time what is late arrives
+   */
+  meet(how: Meeting, commands: number, lateMs?: number): void
   /** Whether there is a primary: without one every command is refused and `hello` says so. */
   setPrimary(present: boolean): void
   /** Number of commands that met an election, by how. */
@@ -66,8 +77,9 @@ export async function startElectionProxy(target: { host: string; port: number })
     unacknowledged: 0,
     'cut-before': 0,
     'cut-after': 0,
+    late: 0,
   }
-  let next: { how: Meeting; left: number } | null = null
+  let next: { how: Meeting; left: number; lateMs: number } | null = null
   let isPrimary = true
   let port = 0
 
@@ -75,7 +87,9 @@ export async function startElectionProxy(target: { host: string; port: number })
     if (always.includes(nameOf(command))) return null
     if (next !== null && next.left > 0) {
       const isWrite = writes.includes(nameOf(command))
-      if (next.how === 'unacknowledged' && !isWrite) return isPrimary ? null : 'refused'
+      const isOther = next.how === 'late' ? nameOf(command) !== 'insert' : !isWrite
+      if ((next.how === 'unacknowledged' || next.how === 'late') && isOther)
+        return isPrimary ? null : 'refused'
       next.left -= 1
       return next.how
     }
@@ -95,6 +109,7 @@ export async function startElectionProxy(target: { host: string; port: number })
       met[how] += 1
       if (how === 'refused') return passage.toClient(answerTo(message, failure(command, notPrimary)))
       if (how === 'cut-before') return passage.reset()
+      if (how === 'late') return passage.leave(message, next?.lateMs ?? 0)
       waiting.set(requestIdOf(message), { how, command })
       passage.toServer(message)
     }
@@ -133,8 +148,8 @@ export async function startElectionProxy(target: { host: string; port: number })
   port = proxy.port
   return {
     ...proxy,
-    meet(how, commands) {
-      next = { how, left: commands }
+    meet(how, commands, lateMs = 0) {
+      next = { how, left: commands, lateMs }
     },
     setPrimary(present) {
       isPrimary = present

@@ -6,8 +6,11 @@ export const notStarted = 'not-started'
 /** Cause of the caller's error: another word, so that a callee which passes it on claims nothing. */
 export const shedByCallee = 'shed'
 
-/** Reason why a call got no answer. Only after `timeout` may the callee have done something. */
-export type CallFailure = 'disconnected' | 'no-responders' | 'timeout'
+/**
+ * Reason why a call got no answer; `lost`: no process works on it any more. Only after `timeout` and `lost`
+ * may the callee have done something.
+ */
+export type CallFailure = 'disconnected' | 'no-responders' | 'timeout' | 'lost'
 
 /** SERVICE_UNAVAILABLE with the failure as its cause. */
 export function callFailure(failure: CallFailure): ServiceError {
@@ -15,8 +18,9 @@ export function callFailure(failure: CallFailure): ServiceError {
 }
 
 /** Whether `error` says that a call went out and its outcome is unknown. */
-export function isCallTimeout(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE' && error.cause === 'timeout'
+export function isOutcomeUnknown(error: unknown): boolean {
+  if (!(error instanceof ServiceError) || error.code !== 'SERVICE_UNAVAILABLE') return false
+  return error.cause === 'timeout' || error.cause === 'lost'
 }
 
 const lostDatabase =

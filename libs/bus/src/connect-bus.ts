@@ -9,6 +9,7 @@ import { accountOf, readReply, callHeaders, decodeJson, decodeServiceError, enco
 import { parseReply } from './parse-reply.ts'
 import { openReplyInbox, type ReplyInbox } from './reply-inbox.ts'
 import { headersWith, traceCall, tracePublish } from './trace-call.ts'
+import { watchCallees } from './watch-callees.ts'
 import type { ServiceHost } from '@pitboss/runtime/run-service'
 
 /** A PubAck that has not come by then counts as a failure; a full disk makes publishes hang. */
@@ -27,7 +28,7 @@ export type Bus = {
   /**
    * Asks the service that answers `call`, for at most the call's budget or until the context's deadline.
    * @throws ServiceError the callee's own, or SERVICE_UNAVAILABLE whose cause is `disconnected`,
-   * `no-responders` or `shed` (nothing was started) or `timeout` (the outcome is unknown).
+   * `no-responders` or `shed` (nothing was started), or `timeout` or `lost` (the outcome is unknown).
    */
   call<Request, Reply>(
     call: Call<Request, Reply>,
@@ -89,6 +90,7 @@ export async function connectBus({
   const nc = await connect(connectionOptions({ url, nkeySeed, service, patient }))
   const inbox = openReplyInbox(nc, service)
   const link = watchLink(nc, inbox, logger)
+  const callees = watchCallees({ inbox, connected: link.connected })
 
   async function ask<Request, Reply>(
     call: Call<Request, Reply>,
@@ -109,7 +111,9 @@ export async function connectBus({
     if (account !== null) head.set(callHeaders.account, account)
     const timeoutMs = deadlineAtMs - Date.now()
     if (timeoutMs < 1) throw callFailure('timeout')
-    const message = await inbox.request(call.subject, data, { timeoutMs, headers: head })
+    const { id, lost, end } = callees.watch(call.service)
+    head.set(callHeaders.call, id)
+    const message = await inbox.request(call.subject, data, { timeoutMs, headers: head, lost }).finally(end)
     if (message.headers?.has(callHeaders.errorCode)) throw decodeServiceError(message.data)
     return parseReply(call, await readReply(message))
   }
@@ -128,7 +132,7 @@ export async function connectBus({
     },
     async collect(subject, options) {
       if (!link.connected()) throw callFailure('disconnected')
-      return inbox.collect(subject, options)
+      return (await inbox.collect(subject, options)) ?? []
     },
     async publishEvent({ id, subject, payload, traceparent }) {
       if (!link.connected()) throw new Error(`not connected to NATS: ${id ?? subject} was not published`)

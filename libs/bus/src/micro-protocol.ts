@@ -1,5 +1,6 @@
 import { type Msg, type NatsConnection, nanos, nuid } from 'nats'
 import type { Logger } from 'pino'
+import { readQuestion } from './watch-callees.ts'
 import { encodeJson, isAnswerable } from './wire.ts'
 
 /** The counts of one endpoint since the start of its process. */
@@ -28,14 +29,15 @@ export class EndpointStats {
 
 /**
  * Answers `$SRV.PING|INFO|STATS`, also with the service's name and instance id behind, so that the `nats`
- * tool and `ops status` see every replica, and how far its clock is ahead of its database's. Source: NATS
- * ADR-32.
+ * tool and `ops status` see every replica, and how far its clock is ahead of its database's. A ping that
+ * names calls is answered with those of them that are `atWork`. Source: NATS ADR-32; ours.
  */
 export function answerMicroProtocol({
   nc,
   service,
   version,
   endpoints,
+  atWork,
   clockAheadMs,
   logger,
 }: {
@@ -43,22 +45,26 @@ export function answerMicroProtocol({
   service: string
   version: string
   endpoints: readonly EndpointStats[]
+  /** Ids of the calls that this process has taken and not answered yet. */
+  atWork: ReadonlySet<string>
   clockAheadMs: (() => number) | undefined
   logger: Logger
 }): { stop(): void } {
   const id = nuid.next()
-  const identity = () => ({
-    name: service,
-    id,
-    version,
-    metadata: {
-      pid: String(process.pid),
-      ...(clockAheadMs === undefined ? {} : { clock_ahead_ms: String(clockAheadMs()) }),
-    },
-  })
+  const identity = (data?: Uint8Array) => {
+    const calls = data === undefined ? null : readQuestion(data, atWork)
+    return {
+      ...{ name: service, id, version },
+      metadata: {
+        pid: String(process.pid),
+        ...(clockAheadMs === undefined ? {} : { clock_ahead_ms: String(clockAheadMs()) }),
+        ...(calls === null ? {} : { calls }),
+      },
+    }
+  }
   const started = new Date().toISOString()
   const answers = {
-    PING: () => ({ type: 'io.nats.micro.v1.ping_response', ...identity() }),
+    PING: (data: Uint8Array) => ({ type: 'io.nats.micro.v1.ping_response', ...identity(data) }),
     INFO: () => ({
       type: 'io.nats.micro.v1.info_response',
       ...identity(),
@@ -82,7 +88,7 @@ export function answerMicroProtocol({
       nc.subscribe(subject, {
         callback: (err, message) => {
           if (err !== null) logger.error({ err, subject }, 'micro.failed')
-          else respond(message, answers[verb]())
+          else respond(message, answers[verb](message.data))
         },
       }),
     ),

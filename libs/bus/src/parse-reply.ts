@@ -27,6 +27,23 @@ export function parseReply<Request, Reply>(call: Call<Request, Reply>, data: Uin
   }
 }
 
+/** The request of a call. @throws ServiceError VALIDATION_ERROR that names the fields which do not fit. */
+export function parseRequest<Request, Reply>(call: Call<Request, Reply>, data: Uint8Array): Request {
+  let value: unknown
+  try {
+    value = decodeJson(data)
+  } catch {
+    throw new ServiceError('VALIDATION_ERROR', { message: 'The request is not JSON.' })
+  }
+  const parsed = call.request.safeParse(value)
+  if (parsed.success) return parsed.data
+  const details = parsed.error.issues.map(({ path, message }) => ({
+    path: path.map(String).join('.'),
+    message,
+  }))
+  throw new ServiceError('VALIDATION_ERROR', { details, cause: new Error(z.prettifyError(parsed.error)) })
+}
+
 /** Deletes the fields that an issue calls unknown; false when the issue is about something else. */
 function leaveOut(value: unknown, issue: Issue): boolean {
   if (issue.code !== 'unrecognized_keys') return false

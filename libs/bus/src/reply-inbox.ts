@@ -13,10 +13,20 @@ export function newInboxPrefix(service: string): string {
 
 /** The reply subjects of one connection's requests. */
 export type ReplyInbox = {
-  /** The first answer. @throws ServiceError SERVICE_UNAVAILABLE with the `CallFailure` as its cause. */
-  request(subject: string, data: Uint8Array, options: { timeoutMs: number; headers?: MsgHdrs }): Promise<Msg>
-  /** Every answer that comes within `listenMs`, at most `repliesMax`; none when there is no subscriber. */
-  collect(subject: string, options: { listenMs: number; repliesMax: number }): Promise<Msg[]>
+  /**
+   * The first answer. @param options.lost resolves when nobody will answer any more
+   * @throws ServiceError SERVICE_UNAVAILABLE with the `CallFailure` as its cause.
+   */
+  request(
+    subject: string,
+    data: Uint8Array,
+    options: { timeoutMs: number; headers?: MsgHdrs; lost?: Promise<void> },
+  ): Promise<Msg>
+  /** Every answer that comes within `listenMs`, at most `repliesMax`; null when there is no subscriber. */
+  collect(
+    subject: string,
+    options: { listenMs: number; repliesMax: number; data?: Uint8Array },
+  ): Promise<Msg[] | null>
   /** Ends what waits for an answer from `subject`: the server has refused to publish there. */
   refused(subject: string): void
 }
@@ -57,7 +67,7 @@ export function openReplyInbox(nc: NatsConnection, service: string): ReplyInbox 
   }
 
   return {
-    request(subject, data, { timeoutMs, headers: head }) {
+    request(subject, data, { timeoutMs, headers: head, lost }) {
       const { promise, resolve, reject } = Promise.withResolvers<Msg>()
       let stop: () => void = () => undefined
       const end = () => {
@@ -80,24 +90,26 @@ export function openReplyInbox(nc: NatsConnection, service: string): ReplyInbox 
         // The connection is closed: nothing was sent.
         fail('disconnected')
       }
+      void lost?.then(() => fail('lost'))
       return promise
     },
-    collect(subject, { listenMs, repliesMax }) {
-      const { promise, resolve, reject } = Promise.withResolvers<Msg[]>()
+    collect(subject, { listenMs, repliesMax, data = new Uint8Array() }) {
+      const { promise, resolve, reject } = Promise.withResolvers<Msg[] | null>()
       const answers: Msg[] = []
       let stop: () => void = () => undefined
-      const end = () => {
+      const end = (result: Msg[] | null) => {
         clearTimeout(timer)
         stop()
-        resolve(answers)
+        resolve(result)
       }
-      const timer = setTimeout(end, listenMs)
+      const timer = setTimeout(() => end(answers), listenMs)
       const hear = (message: Msg) => {
-        if (!isNoResponders(message)) answers.push(message)
-        if (isNoResponders(message) || answers.length >= repliesMax) end()
+        if (isNoResponders(message)) return end(null)
+        answers.push(message)
+        if (answers.length >= repliesMax) end(answers)
       }
       try {
-        stop = ask({ subject, hear, fail: end }, new Uint8Array())
+        stop = ask({ subject, hear, fail: () => end(answers) }, data)
       } catch {
         clearTimeout(timer)
         reject(callFailure('disconnected'))

@@ -8,12 +8,10 @@ import { inSpan, type OpenSpan } from '@pitboss/tracing/spans'
 import { headers, type Msg, type Subscription } from 'nats'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import { z } from 'zod'
 import { isOutage, notStarted } from './call-failure.ts'
 import {
   respond,
   readCallContext,
-  decodeJson,
   callHeaders,
   encodeJson,
   encodeServiceError,
@@ -22,6 +20,7 @@ import {
 import { type CallMetrics, createCallMetrics } from './call-metrics.ts'
 import type { Bus } from './connect-bus.ts'
 import type { CallTokens } from './call-tokens.ts'
+import { parseRequest } from './parse-reply.ts'
 import { createPlaces } from './places.ts'
 import { answerMicroProtocol, EndpointStats } from './micro-protocol.ts'
 
@@ -107,6 +106,7 @@ export async function serveCalls({
   const places = createPlaces({ shedMax: concurrencyMax, keptMax: concurrencyMax * neverShedShare })
   const count = registry === undefined ? () => undefined : createCallMetrics(registry)
   const endpoints: EndpointStats[] = []
+  const atWork = new Set<string>()
   const joins: (() => Subscription)[] = []
 
   for (const callHandler of handlers) {
@@ -142,7 +142,7 @@ export async function serveCalls({
   })
   // A bus that is closed takes no call back.
   void bus.closed.then(() => watch.stop())
-  const micro = answerMicroProtocol({ nc: bus.nc, service, version, endpoints, clockAheadMs, logger })
+  const micro = answerMicroProtocol({ nc: bus.nc, service, version, endpoints, atWork, clockAheadMs, logger })
   await bus.nc.flush()
 
   function accept(callHandler: CallHandler, stats: EndpointStats, message: Msg): void {
@@ -157,8 +157,12 @@ export async function serveCalls({
       return
     }
     const account = message.headers?.get(callHeaders.account) || null
-    const start = () => answer({ callHandler, stats, message, tokens, count, logger })
+    const id = message.headers?.get(callHeaders.call) ?? ''
+    atWork.add(id)
+    const start = () =>
+      answer({ callHandler, stats, message, tokens, count, logger }).finally(() => atWork.delete(id))
     if (places.offer({ account, neverShed: callHandler.neverShed, start }) === 'taken') return
+    atWork.delete(id)
     refuse(subject, stats, message)
     logger.warn({ subject, in_flight: places.size, operator_id: account }, 'call.shed')
   }
@@ -174,8 +178,8 @@ export async function serveCalls({
     async stop() {
       await watch.stop()
       await Promise.all(subscriptions.map((subscription) => drain(subscription)))
-      micro.stop()
       await within(places.ended(), stopTimeoutMs)
+      micro.stop()
       if (bus.connected()) await bus.nc.flush()
     },
   }
@@ -279,22 +283,6 @@ function respondError(message: Msg, error: ServiceError): void {
   head.set(callHeaders.errorCode, String(errorCatalogue[error.code].status))
   head.set(callHeaders.error, error.code)
   message.respond(encodeServiceError(error), { headers: head })
-}
-
-function parseRequest<Request, Reply>(call: Call<Request, Reply>, data: Uint8Array): Request {
-  let value: unknown
-  try {
-    value = decodeJson(data)
-  } catch {
-    throw new ServiceError('VALIDATION_ERROR', { message: 'The request is not JSON.' })
-  }
-  const parsed = call.request.safeParse(value)
-  if (parsed.success) return parsed.data
-  const details = parsed.error.issues.map(({ path, message }) => ({
-    path: path.map(String).join('.'),
-    message,
-  }))
-  throw new ServiceError('VALIDATION_ERROR', { details, cause: new Error(z.prettifyError(parsed.error)) })
 }
 
 async function drain(subscription: Subscription): Promise<void> {

@@ -1,7 +1,7 @@
 import type { CallContext } from '@pitboss/contracts/call'
 import { inSpan, isTracing } from '@pitboss/tracing/spans'
 import { headers, type MsgHdrs } from 'nats'
-import { isCallTimeout } from './call-failure.ts'
+import { isOutcomeUnknown } from './call-failure.ts'
 import { callHeaders, childTraceparent } from './wire.ts'
 
 /** Makes a call below a span of its own, which says when nobody knows whether the callee did something. */
@@ -17,7 +17,7 @@ export async function traceCall<Reply>(
     try {
       return await ask(span.traceparent ?? childTraceparent(context?.traceparent))
     } catch (error) {
-      if (isCallTimeout(error)) span.unknown()
+      if (isOutcomeUnknown(error)) span.unknown()
       throw error
     }
   })

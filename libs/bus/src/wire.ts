@@ -17,6 +17,8 @@ export const callHeaders = {
   /** The account for which the call is made, by its uuid. */
   account: 'X-Account',
   atOnce: 'X-At-Once',
+  /** The call's id, by which its caller asks whether somebody works on it. */
+  call: 'X-Call',
   /** The access token of the sender for whom the gateway asks. */
   token: 'X-Access-Token',
   error: 'Nats-Service-Error',

@@ -66,6 +66,12 @@ export function subjectsAskedBy(caller: CallerName): string[] {
     .toSorted()
 }
 
+/** The services that answer them, sorted. */
+export function servicesAskedBy(caller: CallerName): string[] {
+  const asked = definedCalls.filter(({ callers }) => callers.includes(caller))
+  return [...new Set(asked.map(({ service }) => service))].toSorted()
+}
+
 /** A call itself, the call of an endpoint, or the calls of a group such as those of a rewind. */
 function callsIn(value: unknown): DefinedCall[] {
   if (isCall(value)) return [value]

@@ -22,16 +22,21 @@ const reads: ReadonlySet<string> = new Set([
 /**
  * Wraps a bus. A call that found no responder is made again, up to four times and within its own budget, so
  * that the restart of a replica is no client's error. Only calls that certainly did not start are repeated:
- * any call without responders, and reads while NATS is away. A call without an answer is never repeated.
- * Source: ours.
+ * any call without responders, and reads while NATS is away. A read whose callee died is asked once more.
+ * Any other call without an answer is never repeated. Source: ours.
  */
 export function repeatUnstarted(bus: Bus): Bus {
   return {
     ...bus,
     async call(call, request, context) {
       const deadlineAtMs = Math.min(Date.now() + call.budgetMs, context?.deadlineAtMs ?? Infinity)
-      const once = () =>
+      const ask = () =>
         bus.call(call, request, context === undefined ? undefined : { ...context, deadlineAtMs })
+      const once = () =>
+        ask().catch((error: unknown) => {
+          if (!isLostRead(error, call.subject) || Date.now() >= deadlineAtMs) throw error
+          return ask()
+        })
       for (const pauseMs of pausesMs) {
         try {
           return await once()
@@ -49,4 +54,9 @@ function mayRepeat(error: unknown, subject: string): boolean {
   if (!(error instanceof ServiceError)) return false
   const repeated: CallFailure[] = reads.has(subject) ? ['no-responders', 'disconnected'] : ['no-responders']
   return repeated.some((failure) => error.cause === failure)
+}
+
+function isLostRead(error: unknown, subject: string): boolean {
+  const lost: CallFailure = 'lost'
+  return error instanceof ServiceError && error.cause === lost && reads.has(subject)
 }

@@ -69,6 +69,35 @@ await t.test('a call that went out and got no answer is not made again', async (
   await served.stop()
 })
 
+await t.test('a read whose callee dies is asked of another, once, and a stake of nobody', async (t) => {
+  const read = { ...listPublicKeys, budgetMs: 60_000 }
+  for (const [call, service] of [
+    [read, 'auth'],
+    [stake(60_000), 'rounds'],
+  ] as const) {
+    const dying = await connectBus({ url: natsUrl, service, logger })
+    const taken = Promise.withResolvers<void>()
+    const hanging = handler<unknown, unknown>(call, () => {
+      taken.resolve()
+      return new Promise(() => undefined)
+    })
+    await serveCalls({ bus: dying, service, version: '1', logger, handlers: [hanging] })
+    const asked = bus.call<unknown, unknown>(call, {}).catch((error: unknown) => error)
+    await taken.promise
+    let answered = 0
+    const answer = handler<unknown, unknown>(call, async () => {
+      answered += 1
+      return service === 'auth' ? { keys: [] } : {}
+    })
+    const served = await serve(answer)
+    await dying.close()
+    if (service === 'auth') t.same(await asked, { keys: [] })
+    else t.match(await asked, { code: 'SERVICE_UNAVAILABLE', cause: 'lost' })
+    t.equal(answered, service === 'auth' ? 1 : 0)
+    await served.stop()
+  }
+})
+
 await t.test('a call without any responder is SERVICE_UNAVAILABLE after a bounded time', async (t) => {
   for (const [budgetMs, atLeastMs, atMostMs] of [
     [200, 0, 1200],

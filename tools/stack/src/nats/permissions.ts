@@ -1,4 +1,4 @@
-import { subjectsAskedBy } from '@pitboss/contracts/defined-calls'
+import { servicesAskedBy, subjectsAskedBy } from '@pitboss/contracts/defined-calls'
 import { latenessSubject } from '@pitboss/contracts/lateness'
 import { accessBucket, accessNews, eventsStream, roundsMovements } from '@pitboss/bus/topology'
 import { type TailRoot, tailRoots, tailWatchSubject } from '@pitboss/bus/tail-notes'
@@ -25,6 +25,12 @@ const durable = (stream: string, name: string) => [
   `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`,
   `$JS.ACK.${stream}.${name}.>`,
   `$JS.ACK.*.*.${stream}.${name}.>`,
+]
+
+/** The calls that a user makes, and the question whether somebody still works on them. */
+const asks = (user: NatsUser) => [
+  ...subjectsAskedBy(user),
+  ...servicesAskedBy(user).map((service) => `$SRV.PING.${service}`),
 ]
 
 /** Notes of a service about accounts that are followed. */
@@ -81,14 +87,7 @@ const serves = (calls: string, service: string) => [
 export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
   gateway: {
     publish: {
-      allow: [
-        ...subjectsAskedBy('gateway'),
-        ...services.filter((service) => service !== 'gateway').map((service) => `$SRV.PING.${service}`),
-        'gw.limits.>',
-        tailWatchSubject,
-        tailsOf('gateway'),
-        answers,
-      ],
+      allow: [...asks('gateway'), 'gw.limits.>', tailWatchSubject, tailsOf('gateway'), answers],
     },
     // It serves no call, but `ops status` counts its replicas.
     subscribe: {
@@ -103,14 +102,14 @@ export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
     },
   },
   auth: {
-    publish: { allow: [answers, ...subjectsAskedBy('auth'), `$KV.${accessBucket}.>`] },
+    publish: { allow: [answers, ...asks('auth'), `$KV.${accessBucket}.>`] },
     subscribe: { allow: serves('auth.v1.>', 'auth') },
   },
   rounds: {
     publish: {
       allow: [
         answers,
-        ...subjectsAskedBy('rounds'),
+        ...asks('rounds'),
         'events.v1.*.*.round.>',
         'events.v1.*.*.game.session.>',
         `$JS.API.CONSUMER.INFO.${eventsStream.name}.webhooks-fanout`,
@@ -123,7 +122,7 @@ export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
     publish: {
       allow: [
         answers,
-        ...subjectsAskedBy('wallet-bridge'),
+        ...asks('wallet-bridge'),
         'wake.wallet.>',
         'wb.breakers.>',
         tailsOf('wallet'),
@@ -139,7 +138,7 @@ export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
     publish: {
       allow: [
         answers,
-        ...subjectsAskedBy('webhooks'),
+        ...asks('webhooks'),
         'wake.webhooks.>',
         latenessSubject,
         tailsOf('webhooks'),

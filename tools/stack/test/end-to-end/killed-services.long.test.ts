@@ -26,7 +26,10 @@ t.test(
         ),
       )
       await stack.killAndAwaitRestart(name)
-      await playing
+      for (const { status, body } of await playing) {
+        if (status === 504) t.match(body, { code: 'WALLET_TIMEOUT', resource: { round_id: /^rnd_/ } })
+        else if (status !== 201 && status !== 0) t.match(body, { retryable: true }, `${status}`)
+      }
       const heals = async () => (await send('GET', `${demo.base_url}/readyz`)).status === 200
       await waitFor(heals, { what: 'the product to be ready again' })
     }

@@ -2,7 +2,7 @@ import type { WebhooksWrap } from '@pitboss/webhooks/app'
 import type { HasBug } from './bugs.ts'
 import type { PostWebhook } from '@pitboss/webhooks/clients/post-webhook'
 import type { Behind, RecordEvents } from '@pitboss/webhooks/actions/record-events'
-import type { EventStore } from '@pitboss/webhooks/storage/event-store'
+import type { EventLog } from '@pitboss/webhooks/storage/event-log'
 
 /** The bugs of webhooks. Each part goes through unchanged unless its bug is named. */
 
@@ -11,7 +11,7 @@ export function webhooksWith(has: HasBug): Omit<WebhooksWrap, 'db'> {
   return {
     post: (post) => postWith(post, has),
     recordEvents: (record) => recordEventsWith(record, has),
-    events: (store) => eventsWith(store, has),
+    events: (log) => eventsWith(log, has),
   }
 }
 
@@ -50,12 +50,12 @@ function postWith(post: PostWebhook, has: HasBug): PostWebhook {
 }
 
 /** Goes on one event too late where a poller follows its cursor. */
-function eventsWith(events: EventStore, has: HasBug): EventStore {
+function eventsWith(events: EventLog, has: HasBug): EventLog {
   if (!has('webhooks.cursor-skips-one')) return events
   return {
     ...events,
-    page: (scope, window, afterSeq, limit) =>
-      events.page(scope, window, afterSeq === 0 ? 0 : afterSeq + 1, limit),
+    readAfter: (scope, afterSeq, ...rest) =>
+      events.readAfter(scope, afterSeq === 0 ? 0 : afterSeq + 1, ...rest),
   }
 }
 

@@ -94,7 +94,7 @@ t.test('a round of dice stays within its budgets, and every index has a query th
       ])
     await waitFor(
       async () =>
-        (await webhooks.collection('events').countDocuments()) === events &&
+        (await webhooks.collection('log').countDocuments()) === events &&
         (await left()).every((count) => count === 0),
       { what: `${events} events to be told, delivered and counted`, everyMs: 50 },
     )
@@ -104,7 +104,7 @@ t.test('a round of dice stays within its budgets, and every index has a query th
   async function play(target: string): Promise<{ kind: Kind; cost: Cost }> {
     const firstCommand = database.seen.length
     const firstMessage = broker.seen.length
-    const known = await webhooks.collection('events').countDocuments()
+    const known = await webhooks.collection('log').countDocuments()
     const bet = { target, direction: 'under' }
     const { status, body } = await player.call('POST', '/game/rounds', { stake: '1.00', bet })
     const answeredAt = performance.now()

@@ -59,7 +59,7 @@ import { collectionsOf } from './storage/collections.ts'
 import { auditedCollections, indexes } from './storage/indexes.ts'
 import { createDeliveryStore } from './storage/delivery-store.ts'
 import { createEndpointStore } from './storage/endpoint-store.ts'
-import { createEventStore, type EventStore } from './storage/event-store.ts'
+import { type EventLog, openEventLog } from './storage/event-log.ts'
 import { createParkedStore } from './storage/parked-store.ts'
 import { createCertificationStore } from './storage/certification-store.ts'
 import { createReplayStore } from './storage/replay-store.ts'
@@ -80,7 +80,7 @@ export type WebhooksWrap = {
   db: (db: Db) => Db
   post: (post: PostWebhook) => PostWebhook
   recordEvents: (record: RecordEvents) => RecordEvents
-  events: (store: EventStore) => EventStore
+  events: (log: EventLog) => EventLog
 }
 
 /** Wires the webhooks service: calls, the fan-out consumer, the delivery workers and the replay worker. */
@@ -134,8 +134,8 @@ export async function startWebhooks({
   createConsumerMetrics({ registry: host.registry, watch, consumer: webhooksFanout })
   createStreamMetrics({ registry: host.registry, bus })
   const collections = collectionsOf(db)
-  const eventStore = createEventStore(collections)
-  const events = wrap.events?.(eventStore) ?? eventStore
+  const eventLog = await openEventLog(collections)
+  const events = wrap.events?.(eventLog) ?? eventLog
   const workerId = randomUUID()
   const timeScale = createTimeScale(config.PITBOSS_TIME_SCALE)
   const outbound: OutboundSettings = {

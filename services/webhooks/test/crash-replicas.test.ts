@@ -21,7 +21,7 @@ void t.test(
     for (let count = 0; count < 700; count += 50) {
       await Promise.all(Array.from({ length: 50 }, () => rig.publish()))
     }
-    await waitFor(async () => (await rig.collections.events.countDocuments({})) === 700)
+    await waitFor(async () => (await rig.collections.log.countDocuments({})) === 700)
     const { body } = await createWhenUp(rig, receiver.url)
     const { webhook_id } = body
     const base = { caller: rig.caller(), query: {} }
@@ -56,11 +56,11 @@ void t.test(
   atOnce,
   async (t) => {
     const rig = await startRig(t, { start: false })
-    const { deliveries, events, replays } = rig.collections
+    const { deliveries, log, replays } = rig.collections
     const receiver = await startReceiver(t, () => undefined)
     const first = spawnService(t, rig.config, 'webhooks.replay-cancelled=kill@1')
     await Promise.all(Array.from({ length: 20 }, () => rig.publish()))
-    await waitFor(async () => (await events.countDocuments({})) === 20)
+    await waitFor(async () => (await log.countDocuments({})) === 20)
     const { webhook_id } = (await createWhenUp(rig, receiver.url)).body
     const base = { caller: rig.caller(), query: {} }
     const window = { from: new Date(Date.now() - 3_600_000).toISOString(), to: new Date().toISOString() }

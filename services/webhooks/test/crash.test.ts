@@ -32,7 +32,7 @@ for (const point of points) {
       for (let count = 0; count < 10; count++) ids.push((await rig.publish()).id)
       await waitFor(
         async () =>
-          doomed.child.signalCode !== null || (await rig.collections.events.countDocuments({})) >= ids.length,
+          doomed.child.signalCode !== null || (await rig.collections.log.countDocuments({})) >= ids.length,
       )
     }
     t.equal(await doomed.ended, 'SIGKILL')

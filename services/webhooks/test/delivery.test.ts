@@ -10,6 +10,7 @@ import {
 } from '@pitboss/contracts/endpoints/webhooks'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
+import { logKey } from '../src/storage/log-keys.ts'
 import { newDocument } from '../src/storage/new-delivery.ts'
 import { type Received, startReceiver, status } from './fixtures/receiver.ts'
 import { type Rig, startRig } from './fixtures/rig.ts'
@@ -381,10 +382,10 @@ void t.test(
     const receiver = await startReceiver(t)
     const { webhook_id } = await rig.createEndpoint(receiver.url)
     await rig.publish()
-    const first = await waitFor(() => rig.collections.events.findOne({}))
+    const first = await waitFor(() => rig.collections.log.findOne({}))
     await waitFor(() => receiver.received.length === 1)
-    const eventId = first._id.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
-    const fields = { webhookId: webhook_id, eventId, eventType: first.type, lane: 'fresh' } as const
+    const eventId = String(first.e).replace(/.$/, (last) => (last === '0' ? '1' : '0'))
+    const fields = { webhookId: webhook_id, eventId, eventType: first.t, lane: 'fresh' } as const
     const lost = newDocument({
       _id: eventId.replace('evt', 'dlv'),
       ...rig.scope,
@@ -401,7 +402,7 @@ void t.test(
     t.match(waiting, { status: 'PENDING', next_attempt_at: String })
     t.match(waiting.last_attempt, { error: 'the event is not in the log any more', http_status: null })
     t.match(await endpointOf(rig, webhook_id), { failure_streak: { consecutive_failed_attempts: 0 } })
-    await rig.collections.events.insertOne({ ...first, _id: eventId, seq: 2 })
+    await rig.collections.log.insertOne({ ...first, _id: logKey(rig.scope, 2), e: eventId })
     await retry(rig, lost._id)
     await waitFor(async () => (await show(rig, lost._id)).status === 'DELIVERED')
   },

@@ -41,8 +41,8 @@ for (const file of readdirSync(folder)) {
     const bodies = (texts: readonly string[]) => texts.toSorted()
     const all = bodies(sent.map(({ body }) => body))
     t.strictSame(bodies(receiver.received.map(({ body }) => body)), all)
-    const recorded = await rig.collections.events.find().toArray()
-    t.strictSame(bodies(recorded.map(({ body }) => body)), all)
+    const recorded = await rig.collections.log.find().toArray()
+    t.strictSame(bodies(recorded.map(({ b }) => b)), all)
     t.equal(await rig.collections.parked.countDocuments(), 0)
   })
 }

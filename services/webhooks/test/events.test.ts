@@ -10,6 +10,7 @@ import type { EventType } from '@pitboss/contracts/objects/event'
 import { newId } from '@pitboss/runtime/new-id'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
+import { keysAfter, readLogKey } from '../src/storage/log-keys.ts'
 import { startReceiver, status } from './fixtures/receiver.ts'
 import { type Rig, startRig, testCaller } from './fixtures/rig.ts'
 
@@ -27,7 +28,7 @@ const list = async (rig: Rig, query: Query = {}) =>
   ).body
 
 const recorded = (rig: Rig, count: number) =>
-  waitFor(async () => (await rig.collections.events.countDocuments({})) >= count)
+  waitFor(async () => (await rig.collections.log.countDocuments({})) >= count)
 
 t.test('reading events', async (t) => {
   const rig = await startRig(t)
@@ -181,12 +182,12 @@ t.test('pollers miss and repeat no event while many write and a replica stops', 
   t.strictSame(new Set(fast), new Set(published))
   t.equal(fast.length, total)
   t.strictSame(slow, fast, 'in one order for everybody')
-  const sequence = await rig.collections.events
-    .find({ operatorId: rig.scope.operatorId }, { projection: { seq: 1 } })
-    .sort({ seq: 1 })
+  const sequence = await rig.collections.log
+    .find({ _id: keysAfter(rig.scope, 0) })
+    .sort({ _id: 1 })
     .toArray()
   t.strictSame(
-    sequence.map(({ seq }) => seq),
+    sequence.map(({ _id }) => readLogKey(_id).seq),
     Array.from({ length: total }, (_, index) => index + 1),
     'the recording order has no gap',
   )

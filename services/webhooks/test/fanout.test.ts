@@ -11,7 +11,7 @@ import { deliveryIdOf } from '../src/storage/new-delivery.ts'
 import { createBodyCache } from '../src/storage/body-cache.ts'
 import { createDeliveryStore } from '../src/storage/delivery-store.ts'
 import { createEndpointStore } from '../src/storage/endpoint-store.ts'
-import { createEventStore } from '../src/storage/event-store.ts'
+import { openEventLog } from '../src/storage/event-log.ts'
 import { startReceiver } from './fixtures/receiver.ts'
 import { type Rig, startRig } from './fixtures/rig.ts'
 
@@ -37,7 +37,7 @@ t.test('a rewind repairs missing events and deliveries, changes no others and co
   const rig = await startRig(t)
   const receiver = await startReceiver(t)
   const before = await rig.publish()
-  await waitFor(async () => (await rig.collections.events.countDocuments({})) === 1)
+  await waitFor(async () => (await rig.collections.log.countDocuments({})) === 1)
   const { webhook_id } = await rig.createEndpoint(receiver.url, ['transaction.bet'])
   const events = []
   for (let count = 0; count < 20; count++) events.push(await rig.publish())
@@ -52,7 +52,7 @@ t.test('a rewind repairs missing events and deliveries, changes no others and co
 
   const lost = events.slice(3, 6).map(({ id }) => id)
   await rig.collections.deliveries.deleteMany({ eventId: { $in: lost } })
-  await rig.collections.events.deleteOne({ _id: events[19]?.id ?? '' })
+  await rig.collections.log.deleteOne({ e: events[19]?.id ?? '' })
   await rig.collections.deliveries.deleteOne({ eventId: events[19]?.id ?? '' })
   const repaired = await rewind(rig, 2, 22)
   t.match(repaired, { seen: 21, repaired: 4, unchanged: 17, parked: 0 })
@@ -168,9 +168,9 @@ t.test('a reply that reaches the event stream is parked and changes nothing', as
   await waitFor(settled, { what: 'the end: none of it comes again' })
   const { state } = await manager.streams.info('EVENTS', { subjects_filter: '>' })
   t.strictSame(state.subjects, { [bet]: 3, [won]: 4 })
-  const recorded = await rig.collections.events.find({}).sort({ seq: 1 }).toArray()
+  const recorded = await rig.collections.log.find({}).sort({ _id: 1 }).toArray()
   t.strictSame(
-    recorded.map(({ _id, type }) => [_id, type]),
+    recorded.map(({ e, t: type }) => [e, type]),
     [
       [event.id, 'transaction.bet'],
       [second.id, 'transaction.bet'],
@@ -186,7 +186,7 @@ t.test('a recorded event stays as it is when another message bears its id', asyn
   await rig.createEndpoint(receiver.url)
   const event = await rig.publish()
   await waitFor(() => receiver.received.length === 1)
-  const before = await rig.collections.events.findOne({ _id: event.id })
+  const before = await rig.collections.log.findOne({ e: event.id })
   await rig.collections.deliveries.deleteMany({})
 
   const other = { ...rig.scope, operatorId: '0b6d1b52-9a54-4d6b-a1f4-1c4a3f0f7a11' }
@@ -199,7 +199,7 @@ t.test('a recorded event stays as it is when another message bears its id', asyn
   const next = await rig.publish()
   await waitFor(() => receiver.received.length === 2)
   t.strictSame(receiver.eventIds(), [event.id, next.id])
-  t.strictSame(await rig.collections.events.findOne({ _id: event.id }), before)
+  t.strictSame(await rig.collections.log.findOne({ e: event.id }), before)
   t.equal(
     await rig.collections.deliveries.countDocuments({ eventId: event.id }),
     0,
@@ -209,7 +209,7 @@ t.test('a recorded event stays as it is when another message bears its id', asyn
 
 t.test('the first of two events with one id in a batch counts', async (t) => {
   const { collections, scope } = await startRig(t, { start: false })
-  const events = createEventStore(collections)
+  const events = await openEventLog(collections)
   const deliveries = createDeliveryStore(collections)
   const recordEvents = createRecordEvents({
     events,
@@ -242,9 +242,9 @@ t.test('the first of two events with one id in a batch counts', async (t) => {
     return readEventMessage({ subject: eventSubject(scope, type), id: null, data: Buffer.from(body) })
   })
   await recordEvents(messages)
-  const recorded = await collections.events.find({}).toArray()
+  const recorded = await collections.log.find({}).toArray()
   t.strictSame(
-    recorded.map(({ type, body }) => [type, body]),
+    recorded.map(({ t: type, b: body }) => [type, body]),
     [['transaction.bet', messages[0]?.body]],
   )
 })

@@ -8,7 +8,7 @@ t.test('what events say of a stake is known, also after this database was set ba
   const rig = await startRig(t)
   const { scope } = rig
   const since = new Date()
-  const { events } = rig.collections
+  const { log } = rig.collections
   const standingOf = async (stake: { roundId: string; transactionId: string }, at = since) =>
     (await rig.bus.call(showLoggedStake, { scope, ...stake, since: at.toISOString() })).standing
   const publish = async (
@@ -16,7 +16,7 @@ t.test('what events say of a stake is known, also after this database was set ba
     data: object,
   ) => {
     const { id } = await rig.publish({ type, data: { ...data } })
-    await waitFor(() => events.findOne({ _id: id }))
+    await waitFor(() => log.findOne({ e: id }))
   }
   const stake = () => ({ roundId: newId('rnd'), transactionId: newId('bet') })
   const [taken, failed, played, silent] = [stake(), stake(), stake(), stake()]
@@ -29,7 +29,7 @@ t.test('what events say of a stake is known, also after this database was set ba
 
   const all = async () => Promise.all([taken, failed, played, silent].map((one) => standingOf(one)))
   t.strictSame(await all(), ['taken', 'not-taken', 'taken', 'not-taken'])
-  await events.deleteMany({})
+  await log.deleteMany({})
   t.strictSame(await all(), ['taken', 'not-taken', 'taken', 'not-taken'], 'the stream has what is lost here')
   const before = new Date(since.getTime() - 3_600_000)
   t.equal(await standingOf(silent, before), 'unknown', 'the stream does not reach back so far')

@@ -20,7 +20,7 @@ async function startMoved(t: Test) {
   return {
     ...{ rig, manager, gauge },
     recorded: (count: number) =>
-      waitFor(async () => (await rig.collections.events.countDocuments({})) === count),
+      waitFor(async () => (await rig.collections.log.countDocuments({})) === count),
     /** The clock goes on, until `condition` is met. */
     until: (condition: () => Promise<unknown>) =>
       waitFor(async () => {
@@ -46,9 +46,9 @@ t.test(
     await until(
       async () =>
         (await missing()).filter((name) => name === lost).length === 2 ||
-        (await rig.collections.events.countDocuments({})) === 5,
+        (await rig.collections.log.countDocuments({})) === 5,
     )
-    await until(async () => (await rig.collections.events.countDocuments({})) === 5)
+    await until(async () => (await rig.collections.log.countDocuments({})) === 5)
     await waitFor(() => receiver.received.length >= 5)
     t.strictSame(new Set(receiver.eventIds()), new Set(ids))
     t.equal(receiver.received.length, 5)
@@ -66,7 +66,7 @@ t.test('a replica that starts without the consumer makes it, too', async (t) => 
   const starting = rig.startOne()
   await until(async () => (await manager.consumers.info('EVENTS', consumer).catch(() => null)) !== null)
   await starting
-  await waitFor(async () => (await rig.collections.events.countDocuments({})) === 1)
+  await waitFor(async () => (await rig.collections.log.countDocuments({})) === 1)
 })
 
 t.test('a rewind that ends between its two steps is carried on with', async (t) => {
@@ -77,12 +77,12 @@ t.test('a rewind that ends between its two steps is carried on with', async (t) 
   const order = { by: 'tester', reason: null, dryRun: false }
   const { rewind_id: rewindId } = await rig.bus.call(fanoutRewind.start, { order, fromSeq: 1, toSeq: 3 })
   await manager.consumers.delete('EVENTS', consumer)
-  await rig.collections.events.deleteMany({})
+  await rig.collections.log.deleteMany({})
   // As if a minute had gone by.
   await rig.storage.db
     .collection('rewinds')
     .updateMany({}, { $set: { createdAt: new Date(Date.now() - 61_000) } })
-  await until(async () => (await rig.collections.events.countDocuments({})) === 3)
+  await until(async () => (await rig.collections.log.countDocuments({})) === 3)
   const progress = await waitFor(async () => {
     const now = await rig.bus.call(fanoutRewind.show, { rewindId })
     return now.done ? now : null
@@ -102,5 +102,5 @@ t.test('while it is paused and events wait, readiness and metrics name it', asyn
   t.equal(await gauge('pitboss_stream_used_ratio'), 0)
   await manager.consumers.resume('EVENTS', consumer)
   await until(async () => (await missing()).length === 0)
-  t.equal(await rig.collections.events.countDocuments({}), 1)
+  t.equal(await rig.collections.log.countDocuments({}), 1)
 })

@@ -44,7 +44,7 @@ t.test('no attempt number is used twice when another process makes up for a kept
     }),
   )
   await Promise.all(ids.map((id) => rig.publish({ id, createdAt })))
-  await waitFor(async () => (await rig.collections.events.countDocuments({})) === 9 + ids.length)
+  await waitFor(async () => (await rig.collections.log.countDocuments({})) === 9 + ids.length)
   const notifyWorkers = createNotifyWorkers(rig.bus)
   await announceDeliveries(
     { endpoints: stores.endpoints, notifyWorkers, clock: systemClock },

@@ -10,6 +10,7 @@ import {
 import { opsReplayEndpoint, opsShowReplay } from '@pitboss/contracts/calls/webhooks'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
+import { logKey } from '../src/storage/log-keys.ts'
 import { newDocument } from '../src/storage/new-delivery.ts'
 import { never } from '../src/storage/collections.ts'
 import { startReceiver, status } from './fixtures/receiver.ts'
@@ -63,14 +64,15 @@ void t.test(
   async (t) => {
     const rig = await startRig(t, { timeScale: 100_000 })
     const receiver = await startReceiver(t)
-    const { events, deliveries } = rig.collections
+    const { log, deliveries } = rig.collections
     const { webhook_id } = await rig.createEndpoint(receiver.url)
     const replay = replayCalls(rig, webhook_id)
-    const event = await rig.publish()
+    await rig.publish()
     await waitFor(async () => (await deliveries.countDocuments({ status: 'DELIVERED' })) === 1)
     await deliveries.deleteMany({})
     t.match((await replay.create({ dry_run: true })).body, { matched: 0 })
-    await events.updateOne({ _id: event.id }, { $set: { recordedAt: new Date(Date.now() - 120_000) } })
+    const _id = logKey(rig.scope, 1)
+    await log.updateOne({ _id }, { $set: { ra: new Date(Date.now() - 120_000) } })
     t.match((await replay.create({ dry_run: true })).body, { matched: 1 })
   },
 )
@@ -86,7 +88,7 @@ void t.test(
         rig.publish({ type: index < 10 ? 'transaction.bet' : 'round.started' }),
       ),
     )
-    await waitFor(async () => (await rig.collections.events.countDocuments({})) === 30)
+    await waitFor(async () => (await rig.collections.log.countDocuments({})) === 30)
     const { webhook_id } = await rig.createEndpoint(receiver.url)
     const replay = replayCalls(rig, webhook_id)
 
@@ -144,7 +146,7 @@ void t.test(
     const waiting: (() => void)[] = []
     const receiver = await startReceiver(t, (response) => waiting.push(() => response.end()))
     await Promise.all(Array.from({ length: 20 }, () => rig.publish()))
-    await waitFor(async () => (await rig.collections.events.countDocuments({})) === 20)
+    await waitFor(async () => (await rig.collections.log.countDocuments({})) === 20)
     const { webhook_id } = await rig.createEndpoint(receiver.url)
     const replay = replayCalls(rig, webhook_id)
     const { body } = await replay.create()
@@ -167,13 +169,13 @@ void t.test(
 
 void t.test('a cancelled replay counts the deliveries that were in flight and arrived', atOnce, async (t) => {
   const rig = await startRig(t, { replicas: 2 })
-  const { deliveries, events, replays } = rig.collections
+  const { deliveries, log, replays } = rig.collections
   const waiting: { response: ServerResponse; eventId: string }[] = []
   const receiver = await startReceiver(t, (response, { headers }) =>
     waiting.push({ response, eventId: String(headers['x-svc-event-id']) }),
   )
   await Promise.all(Array.from({ length: 20 }, () => rig.publish()))
-  await waitFor(async () => (await events.countDocuments({})) === 20)
+  await waitFor(async () => (await log.countDocuments({})) === 20)
   const { webhook_id } = await rig.createEndpoint(receiver.url)
   const replay = replayCalls(rig, webhook_id)
   const counted = async (replay_id: string | null) => {
@@ -225,11 +227,11 @@ void t.test('a cancelled replay counts the deliveries that were in flight and ar
 
 void t.test('a cancelled replay does not count deliveries that a person sends again', atOnce, async (t) => {
   const rig = await startRig(t)
-  const { deliveries, events, replays } = rig.collections
+  const { deliveries, log, replays } = rig.collections
   const waiting: ServerResponse[] = []
   const receiver = await startReceiver(t, (response) => waiting.push(response))
   await Promise.all(Array.from({ length: 10 }, () => rig.publish()))
-  await waitFor(async () => (await events.countDocuments({})) === 10)
+  await waitFor(async () => (await log.countDocuments({})) === 10)
   const { webhook_id } = await rig.createEndpoint(receiver.url)
   const replay = replayCalls(rig, webhook_id)
   const { replay_id } = (await replay.create()).body
@@ -255,7 +257,7 @@ void t.test(
     const rig = await startRig(t, { replicas: 2 })
     const receiver = await startReceiver(t)
     await rig.publish()
-    await waitFor(async () => (await rig.collections.events.countDocuments({})) === 1)
+    await waitFor(async () => (await rig.collections.log.countDocuments({})) === 1)
     const { webhook_id } = await rig.createEndpoint(receiver.url)
     const body = { ...window(), only: 'missing', dry_run: false } as const
     const caller = rig.caller({ idempotencyKey: 'again' })
@@ -340,7 +342,7 @@ void t.test(
     const rig = await startRig(t, { timeScale: 10_000 })
     const receiver = await startReceiver(t, status(500))
     await rig.publish()
-    await waitFor(async () => (await rig.collections.events.countDocuments({})) === 1)
+    await waitFor(async () => (await rig.collections.log.countDocuments({})) === 1)
     const { webhook_id } = await rig.createEndpoint(receiver.url)
     const order = { by: 'tester', reason: null, dryRun: true }
     const request = { order, webhookId: webhook_id, ...window(), only: 'missing' as const }
@@ -359,7 +361,7 @@ void t.test('an account has so many replays under way, and no more', atOnce, asy
   const rig = await startRig(t, { replaysMax: 2 })
   const receiver = await startReceiver(t, status(500))
   await rig.publish({ type: 'round.started' })
-  await waitFor(async () => (await rig.collections.events.countDocuments({})) === 1)
+  await waitFor(async () => (await rig.collections.log.countDocuments({})) === 1)
   const replays = async () => replayCalls(rig, (await rig.createEndpoint(receiver.url)).webhook_id)
   const [one, two, three] = [await replays(), await replays(), await replays()]
   const first = await one.create()

@@ -14,7 +14,7 @@ import { z } from 'zod'
 const audited = z.object({ missing: z.array(z.looseObject({ type: z.string(), round_id: z.string() })) })
 const republished = z.object({ events: z.array(z.looseObject({ event_id: z.string() })), recorded: z.int() })
 const connection = z.looseObject({ nats_url: z.string(), nats_nkey_seed: z.string().optional() })
-type EventDocument = { _id: string; type: string; roundId: string | null; body: string }
+type LogDocument = { _id: string; e: string; t: string; r?: string; b: string }
 
 t.test('events that the stream and webhooks have lost are told again, each once', async (t) => {
   const stack = await sharedStack(t)
@@ -36,9 +36,9 @@ t.test('events that the stream and webhooks have lost are told again, each once'
   const client = new MongoClient(demo.engines.mongodb.url)
   t.teardown(() => client.close())
   const db = client.db('pitboss_webhooks')
-  const events = db.collection<EventDocument>('events')
-  const own = { roundId: { $in: rounds } }
-  const ends = { ...own, type: { $ne: 'round.started' } }
+  const events = db.collection<LogDocument>('log')
+  const own = { r: { $in: rounds } }
+  const ends = { ...own, t: { $ne: 'round.started' } }
   await waitFor(async () => (await events.countDocuments(ends)) >= 6)
   await waitFor(async () => (await audit()).length === 0, { what: 'a clean audit', everyMs: 250 })
   const before = await events.find(ends).toArray()
@@ -49,11 +49,11 @@ t.test('events that the stream and webhooks have lost are told again, each once'
   const bus = await connectBus({ url, nkeySeed, service: 'ops', logger: pino({ level: 'silent' }) })
   t.teardown(() => bus.close())
   await (await jetstreamManager(bus.nc)).streams.purge('EVENTS')
-  await db.collection('deliveries').deleteMany({ eventId: { $in: before.map(({ _id }) => _id) } })
+  await db.collection('deliveries').deleteMany({ eventId: { $in: before.map(({ e }) => e) } })
   await events.deleteMany(ends)
 
   const key = ({ type, round_id }: { type: string; round_id: string }) => `${round_id} ${type}`
-  const lost = before.map(({ type, roundId }) => key({ type, round_id: roundId ?? '' })).toSorted()
+  const lost = before.map(({ t: type, r = '' }) => key({ type, round_id: r })).toSorted()
   t.strictSame((await audit()).map(key).toSorted(), lost, 'the audit names what is lost')
   t.equal((await republish('--dry-run')).events.length, lost.length)
   t.equal(await events.countDocuments(ends), 0, 'a dry run tells nothing')
@@ -62,15 +62,14 @@ t.test('events that the stream and webhooks have lost are told again, each once'
   for (const { events, recorded } of runs) t.equal(recorded, events.length)
   t.strictSame(await audit(), [], 'the audit is clean')
   const after = await events.find(ends).toArray()
-  const facts = (found: EventDocument[]) =>
-    found.map(({ _id, type, body }) => ({ _id, type, body })).toSorted(byId)
+  const facts = (found: LogDocument[]) => found.map(({ e, t: type, b }) => ({ e, type, b })).toSorted(byId)
   t.strictSame(
     facts(after),
     facts(before),
     'two persons at once made each event once, the same bytes as before',
   )
   await waitFor(async () => {
-    const ids = after.map(({ _id }) => _id)
+    const ids = after.map(({ e }) => e)
     const made = await db
       .collection('deliveries')
       .find({ eventId: { $in: ids } })
@@ -80,6 +79,6 @@ t.test('events that the stream and webhooks have lost are told again, each once'
   t.same(await republish('--yes'), { events: [], recorded: 0 }, 'once more tells nothing')
 })
 
-function byId(one: { _id: string }, other: { _id: string }): number {
-  return one._id < other._id ? -1 : 1
+function byId(one: { e: string }, other: { e: string }): number {
+  return one.e < other.e ? -1 : 1
 }

@@ -24,8 +24,8 @@ t.test('movements that a restored database lacks are listed and written again, e
   const movements = client.db('pitboss_wallet_bridge').collection('movements')
   const own = { playerId: 'forgotten', type: 'BET' }
   const stake = await waitFor(() => movements.findOne({ ...own, status: 'SUCCESS' }))
-  const events = client.db('pitboss_webhooks').collection('events')
-  const told = { roundId: round.body.round_id, type: 'transaction.bet' }
+  const events = client.db('pitboss_webhooks').collection('log')
+  const told = { r: round.body.round_id, t: 'transaction.bet' }
   await waitFor(async () => (await events.countDocuments(told)) === 1, { what: 'the stake to be told of' })
   await movements.deleteOne(own)
 
@@ -46,7 +46,7 @@ t.test('a stake that was played is not taken back when several databases were se
   t.teardown(() => client.close())
   const movements = client.db('pitboss_wallet_bridge').collection<Stored>('movements')
   const rounds = client.db('pitboss_rounds').collection<Stored>('rounds')
-  const events = client.db('pitboss_webhooks').collection('events')
+  const events = client.db('pitboss_webhooks').collection('log')
   const operator = await createOperatorClient(demo)
 
   for (const also of ['nothing else', 'the event log']) {
@@ -62,13 +62,13 @@ t.test('a stake that was played is not taken back when several databases were se
       const round = await waitFor(() => rounds.findOne({ playerId, status: 'PENDING' }))
       t.equal((await playing).status, 201)
       const { _id: roundId } = round
-      await waitFor(async () => (await events.countDocuments({ roundId, type: 'round.completed' })) === 1)
-      await waitFor(async () => (await events.countDocuments({ roundId, type: 'transaction.bet' })) === 1)
+      await waitFor(async () => (await events.countDocuments({ r: roundId, t: 'round.completed' })) === 1)
+      await waitFor(async () => (await events.countDocuments({ r: roundId, t: 'transaction.bet' })) === 1)
 
       // As a backup holds them that was made two minutes ago.
       const createdAt = new Date(Date.now() - 120_000)
       await movements.deleteMany({ playerId, type: 'WIN' })
-      if (also === 'the event log') await events.deleteMany({ roundId })
+      if (also === 'the event log') await events.deleteMany({ r: roundId })
       const call = { ...stake.call, startedAt: createdAt, until: new Date(createdAt.getTime() + 5000) }
       const inFlight = { ...stake, createdAt, updatedAt: createdAt, call, dueAt: call.until }
       await rounds.replaceOne({ _id: roundId }, { ...round, createdAt, updatedAt: createdAt })
@@ -86,7 +86,7 @@ t.test('a stake that was played is not taken back when several databases were se
         readOps(stack.dataDir, 'movement', 'restored', ...account, '--from', from, ...more)
       if (also === 'the event log') {
         await readOps(stack.dataDir, 'consumer', 'rewind', 'webhooks-fanout', '--from-time', from, '--yes')
-        await waitFor(async () => (await events.countDocuments({ roundId, type: 'round.completed' })) === 1)
+        await waitFor(async () => (await events.countDocuments({ r: roundId, t: 'round.completed' })) === 1)
       }
       t.match(await restored(...heal), [{ ...row, told: true, healed: 'success' }])
       await waitFor(() => rounds.findOne({ _id: roundId, status: 'SETTLED' }))

@@ -31,8 +31,8 @@ t.test('rounds that a restored database lacks are listed and healed, each once',
 
   const client = new MongoClient(demo.engines.mongodb.url)
   t.teardown(() => client.close())
-  const events = client.db('pitboss_webhooks').collection('events')
-  const ends = { roundId: ended.body.round_id, type: 'round.completed' }
+  const events = client.db('pitboss_webhooks').collection('log')
+  const ends = { r: ended.body.round_id, t: 'round.completed' }
   await waitFor(async () => (await events.countDocuments(ends)) === 1, { what: 'the end to be recorded' })
   const rounds = client.db('pitboss_rounds').collection('rounds')
   await rounds.deleteMany({ playerId: 'restored', nonce: { $gt: 1 } })

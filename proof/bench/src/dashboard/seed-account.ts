@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { logKey, readLogKey } from '@pitboss/webhooks/storage/log-keys'
 import { orderOf } from '@pitboss/webhooks/storage/new-delivery'
 import type { Collection, Document, MongoClient } from 'mongodb'
 import { z } from 'zod'
@@ -108,8 +109,8 @@ export async function seedAccount(
     const tell = ({ event, deliveries }: Told) => {
       const told = copy(event)
       recorded += 1
-      const seq = typeof told.seq === 'bigint' ? BigInt(recorded) : recorded
-      batch.events.push({ ...told, seq, createdHighAt: new Date(atMs) })
+      const { scope } = readLogKey(event._id)
+      batch.events.push({ ...told, _id: logKey(scope, recorded), h: new Date(atMs) })
       for (const delivery of deliveries.map(copy))
         batch.deliveries.push({ ...delivery, order: orderOf(delivery.createdAt, delivery._id) })
     }
@@ -180,7 +181,7 @@ function collectionsOf(client: MongoClient): Collections {
     sessions: rounds.collection<Stored>('sessions'),
     commitments: rounds.collection<Stored>('commitments'),
     movements: client.db('pitboss_wallet_bridge').collection<Stored>('movements'),
-    events: webhooks.collection<Stored>('events'),
+    events: webhooks.collection<Stored>('log'),
     deliveries: webhooks.collection<Stored>('deliveries'),
     requests: client.db('pitboss_auth').collection<Stored>('request_logs'),
   }
@@ -198,10 +199,10 @@ async function readStories(collections: Collections, roundIds: readonly string[]
 
 async function isTold({ rounds, movements, events, deliveries }: Collections, roundId: string) {
   const round = await rounds.findOne({ _id: roundId, factsAt: null, outbox: [] })
-  const told = await events.find({ roundId }).toArray()
-  if (round === null || !told.some(({ type }) => type === 'round.completed')) return false
+  const told = await events.find({ r: roundId }).toArray()
+  if (round === null || !told.some(({ t }) => t === 'round.completed')) return false
   const waiting = await movements.countDocuments({ roundId, outbox: { $ne: [] } })
-  const ids = told.map(({ _id }) => _id)
+  const ids = told.map(({ e }) => e)
   const sent = await deliveries.countDocuments({ eventId: { $in: ids }, status: 'DELIVERED' })
   return Number(waiting) === 0 && Number(sent) === ids.length
 }
@@ -215,15 +216,15 @@ async function readStory(collections: Collections, roundId: string): Promise<Sto
   const round = await one('rounds', { _id: roundId })
   const told = async (event: Stored) => ({
     event,
-    deliveries: await collections.deliveries.find({ eventId: event._id }).toArray(),
+    deliveries: await collections.deliveries.find({ eventId: event.e }).toArray(),
   })
-  const ofSession = { type: 'game.session.created', body: { $regex: String(round.sessionId) } }
+  const ofSession = { t: 'game.session.created', b: { $regex: String(round.sessionId) } }
   const parts = {
     round,
     session: await one('sessions', { _id: round.sessionId }),
     commitment: await one('commitments', { chain: round.chain, nonce: round.nonce }),
     movements: await collections.movements.find({ roundId }).toArray(),
-    events: await Promise.all((await collections.events.find({ roundId }).toArray()).map(told)),
+    events: await Promise.all((await collections.events.find({ r: roundId }).toArray()).map(told)),
     opening: await told(await one('events', ofSession)),
     request: await one('requests', { method: 'POST', path: '/v1/sessions' }),
   }

@@ -8,6 +8,7 @@ import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
 import { deliveryIdOf, newDocument } from '@pitboss/webhooks/storage/new-delivery'
 import { type Collections, collectionsOf } from '@pitboss/webhooks/storage/collections'
 import { never } from '@pitboss/webhooks/storage/collections'
+import { logKey } from '@pitboss/webhooks/storage/log-keys'
 import type { Cleanup } from '../harness/cleanup.ts'
 import { renderTable } from '../harness/table.ts'
 import { firstEndpoint } from './add-endpoint.ts'
@@ -92,7 +93,7 @@ async function rewind({ bus }: ServiceWorld, manager: JetStreamManager, events: 
 }
 
 async function record(
-  { events, deliveries }: Collections,
+  { log, deliveries }: Collections,
   operatorId: string,
   webhookId: string,
   entries: readonly OutboxEntry[],
@@ -102,15 +103,10 @@ async function record(
   const at = new Date()
   for (let start = 0; start < entries.length; start += chunk) {
     const part = entries.slice(start, start + chunk)
-    const common = { ...scope, type, createdAt: at, createdHighAt: at, recordedAt: at } as const
-    await events.insertMany(
+    await log.insertMany(
       part.map(({ id, body }, index) => ({
-        _id: id,
-        ...common,
-        seq: start + index + 1,
-        body,
-        roundId: null,
-        targets: [webhookId],
+        _id: logKey(scope, start + index + 1),
+        ...{ e: id, t: type, x: type, c: at, h: at, ra: at, targets: [webhookId], b: body },
       })),
     )
     await deliveries.insertMany(
@@ -141,9 +137,9 @@ async function publishAll(bus: Bus, entries: readonly OutboxEntry[]): Promise<vo
 }
 
 /** Everything that a rewind could change, in numbers. */
-async function statesOf({ events, deliveries }: Collections): Promise<object> {
+async function statesOf({ log, deliveries }: Collections): Promise<object> {
   const [recorded, made, delivered, once] = await Promise.all([
-    events.countDocuments({}),
+    log.countDocuments({}),
     deliveries.countDocuments({}),
     deliveries.countDocuments({ status: 'DELIVERED' }),
     deliveries.countDocuments({ attemptCount: 1 }),

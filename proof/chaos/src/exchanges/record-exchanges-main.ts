@@ -45,10 +45,18 @@ try {
   const exchanges = await playExchanges(product.demo())
   const client = await MongoClient.connect(product.demo().engines.mongodb.url)
   cleanup.add(() => client.close())
-  const recorded = client.db('pitboss_webhooks').collection<{ _id: string; body: string }>('events')
-  const messages = (await recorded.find().sort({ operatorId: 1, environment: 1, seq: 1 }).toArray()).map(
-    ({ _id: id, body }) => ({ id, body }),
-  )
+  const webhooks = client.db('pitboss_webhooks')
+  const log = await webhooks.collection<{ e: string; b: string }>('log').find().sort({ _id: 1 }).toArray()
+  // Of a build before the log.
+  const first = await webhooks
+    .collection<{ _id: string; body: string }>('events')
+    .find()
+    .sort({ operatorId: 1, environment: 1, seq: 1 })
+    .toArray()
+  const messages = [
+    ...first.map(({ _id: id, body }) => ({ id, body })),
+    ...log.map(({ e: id, b: body }) => ({ id, body })),
+  ]
   const documents: Record<string, unknown[]> = {}
   for (const [database, collection] of kept) {
     const found = await client

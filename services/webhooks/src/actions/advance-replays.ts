@@ -1,10 +1,6 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
-import type {
-  DeliveryDocument,
-  DeliveryStatus,
-  EventDocument,
-  ReplayDocument,
-} from '../storage/collections.ts'
+import type { DeliveryDocument, DeliveryStatus, ReplayDocument } from '../storage/collections.ts'
+import type { EventHeader } from '../storage/event-log.ts'
 import { runningMax } from '../storage/replay-store.ts'
 import { countReplay } from './read-replays.ts'
 import type { Scope } from '@pitboss/contracts/caller'
@@ -131,16 +127,16 @@ async function selectPage(
   const { webhookId, from, to } = job
   const scope: Scope = { operatorId: job.operatorId, environment: job.environment }
   const types = job.types.length === 0 ? null : job.types
-  const page = await events.headers(scope, { types, from, to }, afterSeq, limit)
+  const page = await events.headersAfter(scope, afterSeq, limit, { types, from, to })
   const inRange = page.filter(({ seq }) => seq <= job.endSeq)
   const wanted = inRange.map((event) => ({
-    _id: deliveryIdOf(event._id, webhookId, 0),
+    _id: deliveryIdOf(event.id, webhookId, 0),
     webhookId,
-    eventId: event._id,
+    eventId: event.id,
     eventType: event.type,
   }))
   const now = clock.now()
-  const onTheWay = new Set(inRange.filter((event) => isOnTheWay(event, webhookId, now)).map(({ _id }) => _id))
+  const onTheWay = new Set(inRange.filter((event) => isOnTheWay(event, webhookId, now)).map(({ id }) => id))
   const existing = wanted.length === 0 ? new Map<string, never>() : await deliveries.existing(wanted)
   const statuses = againStatuses[job.only]
   const again = [...existing.values()].filter(
@@ -162,7 +158,7 @@ async function selectPage(
  * event, or makes up for a process that died, stores it soon.
  */
 function isOnTheWay(
-  { targets, recordedAt }: Pick<EventDocument, 'targets' | 'recordedAt'>,
+  { targets, recordedAt }: Pick<EventHeader, 'targets' | 'recordedAt'>,
   webhookId: string,
   now: Date,
 ): boolean {

@@ -14,7 +14,7 @@ import type { BodyCache } from '../storage/body-cache.ts'
 import type { CertificationStore } from '../storage/certification-store.ts'
 import type { DeliveryStore } from '../storage/delivery-store.ts'
 import type { EndpointStore } from '../storage/endpoint-store.ts'
-import type { EventStore } from '../storage/event-store.ts'
+import type { EventLog } from '../storage/event-log.ts'
 import type { ParkedStore } from '../storage/parked-store.ts'
 import type { ReplayStore } from '../storage/replay-store.ts'
 import type { SecretCipher } from './create-endpoint.ts'
@@ -26,7 +26,7 @@ export type Deps = {
   readonly workerId: string
   readonly db: Db
   readonly bus: Bus
-  readonly events: EventStore
+  readonly events: EventLog
   readonly endpoints: EndpointStore
   readonly deliveries: DeliveryStore
   readonly replays: ReplayStore

@@ -16,6 +16,7 @@ const manifestPage = 2000
 const startedPage = 200
 const pageCharactersMax = 300_000
 const deliveriesOfEventMax = 200
+const roundEventsMax = 200
 
 export type EventQuery = z.output<typeof listEvents.query>
 
@@ -47,10 +48,10 @@ export function createReadEvents({ events, deliveries, cursors, clock }: Deps) {
         cursor === undefined ? null : readPosition({ cursors, binding, cursor, position: positionSchema })
       const to = query.to === undefined ? null : new Date(query.to)
       const from = position === null ? windowStart(query.from, to ?? clock.now()) : new Date(position.from)
-      const lastSeq = await events.lastSeq(scope)
+      const lastSeq = await events.endOf(scope)
       const afterSeq = position?.seq ?? (await events.seqBefore(scope, from))
       const types = query.type === undefined ? null : [query.type]
-      const found = await events.page(scope, { types, from, to }, afterSeq, query.limit)
+      const found = await events.readAfter(scope, afterSeq, query.limit, { types, from, to })
       const page = fitting(found)
       const lastOfPage = page.at(-1)?.seq ?? afterSeq
       // Events up to lastSeq were recorded before the page was read: a page below its limit has seen them
@@ -70,7 +71,7 @@ export function createReadEvents({ events, deliveries, cursors, clock }: Deps) {
       after: number | null,
     ): Promise<{ bodies: string[]; next: number | null }> {
       const seq = after ?? (await events.seqBefore(scope, from))
-      const page = await events.page(scope, { types: ['round.started'], from, to }, seq, startedPage)
+      const page = await events.readAfter(scope, seq, startedPage, { types: ['round.started'], from, to })
       const next = page.length < startedPage ? null : (page.at(-1)?.seq ?? null)
       return { bodies: page.map(({ body }) => body), next }
     },
@@ -95,16 +96,16 @@ export function createReadEvents({ events, deliveries, cursors, clock }: Deps) {
       if (to.getTime() - from.getTime() > manifestWindowMs)
         throw invalidField('to', 'must be at most 31 days after from')
       const hours = new Map<string, Hour>()
-      const end = await events.lastSeq(scope)
+      const end = await events.endOf(scope)
       for (let seq = await events.seqBefore(scope, from); seq < end; ) {
-        const page = await events.headers(scope, { types: null, from, to }, seq, manifestPage)
+        const page = await events.headersAfter(scope, seq, manifestPage, { types: null, from, to })
         for (const event of page) {
           if (event.seq > end) break
           const hour = `${event.createdAt.toISOString().slice(0, 13)}:00:00.000Z`
           const entry = hours.get(hour) ?? { count: 0, types: {}, ids: createHash('sha256') }
           entry.count += 1
           entry.types[event.type] = (entry.types[event.type] ?? 0) + 1
-          entry.ids.update(`${event._id}\n`)
+          entry.ids.update(`${event.id}\n`)
           hours.set(hour, entry)
         }
         seq = page.length < manifestPage ? end : (page.at(-1)?.seq ?? end)
@@ -121,25 +122,26 @@ export function createReadEvents({ events, deliveries, cursors, clock }: Deps) {
     async missing(wanted: readonly { id: string; roundId: string }[]): Promise<string[]> {
       const recorded = await events.recorded(wanted.map(({ id }) => id))
       const absent = wanted.filter(({ id }) => !recorded.has(id))
-      const others = await events.ofRounds([...new Set(absent.map(({ roundId }) => roundId))])
+      const roundIds = [...new Set(absent.map(({ roundId }) => roundId))]
+      const others = await events.ofRounds(roundIds, roundIds.length * roundEventsMax)
       const told = new Set(others.map(({ body }) => factOf(body)))
       return absent.flatMap(({ id }) => (told.has(id) ? [] : [id]))
     },
 
     /** The events of a round in recording order, as many as one message holds, at most `limit`. */
     async ofRoundIn(scope: Scope, roundId: string, limit: number) {
-      const found = await events.ofRoundIn(scope, roundId, limit + 1)
+      const found = await events.ofRound(scope, roundId, limit + 1)
       const shown = fitting(found.slice(0, limit))
       return { bodies: shown.map(({ body }) => body), complete: shown.length === found.length }
     },
 
     /** The events of a round with at most 200 deliveries each, of every account: for operations. */
     async ofRound(roundId: string) {
-      const found = await events.ofRound(roundId)
+      const found = await events.ofRounds([roundId], roundEventsMax)
       return Promise.all(
-        found.map(async ({ _id, body }) => ({
+        found.map(async ({ id, body }) => ({
           body,
-          deliveries: await deliveries.listAnywhere({ eventId: _id }, deliveriesOfEventMax),
+          deliveries: await deliveries.listAnywhere({ eventId: id }, deliveriesOfEventMax),
         })),
       )
     },

@@ -18,7 +18,7 @@ type Stake = { readonly roundId: string; readonly transactionId: string; readonl
  */
 export function createReadLoggedStake({ events, bus }: Pick<Deps, 'events' | 'bus'>) {
   return async function readLoggedStake(scope: Scope, stake: Stake): Promise<StakeStanding> {
-    const recorded = await events.ofRoundIn(scope, stake.roundId, roundEventsMax)
+    const recorded = await events.ofRound(scope, stake.roundId, roundEventsMax)
     const standing = standingOf(recorded.map(({ body }) => body))
     if (standing !== 'silent') return standing
     const ofAccount = eventSubject(scope, '')

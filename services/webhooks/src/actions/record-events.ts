@@ -5,7 +5,7 @@ import { newInterrupted } from '../storage/interrupted-delivery.ts'
 import { deliveryIdOf, type NewDelivery } from '../storage/new-delivery.ts'
 import type { DeliveryStatus } from '../storage/collections.ts'
 import type { EndpointTarget } from '../storage/endpoint-store.ts'
-import type { EventGroup, NewEvent, Recorded, RecordedEvent } from '../storage/event-store.ts'
+import type { Appended, NewEvent, RecordedEvent } from '../storage/log-append.ts'
 import type { UnstoredDeliveries } from './unstored-deliveries.ts'
 import { announceDeliveries, type CreateDeliveries } from './create-deliveries.ts'
 import type { Deferred } from './deferred-deliveries.ts'
@@ -31,9 +31,8 @@ export type RecordEvents = (messages: readonly EventMessage[], behind?: Behind |
  * Records events and creates their deliveries, as far as they are missing. An event's endpoints are chosen
  * when it is recorded and stored with it, so that a repetition, however late, repairs exactly those. A
  * message with a recorded id but another account, environment or type is left out and logged, and so is one
- * whose fact another event tells. New events are inserted without a look first: the unique indexes say what
- * is known already, and only then the log is read. Deliveries that are missing of an event which another call
- * recorded may have been sent by it (see unstored-deliveries.ts).
+ * whose fact another event tells. Deliveries that are missing of an event which another call recorded may have
+ * been sent by it (see unstored-deliveries.ts).
  * @returns the ids of the events that were incomplete
  */
 export function createRecordEvents({
@@ -69,47 +68,26 @@ export function createRecordEvents({
   takesNone: TakesNone
 }): RecordEvents {
   const placeAfter = createPlaceAfter(deps)
-  /**
-   * The last batch held nothing new: probably a rewind, so the log is read first, and the deliveries of the
-   * next one in one query.
-   */
+  /** The last batch held nothing new: probably a rewind, so the next one's deliveries are read in one query. */
   let repeating = false
 
   return async function recordEvents(messages, behind = null) {
-    const first = firstOfEach(messages)
-    if (first.length === 0) return new Set()
-    const eventIds = first.map(({ envelope }) => envelope.id)
-    const facts = first.map(({ fact }) => fact)
-    // An id that does not follow from the fact is of an earlier release; its fact may be told under either.
-    const lookFirst = repeating || first.some(({ envelope, fact }) => envelope.id !== fact)
-    const recordedOf = () => events.recorded([...new Set([...eventIds, ...facts])])
-    const [before, toldOtherwise, found, targets] = await Promise.all([
-      lookFirst ? recordedOf() : null,
-      events.toldOtherwise(facts),
-      repeating ? deliveries.statusesOfEvents(eventIds) : null,
-      endpoints.targets([...new Set(first.map(({ scope }) => scope.operatorId))]),
+    if (messages.length === 0) return new Set()
+    const [found, targets] = await Promise.all([
+      repeating ? deliveries.statusesOfEvents(messages.map(({ envelope }) => envelope.id)) : null,
+      endpoints.targets([...new Set(messages.map(({ scope }) => scope.operatorId))]),
     ])
     const now = clock.now()
-    const unknown =
-      before === null ? first.filter((message) => !isTold(message, new Map(), toldOtherwise)) : []
-    const madeAtOnce = await events.recordNew(groupsOf(unknown, targets, now))
-    const recorded = before ?? (madeAtOnce.length === first.length ? new Map() : await recordedOf())
-    const changed = new Set(madeAtOnce.map(({ _id }) => _id))
-    const unique = first.filter(
-      (message) => changed.has(message.envelope.id) || !isTold(message, recorded, toldOtherwise),
-    )
-    const fresh = unique.filter(({ envelope: { id } }) => changed.has(id) || !recorded.has(id))
-    const rest = fresh.filter(({ envelope }) => !changed.has(envelope.id))
-    const made: Recorded[] = [...madeAtOnce, ...(await events.record(groupsOf(rest, targets, now)))]
-    const own = new Set(made.flatMap(({ _id, byOther = false }) => (byOther ? [] : [_id])))
+    const appended = await events.append(messages.map((message) => newEvent(message, targets, now)))
+    noteRefused(appended)
+    const own = new Map(appended.recorded.map((event) => [event.id, event]))
+    const unique = firstOfEach(messages, new Set([...own.keys(), ...appended.known.keys()]))
+    const fresh = unique.filter(({ envelope }) => own.has(envelope.id))
     for (const { envelope, scope } of fresh) notes.tell(scope, 'events', () => envelope)
     await failpoint('webhooks.recorded')
 
-    for (const { _id } of made) changed.add(_id)
-    const all = new Map<string, Pick<RecordedEvent, 'targets'>>([
-      ...recorded,
-      ...made.map((event): [string, NewEvent] => [event._id, event]),
-    ])
+    const changed = new Set(own.keys())
+    const all = new Map<string, Pick<RecordedEvent, 'targets'>>([...appended.known, ...own])
     const wanted = unique.flatMap((message) => wantedDeliveries(message, all, targets, now))
     const existing = found ?? (await existingOf(wanted.filter(({ eventId }) => !own.has(eventId))))
     repeating = fresh.length === 0
@@ -155,21 +133,12 @@ export function createRecordEvents({
     await announceDeliveries({ endpoints, notifyWorkers, clock }, untold, [...withOlder])
   }
 
-  /** Whether another event has told it, or an event of another scope or type has its id; both are logged. */
-  function isTold(
-    { envelope, fact, scope }: EventMessage,
-    recorded: ReadonlyMap<string, RecordedEvent>,
-    toldOtherwise: ReadonlyMap<string, string>,
-  ): boolean {
-    const known = recorded.get(envelope.id)
-    const teller = recorded.get(fact)?._id ?? toldOtherwise.get(fact)
-    if (known === undefined && teller !== undefined) {
-      logger.warn({ event_id: envelope.id, ...scope, told_by: teller }, 'event.told-already')
-      return true
+  function noteRefused({ refused }: Appended): void {
+    for (const { event, by } of refused) {
+      const { id, scope, type } = event
+      if (by.id === id) logger.error({ event_id: id, ...scope, type }, 'event.id-reused')
+      else logger.warn({ event_id: id, ...scope, told_by: by.id }, 'event.told-already')
     }
-    if (known === undefined || isSame({ scope, envelope }, known)) return false
-    logger.error({ event_id: known._id, ...scope, type: envelope.type }, 'event.id-reused')
-    return true
   }
 
   async function existingOf(old: readonly NewDelivery[]): Promise<Map<string, DeliveryStatus>> {
@@ -179,35 +148,12 @@ export function createRecordEvents({
   }
 }
 
-/** The first message of each event id and of each fact, in the order of the stream. */
-function firstOfEach(messages: readonly EventMessage[]): EventMessage[] {
-  const seen = new Set<string>()
-  return messages.filter(({ envelope, fact }) => {
-    const isFirst = !seen.has(envelope.id) && !seen.has(fact)
-    seen.add(envelope.id).add(fact)
-    return isFirst
-  })
-}
-
-/** The events to be recorded, by scope. */
-function groupsOf(
-  messages: readonly EventMessage[],
-  targets: readonly EndpointTarget[],
-  now: Date,
-): EventGroup[] {
-  const groups = Map.groupBy(messages, ({ scope }) => `${scope.operatorId}/${scope.environment}`)
-  return [...groups.values()].flatMap((group) => {
-    const scope = group[0]?.scope
-    return scope === undefined ? [] : [{ scope, fresh: group.map((one) => newEvent(one, targets, now)) }]
-  })
-}
-
-function isSame(
-  { scope, envelope }: Pick<EventMessage, 'scope' | 'envelope'>,
-  known: RecordedEvent,
-): boolean {
-  const { operatorId, environment, type } = known
-  return operatorId === scope.operatorId && environment === scope.environment && type === envelope.type
+/** The first message of each of these events, in the order of the stream. */
+function firstOfEach(messages: readonly EventMessage[], ids: ReadonlySet<string>): EventMessage[] {
+  const first = new Map(messages.toReversed().map((message) => [message.envelope.id, message]))
+  return messages.filter(
+    (message) => ids.has(message.envelope.id) && first.get(message.envelope.id) === message,
+  )
 }
 
 function newEvent(message: EventMessage, targets: readonly EndpointTarget[], now: Date): NewEvent {
@@ -219,14 +165,10 @@ function newEvent(message: EventMessage, targets: readonly EndpointTarget[], now
       (target.events.length === 0 || target.events.includes(envelope.type)),
   )
   return {
-    _id: envelope.id,
-    type: envelope.type,
-    createdAt: message.createdAt,
-    recordedAt: now,
-    body: message.body,
-    roundId: message.roundId,
+    ...{ scope, id: envelope.id, fact: message.fact, type: envelope.type, createdAt: message.createdAt },
+    ...{ recordedAt: now, body: message.body, roundId: message.roundId },
     targets: matching.map(({ _id }) => _id),
-    ...(message.fact === envelope.id ? {} : { fact: message.fact }),
+    ...(message.traceparent === undefined ? {} : { traceparent: message.traceparent }),
   }
 }
 

@@ -70,7 +70,7 @@ export function createStartReplay(deps: CallDeps) {
       to,
       types,
       only: request.only,
-      endSeq: await events.lastSeq(scope),
+      endSeq: await events.endOf(scope),
     }
     const matched = await countSelection(deps, selector)
     const counted = {

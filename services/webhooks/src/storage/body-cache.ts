@@ -1,5 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import type { EventStore } from './event-store.ts'
+import type { EventLog } from './event-log.ts'
 
 /** Caches the bodies of recent events, each of which goes to several endpoints soon. Bodies never change. */
 export type BodyCache = {
@@ -12,7 +12,7 @@ export type BodyCache = {
 }
 
 /** @param charactersMax bound of the cache; the oldest body leaves first */
-export function createBodyCache(events: EventStore, charactersMax: number): BodyCache {
+export function createBodyCache(events: EventLog, charactersMax: number): BodyCache {
   const kept = new Map<string, string>()
   let characters = 0
 

@@ -20,6 +20,32 @@ type Tenant = { operatorId: string; environment: EventEnvironment }
 /** A tenant's record whose changes by people are audited. */
 type AuditedTenant = Tenant & WithAudit
 
+/** An event of the log: written once, never changed. Short names, for there are very many. */
+export type LogDocument = {
+  /** `<operatorId>/<environment>/<number, 12 digits>`: 1, 2, 3 … without gaps per account and environment. */
+  readonly _id: string
+  /** The event id; before the id that its fact gives it, where that is another one. */
+  readonly e: string | readonly [id: string, fact: string]
+  readonly t: EventType
+  /** `t` once more, where it is a rare type: the index of those holds no others. */
+  readonly x?: EventType
+  /** When it was created. */
+  readonly c: Date
+  /** The latest `c` so far: it rises with the number, so that a time is found by bisection. */
+  readonly h: Date
+  /** When it was recorded. */
+  readonly ra: Date
+  /** The round that it is about. */
+  readonly r?: string
+  /** Of the recorded span that recorded it. */
+  readonly tp?: string
+  /** The endpoints for which it was recorded. */
+  readonly targets: readonly string[]
+  /** The envelope byte for byte as it was published. */
+  readonly b: string
+}
+
+/** An event of the first format, which nothing writes any more: the oldest part of the log. */
 export type EventDocument = Tenant & {
   /** The event id. */
   _id: string
@@ -197,6 +223,7 @@ export type ParkedDocument = WithAudit & {
 export type WorkerDocument = { _id: string; aliveUntil: Date }
 
 export type Collections = {
+  readonly log: Collection<LogDocument>
   readonly events: Collection<EventDocument>
   readonly endpoints: Collection<EndpointDocument>
   readonly deliveries: Collection<DeliveryDocument>
@@ -208,6 +235,7 @@ export type Collections = {
 
 export function collectionsOf(db: Db): Collections {
   return {
+    log: db.collection('log'),
     events: db.collection('events'),
     endpoints: db.collection('endpoints'),
     deliveries: db.collection('deliveries'),

@@ -27,14 +27,24 @@ export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   ...idempotencyKeyIndexes,
   ...rewindIndexes,
   ...figureIndexes,
+  log: [
+    { name: 'event', key: { e: 1 } },
+    { name: 'round', key: { r: 1 }, partialFilterExpression: { r: { $gt: '' } } },
+    { name: 'rare', key: { x: 1, _id: 1 }, partialFilterExpression: { x: { $gt: '' } } },
+  ],
+  // The oldest part of the log, which nothing writes any more.
   events: [
     { name: 'recording_order', key: { operatorId: 1, environment: 1, seq: 1 }, unique: true },
     { name: 'type_order', key: { operatorId: 1, environment: 1, type: 1, seq: 1 } },
     { name: 'created_high', key: { operatorId: 1, environment: 1, createdHighAt: 1, seq: 1 } },
     { name: 'of_round', key: { roundId: 1 }, partialFilterExpression: { roundId: { $gt: '' } } },
-    // Leaves with the next release: replicas of the last one name it. MongoDB never proves a filter by $type.
-    { name: 'round', key: { roundId: 1 }, partialFilterExpression: { roundId: { $type: 'string' } } },
     { name: 'fact', key: { fact: 1 }, unique: true, partialFilterExpression: { fact: { $gt: '' } } },
+    {
+      name: 'round',
+      key: { roundId: 1 },
+      partialFilterExpression: { roundId: { $type: 'string' } },
+      retired: true,
+    },
   ],
   endpoints: [
     { name: 'owner', key: { operatorId: 1, environment: 1, _id: 1 } },
@@ -77,7 +87,7 @@ export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
       key: { replayId: 1, status: 1 },
       partialFilterExpression: { replayId: { $gt: '' } },
     },
-    // Leaves with the next release, as events.round does.
+    // Leaves with the next release.
     {
       name: 'replay',
       key: { replayId: 1, status: 1 },

@@ -16,7 +16,8 @@ import { createDeliveryMoves } from '../../src/storage/delivery-moves.ts'
 import { createDeliveryQueue } from '../../src/storage/delivery-queue.ts'
 import { createDeliveryStore } from '../../src/storage/delivery-store.ts'
 import { createEndpointStore } from '../../src/storage/endpoint-store.ts'
-import { createEventStore } from '../../src/storage/event-store.ts'
+import { openEventLog } from '../../src/storage/event-log.ts'
+import { openFirstEvents } from '../../src/storage/first-events.ts'
 import { createParkedStore } from '../../src/storage/parked-store.ts'
 import { newProgress } from '@pitboss/contracts/certification/progress'
 import { createCertificationStore } from '../../src/storage/certification-store.ts'
@@ -40,11 +41,13 @@ await ensureIndexes(db, indexes)
 const collections = collectionsOf(shardedWebhooks(db))
 const deliveries = createDeliveryStore(collections)
 const endpoints = createEndpointStore(collections)
-const events = createEventStore(collections)
+const ids = newIds()
+await makeFirstEvent()
+const events = await openEventLog(collections)
+const firstEvents = await openFirstEvents(collections.events)
 const replays = createReplayStore(collections)
 const certificationJobs = '../../../libs/storage/src/certification-jobs'
 const certifications = createCertificationStore(collections)
-const ids = newIds()
 await makeThings()
 
 const { scoped, internal, table } = linesFor<Ids>()
@@ -115,6 +118,7 @@ const moveLines = {
 }
 const stores = {
   collectionsOf: table(collections, {
+    log: raw,
     events: raw,
     endpoints: raw,
     deliveries: raw,
@@ -179,20 +183,26 @@ const stores = {
     aliveWorkers: by('lease-endpoints', "the service's own workers, which belong to no account"),
     retire: by('lease-endpoints', "the service's own workers, which belong to no account"),
   }),
-  createEventStore: table(events, {
-    recorded: by('record-events', 'ids of a batch; a known event of another scope is left out and logged'),
-    toldOtherwise: by('record-events', 'ids that follow from a fact of one account'),
+  openEventLog: table(events, {
+    append: by('record-events', 'each event bears the scope that its subject and its envelope name'),
+    recorded: by('read-events', operations),
     ofRounds: by('read-events', operations),
-    recordNew: by('record-events', 'each event bears the scope that its subject and its envelope name'),
-    record: by('record-events', 'each event bears the scope that its subject and its envelope name'),
-    lastSeq: scoped((scope) => events.lastSeq(scope)),
+    endOf: scoped((scope) => events.endOf(scope)),
     seqBefore: scoped((scope) => events.seqBefore(scope, hour.to)),
-    page: scoped((scope) => events.page(scope, { ...all, ...hour }, 0, 10)),
-    headers: scoped((scope) => events.headers(scope, { ...all, types: ['round.started'] }, 0, 10)),
+    readAfter: scoped((scope) => events.readAfter(scope, 0, 10, { ...all, ...hour })),
+    headersAfter: scoped((scope) => events.headersAfter(scope, 0, 10, { ...all, types: ['round.started'] })),
     find: scoped((scope, { eventId }) => events.find(scope, eventId)),
     bodies: scoped((scope, { eventId }) => events.bodies(scope, [eventId])),
-    ofRoundIn: scoped((scope, { roundId }) => events.ofRoundIn(scope, roundId, 10)),
-    ofRound: by('read-events', operations),
+    ofRound: scoped((scope, { roundId }) => events.ofRound(scope, roundId, 10)),
+  }),
+  openFirstEvents: table(firstEvents, {
+    endOf: scoped((scope) => firstEvents.endOf(scope)),
+    seqBefore: scoped((scope) => firstEvents.seqBefore(scope, hour.from)),
+    readAfter: scoped((scope) => firstEvents.readAfter(scope, 0, 10, { ...all, ...hour })),
+    headersAfter: scoped((scope) => firstEvents.headersAfter(scope, 0, 10, all)),
+    withIds: by('storage/event-log', 'ids of a batch; what belongs to another scope is left out and logged'),
+    ofIds: by('storage/event-log', 'what it finds is compared with the scope of the caller'),
+    ofRounds: by('storage/event-log', 'what it finds is compared with the scope of the caller'),
   }),
   createParkedStore: table(createParkedStore(collections), {
     park: by('parked-messages', 'the fan-out, of a message that names no account for certain'),
@@ -240,6 +250,17 @@ await holdIsolation(t, {
   others: [
     ...['afterInterruption', 'batchCalls', 'claimedOf', 'deliveryIdOf', 'keyOf', 'newClaimed'],
     ...['newDocument', 'newInterrupted', 'orderOf', 'scopeFields'],
+    // Of the log: keys and filters, and what works with the parts that it is given.
+    ...[
+      'appendEvents',
+      'createSeqSearch',
+      'createdIn',
+      'isRare',
+      'keysAfter',
+      'logKey',
+      'readLogKey',
+      'scopeKey',
+    ],
   ],
 })
 
@@ -273,6 +294,15 @@ function newIds(): Ids {
   }
 }
 
+/** An event of the owner, the second of its log, in the first format. */
+async function makeFirstEvent(): Promise<void> {
+  const { operatorId, environment } = owner
+  await collections.events.insertOne({
+    ...{ _id: newId('evt'), operatorId, environment, seq: 2, type: 'round.started', createdAt: now },
+    ...{ createdHighAt: now, recordedAt: now, body: '{"the":"first"}', roundId: newId('rnd'), targets: [] },
+  })
+}
+
 /**
  * An endpoint of the owner with an event, a delivery of it that failed, one that waits, and a replay job
  * under way.
@@ -285,11 +315,11 @@ async function makeThings(): Promise<void> {
     ...{ wakes: 0, leaseOwner: null, leaseToken: 0 },
   })
   const event = {
+    ...{ scope: owner, id: eventId, fact: eventId, createdAt: now, recordedAt: now },
     type: 'round.started',
-    ...{ _id: eventId, createdAt: now, recordedAt: now, body: '{"the":"owners"}' },
-    ...{ roundId, targets: [webhookId] },
+    ...{ body: '{"the":"owners"}', roundId, targets: [webhookId] },
   } as const
-  await events.record([{ scope: owner, fresh: [event] }])
+  await events.append([event])
   const delivery = { ...owner, webhookId, eventId, eventType: 'round.started', lane: 'fresh' } as const
   await deliveries.create([
     { _id: endedId, ...delivery, createdAt: now },

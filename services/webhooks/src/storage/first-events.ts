@@ -1,0 +1,110 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import type { Collection, Filter, FindOptions } from 'mongodb'
+import { type EventDocument, scopeFields } from './collections.ts'
+import type { EventHeader, EventWindow, LoggedEvent } from './event-log.ts'
+import type { LogEnd, RecordedEvent } from './log-append.ts'
+
+/*
+ * The oldest part of the event log: the collection `events` as builds before the log wrote it. Nothing is added
+ * to it any more, so what is known of it stays true. Ids above its greatest one need no search.
+ */
+
+const projection = { body: 0 } as const
+
+/** Opens the events of the first format; a younger database has none, and nothing is asked for them. */
+export async function openFirstEvents(events: Collection<EventDocument>) {
+  const lastId = await events.findOne({}, { sort: { _id: -1 }, projection: { _id: 1 } })
+  const isEmpty = lastId === null
+  const lastFact = isEmpty
+    ? null
+    : await events.findOne(
+        { fact: { $gt: '' } },
+        { sort: { fact: -1 }, projection: { fact: 1 }, hint: 'fact' },
+      )
+  const greatestId = lastId?._id ?? ''
+  const greatestFact = lastFact?.fact ?? ''
+
+  async function find(filter: Filter<EventDocument>, options: FindOptions = {}): Promise<LoggedEvent[]> {
+    const found = await events.find(filter, options).toArray()
+    return found.map((event) => ({ ...headerOf(event), body: event.body }))
+  }
+
+  return {
+    /** The last one of a scope, or null. */
+    async endOf(scope: Scope): Promise<LogEnd | null> {
+      if (isEmpty) return null
+      const last = await events.findOne(scopeFields(scope), {
+        sort: { seq: -1 },
+        projection: { seq: 1, createdHighAt: 1 },
+      })
+      return last === null ? null : { seq: last.seq, highAt: last.createdHighAt }
+    },
+
+    /** The number before the first event created at `from` or later, where there is one. */
+    async seqBefore(scope: Scope, from: Date): Promise<number> {
+      const first = await events.findOne(
+        { ...scopeFields(scope), createdHighAt: { $gte: from } },
+        { sort: { createdHighAt: 1, seq: 1 }, projection: { seq: 1 } },
+      )
+      return (first?.seq ?? 1) - 1
+    },
+
+    /** Those that have one of these ids, or whose fact has. */
+    async withIds(ids: readonly string[]): Promise<RecordedEvent[]> {
+      const asId = ids.filter((id) => id <= greatestId)
+      const asFact = ids.filter((id) => id <= greatestFact)
+      const [own, others] = await Promise.all([
+        asId.length === 0 ? [] : events.find({ _id: { $in: asId } }, { projection }).toArray(),
+        asFact.length === 0
+          ? []
+          : events.find({ fact: { $in: asFact } }, { projection, hint: 'fact' }).toArray(),
+      ])
+      return [...own, ...others].map(({ _id, fact = _id, operatorId, environment, type, targets }) => {
+        return { id: _id, fact, scope: { operatorId, environment }, type, targets }
+      })
+    },
+
+    /** After `afterSeq` in recording order, with their bodies. */
+    readAfter: (scope: Scope, afterSeq: number, limit: number, window: EventWindow): Promise<LoggedEvent[]> =>
+      find(inWindow(scope, afterSeq, window), { sort: { seq: 1 }, limit }),
+
+    /** `readAfter` without the bodies. */
+    async headersAfter(
+      scope: Scope,
+      afterSeq: number,
+      limit: number,
+      window: EventWindow,
+    ): Promise<EventHeader[]> {
+      const options = { sort: { seq: 1 }, limit, projection } as const
+      return (await events.find(inWindow(scope, afterSeq, window), options).toArray()).map(headerOf)
+    },
+
+    async ofIds(ids: readonly string[]): Promise<LoggedEvent[]> {
+      const here = ids.filter((id) => id <= greatestId)
+      return here.length === 0 ? [] : find({ _id: { $in: here } })
+    },
+
+    ofRounds: async (roundIds: readonly string[], limit: number): Promise<LoggedEvent[]> =>
+      isEmpty ? [] : find({ roundId: { $in: [...roundIds] } }, { hint: 'of_round', limit }),
+  }
+}
+
+function inWindow(scope: Scope, afterSeq: number, { types, from, to }: EventWindow): Filter<EventDocument> {
+  return {
+    ...scopeFields(scope),
+    seq: { $gt: afterSeq },
+    ...(types === null ? {} : { type: { $in: [...types] } }),
+    ...createdIn('createdAt', from, to),
+  }
+}
+
+/** The filter of a window of creation times. */
+export function createdIn(field: 'createdAt' | 'c', from: Date | null, to: Date | null) {
+  const within = { ...(from === null ? {} : { $gte: from }), ...(to === null ? {} : { $lte: to }) }
+  return from === null && to === null ? {} : { [field]: within }
+}
+
+function headerOf(event: Omit<EventDocument, 'body'>): EventHeader {
+  const { _id: id, operatorId, environment, seq, type, createdAt, recordedAt, roundId, targets } = event
+  return { id, scope: { operatorId, environment }, seq, type, createdAt, recordedAt, roundId, targets }
+}

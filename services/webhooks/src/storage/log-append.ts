@@ -1,0 +1,198 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import type { EventType } from '@pitboss/contracts/objects/event'
+import type { BoundedMap } from '@pitboss/runtime/bounded-map'
+import { mapBounded } from '@pitboss/runtime/map-bounded'
+import type { LogDocument } from './collections.ts'
+import { logKey, scopeKey } from './log-keys.ts'
+
+/*
+ * The event log has one unique key: its `_id`, the number of an event within its account and environment. Whoever
+ * inserts number n+1 has read all up to n: so numbers have no gaps, and no event is recorded twice although no
+ * index forbids it. Three rules hold that. The end is read before the log is searched for the new events. The
+ * insert is ordered, so that a failure leaves a prefix. What another recorder has inserted meanwhile is searched
+ * again before the next number is tried.
+ */
+
+/** An event that is to be recorded. */
+export type NewEvent = {
+  readonly scope: Scope
+  readonly id: string
+  /** The id that its fact gives it. Events of earlier releases have others. */
+  readonly fact: string
+  readonly type: EventType
+  readonly createdAt: Date
+  readonly recordedAt: Date
+  /** The envelope byte for byte as it was published. */
+  readonly body: string
+  readonly roundId: string | null
+  /** The endpoints for which it is recorded. */
+  readonly targets: readonly string[]
+  /** Of the recorded span that records it. */
+  readonly traceparent?: string
+}
+
+/** What is known of a recorded event when a message of it comes again. */
+export type RecordedEvent = {
+  readonly id: string
+  readonly fact: string
+  readonly scope: Scope
+  readonly type: EventType
+  readonly targets: readonly string[]
+}
+
+/** The last number of a log, and the latest `createdAt` so far; 0 for an empty log. */
+export type LogEnd = { readonly seq: number; readonly highAt: Date }
+
+/** The log's storage, as appends use it. All of it reads what a majority has. */
+export type LogStore = {
+  endOf(scope: Scope): Promise<LogEnd>
+  /** The recorded events that have one of these ids, as their own or by their fact, of every account. */
+  withIds(ids: readonly string[]): Promise<readonly RecordedEvent[]>
+  /**
+   * One ordered insert.
+   * @returns how many are inserted, from the first on: fewer than all when the next number is taken
+   * @throws when that is not known
+   */
+  insert(documents: readonly LogDocument[]): Promise<number>
+}
+
+export type LogWriter = {
+  readonly store: LogStore
+  /** The ends that this process wrote last, by scope, and when on the steady clock. */
+  readonly ends: BoundedMap<string, LogEnd & { readonly atMs: number }>
+  /** Milliseconds of a clock that never jumps. */
+  readonly steadyMs: () => number
+  readonly pause: (ms: number) => Promise<void>
+}
+
+export type Appended = {
+  /** Recorded by this call, in the order given within a scope. */
+  readonly recorded: readonly NewEvent[]
+  /** Recorded before, or by another recorder meanwhile; by id. */
+  readonly known: ReadonlyMap<string, RecordedEvent>
+  /** Left out: another event has its id, or another event has told its fact. */
+  readonly refused: readonly { readonly event: NewEvent; readonly by: RecordedEvent }[]
+}
+
+const rareTypes: readonly EventType[] = ['game.session.created', 'transaction.failed', 'transaction.rollback']
+const triesMax = 12
+/** An end that was written longer ago is read again: somebody may have set the database back. */
+const endMaxMs = 30_000
+const pauseMs = 20
+const scopesAtOnce = 8
+
+/**
+ * Records events of any scopes, none twice: one search and one ordered insert, again when another recorder was
+ * faster.
+ * @throws Error when others were faster 12 times; what the database throws: it is then unknown what is recorded
+ */
+export async function appendEvents(log: LogWriter, events: readonly NewEvent[]): Promise<Appended> {
+  const { store, ends } = log
+  const recorded: NewEvent[] = []
+  const known = new Map<string, RecordedEvent>()
+  const refused: { event: NewEvent; by: RecordedEvent }[] = []
+  let open = firstOfEach(events)
+  for (let attempt = 0; open.length > 0; attempt++) {
+    if (attempt >= triesMax) throw new Error('the end of the event log kept moving')
+    if (attempt > 0) await log.pause(attempt * pauseMs)
+    const before = await endsOf(log, open)
+    const found = await store.withIds([...new Set(open.flatMap(({ id, fact }) => [id, fact]))])
+    const fresh = withoutKnown(open, found, { known, refused })
+    const { documents, after } = numbered(fresh, before)
+    // Until it is known what stands, the next append reads the end again.
+    for (const scope of after.keys()) ends.delete(scope)
+    const atMs = log.steadyMs()
+    const count = documents.length === 0 ? 0 : await store.insert(documents)
+    const ordered = inOrderOfScopes(fresh)
+    recorded.push(...ordered.slice(0, count))
+    open = ordered.slice(count)
+    if (open.length === 0) for (const [scope, end] of after) ends.set(scope, { ...end, atMs })
+  }
+  return { recorded, known, refused }
+}
+
+/** Whether there are few events of a type among very many. */
+export function isRare(type: EventType): boolean {
+  return rareTypes.includes(type)
+}
+
+/** The first event of each id and of each fact. */
+function firstOfEach(events: readonly NewEvent[]): NewEvent[] {
+  const seen = new Set<string>()
+  return events.filter(({ id, fact }) => {
+    const isFirst = !seen.has(id) && !seen.has(fact)
+    seen.add(id).add(fact)
+    return isFirst
+  })
+}
+
+/** The ends of the logs of these events, read where this process does not know them. */
+async function endsOf(log: LogWriter, events: readonly NewEvent[]): Promise<Map<string, LogEnd>> {
+  const scopes = [...new Map(events.map(({ scope }) => [scopeKey(scope), scope]))]
+  const found = await mapBounded(scopes, scopesAtOnce, async ([key, scope]): Promise<[string, LogEnd]> => {
+    const own = log.ends.get(key)
+    const isFresh = own !== undefined && log.steadyMs() - own.atMs < endMaxMs
+    return [key, isFresh ? own : await log.store.endOf(scope)]
+  })
+  return new Map(found)
+}
+
+/** Sorts out what is recorded. @returns the others */
+function withoutKnown(
+  events: readonly NewEvent[],
+  found: readonly RecordedEvent[],
+  {
+    known,
+    refused,
+  }: { known: Map<string, RecordedEvent>; refused: { event: NewEvent; by: RecordedEvent }[] },
+): NewEvent[] {
+  const byId = new Map(found.map((one) => [one.id, one]))
+  const byFact = new Map(found.map((one) => [one.fact, one]))
+  return events.filter((event) => {
+    const same = byId.get(event.id)
+    const by = same ?? byId.get(event.fact) ?? byFact.get(event.fact)
+    if (by === undefined) return true
+    const isKnown =
+      same !== undefined && same.type === event.type && scopeKey(same.scope) === scopeKey(event.scope)
+    if (isKnown) known.set(event.id, same)
+    else refused.push({ event, by })
+    return false
+  })
+}
+
+function inOrderOfScopes(events: readonly NewEvent[]): NewEvent[] {
+  return [...Map.groupBy(events, ({ scope }) => scopeKey(scope)).values()].flat()
+}
+
+/** Numbers events after the ends. @returns their documents, scope by scope, and the new ends */
+function numbered(
+  events: readonly NewEvent[],
+  before: ReadonlyMap<string, LogEnd>,
+): { documents: LogDocument[]; after: Map<string, LogEnd> } {
+  const after = new Map<string, LogEnd>()
+  const documents = inOrderOfScopes(events).map((event) => {
+    const key = scopeKey(event.scope)
+    const { seq, highAt } = after.get(key) ?? before.get(key) ?? { seq: 0, highAt: new Date(0) }
+    const end = { seq: seq + 1, highAt: event.createdAt > highAt ? event.createdAt : highAt }
+    after.set(key, end)
+    return newLogDocument(event, end)
+  })
+  return { documents, after }
+}
+
+function newLogDocument(event: NewEvent, { seq, highAt }: LogEnd): LogDocument {
+  const { scope, id, fact, roundId, targets, traceparent } = event
+  return {
+    _id: logKey(scope, seq),
+    e: id === fact ? id : [id, fact],
+    t: event.type,
+    ...(isRare(event.type) ? { x: event.type } : {}),
+    c: event.createdAt,
+    h: highAt,
+    ra: event.recordedAt,
+    ...(roundId === null ? {} : { r: roundId }),
+    ...(traceparent === undefined ? {} : { tp: traceparent }),
+    targets,
+    b: event.body,
+  }
+}

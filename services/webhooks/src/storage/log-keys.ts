@@ -1,0 +1,30 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import { eventEnvironment } from '@pitboss/contracts/primitives'
+
+const seqDigits = 12
+/** The greatest number that a key has room for. */
+export const seqMax = 10 ** seqDigits - 1
+
+/** An account and environment as one text: the beginning of its keys. */
+export function scopeKey({ operatorId, environment }: Scope): string {
+  return `${operatorId}/${environment}`
+}
+
+/** The `_id` of the event with this recording number. Keys of a scope sort by number. */
+export function logKey(scope: Scope, seq: number): string {
+  return `${scopeKey(scope)}/${String(seq).padStart(seqDigits, '0')}`
+}
+
+/** The keys of a scope's events after `afterSeq`, as a filter of `_id`. */
+export function keysAfter(scope: Scope, afterSeq: number) {
+  return { $gt: logKey(scope, afterSeq), $lte: logKey(scope, seqMax) }
+}
+
+/** The scope and recording number of a key. @throws Error for a text that is none */
+export function readLogKey(key: string): { readonly scope: Scope; readonly seq: number } {
+  const [operatorId = '', environment, digits = ''] = key.split('/')
+  const seq = Number(digits)
+  if (digits.length !== seqDigits || !Number.isSafeInteger(seq))
+    throw new Error(`${key} is no key of the log`)
+  return { scope: { operatorId, environment: eventEnvironment.parse(environment) }, seq }
+}

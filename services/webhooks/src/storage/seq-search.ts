@@ -1,0 +1,45 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import { BoundedMap } from '@pitboss/runtime/bounded-map'
+import type { LogEnd } from './log-append.ts'
+import { scopeKey } from './log-keys.ts'
+
+const scopesMax = 1000
+const pointsMax = 64
+
+/** Searches a scope's log by time, after `after` and up to `to`, whose `highAt` is at `from` or later. */
+export type SeqSearch = (
+  scope: Scope,
+  from: Date,
+  within: { readonly after: number; readonly to: number },
+) => Promise<number>
+
+/**
+ * Creates a search by bisection for the number before the first event created at a time or later. The latest
+ * creation time so far rises with the number and never changes, so what was read is remembered by scope.
+ * @param readAt the first event with this number or a greater one
+ */
+export function createSeqSearch(readAt: (scope: Scope, seq: number) => Promise<LogEnd | null>): SeqSearch {
+  const points = new BoundedMap<string, BoundedMap<number, number>>(scopesMax)
+
+  return async function searchSeq(scope, from, { after, to }) {
+    const fromMs = from.getTime()
+    const key = scopeKey(scope)
+    const known = points.get(key) ?? new BoundedMap<number, number>(pointsMax)
+    points.set(key, known)
+    // Up to `low` all are earlier; the first event with the number `high` or a greater one is not.
+    let low = after
+    let high = to
+    for (const [seq, highMs] of known.entries()) {
+      if (highMs < fromMs) low = Math.max(low, seq)
+      else if (seq > after) high = Math.min(high, seq)
+    }
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2)
+      const next = await readAt(scope, middle)
+      if (next === null || next.highAt.getTime() >= fromMs) high = middle
+      else low = next.seq
+      if (next !== null) known.set(next.seq, next.highAt.getTime())
+    }
+    return high - 1
+  }
+}

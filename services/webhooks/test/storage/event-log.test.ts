@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto'
+import { eventType } from '@pitboss/contracts/objects/event'
+import { newId } from '@pitboss/runtime/new-id'
+import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import { openTestDatabase } from '@pitboss/testing/open-test-database'
+import t from 'tap'
+import { collectionsOf } from '../../src/storage/collections.ts'
+import { type EventLog, openEventLog } from '../../src/storage/event-log.ts'
+import { indexes } from '../../src/storage/indexes.ts'
+import type { NewEvent } from '../../src/storage/log-append.ts'
+import { keysAfter, logKey, readLogKey } from '../../src/storage/log-keys.ts'
+
+const db = await openTestDatabase(t)
+await ensureIndexes(db, indexes)
+const collections = collectionsOf(db)
+
+const secondMs = 1000
+const start = new Date('2026-11-28T12:00:00.000Z')
+const after = (seconds: number) => new Date(start.getTime() + seconds * secondMs)
+const newScope = () => ({ operatorId: randomUUID(), environment: 'SANDBOX' }) as const
+type Of = Partial<NewEvent> & Pick<NewEvent, 'scope'>
+function event(of: Of): NewEvent {
+  const { id = newId('evt') } = of
+  return {
+    ...{ id, fact: id, type: 'round.started', createdAt: start, recordedAt: start, body: `body of ${id}` },
+    ...{ roundId: null, targets: [] },
+    ...of,
+  }
+}
+const idsOf = (found: readonly { id: string }[]) => found.map(({ id }) => id)
+
+t.test('recorders at once record each event once, without gaps', async (t) => {
+  const scopes = [newScope(), newScope()]
+  const events = Array.from({ length: 120 }, (_, index) => event({ scope: scopes[index % 2] ?? newScope() }))
+  const recorders = await Promise.all(Array.from({ length: 6 }, () => openEventLog(collections)))
+  // Each begins elsewhere, so that their batches overlap in all ways.
+  const results = await Promise.all(
+    recorders.map(async (log, index) => {
+      const mine = [...events.slice(index * 20), ...events.slice(0, index * 20)]
+      const recorded: string[] = []
+      for (let first = 0; first < mine.length; first += 30) {
+        const batch = mine.slice(first, first + 30)
+        const appended = await log.append(batch)
+        t.equal(appended.recorded.length + appended.known.size, batch.length)
+        recorded.push(...idsOf(appended.recorded))
+      }
+      return recorded
+    }),
+  )
+  t.strictSame(results.flat().toSorted(), idsOf(events).toSorted(), 'each is new to one recorder')
+  for (const scope of scopes) {
+    const found = await collections.log
+      .find({ _id: keysAfter(scope, 0) })
+      .sort({ _id: 1 })
+      .toArray()
+    t.strictSame(
+      found.map(({ _id }) => readLogKey(_id).seq),
+      Array.from({ length: 60 }, (_, index) => index + 1),
+    )
+  }
+})
+
+t.test('an event whose fact is told, or whose id is of another event, is left out and named', async (t) => {
+  const scope = newScope()
+  const log = await openEventLog(collections)
+  const told = event({ scope, fact: newId('evt') })
+  const plain = event({ scope })
+  await log.append([told, plain])
+  const again = event({ scope, id: told.fact })
+  const otherId = event({ scope, fact: plain.id })
+  const foreign = { ...plain, scope: newScope() }
+  const { recorded, known, refused } = await log.append([told, again, otherId])
+  t.strictSame([recorded, [...known.keys()]], [[], [told.id]])
+  t.strictSame(
+    refused.map(({ event: { id }, by }) => [id, by.id]),
+    [[otherId.id, plain.id]],
+  )
+  t.match((await log.append([again])).refused, [{ by: { id: told.id } }], 'in a batch of its own')
+  t.match((await log.append([foreign, { ...told, type: 'round.completed' }])).refused, [
+    { by: { id: plain.id } },
+    { by: { id: told.id } },
+  ])
+  t.equal(await log.find(scope, told.fact), null, 'nothing is found under the id of a fact')
+  t.strictSame([...(await log.recorded([told.fact, plain.id])).keys()], [plain.id])
+  t.equal(await log.endOf(scope), 2)
+})
+
+t.test('a time is found in logs whose creation times are in no order', async (t) => {
+  const scope = newScope()
+  const log = await openEventLog(collections)
+  const seconds = Array.from({ length: 90 }, (_, index) => index + ((index * 7) % 11) * (index % 3))
+  await log.append(seconds.map((at) => event({ scope, createdAt: after(at) })))
+  const expected = (at: number) => {
+    const index = seconds.findIndex((one) => one >= at)
+    return index === -1 ? seconds.length : index
+  }
+  const asked = Array.from({ length: 120 }, (_, index) => (index * 41) % 120)
+  for (const at of asked) t.equal(await log.seqBefore(scope, after(at)), expected(at), `from ${at}`)
+  // As after a loss of data.
+  await collections.log.deleteMany({ _id: { $in: [20, 21, 45].map((seq) => logKey(scope, seq)) } })
+  const other = await openEventLog(collections)
+  const left = await other.headersAfter(scope, 0, 100)
+  for (const at of asked) {
+    const seq = await other.seqBefore(scope, after(at))
+    const next = left.find(({ createdAt }) => createdAt >= after(at))
+    t.ok(next === undefined || next.seq > seq, `from ${at}, where some are missing`)
+  }
+})
+
+t.test('a page has the wanted types of a window, rare ones by their own index', async (t) => {
+  const scope = newScope()
+  const log = await openEventLog(collections)
+  const types = eventType.options
+  const events = Array.from({ length: 70 }, (_, index) => {
+    const [type = 'round.started'] = types.slice(index % types.length)
+    return event({ scope, type, createdAt: after(index) })
+  })
+  await log.append(events)
+  const window = { types: null, from: after(10), to: after(59) }
+  const inWindow = events.slice(10, 60)
+  t.strictSame(idsOf(await log.readAfter(scope, 0, 100, window)), idsOf(inWindow))
+  for (const wanted of [
+    [types[0]],
+    ['transaction.failed'],
+    ['transaction.failed', 'transaction.rollback', 'game.session.created'],
+    ['transaction.failed', 'round.completed'],
+  ] as const) {
+    const expected = inWindow.filter(({ type }) => wanted.some((one) => one === type))
+    const page = await log.headersAfter(scope, 15, 3, {
+      ...window,
+      types: wanted.flatMap((one) => one ?? []),
+    })
+    t.strictSame(idsOf(page), idsOf(expected.filter((one) => events.indexOf(one) >= 15).slice(0, 3)))
+  }
+})
+
+t.test('a log goes on after the events of the first format, and is read as one', async (t) => {
+  const scope = newScope()
+  const roundId = newId('rnd')
+  const first = Array.from({ length: 5 }, (_, index) => event({ scope, roundId, createdAt: after(index) }))
+  const told = { ...event({ scope }), fact: newId('evt'), createdAt: after(5) }
+  await collections.events.insertMany(
+    [...first, told].map(({ id, fact, type, createdAt, recordedAt, body, ...one }, index) => ({
+      ...{ _id: id, ...scope, seq: index + 1, type, createdAt, createdHighAt: createdAt, recordedAt, body },
+      ...{ roundId: one.roundId, targets: ['whe_one'] },
+      ...(fact === id ? {} : { fact }),
+    })),
+  )
+  const log: EventLog = await openEventLog(collections)
+  t.equal(await log.endOf(scope), 6)
+  const late = Array.from({ length: 5 }, (_, index) => event({ scope, roundId, createdAt: after(index + 3) }))
+  const { recorded, known, refused } = await log.append([
+    ...first,
+    ...late,
+    event({ scope, id: told.fact }),
+    event({ scope, fact: first[0]?.id ?? '' }),
+  ])
+  t.strictSame([idsOf(recorded), [...known.keys()]], [idsOf(late), idsOf(first)])
+  t.strictSame(known.get(first[0]?.id ?? '')?.targets, ['whe_one'])
+  t.strictSame(
+    refused.map(({ by }) => by.id),
+    [told.id],
+  )
+  t.match((await log.append([event({ scope, fact: first[1]?.id ?? '' })])).refused, [
+    { by: { id: first[1]?.id } },
+  ])
+
+  const all = [...first, told, ...late]
+  t.equal(await log.endOf(scope), 11)
+  const page = await log.readAfter(scope, 3, 4)
+  t.strictSame(idsOf(page), idsOf(all.slice(3, 7)), 'a page over the border')
+  t.strictSame(
+    page.map(({ seq, body }) => [seq, body]),
+    all.slice(3, 7).map(({ body }, index) => [index + 4, body]),
+  )
+  t.strictSame(idsOf(await log.headersAfter(scope, 0, 100)), idsOf(all))
+  t.strictSame(idsOf(await log.readAfter(scope, 6, 2)), idsOf(late.slice(0, 2)))
+  t.equal(await log.seqBefore(scope, after(4)), 4, 'a time among the first')
+  t.equal(await log.seqBefore(scope, after(6)), 9, 'a time among the others')
+  t.strictSame(idsOf(await log.ofRound(scope, roundId, 7)), idsOf([...first, ...late].slice(0, 7)))
+  t.strictSame(idsOf(await log.ofRounds([roundId], 100)), idsOf([...first, ...late]))
+  t.equal((await log.find(scope, told.id))?.seq, 6)
+  t.equal(await log.find(newScope(), told.id), null)
+  const bodies = await log.bodies(scope, idsOf([told, ...late]))
+  t.strictSame(new Map([told, ...late].map(({ id, body }) => [id, body])), bodies)
+  t.equal((await log.recorded(idsOf(all))).size, all.length)
+})

@@ -3,7 +3,7 @@ import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { startPoll } from '@pitboss/runtime/poll'
 import type { Logger } from 'pino'
 import type { Entry, Loaded } from './journal.ts'
-import { entryNumber, type StreamKey } from './journal-keys.ts'
+import { entryNumber, streamOf, type StreamKey } from './journal-keys.ts'
 import type { EventSender } from './send-events.ts'
 
 /** A further duty of entries: idempotent, and repeated until it succeeds. */
@@ -86,10 +86,10 @@ export function createDuties<Fact>({
   }
 
   /** Lists a stream at once whose events wait for it; a failure is repeated by the poll, which logs it. */
-  function listNow(stream: StreamKey): void {
+  function listNow(stream: StreamKey, fromMemory = true): void {
     const waits = () => unlisted.get(stream)?.some(({ entry }) => entry.ev !== undefined) === true
-    listOnce(stream, true).then(
-      () => waits() && listNow(stream),
+    listOnce(stream, fromMemory).then(
+      () => waits() && listNow(stream, false),
       () => undefined,
     )
   }
@@ -97,7 +97,7 @@ export function createDuties<Fact>({
   async function listStream(stream: StreamKey, fromMemory: boolean): Promise<number> {
     const { entries, last } = await read(stream, fromMemory)
     if (entries.length > 0) await list(stream, entries)
-    listedTo.set(stream, last)
+    listedTo.set(stream, Math.max(last, listedTo.get(stream) ?? 0))
     const tasks = unlisted.get(stream) ?? []
     const left = tasks.filter(({ number }) => number > last)
     if (left.length === 0) unlisted.delete(stream)
@@ -133,8 +133,9 @@ export function createDuties<Fact>({
   }
 
   /** Runs the further duties, each instance's entries in their order and no further than what is known. */
-  async function count(): Promise<void> {
+  async function count(): Promise<number | undefined> {
     const own = generation
+    let isMore = false
     for (const [o, tasks] of uncounted) {
       const inOrder = tasks.sort((a, b) => a.entry.q - b.entry.q)
       const end = inOrder.findIndex(({ entry }) => !mayCount(entry))
@@ -142,20 +143,22 @@ export function createDuties<Fact>({
       if (some.length === 0) continue
       const entries = some.map(({ entry }) => entry)
       for (const duty of further) await duty.run(entries)
-      if (own !== generation) return
+      if (own !== generation) return undefined
+      isMore ||= some.length === entriesPerRun
       const done = new Set(some)
       const left = (uncounted.get(o) ?? []).filter((task) => !done.has(task))
       if (left.length === 0) uncounted.delete(o)
       else uncounted.set(o, left)
       for (const task of some) pass(task)
     }
+    return isMore ? 0 : undefined
   }
 
   const counting = { wake: () => {} }
 
   return {
     add(entry, finish) {
-      const stream = entry._id.slice(0, entry._id.lastIndexOf('/'))
+      const stream = streamOf(entry._id)
       const number = entryNumber(entry._id)
       const parts = further.length === 0 ? 1 : 2
       const task = { entry, stream, number, sinceMs: steadyMs(), finish, parts }

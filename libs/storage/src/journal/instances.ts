@@ -58,8 +58,8 @@ export type Instances = {
    * @param progressOf of an instance; asked for this process's current one
    */
   beat(progressOf: (instance: string) => Progress): Promise<Beat>
-  /** Those that are alive at this moment, read now. */
-  readAlive(): Promise<readonly string[]>
+  /** All that have a document: those that are alive, and those that are not recovered yet. */
+  readKnown(): Promise<readonly string[]>
   /** Says that a dead instance has nothing left that is unfinished. */
   recovered(instance: string): Promise<void>
   /** A clean end: others take over at once what is left of this instance. */
@@ -112,6 +112,11 @@ export function createInstances({
     return matchedCount === 1
   }
 
+  /** Nothing is written under this id any more: others need not wait until they have judged it. */
+  async function markEnded(instance: string, progress?: Progress): Promise<void> {
+    await collection.updateOne({ _id: instance, judgedAt: null }, { $set: { ...progress, judgedAt: now() } })
+  }
+
   function beginAnew(): void {
     id = newInstance()
     isStored = false
@@ -144,7 +149,10 @@ export function createInstances({
       let sentMs = steadyMs()
       const fellSilent = isStored && sentMs - lastBeatMs >= deadAfterMs
       if (sentMs - lastBeatMs >= gapMs) judgesFromMs = sentMs + afterGapMs
-      if (fellSilent) beginAnew()
+      if (fellSilent) {
+        await markEnded(id)
+        beginAnew()
+      }
       const before = isStored
       if (!before) await begin()
       const isAlive = before ? await raise(progressOf(id)) : true
@@ -162,9 +170,9 @@ export function createInstances({
       const toRecover = dead.filter(({ _id }) => shareOf(_id, alive, id))
       return { instance: id, isNew: fellSilent || !isAlive, toRecover, alive }
     },
-    async readAlive() {
-      const alive = await collection.find({ judgedAt: null }, { projection: { _id: 1 } }).toArray()
-      return alive.map(({ _id }) => _id)
+    async readKnown() {
+      const known = await collection.find({}, { projection: { _id: 1 } }).toArray()
+      return known.map(({ _id }) => _id)
     },
     async recovered(instance) {
       await collection.deleteOne({ _id: instance, judgedAt: { $ne: null } })
@@ -172,7 +180,7 @@ export function createInstances({
     async leave(progress) {
       if (!isStored) return
       isStored = false
-      await collection.updateOne({ _id: id, judgedAt: null }, { $set: { ...progress, judgedAt: now() } })
+      await markEnded(id, progress)
     },
   }
 }

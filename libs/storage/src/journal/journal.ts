@@ -249,6 +249,9 @@ export async function load<Fact>(journal: Journal<Fact>, stream: StreamKey): Pro
   if (known !== undefined && isFresh(journal, known)) return known
   const seenMs = journal.steadyMs()
   const entries = await journal.store.readEntries(stream)
+  // What this process has appended meanwhile is newer than what it has read.
+  const newer = journal.memory.get(stream)
+  if (newer !== undefined && newer.last > lastOf(entries)) return newer
   const loaded = { entries: entries.filter(hasFacts).map(withoutEvents), last: lastOf(entries), seenMs }
   journal.memory.set(stream, loaded)
   return loaded

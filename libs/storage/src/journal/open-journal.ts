@@ -49,7 +49,10 @@ export type JournalOptions<Fact> = {
    * `createListDocuments`. A document shows as `o` the writer of the last entry that it shows.
    */
   readonly list: (stream: StreamKey, entries: readonly Entry<Fact>[]) => Promise<void>
-  /** Whether the stream has nothing left to do. */
+  /**
+   * Whether the stream has nothing left to do. False while its last entry is one with claims: those may be
+   * missing, and only who takes the stream over inserts them again.
+   */
   readonly isFinished: (entries: readonly Entry<Fact>[]) => boolean
   /**
    * Takes over an unfinished stream whose last writer is dead: appends `adopted` by `adopt`, then puts the work
@@ -57,8 +60,8 @@ export type JournalOptions<Fact> = {
    * is nothing to do. When it rejects, it is called again some seconds later.
    */
   readonly takeOver: (stream: StreamKey) => Promise<void>
-  /** At most `limit` streams whose list documents are unfinished and show an `o` that is not among `alive`. */
-  readonly unfinished?: (limit: number, alive: readonly string[]) => Promise<readonly StreamKey[]>
+  /** At most `limit` streams whose list documents are unfinished and show an `o` that is none of `others`. */
+  readonly unfinished?: (limit: number, others: readonly string[]) => Promise<readonly StreamKey[]>
   /**
    * Drops all unfinished work from the service's memory: others may have judged this process dead, and it goes
    * on as another instance. What is still unfinished comes back by `takeOver`, here or elsewhere.

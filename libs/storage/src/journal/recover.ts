@@ -12,7 +12,10 @@ export type Recovery = {
   begun(): Promise<void>
   /** Takes these streams over where they are unfinished and `isDead` is true of their last writer. */
   takeOver(streams: readonly StreamKey[], isDead: (o: string) => boolean): Promise<void>
-  /** Takes over what list documents show as unfinished and nobody alive has. @returns how many streams */
+  /**
+   * Takes over unfinished streams whose list documents show a writer that nobody recovers.
+   * @returns how many there were
+   */
   takeUnowned(): Promise<number>
   /** Ends all recoveries; the next beat begins them again. */
   abort(): void
@@ -44,13 +47,13 @@ export function createRecovery<Fact>({
   logger,
 }: {
   store: JournalStore<Fact>
-  instances: Pick<Instances, 'readAlive' | 'recovered'>
+  instances: Pick<Instances, 'readKnown' | 'recovered'>
   duties: Duties<Fact>
   /** @param fromMemory false reads past the memory */
   read: (stream: StreamKey, fromMemory: boolean) => Promise<Loaded<Fact>>
   isFinished: (entries: readonly Entry<Fact>[]) => boolean
   takeOver: (stream: StreamKey) => Promise<void>
-  unfinished: (limit: number, alive: readonly string[]) => Promise<readonly StreamKey[]>
+  unfinished: (limit: number, others: readonly string[]) => Promise<readonly StreamKey[]>
   /** Entries in memory that are not done; while there are more, no further ones are read. */
   sizeMax: number
   pause: (ms: number) => Promise<void>
@@ -68,21 +71,22 @@ export function createRecovery<Fact>({
     return true
   }
 
-  /** As `takeOne`, of many streams. @returns those that failed, each of which is logged */
+  /** As `takeOne`, of many streams. @returns how many it took, and those that failed, each of which is logged */
   async function takeMany(
     streams: readonly StreamKey[],
     isDead: (o: string) => boolean,
-  ): Promise<ReadonlySet<StreamKey>> {
+  ): Promise<{ readonly count: number; readonly failed: ReadonlySet<StreamKey> }> {
     const failed = new Set<StreamKey>()
+    let count = 0
     await mapBounded(streams, atOnce, async (stream) => {
       try {
-        await takeOne(stream, isDead)
+        if (await takeOne(stream, isDead)) count += 1
       } catch (err) {
         failed.add(stream)
         logger.error({ err, stream }, 'journal.take-over-failed')
       }
     })
-    return failed
+    return { count, failed }
   }
 
   async function recover(
@@ -100,7 +104,7 @@ export function createRecovery<Fact>({
         const page = await store.readWritten(o, { after, limit: pageSize })
         const fresh = page.filter(({ q, f }) => !seen.has(q) && f.length > 0)
         const streams = [...new Set(fresh.map(({ _id }) => streamOf(_id)))]
-        const failed = await takeMany(streams, (writer) => writer === o)
+        const { failed } = await takeMany(streams, (writer) => writer === o)
         failures += failed.size
         if (isOver()) break
         for (const entry of fresh) {
@@ -130,7 +134,7 @@ export function createRecovery<Fact>({
     }
 
     await scanUntilDone()
-    await takeUnowned()
+    await takeListed((known) => known.filter((each) => each !== o))
     for (let waitedMs = 0; waitedMs < secondScanMs && !isOver(); waitedMs += retryMs) await pause(retryMs)
     await scanUntilDone()
     if (isOver()) return
@@ -138,22 +142,29 @@ export function createRecovery<Fact>({
     logger.info({ instance: o, entries: seen.size }, 'journal.recovered')
   }
 
-  async function takeUnowned(): Promise<number> {
-    let taken = 0
+  /**
+   * Takes over what list documents show as unfinished and not written by `others`, and lists it at once, so
+   * that they show who has it now.
+   * @param others of the instances that have a document, those that are left out
+   */
+  async function takeListed(others: (known: readonly string[]) => readonly string[]): Promise<number> {
     const seen = new Set<StreamKey>()
+    let taken = 0
     for (;;) {
-      const streams = await unfinished(unownedPerRead, await instances.readAlive())
-      // Who has written since has its document by now: it comes before an instance's first entry.
-      const alive = new Set(await instances.readAlive())
+      const streams = await unfinished(unownedPerRead, others(await instances.readKnown()))
       const fresh = streams.filter((stream) => !seen.has(stream))
-      await mapBounded(fresh, atOnce, async (stream) => {
+      if (fresh.length === 0) return taken
+      // An instance has its document before its first entry, so whoever has written one is known by now.
+      const known = new Set(others(await instances.readKnown()))
+      const { failed, count } = await takeMany(fresh, (o) => !known.has(o))
+      taken += count
+      for (const stream of fresh) {
         seen.add(stream)
-        if (await takeOne(stream, (o) => !alive.has(o))) taken += 1
-        // So that the list document shows who has it now, and whether it is finished.
+        if (failed.has(stream)) continue
         const { last } = await read(stream, true)
         if (last > 0) await duties.listed(stream, last)
-      })
-      if (fresh.length === 0 || streams.length < unownedPerRead) return taken
+      }
+      if (streams.length < unownedPerRead) return taken
     }
   }
 
@@ -176,7 +187,7 @@ export function createRecovery<Fact>({
     async takeOver(streams, isDead) {
       await takeMany(streams, isDead)
     },
-    takeUnowned,
+    takeUnowned: () => takeListed((known) => known),
     abort() {
       generation += 1
       underWay = new Map()

@@ -130,7 +130,7 @@ export function createEventSender<Fact>({
 
   /** Releases what webhooks has recorded, and sends again what the stream may have lost. */
   async function confirm(): Promise<void> {
-    if (sent.size === 0) return
+    if (sent.size === 0 || !bus.connected()) return
     const own = generation
     const newestBefore = newest
     const now = await position(isStill)

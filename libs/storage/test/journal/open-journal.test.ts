@@ -44,7 +44,11 @@ await t.test('a running journal on a real engine', async (t) => {
     await waitFor(() => b.taken.includes(stream))
     const { entries } = await load(b.running.journal, stream)
     t.strictSame(facts(entries), ['opened', 'adopted'])
-    t.strictSame(await a.tryAppend(stream, 1), { kind: 'unknown' }, 'and who has ended writes no more')
+    t.strictSame(
+      await a.tryAppend(stream, 1, { facts: ['ended'] }),
+      { kind: 'unknown' },
+      'and who has ended writes no more',
+    )
     await b.running.stop()
   })
 })

@@ -9,8 +9,11 @@ import type { EventSender } from './send-events.ts'
 /** A further duty of entries: idempotent, and repeated until it succeeds. */
 export type Duty<Fact> = {
   readonly name: string
-  /** Gets entries of one instance in the order of their running numbers; calls go on where the last one ended. */
-  run(entries: readonly Entry<Fact>[]): Promise<void>
+  /**
+   * Gets entries of one instance in the order of their running numbers; calls go on where the last one ended.
+   * @param missing numbers below the last of them under which an entry may still land; see `fold`
+   */
+  run(entries: readonly [Entry<Fact>, ...Entry<Fact>[]], missing: readonly number[]): Promise<void>
 }
 
 /** An entry that is not done: each of its parts has to be, once. */
@@ -20,12 +23,16 @@ type Task<Fact> = {
   readonly number: number
   readonly sinceMs: number
   readonly finish: () => void
+  readonly missing: readonly number[]
   parts: number
 }
 
 export type Duties<Fact> = {
-  /** Lists, publishes and has recorded what the entry brings; `finish` is called once all of it is done. */
-  add(entry: Entry<Fact>, finish: () => void): void
+  /**
+   * Lists, publishes and has recorded what the entry brings; `finish` is called once all of it is done.
+   * @param missing numbers between the entry added before and this one under which an entry may still land
+   */
+  add(entry: Entry<Fact>, finish: () => void, missing?: readonly number[]): void
   /** Resolves when the stream's list document stands at `number` or later; writes it now. */
   listed(stream: StreamKey, number: number): Promise<void>
   /** Lists what waits, at once; a failure is logged. */
@@ -140,9 +147,10 @@ export function createDuties<Fact>({
       const inOrder = tasks.sort((a, b) => a.entry.q - b.entry.q)
       const end = inOrder.findIndex(({ entry }) => !mayCount(entry))
       const some = inOrder.slice(0, Math.min(entriesPerRun, end === -1 ? inOrder.length : end))
-      if (some.length === 0) continue
-      const entries = some.map(({ entry }) => entry)
-      for (const duty of further) await duty.run(entries)
+      const [first, ...others] = some.map(({ entry }) => entry)
+      if (first === undefined) continue
+      const missing = some.flatMap((task) => task.missing)
+      for (const duty of further) await duty.run([first, ...others], missing)
       if (own !== generation) return undefined
       isMore ||= some.length === entriesPerRun
       const done = new Set(some)
@@ -157,11 +165,11 @@ export function createDuties<Fact>({
   const counting = { wake: () => {} }
 
   return {
-    add(entry, finish) {
+    add(entry, finish, missing = []) {
       const stream = streamOf(entry._id)
       const number = entryNumber(entry._id)
       const parts = further.length === 0 ? 1 : 2
-      const task = { entry, stream, number, sinceMs: steadyMs(), finish, parts }
+      const task = { entry, stream, number, sinceMs: steadyMs(), finish, missing, parts }
       size += 1
       if (parts > 1) pushTo(uncounted, entry.o, task)
       if ((listedTo.get(stream) ?? 0) >= number) publish(task)

@@ -100,6 +100,7 @@ export function createRecovery<Fact>({
     /** Reads all entries above `done`. @returns how many streams could not be taken over */
     async function scan(): Promise<number> {
       let failures = 0
+      let before = done
       for (let after = done; !isOver(); ) {
         const page = await store.readWritten(o, { after, limit: pageSize })
         const fresh = page.filter(({ q, f }) => !seen.has(q) && f.length > 0)
@@ -107,11 +108,16 @@ export function createRecovery<Fact>({
         const { failed } = await takeMany(streams, (writer) => writer === o)
         failures += failed.size
         if (isOver()) break
-        for (const entry of fresh) {
+        for (const entry of page) {
+          // One that cannot be taken over yet counts as missing, as one does that has not landed.
           if (failed.has(streamOf(entry._id))) continue
+          const missing = numbersBetween(before, entry.q).filter((q) => !seen.has(q))
+          before = entry.q
+          if (seen.has(entry.q)) continue
           seen.add(entry.q)
+          if (entry.f.length === 0) continue
           left += 1
-          duties.add(entry, () => (left -= 1))
+          duties.add(entry, () => (left -= 1), missing)
         }
         if (page.length < pageSize) break
         after = page.at(-1)?.q ?? after
@@ -193,4 +199,9 @@ export function createRecovery<Fact>({
       underWay = new Map()
     },
   }
+}
+
+/** The numbers between two, both exclusive. */
+function numbersBetween(from: number, to: number): number[] {
+  return Array.from({ length: to - from - 1 }, (_, index) => from + 1 + index)
 }

@@ -1,10 +1,11 @@
-import type { Collection } from 'mongodb'
+import type { Collection, Db } from 'mongodb'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { insertedFirst } from '../create-once.ts'
+import { type InstanceDocument, instancesOf } from './instances.ts'
 import type { Entry } from './journal.ts'
 
 /** What a sum has counted of one instance: all its entries up to `q`, but for those under `holes`. */
-export type Cursor = { readonly q: number; readonly holes: readonly number[] }
+type Cursor = { readonly q: number; readonly holes: readonly number[] }
 
 /** A document that counts entries, each once, whoever counts them and however often. */
 export type Sum = {
@@ -74,7 +75,7 @@ export async function fold<Fact, Doc extends Sum>(
 }
 
 /** The entries of a batch that the cursor has not counted, and the cursor that has. */
-export function countOnce<Fact>(
+function countOnce<Fact>(
   counted: Cursor | undefined,
   { entries, missing }: Batch<Fact>,
 ): { readonly fresh: readonly Entry<Fact>[]; readonly cursor: Cursor } {
@@ -90,13 +91,17 @@ function isSome<Item>(items: readonly Item[]): items is readonly [Item, ...Item[
   return items.length > 0
 }
 
-/** Sums in a collection of the service's database. */
+/**
+ * Sums in a collection of the service's database.
+ * @param journal the name of the journal whose entries they count
+ */
 export function createSumStore<Doc extends Sum>(
+  db: Db,
   collection: Collection<Doc>,
-  readKnown: () => Promise<readonly string[]>,
+  journal = 'journal',
 ): SumStore<Doc> {
+  const instances = db.collection<InstanceDocument>(instancesOf(journal))
   return {
-    readKnown,
     // The driver's types cannot see through a generic document.
     read: (id) => collection.findOne({ _id: id } as never) as Promise<Doc | null>,
     async write(sum) {
@@ -107,6 +112,10 @@ export function createSumStore<Doc extends Sum>(
         fields as never,
       )
       return matchedCount === 1
+    },
+    async readKnown() {
+      const known = await instances.find({}, { projection: { _id: 1 } }).toArray()
+      return known.map(({ _id }) => _id)
     },
   }
 }

@@ -8,7 +8,7 @@ import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import type { EventPublisher, EventsPosition } from '../sent-events.ts'
 import { createDuties, type Duty } from './duties.ts'
-import { createInstances, type InstanceDocument, type Instances } from './instances.ts'
+import { createInstances, type InstanceDocument, type Instances, instancesOf } from './instances.ts'
 import { type Entry, type Journal, type JournalDocument, type JournalStore, load } from './journal.ts'
 import type { StreamKey } from './journal-keys.ts'
 import { mongodbJournal } from './mongodb-journal.ts'
@@ -116,7 +116,7 @@ export async function openJournal<Fact>({
 }: JournalOptions<Fact> & { db: Db; name?: string; registry?: Registry }): Promise<RunningJournal<Fact>> {
   const { build, newId, clock } = options
   const steadyMs = createSteadyClock()
-  const collection = db.collection<InstanceDocument>(`${name}_instances`)
+  const collection = db.collection<InstanceDocument>(instancesOf(name))
   const instances = createInstances({
     collection,
     build,

@@ -1,7 +1,9 @@
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
+import type { Duty } from '../../src/journal/duties.ts'
+import { createSumStore, fold, type Sum } from '../../src/journal/fold.ts'
 import { claimKey, streamKey } from '../../src/journal/journal-keys.ts'
-import { startFleet } from '../fixtures/journal-fleet.ts'
+import { type Fact, startFleet } from '../fixtures/journal-fleet.ts'
 
 await t.test('claims of what is taken over are its own, or it is withdrawn', async (t) => {
   const fleet = await startFleet(t)
@@ -39,4 +41,34 @@ await t.test('many unfinished streams of a process are all taken over, once each
   await waitFor(() => a.taken.length + b.taken.length === streams.length, { timeoutMs: 20_000 })
   t.strictSame([...a.taken, ...b.taken].toSorted(), streams.toSorted())
   t.equal(a.running.unownedTotal() + b.running.unownedTotal(), 0)
+})
+
+await t.test('a sum counts each entry once, also those of a process that ended before it had', async (t) => {
+  const fleet = await startFleet(t)
+  const collection = fleet.db.collection<Sum & { opened: number }>('sums')
+  const sums = createSumStore(fleet.db, collection)
+  const isBroken = { before: true }
+  const count = (isDown: () => boolean): Duty<Fact> => ({
+    name: 'count',
+    async run(entries, missing) {
+      if (isDown()) throw new Error('down')
+      await fold(sums, 'all', { entries, missing }, (sum, fresh) => ({
+        opened: (sum?.opened ?? 0) + fresh.filter(({ f }) => f.includes('opened')).length,
+      }))
+    },
+  })
+  const before = await fleet.start('before', { duties: [count(() => isBroken.before)] })
+  const streams = Array.from({ length: 700 }, (_, index) => streamKey('counted', String(index)))
+  const open = (some: readonly string[]) =>
+    Promise.all(some.map((stream) => before.append(stream, 0, { facts: ['opened'] })))
+  await open(streams.slice(0, 300))
+  isBroken.before = false
+  await waitFor(async () => (await collection.findOne({ _id: 'all' }))?.opened === 300)
+  isBroken.before = true
+  await open(streams.slice(300))
+  const o = before.running.journal.instance() ?? ''
+  await before.running.stop()
+  await fleet.start('heir', { duties: [count(() => false)] })
+  await waitFor(async () => (await collection.findOne({ _id: 'all' }))?.opened === 700)
+  t.ok((await collection.findOne({ _id: 'all' }))?.cursors[o])
 })

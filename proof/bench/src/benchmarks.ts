@@ -6,6 +6,7 @@ import { runFloor } from './floor/run-floor.ts'
 import type { Cleanup } from './harness/cleanup.ts'
 import type { Measured } from './harness/measured.ts'
 import type { PairPlan } from './harness/run-pairs.ts'
+import { runIdle } from './idle/run-idle.ts'
 import { runKeepUp } from './play/run-keep-up.ts'
 import { runPlay } from './play/run-play.ts'
 import { runProfile } from './profile/run-profile.ts'
@@ -54,6 +55,7 @@ const enginesPairsMax = 3
 const floorShare = 4
 const floorTurnsMax = 3
 const keepUpShare = 100
+const idleShare = 10
 const steadyShare = 10
 /** Two comparisons, three parts. */
 const accessPairsMax = 3
@@ -103,6 +105,13 @@ export const benchmarks: readonly Benchmark[] = [
       const { durationMs, warmUpMs } = planOf({ seconds, pairs: 1 })
       return runAppend({ durationMs, warmUpMs }, cleanup, say)
     },
+  },
+  {
+    name: 'idle',
+    title: 'A product of which nobody asks anything',
+    about:
+      'Database commands by service and collection, and processor time by process, per second, over 10 times S seconds.',
+    run: ({ seconds }, cleanup, say) => runIdle(seconds * idleShare * 1000, cleanup, say),
   },
   {
     name: 'play',

@@ -10,7 +10,7 @@ import { MongoClient } from 'mongodb'
 import { pino } from 'pino'
 import t from 'tap'
 import { checkIndexes } from './fixtures/index-queries.ts'
-import { type SeenCommand, watchCommands } from './fixtures/watch-commands.ts'
+import { type SeenCommand, watchCommands } from '@pitboss/testing/watch-commands'
 import { watchMessages } from './fixtures/watch-messages.ts'
 
 /**

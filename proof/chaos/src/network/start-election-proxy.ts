@@ -7,7 +7,7 @@ import {
   requestIdOf,
   responseToOf,
   withDocument,
-} from './wire-messages.ts'
+} from '@pitboss/testing/wire-messages'
 
 /**
  * How commands meet an election: turned away before or after they ran, an acknowledgement that the majority

@@ -10,7 +10,9 @@ import type { Db, Document, UpdateFilter } from 'mongodb'
 import type { Logger } from 'pino'
 import type { IndexDeclaration } from './ensure-indexes.ts'
 
+/** While this process may have left an entry behind, and else: then only a dead process can have. */
 const sweepEveryMs = 5000
+const backstopEveryMs = 30_000
 const documentsPerPage = 100
 const entriesPerCall = 50
 const width = 8
@@ -71,7 +73,10 @@ export type AuditOutbox = {
   following<Args extends unknown[], Result>(
     run: (...args: Args) => Promise<Result>,
   ): (...args: Args) => Promise<Result>
-  /** Starts the sweeper, which looks at once and every five seconds. Returns the function that stops it. */
+  /**
+   * Starts the sweeper, which looks at once, then every 30 seconds, and every five while this process makes
+   * entries or has left some. Returns the function that stops it.
+   */
   start(): () => Promise<void>
 }
 
@@ -103,6 +108,8 @@ export function createAuditOutbox({
   /** The token of the request at work, with which its entries are borne out. */
   const sender = new AsyncLocalStorage<string | undefined>()
   let written = 0
+  /** Entries that were made before the last sweep which moved all that it met. */
+  let settled = -1
   let running: Promise<void> | null = null
   let next: Promise<void> | null = null
 
@@ -122,10 +129,14 @@ export function createAuditOutbox({
   }
 
   async function sweep(): Promise<void> {
-    for (const name of collections) await sweepOne(name)
+    const before = written
+    let isDone = true
+    for (const name of collections) if (!(await sweepOne(name))) isDone = false
+    settled = isDone ? before : -1
   }
 
-  async function sweepOne(name: string): Promise<void> {
+  /** Whether nothing is left that this process could move. */
+  async function sweepOne(name: string): Promise<boolean> {
     const collection = db.collection<WithAudit & { _id: string }>(name)
     try {
       for (;;) {
@@ -143,10 +154,12 @@ export function createAuditOutbox({
           isAway ||= failure === 'away'
           return failure === null
         })
-        if (page.length < documentsPerPage || !outcomes.every(Boolean)) return
+        const isDone = outcomes.every(Boolean)
+        if (page.length < documentsPerPage || !isDone) return isDone
       }
     } catch (err) {
       logger.warn({ err, collection: name }, 'audit.deferred')
+      return false
     }
   }
 
@@ -205,10 +218,16 @@ export function createAuditOutbox({
         return result
       },
     start() {
+      let sweptAtMs = Number.NEGATIVE_INFINITY
       const sweeper = startPoll({
         event: 'audit.sweep-failed',
         everyMs: sweepEveryMs,
-        work: move,
+        async work() {
+          const waitedMs = performance.now() - sweptAtMs
+          if (settled === written && waitedMs < backstopEveryMs) return
+          await move()
+          sweptAtMs = performance.now()
+        },
         logger,
       })
       return () => sweeper.stop()

@@ -132,10 +132,10 @@ export function createJobStore<Job extends JobDocument>(collection: Collection<J
       return page as unknown as Omit<Job, Left>[]
     },
     /**
-     * Claims a job that nobody works on, until `until`; null when there is none, or when somebody was
-     * faster. One whose subject a cancelled job still holds waits.
+     * Claims a job that nobody works on, until `until`; null when there is none, `waits` when somebody was
+     * faster, or when a cancelled job still has its subject.
      */
-    async claim(now: Date, until: Date): Promise<Job | null> {
+    async claim(now: Date, until: Date): Promise<Job | 'waits' | null> {
       const waiting: string[] = []
       const nextFree = () =>
         jobs.findOne(
@@ -148,15 +148,16 @@ export function createJobStore<Job extends JobDocument>(collection: Collection<J
         waiting.push(next.subject)
         next = await nextFree()
       }
-      if (next === null) return null
+      if (next === null) return waiting.length === 0 ? null : 'waits'
       const { _id, claimToken } = next
-      return found(
+      const claimed = found(
         await jobs.findOneAndUpdate(
           { _id, claimToken, status: 'RUNNING' },
           { $set: { claimedUntil: until }, $inc: { claimToken: 1 } },
           { returnDocument: 'after' },
         ),
       )
+      return claimed ?? 'waits'
     },
     /** Cancels a job, whoever works on it. Null for a foreign one, and for one that has ended. */
     async cancel(

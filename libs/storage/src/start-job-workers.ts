@@ -9,7 +9,9 @@ export const claimMs = 30_000
 /** Clocks of two machines may differ by as much, and twice that is the reserve of a claim. */
 const reserveMs = 3000
 const renewEveryMs = 5000
-const lookEveryMs = 1000
+/** Whoever orders a job wakes the workers of his process: a look finds what they did not take. */
+const lookEveryMs = 5000
+const lookAgainMs = 1000
 
 /** A job in the hands of this process. */
 export type HeldJob<Job> = {
@@ -54,6 +56,7 @@ export function startJobWorkers<Job extends JobDocument>({
       while (!stopping.aborted && running.size < placesMax && clockAgrees(clockAheadMs())) {
         const job = await jobs.claim(clock.now(), later(claimMs))
         if (job === null) return
+        if (job === 'waits') return lookAgainMs
         const one = hold(job).finally(() => {
           running.delete(one)
           poll.wake()

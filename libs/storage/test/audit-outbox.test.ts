@@ -113,6 +113,15 @@ t.test('an entry that is written during a move is moved by the next', async (t) 
   t.equal((await things.findOne({ _id: id }))?.auditOutboxAt, null)
 })
 
+t.test('a process moves at its start what a dead one has left', async (t) => {
+  const id = await newThing()
+  const moved = Promise.withResolvers<string | undefined>()
+  const outbox = outboxWith(async ([entry]) => moved.resolve(entry?.audit_id))
+  const stop = outbox.start()
+  t.equal(await moved.promise, id)
+  await stop()
+})
+
 t.test('an answer waits for the entries of its own call', async (t) => {
   const appended: AuditEntry[] = []
   const outbox = outboxWith(async (entries) => appended.push(...entries))

@@ -201,7 +201,7 @@ export function startRounds(machine: Machine, world: World): { hint(roundId: str
   })
   poll({
     ...{ machine, timeline, everyMs: 500, nextMs: world.protection.nextDueMs },
-    work: () => stops.settle(never),
+    work: async () => void (await stops.settle(never)),
   })
   poll({ machine, timeline, everyMs: 1000, nextMs: oldestEventMs, work: relayAll })
 

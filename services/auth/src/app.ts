@@ -35,6 +35,10 @@ import { auditedCollections, authIndexes, authStores } from './storage/auth-stor
 import { sealedPlaces } from './storage/sealed-places.ts'
 
 const pollEveryMs = 1000
+/** What is approved is tried every 5 s; the end of an approval may be seen so much later. */
+const approvalsEveryMs = 2500
+/** The ends of the chains are signed once an hour. */
+const headsEveryMs = 15_000
 /** The purposes of auth's MACs: cursors, and the hashes of secrets and tokens below. */
 export const macPurposes: readonly string[] = ['cursor', 'keyed-hash/api-secret', 'keyed-hash/token']
 
@@ -102,20 +106,20 @@ export async function startAuth({
   const approved = createCarryOut(deps)
   // The first start makes the first signing key.
   await signer.keys()
-  const poll = (worker: string, work: () => Promise<void>) =>
+  const poll = (worker: string, work: () => Promise<void>, everyMs = pollEveryMs) =>
     startPoll({
       event: 'worker.failed',
       level: 'warn',
-      everyMs: pollEveryMs,
+      everyMs,
       work,
       logger: logger.child({ worker }),
     })
   const stopAudit = audit.start()
   const workers = [
     poll('heartbeat', () => bucket.heartbeat()),
-    poll('access-news', () => publishAccessChange.sweep()),
-    poll('approvals', () => approved.sweep()),
-    poll('audit-heads', createSignAuditHeads(deps)),
+    poll('access-news', () => publishAccessChange.sweepOwed()),
+    poll('approvals', () => approved.sweep(), approvalsEveryMs),
+    poll('audit-heads', createSignAuditHeads(deps), headsEveryMs),
   ]
   const calls = await serveCalls({
     bus,

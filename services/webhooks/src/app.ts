@@ -210,6 +210,7 @@ export async function startWebhooks({
   const record = createRecordEvents({ ...deps, createDeliveries, recoverOrphans, unstored, takesNone })
   const recordEvents = wrap.recordEvents?.(record) ?? record
   const replayWorker = startReplayWorker({
+    areLeft: () => deps.replays.areLeft(),
     advanceReplays: createAdvanceReplays(deps),
     lease: leaseOf('replays', replayLeaseTtlMs),
     logger,

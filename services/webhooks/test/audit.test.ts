@@ -173,13 +173,14 @@ t.test('a change that changes nothing leaves no record', async (t) => {
   t.equal(log.length, known)
 })
 
-t.test('what waits in a document is moved by the sweeper, once', async (t) => {
+t.test('what waits in a document moves with the next entry, once', async (t) => {
   const { webhook_id: id } = await rig.createEndpoint(receiver.url)
   const entry = { ...sampleAuditEntry(operatorId), audit_id: 'aud_waiting', act: 'endpoint.change' }
   await rig.collections.endpoints.updateOne(
     { _id: id },
     { $push: { auditOutbox: entry }, $set: { auditOutboxAt: new Date() } },
   )
+  await rig.createEndpoint(receiver.url)
   await waitFor(() => log.some(({ audit_id }) => audit_id === 'aud_waiting'))
   t.equal(log.filter(({ audit_id }) => audit_id === 'aud_waiting').length, 1)
   await waitFor(

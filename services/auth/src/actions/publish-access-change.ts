@@ -5,6 +5,8 @@ import type { Logger } from 'pino'
 import type { AuthStores } from '../storage/auth-stores.ts'
 
 const batchMax = 200
+/** Pause between two sweeps while nothing that this process knows of is unpublished. */
+const backstopEveryMs = 5000
 
 /**
  * Publishes to every gateway that something about a subject changed. An action calls a method after the write
@@ -27,10 +29,15 @@ export function createPublishAccessChange({
   const { credentials, idempotency, operators, people, platform, refreshTokens, requestLogs, signingKeys } =
     stores
 
+  /** Whether this process may have left a change unpublished. */
+  let isOwed = true
+  let sweptAtMs = Number.NEGATIVE_INFINITY
+
   const put = async (key: string) => {
     try {
       await bucket.put(key, { at: new Date().toISOString() })
     } catch (cause) {
+      isOwed = true
       throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })
     }
   }
@@ -82,6 +89,19 @@ export function createPublishAccessChange({
         await signingKeys.markPublished({ _id, accessPending: true, accessChange })
     },
 
+    /** Sweeps if this process has left something unpublished, and every 5 s: another one may have died. */
+    async sweepOwed(): Promise<void> {
+      if (!isOwed && performance.now() - sweptAtMs < backstopEveryMs) return
+      isOwed = false
+      try {
+        await publish.sweep()
+        sweptAtMs = performance.now()
+      } catch (error) {
+        isOwed = true
+        throw error
+      }
+    },
+
     /**
      * Publishes at most 200 changes of each kind. An outage ends the sweep; another failure skips one
      * subject.
@@ -105,6 +125,7 @@ export function createPublishAccessChange({
         await publishOne(subject)
       } catch (err) {
         if (err instanceof ServiceError) throw err
+        isOwed = true
         logger.error({ err, subject }, 'access-news.stuck')
       }
     }

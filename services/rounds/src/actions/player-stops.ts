@@ -144,16 +144,19 @@ export function createPlayerStops({
   /**
    * Looks at the rounds of the stops that are due, and keeps the last bet of those whose rounds have all
    * ended. Called by a worker of each replica; doing it twice changes nothing.
+   * @returns how many stops were due
    */
-  async function settle(stopping: AbortSignal): Promise<void> {
-    for (const stopped of await stops.findDue(clock.now())) {
-      if (stopping.aborted) return
+  async function settle(stopping: AbortSignal): Promise<number> {
+    const due = await stops.findDue(clock.now())
+    for (const stopped of due) {
+      if (stopping.aborted) break
       const left = await enforce(stopped)
       const now = clock.now()
       const next = nextLookAt(stopped, left, now)
       if (next !== null) await stops.postpone(stopped._id, next)
       else await stops.settle(stopped._id, now, await lastBetOf(stopped))
     }
+    return due.length
   }
 
   /**

@@ -15,11 +15,12 @@ export function createSignStops({
   stops: Pick<StopsStore, 'findUnsigned' | 'keepRecord' | 'keepSignature'>
   sign: (text: string) => Promise<string>
 }) {
-  /** Signs what waits. @throws the failure of the last one that failed, after all were tried. */
-  return async function signStops(stopping: AbortSignal): Promise<void> {
+  /** Signs what waits. @returns how many waited @throws the last failure, after all were tried. */
+  return async function signStops(stopping: AbortSignal): Promise<number> {
     let failure: unknown = null
-    for (const stopped of await stops.findUnsigned()) {
-      if (stopping.aborted) return
+    const waiting = await stops.findUnsigned()
+    for (const stopped of waiting) {
+      if (stopping.aborted) break
       try {
         await signOne(stopped)
       } catch (error) {
@@ -27,6 +28,7 @@ export function createSignStops({
       }
     }
     if (failure !== null) throw failure
+    return waiting.length
   }
 
   async function signOne(stopped: StopDocument): Promise<void> {

@@ -1,16 +1,21 @@
 import { type Poll, startPoll } from '@pitboss/runtime/poll'
 import type { Logger } from 'pino'
-import type { PlayerStops } from '../actions/player-stops.ts'
 
+/** While a stop waits for rounds to end, and else: a stop closes sessions and ends rounds itself. */
 const settleEveryMs = 500
+const idleMs = 2000
 
-/** Sees the rounds of stopped players to their end, on every replica at once. */
+/**
+ * Sees the rounds of stopped players to their end, on every replica at once. @param settle answers how many
+ * stops were due
+ */
 export function startStopSettler({
   settle,
   logger,
 }: {
-  settle: PlayerStops['settle']
+  settle: (stopping: AbortSignal) => Promise<number | void>
   logger: Logger
 }): Poll {
-  return startPoll({ event: 'stops.failed', everyMs: settleEveryMs, work: settle, logger })
+  const work = async (stopping: AbortSignal) => ((await settle(stopping)) === 0 ? idleMs : settleEveryMs)
+  return startPoll({ event: 'stops.failed', everyMs: settleEveryMs, work, logger })
 }

@@ -59,6 +59,16 @@ export function createReplayStore({ replays }: Pick<Collections, 'replays'>) {
     uncounted: (): Promise<WithId<ReplayDocument>[]> =>
       replays.find({ counted: false }).sort({ _id: 1 }).limit(runningMax).toArray(),
 
+    /** Whether a job is under way, or a cancelled one is not counted yet. */
+    async areLeft(): Promise<boolean> {
+      const one = { projection: { _id: 1 }, sort: { _id: 1 } } as const
+      const found = await Promise.all([
+        replays.findOne({ status: 'RUNNING', _id: { $gt: '' } }, one),
+        replays.findOne({ counted: false }, one),
+      ])
+      return found.some((job) => job !== null)
+    },
+
     /** Raises the counts of a cancelled job. @param last no delivery is in flight any more */
     async count(
       id: string,

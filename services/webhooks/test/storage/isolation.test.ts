@@ -235,6 +235,7 @@ const stores = {
     running: by('advance-replays', everyAccount),
     countRunning: by('start-replay', 'a number alone, of one account in both environments'),
     uncounted: by('advance-replays', everyAccount),
+    areLeft: by('./app', everyAccount),
     count: by('advance-replays', 'ids of jobs that `uncounted` has just read'),
     change: scoped((scope, { replayId }) => replays.change(scope, replayId, { status: 'CANCELLED' })),
   }),

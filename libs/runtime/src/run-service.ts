@@ -46,7 +46,8 @@ export async function runService({
 }): Promise<void> {
   const registry = new Registry()
   registry.setDefaultLabels({ service: name })
-  collectDefaultMetrics({ register: registry })
+  // The default of 10 ms wakes a process a hundred times a second, for a twentieth of what it costs idle.
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 50 })
   const readiness = createReadiness()
   const stopping = new AbortController()
   let started = false

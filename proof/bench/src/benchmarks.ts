@@ -27,6 +27,8 @@ type BenchOptions = {
   deliveries: number
   pending: number
   rounds: number
+  /** Rounds that are open beside "recovery". */
+  unfinished: number
   account: string | undefined
   /** Seconds that a turn of "floor" is warmed. */
   warm: number
@@ -191,8 +193,9 @@ export const benchmarks: readonly Benchmark[] = [
   {
     name: 'recovery',
     title: 'From the SIGKILL of a service until play goes on',
-    about: 'Each service in turn, --pairs times; a new round every 50 ms by another player.',
-    run: ({ pairs }, cleanup, say) => runRecovery(pairs, cleanup, say),
+    about:
+      'Each service in turn, --pairs times, beside 40 players and --unfinished open rounds: ready, one plays, all play, boards go on.',
+    run: ({ pairs, unfinished }, cleanup, say) => runRecovery({ turns: pairs, unfinished }, cleanup, say),
   },
   {
     name: 'strangers',
@@ -224,6 +227,7 @@ ${lines.join('\n')}
   --deliveries N  deliveries that "webhooks" stores, 2000 to 2000000 (default 20000)
   --pending N   credits that wait for their wallet in "settlement", 100 to 10000 (default 2000)
   --rounds N    rounds behind "dashboard", 1000 to 1000000 (default 1000000)
+  --unfinished N  rounds that are open beside "recovery", 0 to 100000 (default 0)
   --account FOLDER  keeps the account of "dashboard" there and measures one that is there already
   --base REF    compares this build with that of a git ref instead (read, access, round, webhooks): processor time
                 per request and service, in at least 10 turns; for "floor" a third side

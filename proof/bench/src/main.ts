@@ -20,6 +20,7 @@ const events = Math.round(readNumber('events', values.events, 1000, 1_000_000))
 const deliveries = Math.round(readNumber('deliveries', values.deliveries, 2000, 2_000_000))
 const pending = Math.round(readNumber('pending', values.pending, 100, 10_000))
 const rounds = Math.round(readNumber('rounds', values.rounds, 1000, 1_000_000))
+const unfinished = Math.round(readNumber('unfinished', values.unfinished, 0, 100_000))
 const callers = Math.round(readNumber('callers', values.callers, 1, 256))
 const warm = readNumber('warm', values.warm, 0, 300)
 const knownParts = benchmark.parts ?? []
@@ -38,6 +39,7 @@ const options = {
   deliveries,
   pending,
   rounds,
+  unfinished,
   account: values.account,
   warm,
   base: values.base,
@@ -98,6 +100,7 @@ function readArguments() {
         deliveries: { type: 'string', default: '20000' },
         pending: { type: 'string', default: '2000' },
         rounds: { type: 'string', default: '1000000' },
+        unfinished: { type: 'string', default: '0' },
         account: { type: 'string' },
       },
     })

@@ -35,7 +35,10 @@ export const clauses: readonly Clause[] = [
     source: changesOf2025,
     means:
       'The service refuses an earlier stake, on every replica, in all games and sessions of the player. The page counts down.',
-    enforcedAt: ['services/rounds/src/actions/hold-pace.ts', 'services/rounds/src/storage/paces-store.ts'],
+    enforcedAt: [
+      'services/rounds/src/wings/protection/actions/hold-pace.ts',
+      'services/rounds/src/wings/protection/storage/paces-store.ts',
+    ],
     tests: [
       { file: rounds, name: 'a stake that comes too early moves nothing, and its id is as good as new' },
       { file: rounds, name: 'a start holds back the player in every game and session with the rule' },
@@ -69,7 +72,10 @@ export const clauses: readonly Clause[] = [
     source: changesOf2025,
     means:
       'The service counts both from its own records. The page shows them from its first view on, after a reload, too.',
-    enforcedAt: ['services/rounds/src/records/present-protection.ts', 'web/src/play/session-figures.tsx'],
+    enforcedAt: [
+      'services/rounds/src/wings/protection/records/present-protection.ts',
+      'web/src/play/session-figures.tsx',
+    ],
     tests: [{ file: rounds, name: 'time and net spend of the session are in view' }],
   },
   {
@@ -80,9 +86,9 @@ export const clauses: readonly Clause[] = [
     means:
       'The operator sets limits of loss, stake and time for a player. The service holds each stake against them, on every replica, in all games and sessions.',
     enforcedAt: [
-      'services/rounds/src/actions/hold-limits.ts',
-      'services/rounds/src/rules/limit-book.ts',
-      'services/rounds/src/rules/player-limits.ts',
+      'services/rounds/src/wings/protection/actions/hold-limits.ts',
+      'services/rounds/src/wings/protection/rules/limit-book.ts',
+      'services/rounds/src/wings/protection/rules/player-limits.ts',
     ],
     tests: [
       {
@@ -127,7 +133,7 @@ export const clauses: readonly Clause[] = [
     asks: 'The player can recall the last ten rounds.',
     source: 'https://www.agco.ca',
     means: "The page lists the player's last rounds of the game, of every session, each with its proof.",
-    enforcedAt: ['services/rounds/src/actions/player.ts', 'web/src/play/history.tsx'],
+    enforcedAt: ['services/rounds/src/actions/read-player-rounds.ts', 'web/src/play/history.tsx'],
     tests: [{ file: rounds, name: 'the last rounds can be recalled from another session' }],
   },
 ]

@@ -5,12 +5,15 @@ import type { Rational } from '@pitboss/money/rational'
 import type { Placement, WalletClient } from '@pitboss/rounds/clients/wallet'
 import type { PlaceTransaction } from '@pitboss/rounds/actions/place-transaction'
 import type { PlayRound } from '@pitboss/rounds/actions/play-round'
-import type { PlayerAccess } from '@pitboss/rounds/actions/player'
-import type { RoundsWrap } from '@pitboss/rounds/app'
+import type { PlayerAccess } from '@pitboss/rounds/actions/parts'
+import { allWings } from '@pitboss/rounds/all-wings'
+import type { RoundsProof } from '@pitboss/rounds/app'
 import type { HasBug } from './bugs.ts'
 import type { RoundContext } from '@pitboss/rounds/rules/round-message'
 import type { RoundsStore } from '@pitboss/rounds/storage/rounds-store'
 import { transition } from '@pitboss/rounds/rules/transition'
+import type { Wing } from '@pitboss/rounds/wing'
+import { reports, reportsContext, serveReports } from '@pitboss/rounds/wings/reports/wing'
 import { busWith } from './bus-bugs.ts'
 import { catalogueWith } from './draw-bugs.ts'
 import {
@@ -24,20 +27,33 @@ import {
 
 /** The bugs of rounds. Each part goes through unchanged unless its bug is named. */
 
-/** What goes around the parts of a rounds service that errs. */
-export function roundsWith(has: HasBug): RoundsWrap {
+/** The parts of a rounds service that errs. */
+export function roundsWith(has: HasBug): RoundsProof {
   return {
-    rounds: (store) => roundsStoreWith(store, has),
-    commitments: (store) => commitmentsWith(store, has),
-    grants: (store) => grantsWith(store, has),
-    refusals: (store) => refusalsWith(store, has),
-    deadIds: (store) => deadIdsWith(store, has),
-    reports: (store) => reportsWith(store, has),
-    rules: rulesWith(has),
-    catalogue: (catalogue) => catalogueWith(catalogue, has),
-    wallet: (client) => walletWith(client, has),
     bus: (bus: Bus) => busWith(bus, has),
+    context: (context) => ({
+      ...context,
+      rounds: roundsStoreWith(context.rounds, has),
+      commitments: commitmentsWith(context.commitments, has),
+      grants: grantsWith(context.grants, has),
+      refusals: refusalsWith(context.refusals, has),
+      deadIdsStore: deadIdsWith(context.deadIdsStore, has),
+      rules: rulesWith(has),
+      catalogue: catalogueWith(context.catalogue, has),
+      wallet: walletWith(context.wallet, has),
+    }),
+    wings: allWings.map((wing) => (wing === reports ? reportsWingWith(has) : wing)),
     placeTransaction: (place, wallet) => placeTransactionWith(place, wallet, has),
+  }
+}
+
+function reportsWingWith(has: HasBug): Wing {
+  return {
+    ...reports,
+    open(core, { db }) {
+      const context = reportsContext(core, db)
+      return serveReports({ ...context, reports: reportsWith(context.reports, has) })
+    },
   }
 }
 

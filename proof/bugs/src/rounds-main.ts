@@ -5,5 +5,5 @@ import { bugOfProcess } from './bugs.ts'
 import { roundsWith } from './rounds-bugs.ts'
 
 /** The rounds service with the bug that `PITBOSS_BUG` names. */
-const wrap = roundsWith(bugOfProcess())
-await bootService({ name: 'rounds', schema: roundsConfig, start: (given) => runRounds({ ...given, wrap }) })
+const proof = roundsWith(bugOfProcess())
+await bootService({ name: 'rounds', schema: roundsConfig, start: (given) => runRounds({ ...given, proof }) })

@@ -6,11 +6,12 @@ import { createMetrics as createGatewayMetrics } from '@pitboss/gateway/metrics'
 import {
   countRoundStates,
   createConflictNote,
-  createReceiptNote,
   createRefusedSettlementNote,
   createYieldNote,
   registerMetrics,
 } from '@pitboss/rounds/metrics'
+import { createReceiptNote } from '@pitboss/rounds/wings/receipts/metrics'
+import { registerAlarms } from '@pitboss/rounds/wings/returns/metrics'
 import { createOutboxMetrics } from '@pitboss/storage/outbox-metrics'
 import { createWalletMetrics, registerBreakers, registerDueLags } from '@pitboss/wallet-bridge/metrics'
 import { createLatenessNote, createMetrics as createWebhookMetrics } from '@pitboss/webhooks/metrics'
@@ -59,10 +60,8 @@ const registering: Readonly<Record<string, (registry: Registry) => void>> = {
   auth: registerCallMetrics,
   rounds(registry) {
     registerCallMetrics(registry)
-    registerMetrics(registry, {
-      rounds: { unfinished: async () => ({ count: 0, oldestAt: null }) },
-      returns: { countOpen: async () => 0 },
-    })
+    registerMetrics(registry, { unfinished: async () => ({ count: 0, oldestAt: null }) })
+    registerAlarms(registry, { countOpen: async () => 0 })
     countRoundStates({ insert: unasked, update: unasked, updateUnclaimed: unasked }, registry)
     createOutboxMetrics({ registry, collections: { rounds: idle, sessions: idle }, clock })
     createConsumerMetrics({ registry, watch, consumer: roundsMovements })

@@ -1,4 +1,4 @@
-import type { Period } from '@pitboss/rounds/rules/player-limits'
+import type { Period } from '@pitboss/rounds/wings/protection/rules/player-limits'
 import type { Random } from '@pitboss/chaos/random'
 
 const dayMs = 86_400_000

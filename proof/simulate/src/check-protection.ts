@@ -1,6 +1,6 @@
 import { parseAmount } from '@pitboss/money/amount'
 import type { RoundState } from '@pitboss/rounds/rules/round'
-import type { StopDocument } from '@pitboss/rounds/storage/stops-store'
+import type { StopDocument } from '@pitboss/rounds/wings/protection/storage/stops-store'
 import type { Answers, Told } from '@pitboss/chaos/answers'
 import { codeOf } from '@pitboss/chaos/send'
 import { BrokenInvariant } from './check-steps.ts'

@@ -1,4 +1,4 @@
-import type { ReportRow } from '@pitboss/rounds/rules/report'
+import type { ReportRow } from '@pitboss/rounds/wings/reports/rules/report'
 import { isUnfinished, type RoundState } from '@pitboss/rounds/rules/round'
 import { periodOf } from './calendar.ts'
 import { BrokenInvariant } from './check-steps.ts'

@@ -1,5 +1,5 @@
 import type { Random } from '@pitboss/chaos/random'
-import type { PlayerLimit } from '@pitboss/rounds/rules/player-limits'
+import type { PlayerLimit } from '@pitboss/rounds/wings/protection/rules/player-limits'
 
 /** A player of two games at once, and of a third that the operator's server drives, with limits. */
 export type LimitedPlayer = {

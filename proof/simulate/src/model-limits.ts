@@ -1,7 +1,10 @@
-import type { PlayerLimit } from '@pitboss/rounds/rules/player-limits'
-import { emptyBook, type LimitBook } from '@pitboss/rounds/rules/limit-book'
-import type { PlayerLimitsStore, StoredLimits } from '@pitboss/rounds/storage/player-limits-store'
-import type { SpendsStore } from '@pitboss/rounds/storage/spends-store'
+import type { PlayerLimit } from '@pitboss/rounds/wings/protection/rules/player-limits'
+import { emptyBook, type LimitBook } from '@pitboss/rounds/wings/protection/rules/limit-book'
+import type {
+  PlayerLimitsStore,
+  StoredLimits,
+} from '@pitboss/rounds/wings/protection/storage/player-limits-store'
+import type { SpendsStore } from '@pitboss/rounds/wings/protection/storage/spends-store'
 import type { Machine } from './machine.ts'
 import type { ModelRounds } from './model-rounds.ts'
 

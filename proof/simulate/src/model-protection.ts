@@ -1,8 +1,8 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import type { GameStart } from '@pitboss/rounds/rules/pace'
-import type { PacesStore } from '@pitboss/rounds/storage/paces-store'
+import type { GameStart } from '@pitboss/rounds/wings/protection/rules/pace'
+import type { PacesStore } from '@pitboss/rounds/wings/protection/storage/paces-store'
 import { scopeKey } from '@pitboss/rounds/storage/round-document'
-import type { StopDocument, StopsStore } from '@pitboss/rounds/storage/stops-store'
+import type { StopDocument, StopsStore } from '@pitboss/rounds/wings/protection/storage/stops-store'
 import type { Machine } from './machine.ts'
 import { notSimulated } from './not-simulated.ts'
 

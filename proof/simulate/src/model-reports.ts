@@ -1,5 +1,10 @@
-import { decodeCells, reportRows, type ReportRow } from '@pitboss/rounds/rules/report'
-import { groupByUnit, type PendingFact, pendingFacts, withFacts } from '@pitboss/rounds/storage/report-facts'
+import { decodeCells, reportRows, type ReportRow } from '@pitboss/rounds/wings/reports/rules/report'
+import {
+  groupByUnit,
+  type PendingFact,
+  pendingFacts,
+  withFacts,
+} from '@pitboss/rounds/wings/reports/storage/report-facts'
 import type { RoundWrite } from '@pitboss/rounds/storage/round-document'
 import { newDocument } from '@pitboss/rounds/storage/write-round'
 

@@ -38,8 +38,8 @@ export function linesFor<Ids>() {
 }
 
 /**
- * Holds every function that `folder` exports, and every method of every store, against the tables. A method
- * that no table names fails. For each scoped method, a stranger names the owner's records: the answer must be
+ * Holds every function that `folder` or the storage of a wing exports, and every method of every store, against
+ * the tables. A method that no table names fails. For each scoped method, a stranger names the owner's records: the answer must be
  * the same as for records that were never made, and as if the owner had none; none of the owner's may change.
  * The owner's own call must have another effect, which shows that there was something to hide.
  * @param stores by the name of the function that makes them
@@ -165,10 +165,11 @@ async function answerOf(call: () => unknown): Promise<string> {
 }
 
 /** The names of all functions that the modules of a folder export. */
-async function functionsOf(folder: URL): Promise<string[]> {
+async function functionsOf(storage: URL): Promise<string[]> {
+  const src = new URL('../', storage)
   const names: string[] = []
-  for (const file of globSync('**/*.ts', { cwd: fileURLToPath(folder) })) {
-    const exported: Record<string, unknown> = await import(new URL(file, folder).href)
+  for (const file of globSync('{storage,wings/*/storage}/**/*.ts', { cwd: fileURLToPath(src) })) {
+    const exported: Record<string, unknown> = await import(new URL(file, src).href)
     names.push(...Object.keys(exported).filter((name) => typeof exported[name] === 'function'))
   }
   return names.toSorted()

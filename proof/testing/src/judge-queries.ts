@@ -44,7 +44,7 @@ async function declaredIndexes(): Promise<readonly Declared[]> {
     (await import(new URL(`../../../services/${file}`, import.meta.url).href))[name]
   return Promise.all([
     read('auth/src/storage/auth-stores.ts', 'authIndexes'),
-    read('rounds/src/storage/indexes.ts', 'indexes'),
+    read('rounds/src/all-wings.ts', 'indexes'),
     read('wallet-bridge/src/storage/indexes.ts', 'indexes'),
     read('webhooks/src/storage/indexes.ts', 'indexes'),
   ])

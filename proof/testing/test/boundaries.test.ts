@@ -13,9 +13,15 @@ const pureLibs = ['errors', 'money', 'fairness', 'contracts']
 const browserLibs = ['errors', 'money', 'fairness', 'contracts']
 const rooms = ['calls', 'consumers', 'workers', 'actions', 'rules', 'records', 'storage', 'clients']
 const gatewayRooms = ['http', 'access', 'limits', 'routes', 'input', 'openapi', 'answers']
-const filesOfService = ['main.ts', 'config.ts', 'app.ts', 'context.ts', 'hooks.ts', 'metrics.ts']
+const filesOfService = [
+  ...['main.ts', 'config.ts', 'app.ts', 'context.ts', 'open-context.ts', 'metrics.ts'],
+  ...['wing.ts', 'hooks.ts', 'all-wings.ts', 'mount-wings.ts', 'wings'],
+]
+const filesOfWing = ['wing.ts', 'context.ts', 'metrics.ts']
 /** What an action is given, and what wings add to it: types. */
 const contexts = ['context.ts', 'hooks.ts']
+/** The one file of the core that imports wings, by their doors. */
+const mount = 'all-wings.ts'
 
 /**
  * What a room of a service may import of its own service, besides itself. `types` vanish when the code runs.
@@ -38,23 +44,35 @@ const shown = (imports: readonly Import[]) =>
 const isIn = (path: string, folders: readonly string[]) =>
   folders.some((folder) => path.startsWith(`${folder}/`))
 
-/** The imports that break the table. */
+/** The wing and the room of a file; a file beside the rooms stands for itself. */
+function placeOf(file: string): { wing: string | null; room: string } {
+  const [first = '', wing = '', room = ''] = file.split('/').slice(3)
+  return first === 'wings' ? { wing, room } : { wing: null, room: first }
+}
+
+/** The imports that break the table, or the rule that the core imports no wing, and a wing no other wing. */
 function roomBreaches(imports: readonly Import[]): Import[] {
   return imports.filter(({ file, target, isTypeOnly }) => {
-    const [, service = '', , from = ''] = file.split('/')
-    const rule = mayImport[from]
-    if (target === null || rule === undefined) return false
+    const service = file.split('/')[1] ?? ''
+    const from = placeOf(file)
+    const rule = mayImport[from.room]
+    if (target === null) return false
     if (!target.startsWith(`services/${service}/src/`)) {
       return (
-        from === 'rules' &&
+        from.room === 'rules' &&
         !isIn(
           target,
           pureLibs.map((name) => `libs/${name}`),
         )
       )
     }
-    const to = target.split('/')[3] ?? ''
-    const isAllowed = to === from || rule.code.includes(to) || (isTypeOnly && rule.types.includes(to))
+    const to = placeOf(target)
+    if (to.wing !== null && to.wing !== from.wing) {
+      return !(from.wing === null && from.room === mount && to.room === 'wing.ts')
+    }
+    if (rule === undefined) return false
+    const isAllowed =
+      to.room === from.room || rule.code.includes(to.room) || (isTypeOnly && rule.types.includes(to.room))
     return !isAllowed
   })
 }
@@ -71,14 +89,35 @@ t.test('every service has the same rooms', (t) => {
       service,
     )
   }
+  const ofWings = globSync('services/*/src/wings/*/*', { cwd: root })
+  t.strictSame(
+    ofWings.filter((path) => ![...filesOfWing, ...rooms].includes(placeOf(path).room)),
+    [],
+    'wings have the same rooms, smaller',
+  )
   t.end()
 })
 
-t.test('rooms import what the table allows', (t) => {
+t.test('rooms import what the table allows; the core imports no wing, and no wing another', (t) => {
   t.strictSame(
     shown(roomBreaches(importsOf('services/{auth,rounds,wallet-bridge,webhooks}/src/**/*.ts'))),
     [],
   )
+  t.end()
+})
+
+t.test('a wing is entered by its door, from the mount', (t) => {
+  const breachesOf = (file: string, path: string) =>
+    roomBreaches(importsIn(`services/auth/src/${file}`, `import { one } from '${path}'`, packages)).length
+  t.equal(breachesOf('all-wings.ts', './wings/one/wing.ts'), 0)
+  t.equal(breachesOf('all-wings.ts', './wings/one/actions/some.ts'), 1, 'by its door')
+  t.equal(breachesOf('app.ts', './wings/one/wing.ts'), 1, 'from the mount')
+  t.equal(breachesOf('actions/some.ts', '../wings/one/actions/some.ts'), 1, 'the core imports no wing')
+  t.equal(breachesOf('wings/other/actions/some.ts', '../../one/rules/some.ts'), 1, 'no wing imports another')
+  t.equal(breachesOf('wings/one/actions/some.ts', '../rules/some.ts'), 0, 'its own rooms')
+  t.equal(breachesOf('wings/one/actions/some.ts', '../../../storage/some.ts'), 0, 'rooms of the core')
+  t.equal(breachesOf('wings/one/calls/some.ts', '../../../storage/some.ts'), 1, 'by the same table')
+  t.equal(breachesOf('wings/one/rules/some.ts', '../storage/some.ts'), 1)
   t.end()
 })
 
@@ -106,7 +145,7 @@ t.test('the table finds a breach of each of its rows', (t) => {
 })
 
 t.test('rules do no input or output', (t) => {
-  const breaches = importsOf('services/*/src/rules/**/*.ts').filter(({ specifier }) =>
+  const breaches = importsOf('services/*/src/{,wings/*/}rules/**/*.ts').filter(({ specifier }) =>
     /^(nats|mongodb|undici|fastify|node:(fs|net|http|https|child_process|dns|tls))/.test(specifier),
   )
   t.strictSame(shown(breaches), [])
@@ -201,7 +240,7 @@ t.test('only storage folders open collections, and each is held to its tenants',
   const files = globSync('services/*/src/**/*.ts', { cwd: root })
   const openers = files.filter((file) => /\.collection\s*[<(]/.test(readFileSync(join(root, file), 'utf8')))
   t.strictSame(
-    openers.filter((file) => !/src\/storage\//.test(file)),
+    openers.filter((file) => !/src\/(wings\/[^/]+\/)?storage\//.test(file)),
     [],
   )
   const owners = new Set(openers.map((file) => file.split('/')[1] ?? ''))

@@ -1,109 +1,61 @@
-import { randomUUID } from 'node:crypto'
 import { type CallTokenMode, createCallTokens, keysFromAuth } from '@pitboss/bus/call-tokens'
 import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
-import { eventsPosition } from '@pitboss/bus/consume-durable'
 import { createConsumerMetrics } from '@pitboss/bus/consumer-metrics'
 import { serveCalls } from '@pitboss/bus/serve-calls'
 import { roundsMovements, webhooksFanout } from '@pitboss/bus/topology'
 import { watchConsumer } from '@pitboss/bus/watch-consumer'
 import { watchFullness } from '@pitboss/bus/watch-fullness'
-import { createConsumerPositions } from '@pitboss/storage/consumer-positions'
-import { appendAudit, signStopRecord } from '@pitboss/contracts/calls/auth'
 import { isAudited } from '@pitboss/contracts/defined-calls'
-import { newServerSeed, seedHash } from '@pitboss/fairness/server-seed'
-import { type Clock, createTimeScale, systemClock } from '@pitboss/runtime/clock'
+import { type Clock, systemClock } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
 import { whileClockAgrees } from '@pitboss/runtime/while-clock-agrees'
-import { createAuditOutbox } from '@pitboss/storage/audit-outbox'
 import { connectServiceStorage, type Storage } from '@pitboss/storage/connect-storage'
-import { createCursorCodec } from '@pitboss/storage/cursor'
+import { createConsumerPositions } from '@pitboss/storage/consumer-positions'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { createLease } from '@pitboss/storage/lease'
 import { openKeyring } from '@pitboss/storage/open-keyring'
-import { createOutbox } from '@pitboss/storage/outbox'
-import { createOutboxMetrics } from '@pitboss/storage/outbox-metrics'
 import { createRewindStore } from '@pitboss/storage/rewind-store'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
-import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { createAdmitPlay } from './actions/admit-play.ts'
+import { createCommitAhead } from './actions/commit-ahead.ts'
 import { createActions } from './actions/create-actions.ts'
 import { createPlay } from './actions/create-play.ts'
-import { createHoldLimits, createReadLimits } from './actions/hold-limits.ts'
-import { createHoldPace } from './actions/hold-pace.ts'
 import { createPlaceTransaction, type PlaceTransaction } from './actions/place-transaction.ts'
 import { createLateMovementHandler, createRecoverRound, createSweepRounds } from './actions/recover-round.ts'
-import { createSignStops } from './actions/sign-stops.ts'
-import { type AlarmRule, createWatchReturns } from './actions/watch-returns.ts'
-import { allCalls } from './calls/all-calls.ts'
+import { allWings, indexes, sealedPlaces } from './all-wings.ts'
+import { coreCalls } from './calls/core-calls.ts'
 import { hearLateness } from './clients/hear-lateness.ts'
-import { createWalletClient, type WalletClient } from './clients/wallet.ts'
+import type { WalletClient } from './clients/wallet.ts'
 import type { RoundsConfig } from './config.ts'
-import type { RoundsContext } from './context.ts'
 import { consumeMovements } from './consumers/movements.ts'
-import {
-  countRoundStates,
-  createConflictNote,
-  createRefusedSettlementNote,
-  createReceiptNote,
-  createYieldNote,
-  registerMetrics,
-} from './metrics.ts'
+import { createYieldNote, registerMetrics } from './metrics.ts'
+import { mountWings } from './mount-wings.ts'
+import { type CoreContext, openContext } from './open-context.ts'
 import { type Catalogue, createCatalogue } from './rules/catalogue.ts'
 import { usualYield, type YieldRule } from './rules/share-of-play.ts'
-import { transition } from './rules/transition.ts'
-import {
-  assertSeedsOpen,
-  type CommitmentsStore,
-  createCommitmentsStore,
-} from './storage/commitments-store.ts'
-import { createDeadIdsStore, type DeadIdsStore } from './storage/dead-ids-store.ts'
-import { createGamesStore } from './storage/games-store.ts'
-import { createGrantsStore, type GrantsStore } from './storage/grants-store.ts'
-import { auditedCollections, indexes } from './storage/indexes.ts'
-import { createKeysStore } from './storage/keys-store.ts'
-import { createPacesStore } from './storage/paces-store.ts'
-import { createPlayerLimitsStore } from './storage/player-limits-store.ts'
-import { createReceiptsStore, receiptPurpose } from './storage/receipts-store.ts'
-import { createRefusalsStore, type RefusalsStore } from './storage/refusals-store.ts'
-import { rememberLast } from './storage/remember-last.ts'
-import { createReportsStore, type ReportsStore } from './storage/reports-store.ts'
-import { createReturnsFold } from './storage/returns-fold.ts'
-import { createReturnsStore } from './storage/returns-store.ts'
-import { createRoundsStore, type RoundsStore } from './storage/rounds-store.ts'
-import { sealedPlaces } from './storage/sealed-places.ts'
-import { createSessionsStore } from './storage/sessions-store.ts'
-import { createSpendsStore } from './storage/spends-store.ts'
-import { createStopsStore } from './storage/stops-store.ts'
-import { startReportProjector } from './workers/report-projector.ts'
-import { startStopSettler } from './workers/stop-settler.ts'
-import { startStopSigner } from './workers/stop-signer.ts'
+import { assertSeedsOpen } from './storage/commitments-store.ts'
+import type { Wing, WingGiven } from './wing.ts'
+import { startFactFolder } from './workers/fact-folder.ts'
 import { startSweeper } from './workers/sweeper.ts'
 
 const service = 'rounds'
 const version = '0.1.0'
 const concurrencyMax = 512
-const reportLeaseMs = 10_000
+const foldLeaseMs = 10_000
 
-/** Parts that a proof may put something around; the product leaves them as they are. */
-export type RoundsWrap = {
-  rounds: (store: RoundsStore) => RoundsStore
-  commitments: (store: CommitmentsStore) => CommitmentsStore
-  grants: (store: GrantsStore) => GrantsStore
-  refusals: (store: RefusalsStore) => RefusalsStore
-  deadIds: (store: DeadIdsStore) => DeadIdsStore
-  reports: (store: ReportsStore) => ReportsStore
-  rules: typeof transition
-  catalogue: (catalogue: Catalogue) => Catalogue
-  wallet: (client: WalletClient) => WalletClient
+/** Parts that a proof puts in the place of the product's. */
+export type RoundsProof = {
   bus: (bus: Bus) => Bus
+  context: (context: CoreContext) => CoreContext
+  wings: readonly Wing[]
   placeTransaction: (place: PlaceTransaction, wallet: WalletClient) => PlaceTransaction
 }
 
 type RoundsOptions = {
-  wrap?: Partial<RoundsWrap>
+  proof?: Partial<RoundsProof>
   bus: Bus
   storage: Pick<Storage, 'db' | 'patiently' | 'clockAheadMs' | 'clockOffsetMs'>
   /** Text of `PITBOSS_MASTER_KEYS`. */
@@ -115,7 +67,7 @@ type RoundsOptions = {
   registry?: Registry
   clock?: Clock
   catalogue?: Catalogue
-  returnsAlarm?: AlarmRule
+  returnsAlarm?: WingGiven['returnsAlarm']
   yields?: YieldRule
   /** Whether events wait and none is recorded; never, unless told: webhooks need not run beside a proof. */
   isRecordingStopped?: () => boolean
@@ -124,11 +76,11 @@ type RoundsOptions = {
 }
 
 /**
- * Wires the rounds service and starts its calls, sweeper, consumer, outboxes and reports. `stop()` lets what
- * is in flight end first.
+ * Wires the rounds service and starts its calls, sweeper, consumer, outboxes, folds and wings. `stop()` lets
+ * what is in flight end first.
  */
 export async function startRounds({
-  wrap = {},
+  proof = {},
   bus: plainBus,
   storage: { db, patiently, clockAheadMs, clockOffsetMs },
   masterKeys,
@@ -137,70 +89,25 @@ export async function startRounds({
   logger,
   registry,
   clock = systemClock,
-  catalogue: plainCatalogue = createCatalogue(),
+  catalogue = createCatalogue(),
   returnsAlarm = 'take-down',
   yields = usualYield,
   isRecordingStopped = () => false,
   nowMs = () => performance.now(),
 }: RoundsOptions): Promise<{ stop(): Promise<void> }> {
   await patiently((own) => ensureIndexes(own, indexes, logger))
-  const bus = wrap.bus?.(plainBus) ?? plainBus
-  const catalogue = wrap.catalogue?.(plainCatalogue) ?? plainCatalogue
+  const bus = proof.bus?.(plainBus) ?? plainBus
   const keyring = await openKeyring(db, masterKeys)
   await assertSeedsOpen(db, keyring)
-  const seals = createRewriteSeals({ db, keyring, places: sealedPlaces, logger })
-  const secretBox = createSecretBox(keyring, 'server-seeds')
-  const roundsStore = createRoundsStore({ db })
-  const sessions = createSessionsStore({ db })
-  const grantsStore = createGrantsStore({ db })
-  const refusalsStore = createRefusalsStore({ db })
-  const deadIdsStore = createDeadIdsStore({ db })
-  const reportsStore = createReportsStore({ db, watch: createReturnsFold({ db, catalogue }) })
-  const reports = wrap.reports?.(reportsStore) ?? reportsStore
-  const seeds = { newSeed: newServerSeed, hashSeed: seedHash }
-  const commitmentsStore = createCommitmentsStore({ db, secretBox, ...seeds })
-  const walletClient = createWalletClient({ bus })
   const fullness = watchFullness(bus)
-  const lateness = hearLateness(bus, yields)
-  const relaying = {
-    bus: fullness.publisher,
-    position: (withFirst: boolean) => eventsPosition(bus, withFirst),
-    clock,
-    logger,
-  }
-  const roundOutbox = createOutbox({ ...relaying, collection: roundsStore.collection, shardKey: ['chain'] })
-  const sessionOutbox = createOutbox({ ...relaying, collection: sessions.collection })
-  const audit = createAuditOutbox({
-    db,
-    collections: auditedCollections,
-    append: (entries) => bus.call(appendAudit.rounds, { entries: [...entries] }),
-    ...{ clock, newId, logger },
+  const { core, audit, outboxes } = openContext({
+    ...{ bus, publisher: fullness.publisher, db, keyring, catalogue, timeScale },
+    ...{ clock, clockOffsetMs, logger, registry, change: proof.context ?? ((context) => context) },
   })
-  const counted = (store: RoundsStore) => (registry === undefined ? store : countRoundStates(store, registry))
-  const [playerLimits, spends] = [createPlayerLimitsStore({ db }), createSpendsStore({ db })]
-  const reading = createReadLimits({ playerLimits, spends, sessions, clock, clockOffsetMs })
-  const context: RoundsContext = {
-    rounds: rememberLast(counted(wrap.rounds?.(roundsStore) ?? roundsStore), clock),
-    refusals: wrap.refusals?.(refusalsStore) ?? refusalsStore,
-    grants: wrap.grants?.(grantsStore) ?? grantsStore,
-    rules: wrap.rules ?? transition,
-    commitments: wrap.commitments?.(commitmentsStore) ?? commitmentsStore,
-    deadIdsStore: wrap.deadIds?.(deadIdsStore) ?? deadIdsStore,
-    keys: createKeysStore({ db }),
-    games: createGamesStore({ db }),
-    wallet: wrap.wallet?.(walletClient) ?? walletClient,
-    cursors: createCursorCodec({ keyring }),
-    scaleMs: createTimeScale(timeScale).scaleMs,
-    newUuid: randomUUID,
-    hooks: {
-      holdLimits: createHoldLimits({ reading, playerLimits }),
-      holdPace: createHoldPace({ paces: createPacesStore({ db }), clock, clockOffsetMs }),
-    },
-    noteConflict: createConflictNote(registry, logger),
-    noteRefusedSettlement: createRefusedSettlementNote(registry, logger),
-    ...{ bus, roundOutbox, sessionOutbox, sessions, catalogue, audit, clock, clockOffsetMs, newId, logger },
-  }
-  const returns = createReturnsStore({ db })
+  const { context, open } = mountWings(core, proof.wings ?? allWings, {
+    ...{ db, keyring, registry, clockAheadMs, returnsAlarm },
+  })
+  const lateness = hearLateness(bus, yields)
   const rewinds = createRewindStore({ db, clock, newId })
   const watch = watchConsumer({
     bus,
@@ -214,9 +121,7 @@ export async function startRounds({
     ...{ logger, nowMs },
   })
   if (registry !== undefined) {
-    registerMetrics(registry, { rounds: context.rounds, returns })
-    const collections = { rounds: roundsStore.collection, sessions: sessions.collection }
-    createOutboxMetrics({ registry, collections, clock })
+    registerMetrics(registry, context.rounds)
     createConsumerMetrics({ registry, watch, consumer: roundsMovements })
   }
   const admitPlay = createAdmitPlay({
@@ -227,43 +132,32 @@ export async function startRounds({
     random: Math.random,
     noteRefused: createYieldNote(registry),
   })
-  const { parts, ahead } = createPlay({ ...context, admitPlay })
+  const ahead = createCommitAhead(context)
+  const parts = createPlay({ ...context, admitPlay, ahead })
   const place = createPlaceTransaction(parts)
-  const placeTransaction = wrap.placeTransaction?.(place, parts.wallet) ?? place
-  const stopsStore = createStopsStore({ db })
-  const actions = createActions({
-    ...parts,
-    ...{ bus, stopsStore, playerLimits, spends, reading, reports },
-    grants: context.grants,
-    receiptsStore: createReceiptsStore({ db, secretBox: createSecretBox(keyring, receiptPurpose) }),
-    noteReceipt: createReceiptNote(registry, logger),
-  })
-
-  const lease = createLease({
-    ...{ db, name: 'reports', owner: newId('own'), ttlMs: reportLeaseMs, clock, clockAheadMs },
-  })
-  const watchReturns = createWatchReturns({ ...context, returns, rule: returnsAlarm })
-  const projector = startReportProjector({
-    applyFacts: reports.applyFacts,
-    raise: watchReturns.raise,
-    ...{ lease, logger },
-  })
-  const stopOutboxes = [roundOutbox.start(), sessionOutbox.start(), audit.start()]
+  const stopOutboxes = outboxes.map((outbox) => outbox.start())
   const recover = createRecoverRound({ ...parts, settle: parts.settleRound })
-  const sweeper = startSweeper({
-    sweep: whileClockAgrees(clockAheadMs, createSweepRounds({ ...parts, recover, random: Math.random })),
-    logger,
+  const sweep = createSweepRounds({ ...parts, recover, random: Math.random })
+  const lease = createLease({
+    ...{ db, name: 'reports', owner: newId('own'), ttlMs: foldLeaseMs, clock, clockAheadMs },
   })
-  const handleLateMovement = createLateMovementHandler({ ...parts, recover })
-  const consumer = consumeMovements({ bus, handleLateMovement, rewinds, logger })
-
-  const stopSettler = startStopSettler({
-    settle: whileClockAgrees(clockAheadMs, actions.stops.settle),
-    logger,
-  })
-  const sign = async (text: string) => (await bus.call(signStopRecord, { text })).jws
-  const stopSigner = startStopSigner({ sign: createSignStops({ stops: stopsStore, sign }), logger })
-  const handlers = allCalls({ ...actions, placeTransaction, watchReturns, seals, rewinds, audit, bus, clock })
+  const workers = [
+    watch,
+    consumeMovements({
+      ...{ bus, handleLateMovement: createLateMovementHandler({ ...parts, recover }), rewinds, logger },
+    }),
+    startSweeper({ sweep: whileClockAgrees(clockAheadMs, sweep), logger }),
+    startFactFolder(context, lease),
+    ...open.flatMap((wing) => wing.start?.() ?? []),
+  ]
+  const handlers = [
+    ...coreCalls({
+      ...{ ...parts, ...createActions(parts), bus, rewinds },
+      placeTransaction: proof.placeTransaction?.(place, parts.wallet) ?? place,
+      seals: createRewriteSeals({ db, keyring, places: sealedPlaces, logger }),
+    }),
+    ...open.flatMap((wing) => wing.calls),
+  ]
   const calls = await serveCalls({
     bus,
     service,
@@ -283,12 +177,7 @@ export async function startRounds({
     async stop() {
       await calls.stop()
       lateness.stop()
-      await watch.stop()
-      await consumer.stop()
-      await sweeper.stop()
-      await stopSettler.stop()
-      await stopSigner.stop()
-      await projector.stop()
+      for (const worker of workers) await worker.stop()
       await ahead.stop()
       await Promise.all(stopOutboxes.map((stop) => stop()))
     },
@@ -299,11 +188,11 @@ export async function startRounds({
 export async function runRounds({
   config,
   host,
-  wrap = {},
+  proof = {},
 }: {
   config: RoundsConfig
   host: ServiceHost
-  wrap?: Partial<RoundsWrap>
+  proof?: Partial<RoundsProof>
 }): Promise<RunningService> {
   const { logger, registry } = host
   const storage = await connectServiceStorage({ service, config, host })
@@ -325,7 +214,7 @@ export async function runRounds({
     isRecordingStopped: recording.isStalled,
     logger,
     registry,
-    wrap,
+    proof,
   })
   return {
     async stop() {

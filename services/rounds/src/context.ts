@@ -16,6 +16,7 @@ import type { GamesStore } from './storage/games-store.ts'
 import type { GrantsStore } from './storage/grants-store.ts'
 import type { KeysStore } from './storage/keys-store.ts'
 import type { RefusalsStore } from './storage/refusals-store.ts'
+import type { RoundFacts } from './storage/round-facts.ts'
 import type { RoundsStore } from './storage/rounds-store.ts'
 import type { SessionsStore } from './storage/sessions-store.ts'
 
@@ -32,6 +33,7 @@ export type RoundsContext = {
   readonly grants: GrantsStore
   readonly games: GamesStore
   readonly keys: KeysStore
+  readonly facts: RoundFacts
   readonly bus: Pick<Bus, 'call'>
   readonly wallet: WalletClient
   readonly catalogue: Catalogue

@@ -1,6 +1,8 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import type { PlayerSession } from '@pitboss/contracts/endpoints/play'
 import type { ServiceError } from '@pitboss/errors/service-error'
 import type { RoundState, Stake } from './rules/round.ts'
+import type { RoundDocument } from './storage/round-document.ts'
 import type { SessionDocument } from './storage/sessions-store.ts'
 
 /** The limits of one player, as the request of a stake sees them. */
@@ -30,7 +32,15 @@ export type Pace = {
   early(): Promise<ServiceError | null>
 }
 
-/** The places of the core at which a wing acts. At most one wing has each. */
+/** Sums over the facts that rounds leave with themselves. */
+export type FactFold = {
+  /** Counts the facts of these rounds, each once, before they leave the rounds. */
+  fold(documents: readonly RoundDocument[]): Promise<void>
+  /** Acts on what the facts were. Called by a worker after each batch; doing it twice changes nothing. */
+  afterwards?(): Promise<void>
+}
+
+/** The places of the core at which wings act. */
 export type Hooks = {
   /** Answers null for a session of a player who never had limits: nothing is read or written then. */
   holdLimits(
@@ -43,4 +53,25 @@ export type Hooks = {
     session: Pick<SessionDocument, 'playerId' | 'jurisdiction'>,
     startedBy: string,
   ): Pace | null
+  /** Refuses a session before it is stored. @throws ServiceError */
+  beforeSession(scope: Scope, playerId: string): Promise<void>
+  /**
+   * Acts on a session before it is answered.
+   * @param isNew whether it was stored just now; else it is answered again
+   * @throws ServiceError
+   */
+  afterSession(session: SessionDocument, isNew: boolean): Promise<void>
+  /** Reads what a page shows of a session beside the session itself. */
+  sessionFields(session: SessionDocument, now: Date): Promise<Pick<PlayerSession, 'protection'>>
+  readonly folds: readonly FactFold[]
+  /** Reads a page of the records of wings about a player, by kind. */
+  readonly playerData: PlayerData
 }
+
+/** Reads by the kind of a player's records, newest first. */
+export type PlayerData = Readonly<
+  Record<'stop' | 'limits', (scope: Scope, playerId: string, before: string | null) => Promise<DataPage>>
+>
+
+/** A page of records of a player, newest first, and where the next one begins; null for the last. */
+export type DataPage = { readonly data: Record<string, unknown>[]; readonly next: string | null }

@@ -1,31 +1,18 @@
-import { receiptState, type SealedReceipt } from '@pitboss/contracts/objects/receipt'
 import type { ErrorCode } from '@pitboss/errors/catalogue'
 import type { Logger } from 'pino'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { type YieldReason, yieldReasons } from './actions/admit-play.ts'
 import type { RoundState, RoundStatus } from './rules/round.ts'
-import type { ReturnsStore } from './storage/returns-store.ts'
 import type { RoundsStore } from './storage/rounds-store.ts'
 
-/** Registers the numbers of rounds that are not over, and of open alarms of the watch of returns. */
-export function registerMetrics(
-  registry: Registry,
-  { rounds, returns }: { rounds: Pick<RoundsStore, 'unfinished'>; returns: Pick<ReturnsStore, 'countOpen'> },
-): void {
+/** Registers the number of rounds that are not over. */
+export function registerMetrics(registry: Registry, rounds: Pick<RoundsStore, 'unfinished'>): void {
   new Gauge({
     name: 'pitboss_rounds_unfinished',
     help: 'Rounds that are not over',
     registers: [registry],
     async collect() {
       this.set((await rounds.unfinished()).count)
-    },
-  })
-  new Gauge({
-    name: 'pitboss_return_alarms',
-    help: 'Alarms of the watch of returns to players that nobody has lifted',
-    registers: [registry],
-    async collect() {
-      this.set(await returns.countOpen())
     },
   })
 }
@@ -125,25 +112,4 @@ export function createYieldNote(registry: Registry | undefined): (reason: YieldR
   })
   for (const why of yieldReasons) refused.inc({ why }, 0)
   return (why) => refused.inc({ why })
-}
-
-/** Creates the log and the count of receipts of what pages showed. One that differs is an alarm. */
-export function createReceiptNote(
-  registry: Registry | undefined,
-  logger: Logger,
-): (round: RoundState, receipt: SealedReceipt) => void {
-  const receipts = new Counter({
-    name: 'pitboss_rounds_receipts_total',
-    help: 'Receipts of what pages showed of a settled round, by how they compare with the round',
-    labelNames: ['state'],
-    registers: registry === undefined ? [] : [registry],
-  })
-  for (const state of receiptState.options) receipts.inc({ state }, 0)
-  return function noteReceipt({ id, operatorId, environment, game }, receipt) {
-    const { state, build, language, text, expected } = receipt
-    receipts.inc({ state })
-    if (state !== 'DIFFERS') return
-    const about = { operator_id: operatorId, environment, round_id: id, game, build, language }
-    logger.error({ ...about, shown: text, expected }, 'receipt.differs')
-  }
 }

@@ -15,7 +15,7 @@ import { z } from 'zod'
 import { createReadRounds } from '../src/actions/read-rounds.ts'
 import { assertSeedsOpen, createCommitmentsStore } from '../src/storage/commitments-store.ts'
 import { createRoundsStore } from '../src/storage/rounds-store.ts'
-import { sealedPlaces } from '../src/storage/sealed-places.ts'
+import { sealedPlaces } from '../src/all-wings.ts'
 
 /** Documents that build 05ff98f wrote, under the one master key that it gave to all services. */
 const recorded = z

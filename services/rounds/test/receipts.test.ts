@@ -8,7 +8,7 @@ import { parseKeyring } from '@pitboss/storage/keyring'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import { Registry } from 'prom-client'
 import t from 'tap'
-import { receiptBinding, receiptPurpose } from '../src/storage/receipts-store.ts'
+import { receiptBinding, receiptPurpose } from '../src/wings/receipts/storage/receipts-store.ts'
 import { act, codeOf, masterKeys, type Rig, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
 type Shown = Partial<Omit<ReceiptBody, 'hash'>>

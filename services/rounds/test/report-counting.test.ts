@@ -1,14 +1,20 @@
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import type { Db } from 'mongodb'
-import { type Grain, type ReportDimension, reportRows, reportSegments } from '../src/rules/report.ts'
-import { createCatalogue } from '../src/rules/catalogue.ts'
-import { createReportsStore, reportIndexes } from '../src/storage/reports-store.ts'
-import { createReturnsFold } from '../src/storage/returns-fold.ts'
+import {
+  type Grain,
+  type ReportDimension,
+  reportRows,
+  reportSegments,
+} from '../src/wings/reports/rules/report.ts'
+import { foldFacts } from '../src/actions/fold-facts.ts'
+import { createReportsStore, reportIndexes } from '../src/wings/reports/storage/reports-store.ts'
+import { createRoundFacts } from '../src/storage/round-facts.ts'
 import { roundIndexes } from '../src/storage/rounds-store.ts'
 import fc from 'fast-check'
 import t from 'tap'
 import { dyingAt } from './fixtures/dying-at.ts'
+import { foldingOf } from './fixtures/folding-of.ts'
 import { emptyCollections } from '@pitboss/testing/empty-databases'
 
 const scope = { operatorId: '6f1f9d0e-5a0b-4c57-9a52-3d1c1f0f8a41', environment: 'SANDBOX' } as const
@@ -66,9 +72,10 @@ async function seed(db: Db, rounds: readonly Played[]): Promise<void> {
   )
 }
 
-/** The store, beside the watch of returns, for which these facts are nothing. */
-const storeOf = (db: Db) =>
-  createReportsStore({ db, watch: createReturnsFold({ db, catalogue: createCatalogue() }) })
+const storeOf = (db: Db) => createReportsStore({ db, facts: createRoundFacts({ db }) })
+
+/** Counts a batch, beside the watch of returns, for which these facts are nothing. */
+const fold = (db: Db) => foldFacts(foldingOf(db))
 
 async function report(db: Db, by: ReadonlySet<ReportDimension>) {
   const store = storeOf(db)
@@ -124,8 +131,7 @@ function expected(rounds: readonly Played[], by: ReadonlySet<ReportDimension>) {
 }
 
 async function drain(db: Db): Promise<void> {
-  const store = storeOf(db)
-  for (let pass = 0; pass < 20 && (await store.applyFacts()) > 0; pass++);
+  for (let pass = 0; pass < 20 && (await fold(db)) > 0; pass++);
 }
 
 t.test('every round and player is counted once, whichever process dies, however many count', async (t) => {
@@ -145,12 +151,10 @@ t.test('every round and player is counted once, whichever process dies, however 
 
   for (const dies of [0, 1, 2, 3, 20, 60]) {
     await seed(db, rounds)
-    await storeOf(dyingAt(db, dies))
-      .applyFacts()
-      .then(
-        () => undefined,
-        () => undefined,
-      )
+    await fold(dyingAt(db, dies)).then(
+      () => undefined,
+      () => undefined,
+    )
     await drain(db)
     await check(`dead before write ${dies}`)
     t.equal(Number(await db.collection('rounds').countDocuments({ 'facts.0': { $exists: true } })), 0)

@@ -10,9 +10,8 @@ import type { Game } from '@pitboss/fairness/games/game'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { Registry } from 'prom-client'
 import t from 'tap'
-import { registerMetrics } from '../src/metrics.ts'
-import { createReturnsStore } from '../src/storage/returns-store.ts'
-import { createRoundsStore } from '../src/storage/rounds-store.ts'
+import { registerAlarms } from '../src/wings/returns/metrics.ts'
+import { createReturnsStore } from '../src/wings/returns/storage/returns-store.ts'
 import { createCatalogue } from '../src/rules/catalogue.ts'
 import { codeOf, type Rig, startRig } from './fixtures/rounds-rig.ts'
 
@@ -87,10 +86,7 @@ t.test('a biased draw takes its game down everywhere, once for each alarm, until
     )
   }
   const registry = new Registry()
-  registerMetrics(registry, {
-    rounds: createRoundsStore(rig.storage),
-    returns: createReturnsStore(rig.storage),
-  })
+  registerAlarms(registry, createReturnsStore(rig.storage))
   const gauge = await registry.getSingleMetricAsString('pitboss_return_alarms')
   t.match(gauge, /pitboss_return_alarms 4\b/)
 

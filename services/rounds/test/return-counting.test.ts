@@ -7,13 +7,13 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import fc from 'fast-check'
 import type { Db } from 'mongodb'
 import t from 'tap'
-import { createCatalogue } from '../src/rules/catalogue.ts'
-import { createReportsStore, reportIndexes } from '../src/storage/reports-store.ts'
-import type { StreamDocument } from '../src/storage/return-document.ts'
-import { createReturnsFold } from '../src/storage/returns-fold.ts'
-import { returnIndexes } from '../src/storage/returns-store.ts'
+import { foldFacts } from '../src/actions/fold-facts.ts'
+import { reportIndexes } from '../src/wings/reports/storage/reports-store.ts'
+import type { StreamDocument } from '../src/wings/returns/storage/return-document.ts'
+import { returnIndexes } from '../src/wings/returns/storage/returns-store.ts'
 import { roundIndexes } from '../src/storage/rounds-store.ts'
 import { dyingAt } from './fixtures/dying-at.ts'
+import { foldingOf } from './fixtures/folding-of.ts'
 import { emptyCollections } from '@pitboss/testing/empty-databases'
 import { act, cashOut, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
@@ -62,9 +62,6 @@ async function counted(db: Db): Promise<string[]> {
   return lines.toSorted()
 }
 
-const storeOf = (db: Db) =>
-  createReportsStore({ db, watch: createReturnsFold({ db, catalogue: createCatalogue() }) })
-
 async function seed(db: Db, rounds: readonly Played[]): Promise<void> {
   await emptyCollections(db)
   const at = new Date('2026-11-20T00:00:00.000Z')
@@ -87,8 +84,8 @@ async function seed(db: Db, rounds: readonly Played[]): Promise<void> {
 }
 
 async function drain(db: Db): Promise<void> {
-  const store = storeOf(db)
-  for (let pass = 0; pass < 20 && (await store.applyFacts()) > 0; pass++);
+  const folding = foldingOf(db)
+  for (let pass = 0; pass < 20 && (await foldFacts(folding)) > 0; pass++);
 }
 
 t.test('every chance is counted once, whichever process dies, however many count', async (t) => {
@@ -125,12 +122,10 @@ t.test('every chance is counted once, whichever process dies, however many count
 
   for (const dies of [3, 4, 5, 6, 7]) {
     await seed(db, rounds)
-    const died = await storeOf(dyingAt(db, dies))
-      .applyFacts()
-      .then(
-        () => false,
-        () => true,
-      )
+    const died = await foldFacts(foldingOf(dyingAt(db, dies))).then(
+      () => false,
+      () => true,
+    )
     await drain(db)
     await check(`dead before write ${dies}: ${died}`)
     const left = await db.collection('rounds').countDocuments({ factsAt: { $ne: null } })

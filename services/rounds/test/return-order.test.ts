@@ -3,15 +3,15 @@ import { newId } from '@pitboss/runtime/new-id'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import t from 'tap'
-import { createCatalogue } from '../src/rules/catalogue.ts'
+import { foldFacts } from '../src/actions/fold-facts.ts'
 import { newRound } from '../src/rules/new-round.ts'
-import { latestOfEach } from '../src/storage/report-facts.ts'
-import { createReportsStore, reportIndexes } from '../src/storage/reports-store.ts'
-import type { StreamDocument } from '../src/storage/return-document.ts'
-import { createReturnsFold } from '../src/storage/returns-fold.ts'
-import { returnIndexes } from '../src/storage/returns-store.ts'
+import { latestOfEach } from '../src/storage/round-facts.ts'
+import { reportIndexes } from '../src/wings/reports/storage/reports-store.ts'
+import type { StreamDocument } from '../src/wings/returns/storage/return-document.ts'
+import { returnIndexes } from '../src/wings/returns/storage/returns-store.ts'
 import type { RoundDocument } from '../src/storage/round-document.ts'
 import { createRoundsStore, roundIndexes } from '../src/storage/rounds-store.ts'
+import { foldingOf } from './fixtures/folding-of.ts'
 
 const roundsPlayed = 450
 const begun = new Date('2026-11-26T08:00:00.000Z')
@@ -60,8 +60,8 @@ t.test('chances that wait count in an order that their outcomes do not decide', 
   }
   for (const end of ends) await end()
 
-  const store = createReportsStore({ db, watch: createReturnsFold({ db, catalogue: createCatalogue() }) })
-  while ((await store.applyFacts()) > 0);
+  const folding = foldingOf(db)
+  while ((await foldFacts(folding)) > 0);
   const streams = await db
     .collection<StreamDocument>('return_streams')
     .find({ shape: /^chance/ })

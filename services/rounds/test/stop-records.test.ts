@@ -9,7 +9,7 @@ import { newTestKey, signToken } from '@pitboss/testing/sign-token'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { pino } from 'pino'
 import t from 'tap'
-import type { StopDocument } from '../src/storage/stops-store.ts'
+import type { StopDocument } from '../src/wings/protection/storage/stops-store.ts'
 import { type Rig, startRig } from './fixtures/rounds-rig.ts'
 import { spawnService } from './fixtures/spawn-service.ts'
 

@@ -1,5 +1,5 @@
 import { alarmAt } from '@pitboss/fairness/returns/evidence'
-import { streamBudget } from '@pitboss/rounds/rules/watched-streams'
+import { streamBudget } from '@pitboss/rounds/wings/returns/rules/watched-streams'
 import { numbers } from './numbers.ts'
 import { installation, type Wrong } from './watch-installation.ts'
 

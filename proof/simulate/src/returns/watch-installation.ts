@@ -6,7 +6,7 @@ import {
   type StreamStep,
   streamBudget,
   streamKey,
-} from '@pitboss/rounds/rules/watched-streams'
+} from '@pitboss/rounds/wings/returns/rules/watched-streams'
 import { numbers } from './numbers.ts'
 
 /** A simulated installation: the chances of the bets that players make by turns, and the parts of draws. */

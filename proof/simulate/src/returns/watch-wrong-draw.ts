@@ -7,7 +7,7 @@ import {
   stepsOf,
   streamBudget,
   streamKey,
-} from '@pitboss/rounds/rules/watched-streams'
+} from '@pitboss/rounds/wings/returns/rules/watched-streams'
 
 const account = { scope: 'an-operator/LIVE', environment: 'LIVE', currency: 'EUR' } as const
 

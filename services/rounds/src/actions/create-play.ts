@@ -1,42 +1,43 @@
 import { createMailbox } from '@pitboss/runtime/mailbox'
 import type { RoundsContext } from '../context.ts'
 import type { AdmitPlay } from './admit-play.ts'
-import { type CommitAhead, createCommitAhead } from './commit-ahead.ts'
+import type { CommitAhead } from './commit-ahead.ts'
 import { createDeadIds } from './dead-ids.ts'
-import { createGameAccess } from './games.ts'
+import { findPlayer } from './find-player.ts'
 import { createJoinMovement } from './join-movement.ts'
+import { findGame, readOfferedGame } from './offered-game.ts'
 import { createOpenIntent } from './open-intent.ts'
 import type { Parts } from './parts.ts'
 import { createPlaceStake } from './place-stake.ts'
-import { createPlayerAccess, type PlayerAccess } from './player.ts'
 import { createRoundActor } from './round-actor.ts'
 import { createSettleRound } from './settle-round.ts'
 
-/**
- * Makes the parts that the actions of play, settlement and recovery share. `ahead` makes commitments behind
- * the answer of a request, until it is stopped.
- */
-export function createPlay(given: RoundsContext & { admitPlay: AdmitPlay }): {
-  parts: Parts & { players: PlayerAccess }
-  ahead: CommitAhead
-} {
-  const ahead = createCommitAhead(given)
-  const actor = createRoundActor({ ...given, ahead, outbox: given.roundOutbox, mailbox: createMailbox() })
-  const deadIds = createDeadIds({ ...given, deadIds: given.deadIdsStore })
+type Given = RoundsContext & {
+  readonly admitPlay: AdmitPlay
+  readonly ahead?: CommitAhead
+  /** A simulation waits in a time of its own. */
+  readonly wait?: (ms: number) => Promise<unknown>
+}
+
+/** Makes the parts that the actions of play, settlement and recovery share. */
+export function createPlay(context: Given): RoundsContext & Parts {
+  const actor = createRoundActor({ ...context, outbox: context.roundOutbox, mailbox: createMailbox() })
   const acting = {
-    ...given,
-    ...given.hooks,
-    actor,
-    deadIds,
-    access: createGameAccess(given),
-    players: createPlayerAccess(given),
-  }
-  const parts = {
+    ...context,
+    ...{ actor, deadIds: createDeadIds({ ...context, deadIds: context.deadIdsStore }) },
+    holdLimits: context.hooks.holdLimits,
+    holdPace: context.hooks.holdPace,
+    players: { player: (caller) => findPlayer(context, caller) },
+    access: {
+      find: (slug) => findGame(context, slug),
+      offered: (operatorId, slug) => readOfferedGame(context, operatorId, slug),
+    },
+  } satisfies Partial<Parts>
+  return {
     ...acting,
     ...createSettleRound(acting),
     intents: createOpenIntent(acting),
     placeStake: createPlaceStake(acting),
     joinMovement: createJoinMovement(acting),
   }
-  return { parts, ahead }
 }

@@ -2,9 +2,9 @@ import type { CallContext } from '@pitboss/contracts/call'
 import type { Caller } from '@pitboss/contracts/caller'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { scopeKey } from '../storage/round-document.ts'
-import type { OfferedGame } from './games.ts'
+import type { OfferedGame } from './offered-game.ts'
 import type { Parts } from './parts.ts'
-import type { Player } from './player.ts'
+import type { Player } from './find-player.ts'
 
 const sessionsMax = 10_000
 

@@ -18,11 +18,11 @@ import type { RoundState } from '../rules/round.ts'
 import { sequenceOf, type StoredRound } from '../storage/round-document.ts'
 import { stakeRangeOf } from '../storage/sessions-store.ts'
 import { findByMovement } from './find-by-movement.ts'
+import type { Player } from './find-player.ts'
 import { createForeseePlay, type Foreseen } from './foresee-play.ts'
 import { createMakeRound, keepsChanging, type Plan } from './open-intent.ts'
-import type { Parts } from './parts.ts'
-import type { Player, PlayerAccess } from './player.ts'
-import { createUseFreeBet, noFreeBet, type Started } from './free-bets.ts'
+import type { Parts, PlayerAccess } from './parts.ts'
+import { chooseGrant, noFreeBet, type Started, takeGrant } from './use-free-bet.ts'
 
 /** Tries of one refusal, when equal requests come and go beside it. */
 const refusingMax = 8
@@ -66,7 +66,6 @@ export function createPlayRound(
 ) {
   const { rounds, actor, access, players, clock, placeStake, joinMovement, settleRound } = deps
   const { openIntent } = deps.intents
-  const { chooseGrant, takeGrant } = createUseFreeBet(deps)
   const makeRound = createMakeRound(deps)
   const ahead = createForeseePlay(deps)
 
@@ -93,7 +92,9 @@ export function createPlayRound(
     })
     if (opened.kind === 'repeat') return answerRepeat(opened.stored, play, context)
     const { stored } = opened
-    const start = stored.round.freeBet ? await takeGrant(stored) : await takeStake(stored, play, context)
+    const start = stored.round.freeBet
+      ? await takeGrant(deps, stored)
+      : await takeStake(stored, play, context)
     if (start.kind === 'taken-back') return answerTakenBack(start.error, play, context)
     await failpoint('rounds.drawn')
     const settled = await settleRound(start.stored, { recover: false, context })
@@ -153,7 +154,7 @@ export function createPlayRound(
     } as const
     const { scope } = caller
     await deps.holdLimits(scope, session)?.assertLeft(body.free_bet === true ? 0n : stake)
-    const grant = async () => (body.free_bet === true ? chooseGrant(scope, session, stake) : null)
+    const grant = async () => (body.free_bet === true ? chooseGrant(deps, scope, session, stake) : null)
     const startedBy = `${session.game}/${body.transaction_id ?? deps.newUuid()}`
     return {
       last,
@@ -261,7 +262,7 @@ export function createPlayRound(
   async function join(stored: StoredRound, context: HandlerContext): Promise<Started> {
     const { round } = stored
     const [stake] = round.stakes
-    if (stake === undefined) return takeGrant(stored)
+    if (stake === undefined) return takeGrant(deps, stored)
     const shown = await joinMovement(round, stake.transactionId, context)
     assertCertain(shown.outcome, resourceOf(round, stake.transactionId))
     return { kind: 'started', stored: await actor.learn(stored, shown.movement, shown.outcome) }

@@ -3,59 +3,56 @@ import { type ActedBy, actedBy } from '@pitboss/contracts/audit'
 import { currenciesInUse } from '@pitboss/contracts/calls/rounds'
 import type { Caller } from '@pitboss/contracts/caller'
 import {
-  closeSession,
+  closeSession as closeEndpoint,
   createSession,
   dashboardCloseSession,
   dashboardGetSession,
   dashboardListSessions,
   getSession,
-  listSessions,
+  listSessions as listEndpoint,
 } from '@pitboss/contracts/endpoints/sessions'
-import type { Clock } from '@pitboss/runtime/clock'
 import { answerPage } from '@pitboss/storage/read-page'
-import type { Sessions } from '../actions/sessions.ts'
+import { closeSession } from '../actions/close-session.ts'
+import { openSession } from '../actions/open-session.ts'
+import { findSession, type ListSessionsQuery, listSessions } from '../actions/read-sessions.ts'
+import type { RoundsContext } from '../context.ts'
 import { presentSession } from '../records/present-session.ts'
 
 /** Calls of operators about sessions. Source: docs/contract.md, sections 4 and 11. */
-export function createSessionHandlers({
-  sessions,
-  clock,
-}: {
-  sessions: Sessions
-  clock: Clock
-}): CallHandler[] {
-  async function list(caller: Caller, query: Parameters<Sessions['list']>[1]) {
+export function sessionCalls(context: RoundsContext): CallHandler[] {
+  const { clock } = context
+
+  async function list(caller: Caller, query: ListSessionsQuery) {
     const now = clock.now()
-    return answerPage(await sessions.list(caller, query, now), (session) => presentSession(session, now))
+    return answerPage(await listSessions(context, caller, query, now), (one) => presentSession(one, now))
   }
 
   async function show(caller: Caller, sessionId: string) {
-    const session = await sessions.find(caller, sessionId)
-    return { status: 200, body: presentSession(session, clock.now()) }
+    return { status: 200, body: presentSession(await findSession(context, caller, sessionId), clock.now()) }
   }
 
   async function close(caller: Caller, sessionId: string, by: ActedBy | null) {
     const now = clock.now()
-    return { status: 200, body: presentSession(await sessions.close(caller, sessionId, now, by), now) }
+    return { status: 200, body: presentSession(await closeSession(context, caller, sessionId, now, by), now) }
   }
 
   return [
     handler(createSession.call, async ({ caller, body }) => ({
       status: 201,
-      body: presentSession(await sessions.open(caller, body), clock.now()),
+      body: presentSession(await openSession(context, caller, body), clock.now()),
     })),
-    handler(listSessions.call, ({ caller, query }) => list(caller, query)),
+    handler(listEndpoint.call, ({ caller, query }) => list(caller, query)),
     handler(dashboardListSessions.call, ({ caller, query: { environment: _environment, ...query } }) =>
       list(caller, query),
     ),
     handler(getSession.call, ({ caller, params }) => show(caller, params.session_id)),
     handler(dashboardGetSession.call, ({ caller, params }) => show(caller, params.session_id)),
-    handler(closeSession.call, ({ caller, params }) => close(caller, params.session_id, null)),
-    handler(dashboardCloseSession.call, ({ caller, params }, context) =>
-      close(caller, params.session_id, actedBy(caller, context)),
+    handler(closeEndpoint.call, ({ caller, params }) => close(caller, params.session_id, null)),
+    handler(dashboardCloseSession.call, ({ caller, params }, call) =>
+      close(caller, params.session_id, actedBy(caller, call)),
     ),
     handler(currenciesInUse, async ({ operatorId }) => ({
-      currencies: await sessions.currenciesInUse(operatorId, clock.now()),
+      currencies: await context.sessions.currenciesInUse(operatorId, clock.now()),
     })),
   ]
 }

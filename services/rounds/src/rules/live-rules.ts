@@ -1,7 +1,9 @@
 import type { Account, Caller } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { assertCurrency } from './limits.ts'
-import { playerStopped } from './stop.ts'
+
+/** The end of a stop that holds until it is lifted. */
+export const neverEnds = new Date('9999-12-31T23:59:59.999Z')
 
 /**
  * Refuses a new stake in a session that is over, or that the account may not take now.
@@ -10,7 +12,7 @@ import { playerStopped } from './stop.ts'
  */
 export function assertMayPlay(
   { scope, account }: Pick<Caller, 'scope' | 'account'>,
-  session: SessionTimes & { readonly currency: string; readonly stop?: { readonly endsAt: Date } },
+  session: SessionEnd & { readonly currency: string; readonly stop?: { readonly endsAt: Date } },
   now: Date,
 ): void {
   if (session.stop !== undefined && now < session.stop.endsAt) throw playerStopped(session.stop.endsAt)
@@ -49,13 +51,20 @@ export function assertRealMoney(environment: 'SANDBOX' | 'LIVE', account: Accoun
   }
 }
 
-type SessionTimes = { readonly expiresAt: Date; readonly closedAt: Date | null }
+/** The open times of a session. */
+export type SessionTimes = {
+  readonly createdAt: Date
+  readonly expiresAt: Date
+  readonly closedAt: Date | null
+}
+
+type SessionEnd = Omit<SessionTimes, 'createdAt'>
 
 /**
  * A session's status at `now`. It follows from its times and the clock: no write makes a session expire.
  * Source: docs/contract.md, section 4.
  */
-export function sessionStatusAt(session: SessionTimes, now: Date): 'ACTIVE' | 'EXPIRED' | 'CLOSED' {
+export function sessionStatusAt(session: SessionEnd, now: Date): 'ACTIVE' | 'EXPIRED' | 'CLOSED' {
   if (session.closedAt !== null) return 'CLOSED'
   return now >= session.expiresAt ? 'EXPIRED' : 'ACTIVE'
 }
@@ -87,8 +96,14 @@ export function assertNoRealityCheck(session: Parameters<typeof realityCheckAt>[
 }
 
 /** @throws ServiceError SESSION_CLOSED, SESSION_EXPIRED */
-function assertSessionOpen(session: SessionTimes, now: Date): void {
+function assertSessionOpen(session: SessionEnd, now: Date): void {
   const status = sessionStatusAt(session, now)
   if (status === 'CLOSED') throw new ServiceError('SESSION_CLOSED')
   if (status === 'EXPIRED') throw new ServiceError('SESSION_EXPIRED')
+}
+
+/** The refusal of what a stopped player may not begin. */
+export function playerStopped(endsAt: Date): ServiceError {
+  const until = endsAt < neverEnds ? `until ${endsAt.toISOString()}` : 'until the stop is lifted'
+  return new ServiceError('PLAYER_BLOCKED', { message: `This player is stopped ${until}.` })
 }

@@ -10,7 +10,7 @@ import { outboxIndex } from '@pitboss/storage/outbox'
 import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
 import type { Db, Filter } from 'mongodb'
 import type { StakeRange } from '../rules/limits.ts'
-import type { SessionTimes } from '../rules/player-limits.ts'
+import type { SessionTimes } from '../rules/live-rules.ts'
 import { boundedRead, readMaxMs } from './bounded-read.ts'
 import { pageFilter, scopeKey } from './round-document.ts'
 

@@ -5,14 +5,14 @@ import {
   type LimitBook,
   settleCharges,
   usedOf,
-} from '../../src/rules/limit-book.ts'
+} from '../../src/wings/protection/rules/limit-book.ts'
 import {
   changeLimits,
   limitsAt,
   periodAt,
   type PlayerLimit,
   playedMs,
-} from '../../src/rules/player-limits.ts'
+} from '../../src/wings/protection/rules/player-limits.ts'
 import type { Stake } from '../../src/rules/round.ts'
 
 const at = (text: string) => new Date(text)

@@ -9,7 +9,7 @@ import {
   placeIn,
   placeKey,
   reportSegments,
-} from '../../src/rules/report.ts'
+} from '../../src/wings/reports/rules/report.ts'
 
 const grains: Grain[] = ['month', 'day', 'hour']
 const at = (text: string) => new Date(text)

@@ -15,23 +15,24 @@ import { createCommitmentsStore } from '../../src/storage/commitments-store.ts'
 import { createGamesStore } from '../../src/storage/games-store.ts'
 import { createGrantsStore } from '../../src/storage/grants-store.ts'
 import { createKeysStore } from '../../src/storage/keys-store.ts'
-import { createPacesStore } from '../../src/storage/paces-store.ts'
-import { createPlayerLimitsStore } from '../../src/storage/player-limits-store.ts'
-import { createReceiptsStore } from '../../src/storage/receipts-store.ts'
+import { createPacesStore } from '../../src/wings/protection/storage/paces-store.ts'
+import { createPlayerLimitsStore } from '../../src/wings/protection/storage/player-limits-store.ts'
+import { createReceiptsStore } from '../../src/wings/receipts/storage/receipts-store.ts'
 import { createDeadIdsStore } from '../../src/storage/dead-ids-store.ts'
 import { createRefusalsStore } from '../../src/storage/refusals-store.ts'
-import { createReportAdjustments } from '../../src/storage/report-adjustments.ts'
-import { createReportPlayers } from '../../src/storage/report-players.ts'
-import { createReportsStore } from '../../src/storage/reports-store.ts'
-import { createReturnsFold } from '../../src/storage/returns-fold.ts'
-import { createReturnsStore } from '../../src/storage/returns-store.ts'
-import { createCatalogue } from '../../src/rules/catalogue.ts'
+import { createReportAdjustments } from '../../src/wings/reports/storage/report-adjustments.ts'
+import { createReportPlayers } from '../../src/wings/reports/storage/report-players.ts'
+import { createReportsStore } from '../../src/wings/reports/storage/reports-store.ts'
+import { createReturnsStore } from '../../src/wings/returns/storage/returns-store.ts'
 import { roundKey, sequenceKey, scopeKey } from '../../src/storage/round-document.ts'
 import { createRoundsStore } from '../../src/storage/rounds-store.ts'
 import { createSessionsStore } from '../../src/storage/sessions-store.ts'
-import { indexes } from '../../src/storage/indexes.ts'
-import { createSpendsStore } from '../../src/storage/spends-store.ts'
-import { createStopsStore } from '../../src/storage/stops-store.ts'
+import { indexes } from '../../src/all-wings.ts'
+import { createRoundFacts } from '../../src/storage/round-facts.ts'
+import { createSpendsStore } from '../../src/wings/protection/storage/spends-store.ts'
+import { createStopsStore } from '../../src/wings/protection/storage/stops-store.ts'
+import { foldFacts } from '../../src/actions/fold-facts.ts'
+import { foldingOf } from '../fixtures/folding-of.ts'
 import { shardedRounds } from '../fixtures/sharded-rounds.ts'
 
 const entryOf = () => sampleAuditEntry()
@@ -64,6 +65,7 @@ const stores = storesOf(shardedRounds(db))
 const {
   commitments,
   deadIds,
+  facts,
   games,
   grants,
   keys,
@@ -200,9 +202,7 @@ await holdIsolation(t, {
       restated: scoped((scope) => adjustments.restated(scope, dayStart, dayEnd)),
     }),
     createReportsStore: table(reports, {
-      applyFacts: internal(
-        'report-projector.ts and read-reports.ts; counts for all accounts, answers a number',
-      ),
+      fold: internal('fold-facts.ts, with facts of rounds, each under the scope of its own round'),
       read: scoped(async (scope) => [
         await reports.read(scope, { grain: 'day', from: dayStart, to: dayEnd }, new Set(['game'])),
         await reports.read(scope, { grain: 'raw', from: dayStart, to: dayEnd }, new Set(['game'])),
@@ -223,6 +223,11 @@ await holdIsolation(t, {
       countOpen: internal('metrics.ts; answers a number'),
       lift: internal('watch-returns.ts for the call `opsLiftReturnAlarm` alone, of operations'),
       restart: internal('watch-returns.ts, with the stream of an alarm that operations lift'),
+    }),
+    createRoundFacts: table(facts, {
+      read: internal('fold-facts.ts, a worker; over every account'),
+      waiting: internal('reports-store.ts and returns-fold.ts, with facts of rounds'),
+      remove: internal('fold-facts.ts, with rounds of `read`'),
     }),
     createRoundsStore: table(rounds, {
       collection: internal(relayed),
@@ -347,7 +352,7 @@ await holdIsolation(t, {
       'decodeMinor',
     ],
     ...['pendingFacts', 'latestOfEach', 'groupByUnit', 'placeOf', 'withFacts', 'revenueOf'],
-    ...['createReturnsFold', 'createWaitingFacts', 'lastPosition'],
+    ...['createReturnsFold', 'lastPosition'],
     ...['emptied', 'encodeStream', 'newStreamDocument'],
   ],
 })
@@ -367,7 +372,8 @@ function storesOf(db: Db) {
     refusals: createRefusalsStore({ db }),
     adjustments: createReportAdjustments({ db }),
     deadIds: createDeadIdsStore({ db }),
-    reports: createReportsStore({ db, watch: createReturnsFold({ db, catalogue: createCatalogue() }) }),
+    facts: createRoundFacts({ db }),
+    reports: createReportsStore({ db, facts: createRoundFacts({ db }) }),
     returns: createReturnsStore({ db }),
     rounds: createRoundsStore({ db }),
     sessions: createSessionsStore({ db }),
@@ -392,7 +398,6 @@ async function makeThings() {
     receipts,
     deadIds,
     refusals,
-    reports,
     rounds,
     sessions,
     stops,
@@ -437,7 +442,7 @@ async function makeThings() {
   const drawn = { bet, outcome: { ...bet, roll: '07.00', won: true }, clientTransactionId: 'page-1' }
   const over = { ...(await begun(1)), ...drawn, status: 'SETTLED', started: true, completedAt: now } as const
   await rounds.insert({ round: over, dueAt: null, events: [], fact }, now)
-  await reports.applyFacts()
+  await foldFacts(foldingOf(shardedRounds(db)))
   const changed = { stakes: 0n, payouts: 1n, refunds: 0n }
   const place = { scope, game, currency, brandId: null, playerId, round: roundKey(over) }
   const adjusted = { ...changed, endedAt: now }

@@ -1,7 +1,7 @@
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import t from 'tap'
-import { createReportPlayers, reportPlayerIndexes } from '../../src/storage/report-players.ts'
+import { createReportPlayers, reportPlayerIndexes } from '../../src/wings/reports/storage/report-players.ts'
 
 const scope = '6f1f9d0e-5a0b-4c57-9a52-3d1c1f0f8a41/SANDBOX'
 const place = { game: 'dice', currency: 'USD', brand: '' }

@@ -1,0 +1,63 @@
+import { ServiceError } from '@pitboss/errors/service-error'
+import type { RoundsContext } from '../context.ts'
+import type { CatalogueEntry } from '../rules/catalogue.ts'
+import { type AccountLimits, accountLimits, allowedLimits } from '../rules/limits.ts'
+import type { GameSettings } from '../storage/games-store.ts'
+
+/** One game as an account sees it. */
+export type GameView = {
+  readonly entry: CatalogueEntry
+  readonly settings: GameSettings
+  readonly status: 'AVAILABLE' | 'DOWN'
+}
+
+export type OfferedGame = {
+  readonly entry: CatalogueEntry
+  /**
+   * The account's limits inside those that it may use.
+   * @throws ServiceError CURRENCY_NOT_SUPPORTED for a code that is no currency
+   */
+  limits(currency: string): AccountLimits
+}
+
+type Games = Pick<RoundsContext, 'catalogue'> & {
+  readonly games: Pick<RoundsContext['games'], 'settings' | 'status'>
+}
+
+/** Finds a game of the catalogue. @throws ServiceError GAME_NOT_FOUND */
+export function findGame({ catalogue }: Pick<RoundsContext, 'catalogue'>, slug: string): CatalogueEntry {
+  const entry = catalogue.find(slug)
+  if (entry !== null) return entry
+  const slugs = catalogue.entries.map(({ game }) => game.slug)
+  throw new ServiceError('GAME_NOT_FOUND', { message: `There is no such game. Games: ${slugs.join(', ')}.` })
+}
+
+/** Reads a game with an account's settings and its status. @throws ServiceError GAME_NOT_FOUND */
+export async function showGame(context: Games, operatorId: string, slug: string): Promise<GameView> {
+  const entry = findGame(context, slug)
+  const { games } = context
+  const [settings, status] = await Promise.all([games.settings(operatorId, slug), games.status(slug)])
+  return { entry, settings, status }
+}
+
+/**
+ * Reads a game that an account may offer now, with its limits.
+ * @throws ServiceError GAME_NOT_FOUND, GAME_NOT_ENABLED, GAME_UNAVAILABLE, in this order
+ */
+export async function readOfferedGame(
+  context: Games,
+  operatorId: string,
+  slug: string,
+): Promise<OfferedGame> {
+  const { entry, settings, status } = await showGame(context, operatorId, slug)
+  if (!settings.enabled) throw new ServiceError('GAME_NOT_ENABLED')
+  if (status === 'DOWN') throw new ServiceError('GAME_UNAVAILABLE')
+  return {
+    entry,
+    limits(currency) {
+      const allowed = allowedLimits(settings, currency)
+      if (allowed === null) throw new ServiceError('CURRENCY_NOT_SUPPORTED')
+      return accountLimits(allowed, settings.limits.get(currency) ?? null)
+    },
+  }
+}

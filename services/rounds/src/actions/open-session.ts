@@ -1,0 +1,123 @@
+import type { Account, Caller } from '@pitboss/contracts/caller'
+import type { createSession } from '@pitboss/contracts/endpoints/sessions'
+import { profileOf } from '@pitboss/contracts/jurisdictions'
+import { invalidField, readAll, ServiceError } from '@pitboss/errors/service-error'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import { eventIdOf } from '@pitboss/storage/event-id'
+import { outboxEntry } from '@pitboss/storage/outbox-entry'
+import type { z } from 'zod'
+import type { RoundsContext } from '../context.ts'
+import { sessionCreatedData } from '../records/present-session.ts'
+import { assertCurrency, judgeAmount, type Limits, narrow, readAmount } from '../rules/limits.ts'
+import { assertRealMoney } from '../rules/live-rules.ts'
+import { capRangeOf, readCap } from '../rules/stake-cap.ts'
+import { scopeKey } from '../storage/round-document.ts'
+import type { SessionDocument } from '../storage/sessions-store.ts'
+import { readOfferedGame } from './offered-game.ts'
+
+type SessionBody = z.output<typeof createSession.call.request>['body']
+type Terms = Pick<SessionDocument, 'limits' | 'jurisdiction' | 'realityCheckS' | 'stakeCap'>
+
+/**
+ * Opens a session, or answers the session that was opened under the same idempotency key. Checks in order:
+ * decimals, game, currency, brand, reality check, stake cap, limits, real-money rules, and those of wings.
+ * Source: docs/contract.md, sections 1, 3, 4 and 12.
+ */
+export async function openSession(
+  context: RoundsContext,
+  caller: Caller,
+  body: SessionBody,
+): Promise<SessionDocument> {
+  const { keys, sessions, sessionOutbox, hooks } = context
+  const { scope } = caller
+  readAll(
+    () => judgeAmount(body.limits?.min_stake, body.currency, 'limits.min_stake'),
+    () => judgeAmount(body.limits?.max_stake, body.currency, 'limits.max_stake'),
+    () => judgeReturnUrl(body.return_url, scope.environment),
+  )
+  const createdAt = context.clock.now()
+  const creation = { list: 'sessions', body, now: createdAt }
+  const earlierId = await keys.find(caller, creation)
+  const earlier = earlierId === null ? null : await sessions.find(scope, earlierId)
+  if (earlier !== null) {
+    await hooks.afterSession(earlier, false)
+    return earlier
+  }
+
+  const terms = await readTerms(context, caller, body)
+  await hooks.beforeSession(scope, body.player_id)
+  const session = {
+    _id: await keys.claim(caller, creation, () => context.newId('ses')),
+    ...{ scope: scopeKey(scope), ...scope, playerId: body.player_id, game: body.game },
+    ...{ currency: body.currency, brandId: body.brand ?? null, language: body.language ?? null },
+    ...{ country: body.country ?? null, returnUrl: body.return_url ?? null },
+    metadata: Object.entries(body.metadata ?? {}).map(([key, value]) => ({ key, value })),
+    ...terms,
+    createdAt,
+    expiresAt: new Date(createdAt.getTime() + body.expires_in_s * 1000),
+    closedAt: null,
+  }
+  const type = 'game.session.created'
+  const id = eventIdOf(scope, { type, about: session._id })
+  const event = outboxEntry({ id, type, createdAt, scope, data: sessionCreatedData(session) })
+  const opened = await sessions.insert(session, event)
+  await failpoint('rounds.session-stored')
+  void sessionOutbox.relay({ _id: opened._id }, opened.outbox)
+  await hooks.afterSession(opened, true)
+  return opened
+}
+
+/** Makes the checks of the game, the account and the jurisdiction. */
+async function readTerms(
+  context: RoundsContext,
+  { scope, account }: Caller,
+  body: SessionBody,
+): Promise<Terms> {
+  const game = await readOfferedGame(context, scope.operatorId, body.game)
+  assertCurrency(body.currency, account, 'currency')
+  if (body.brand !== undefined && !account.brands.some(({ brand_id }) => brand_id === body.brand)) {
+    throw new ServiceError('BRAND_NOT_FOUND')
+  }
+  const protection = protectionOf(body, account)
+  const limits = readLimits(body, narrow(game.limits(body.currency), capRangeOf(protection)))
+  assertRealMoney(scope.environment, account)
+  return { limits, ...protection }
+}
+
+/** @throws ServiceError VALIDATION_ERROR at `reality_check_s` without a jurisdiction that asks for checks */
+function protectionOf(body: SessionBody, account: Account): Omit<Terms, 'limits'> {
+  const brand = account.brands.find(({ brand_id }) => brand_id === body.brand)
+  const jurisdiction =
+    body.jurisdiction ?? brand?.default_jurisdiction ?? account.default_jurisdiction ?? 'NONE'
+  const { realityCheckS } = profileOf({ jurisdiction })
+  if (realityCheckS === null && body.reality_check_s !== undefined) {
+    throw invalidField('reality_check_s', 'needs a jurisdiction with reality checks')
+  }
+  const cap = readCap(body.stake_cap, { jurisdiction, currency: body.currency })
+  if (jurisdiction === 'NONE') return {}
+  return {
+    jurisdiction,
+    ...cap,
+    ...(realityCheckS === null ? {} : { realityCheckS: body.reality_check_s ?? realityCheckS }),
+  }
+}
+
+function readLimits(body: SessionBody, allowed: Limits): SessionDocument['limits'] {
+  if (body.limits === undefined) return null
+  const read = (text: string | undefined, path: string) =>
+    text === undefined ? null : readAmount(text, body.currency, path)
+  const minStake = read(body.limits.min_stake, 'limits.min_stake')
+  const maxStake = read(body.limits.max_stake, 'limits.max_stake')
+  const narrowed = narrow(allowed, { minStake, maxStake })
+  if (narrowed.minStake > narrowed.maxStake) {
+    const path = minStake === null ? 'limits.max_stake' : 'limits.min_stake'
+    throw invalidField(path, 'leaves no stake within the limits of the game')
+  }
+  return { minStake: minStake?.toString() ?? null, maxStake: maxStake?.toString() ?? null }
+}
+
+/** A player with real money is never sent back over an open line. */
+function judgeReturnUrl(url: string | undefined, environment: Caller['scope']['environment']): void {
+  if (environment === 'LIVE' && url?.startsWith('http:') === true)
+    throw invalidField('return_url', 'must be an https address in LIVE')
+}

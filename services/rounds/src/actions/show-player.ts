@@ -1,0 +1,52 @@
+import type { HandlerContext } from '@pitboss/bus/serve-calls'
+import type { Caller } from '@pitboss/contracts/caller'
+import type { RoundsContext } from '../context.ts'
+import { isUnfinished } from '../rules/round.ts'
+import { capRangeOf } from '../rules/stake-cap.ts'
+import { findPlayer } from './find-player.ts'
+import { showGame } from './offered-game.ts'
+
+const freeBetsShownMax = 50
+
+type Showing = Pick<RoundsContext, 'rounds' | 'commitments' | 'wallet' | 'clock' | 'catalogue' | 'hooks'> & {
+  readonly sessions: Pick<RoundsContext['sessions'], 'find'>
+  readonly grants: Pick<RoundsContext['grants'], 'open'>
+  readonly games: Pick<RoundsContext['games'], 'settings' | 'status'>
+}
+
+/**
+ * Shows a player the session, the game, what a cap leaves of its limits, the balance, the open round, the
+ * commitment of the next round, the free bets and what wings add. Source: docs/contract.md, section 11, "Play".
+ * @throws ServiceError SESSION_NOT_FOUND
+ */
+export async function showPlayer(context: Showing, caller: Caller, call: HandlerContext) {
+  const { rounds, commitments, grants, wallet, hooks, clock } = context
+  const { scope, session, sequence } = await findPlayer(context, caller)
+  const { playerId, currency } = session
+  const now = clock.now()
+  const game = await showGame(context, caller.account.operator_id, session.game)
+  const [balance, last, openGrants, fields] = await Promise.all([
+    wallet.balance(
+      scope,
+      { playerId, currency, sessionId: session._id, walletGameId: game.entry.gameId },
+      call,
+    ),
+    // One read for both: the commitment after a round is never shown without that round.
+    rounds.findLast(sequence),
+    grants.open(scope, { playerId, game: session.game, currency }, now),
+    hooks.sessionFields(session, now),
+  ])
+  const next = await commitments.ensure(sequence, (last?.round.nonce ?? 0) + 1, now)
+  return {
+    now,
+    session,
+    game,
+    /** What the session's cap leaves of the game's limits; null without one. */
+    stakeRange: capRangeOf(session),
+    balance,
+    openRound: last !== null && isUnfinished(last.round) ? last.round : null,
+    next,
+    freeBets: openGrants.slice(0, freeBetsShownMax),
+    fields,
+  }
+}

@@ -1,0 +1,26 @@
+import { coreAudited, coreIndexes } from './storage/indexes.ts'
+import { sealedSeeds } from './storage/sealed-places.ts'
+import type { Wing } from './wing.ts'
+import { freeBets } from './wings/free-bets/wing.ts'
+import { games } from './wings/games/wing.ts'
+import { players } from './wings/players/wing.ts'
+import { protection } from './wings/protection/wing.ts'
+import { receipts } from './wings/receipts/wing.ts'
+import { reports } from './wings/reports/wing.ts'
+import { returns } from './wings/returns/wing.ts'
+
+/** The wings of the service, in the order in which their folds count. */
+export const allWings: readonly Wing[] = [reports, returns, protection, freeBets, games, players, receipts]
+
+/** Every index of the service, by collection. */
+export const indexes: Wing['indexes'] = Object.assign(
+  {},
+  coreIndexes,
+  ...allWings.map((wing) => wing.indexes),
+)
+
+/** The collections whose changes are audited. */
+export const auditedCollections = [...coreAudited, ...allWings.flatMap(({ audited }) => audited)]
+
+/** Everything that the service seals. */
+export const sealedPlaces = [...sealedSeeds, ...allWings.flatMap(({ seals }) => seals)]

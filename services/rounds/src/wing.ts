@@ -1,0 +1,45 @@
+import type { CallHandler } from '@pitboss/bus/serve-calls'
+import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import type { Keyring } from '@pitboss/storage/keyring'
+import type { SealedPlace } from '@pitboss/storage/rewrite-seals'
+import type { Db } from 'mongodb'
+import type { Registry } from 'prom-client'
+import type { RoundsConfig } from './config.ts'
+import type { RoundsContext } from './context.ts'
+import type { FactFold, Hooks } from './hooks.ts'
+
+/**
+ * A part of the service that its core does without. A wing imports the core, and neither the core nor another
+ * wing imports it: the app mounts it by this door.
+ */
+export type Wing = {
+  readonly name: string
+  /** The indexes of its collections. */
+  readonly indexes: Readonly<Record<string, readonly IndexDeclaration[]>>
+  /** Its collections whose changes are audited. */
+  readonly audited: readonly string[]
+  /** What it seals. */
+  readonly seals: readonly SealedPlace[]
+  /** Adds the wing's stores to the core's context, and binds calls, hooks and workers to it. */
+  open(core: RoundsContext, given: WingGiven): OpenWing
+}
+
+/** What a wing opens its stores and workers with. */
+export type WingGiven = {
+  readonly db: Db
+  readonly keyring: Keyring
+  readonly registry: Registry | undefined
+  /** Milliseconds by which this process's clock is ahead of the database's. */
+  readonly clockAheadMs: () => number
+  readonly returnsAlarm: RoundsConfig['PITBOSS_RETURNS_ALARM']
+}
+
+export type OpenWing = {
+  readonly calls: readonly CallHandler[]
+  readonly hooks?: Partial<Omit<Hooks, 'folds'>>
+  readonly fold?: FactFold
+  /** Starts the workers of the wing. */
+  readonly start?: () => readonly Stoppable[]
+}
+
+type Stoppable = { stop(): Promise<void> }

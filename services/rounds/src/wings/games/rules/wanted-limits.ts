@@ -1,0 +1,80 @@
+import type { Account } from '@pitboss/contracts/caller'
+import type { patchGame } from '@pitboss/contracts/endpoints/sessions'
+import { invalidField, readAll } from '@pitboss/errors/service-error'
+import { formatAmount } from '@pitboss/money/amount'
+import type { z } from 'zod'
+import { allowedLimits, assertCurrency, type Limits, readAmount } from '../../../rules/limits.ts'
+
+export type GamePatch = z.output<typeof patchGame.call.request>['body']
+
+export type WantedLimits = {
+  readonly [Part in 'min_stake' | 'max_stake' | 'max_payout']?: string | undefined
+}
+
+/**
+ * Reads the limits that operations want for an account; parts that are left out stay.
+ * @throws ServiceError VALIDATION_ERROR naming the path
+ */
+export function readWantedLimits(
+  { min_stake, max_stake, max_payout }: WantedLimits,
+  now: Limits,
+  currency: string,
+): Limits {
+  const read = (text: string | undefined, present: bigint, path: string) =>
+    text === undefined ? present : readAmount(text, currency, path)
+  const minStake = read(min_stake, now.minStake, 'min_stake')
+  const maxStake = read(max_stake, now.maxStake, 'max_stake')
+  const maxPayout = read(max_payout, now.maxPayout, 'max_payout')
+  if (minStake === 0n) throw invalidField('min_stake', 'must be above zero')
+  if (minStake > maxStake) throw invalidField('min_stake', 'must not be above max_stake')
+  if (maxPayout <= minStake) throw invalidField('max_payout', 'must be above min_stake')
+  return { minStake, maxStake, maxPayout }
+}
+
+/**
+ * Reads the limits of a patch: inside those that the account may use.
+ * @throws ServiceError CURRENCY_NOT_SUPPORTED, VALIDATION_ERROR naming the path
+ */
+export function readPatchLimits(
+  account: Account,
+  settings: Parameters<typeof allowedLimits>[0],
+  limits: NonNullable<GamePatch['limits']>,
+): PatchLimits[] {
+  const reads = limits.map(({ currency, min_stake, max_stake, max_payout }, position) => () => {
+    const path = `limits.${position}`
+    assertCurrency(currency, account, `${path}.currency`)
+    if (limits.findIndex((one) => one.currency === currency) !== position) {
+      throw invalidField(`${path}.currency`, 'is given twice')
+    }
+    const minStake = readAmount(min_stake, currency, `${path}.min_stake`)
+    const maxStake = readAmount(max_stake, currency, `${path}.max_stake`)
+    const maxPayout =
+      max_payout === undefined ? undefined : readAmount(max_payout, currency, `${path}.max_payout`)
+    const platform = allowedLimits(settings, currency)
+    if (platform === null) throw invalidField(`${path}.currency`, 'is not a currency')
+    if (minStake < platform.minStake) {
+      const least = formatAmount(platform.minStake, currency)
+      throw invalidField(`${path}.min_stake`, `must not be below the platform's ${least}`)
+    }
+    if (maxStake > platform.maxStake) {
+      const most = formatAmount(platform.maxStake, currency)
+      throw invalidField(`${path}.max_stake`, `must not be above the platform's ${most}`)
+    }
+    if (minStake > maxStake) throw invalidField(`${path}.min_stake`, 'must not be above max_stake')
+    if (maxPayout === undefined) return { currency, minStake, maxStake }
+    if (maxPayout > platform.maxPayout) {
+      const most = formatAmount(platform.maxPayout, currency)
+      throw invalidField(`${path}.max_payout`, `must not be above the platform's ${most}`)
+    }
+    if (maxPayout <= minStake) throw invalidField(`${path}.max_payout`, 'must be above min_stake')
+    return { currency, minStake, maxStake, maxPayout: maxPayout === platform.maxPayout ? null : maxPayout }
+  })
+  return readAll(...reads)
+}
+
+type PatchLimits = {
+  readonly currency: string
+  readonly minStake: bigint
+  readonly maxStake: bigint
+  readonly maxPayout?: bigint | null | undefined
+}

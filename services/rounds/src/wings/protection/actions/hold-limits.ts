@@ -1,0 +1,113 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import { ServiceError } from '@pitboss/errors/service-error'
+import { formatAmount } from '@pitboss/money/amount'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import { changeFenced } from '@pitboss/storage/change-fenced'
+import type { PlayerHold } from '../../../hooks.ts'
+import type { RoundState, Stake } from '../../../rules/round.ts'
+import type { SessionDocument } from '../../../storage/sessions-store.ts'
+import type { LimitsContext } from '../context.ts'
+import { type Charge, exceededLimit, isOfStake } from '../rules/limit-book.ts'
+import { type PlayerLimit, periodAt } from '../rules/player-limits.ts'
+import { type LimitsNow, readLimits, readPlayed } from './read-limits.ts'
+
+const triesMax = 12
+const minuteMs = 60_000
+
+type Limited = Pick<SessionDocument, 'playerId' | 'currency' | 'limited'>
+
+/**
+ * Gives the step that holds stakes within the limits of their player, in all games and sessions and on all
+ * replicas. A stake is charged between the storing of its intent and the wallet: so a charge whose round is
+ * gone was never asked for, and the round says what became of any other. Nothing has to be written when a
+ * round ends, and no crash leaves a charge that counts for ever.
+ * Source: docs/contract.md, section 4, "Limits of a player".
+ */
+export function holdLimits(context: LimitsContext, scope: Scope, session: Limited): PlayerHold | null {
+  if (session.limited !== true) return null
+  return {
+    assertLeft: (minor) => assertLeft(context, scope, session, minor),
+    charge: (round, stake) => chargeStake(context, scope, session.playerId, round, stake),
+  }
+}
+
+async function assertLeft(
+  context: LimitsContext,
+  scope: Scope,
+  { playerId, currency }: Limited,
+  minor: bigint,
+): Promise<void> {
+  const state = await readLimits(context, scope, playerId)
+  if (state === null) return
+  const exceeded =
+    minor === 0n ? null : exceededLimit(state.limits, state.book, { currency, minor }, state.now)
+  if (exceeded !== null) throw moneyExceeded(exceeded.limit, exceeded.left, state.now)
+  for (const { limit, ms } of await readPlayed(context, scope, playerId, state)) {
+    if (BigInt(ms) >= limit.value * BigInt(minuteMs)) throw timeExceeded(limit, state.now)
+  }
+}
+
+async function chargeStake(
+  context: LimitsContext,
+  scope: Scope,
+  playerId: string,
+  round: RoundState,
+  stake: Stake,
+): Promise<ServiceError | null> {
+  const reread = () => readLimits(context, scope, playerId)
+  const charging = changeFenced<LimitsNow | null, { refusal: ServiceError | null }>({
+    document: await reread(),
+    async change(state) {
+      const counted = countStake(state, round, stake)
+      if (counted === null || counted instanceof ServiceError) return { refusal: counted }
+      const { version, book } = counted
+      return (await context.playerLimits.keep(scope, playerId, version, book)) ? { refusal: null } : null
+    },
+    reread,
+    triesMax,
+    name: `limits of ${playerId}`,
+  })
+  // Nothing was charged: the intent can be taken back, and the stake tried again.
+  const { refusal } = await charging.catch((error: unknown) => {
+    if (error instanceof ServiceError) return { refusal: error }
+    throw error
+  })
+  if (refusal === null) await failpoint('rounds.stake-charged')
+  return refusal
+}
+
+/** Counts a stake in the book; the refusal where it exceeds a limit, null for a player without limits. */
+function countStake(state: LimitsNow | null, round: RoundState, { transactionId, minor }: Stake) {
+  if (state === null) return null
+  const { stored, limits, book, now } = state
+  const added: Charge = { transactionId, roundId: round.id, currency: round.currency, minor, at: now }
+  // An earlier try of this stake may have counted it already.
+  const others = { ...book, charges: book.charges.filter((charge) => !isOfStake(charge, added)) }
+  const exceeded = exceededLimit(limits, others, added, now)
+  if (exceeded !== null) return moneyExceeded(exceeded.limit, exceeded.left, now)
+  return { version: stored.version, book: { ...others, charges: [...others.charges, added] } }
+}
+
+function moneyExceeded(limit: PlayerLimit, left: bigint, now: Date): ServiceError {
+  const { kind, period, value } = limit
+  const currency = limit.currency ?? ''
+  const text = (minor: bigint) => `${formatAmount(minor, currency)} ${currency}`
+  return limitExceeded(
+    limit,
+    `The ${kind} limit of this player is ${text(value)} a ${period}; ${text(left)} left`,
+    now,
+  )
+}
+
+function timeExceeded(limit: PlayerLimit, now: Date): ServiceError {
+  const { value, period } = limit
+  return limitExceeded(limit, `The time limit of this player is ${value} minutes a ${period}; none left`, now)
+}
+
+function limitExceeded({ kind, period }: PlayerLimit, text: string, now: Date): ServiceError {
+  const message = `${text} until ${periodAt(period, now).to.toISOString()}.`
+  return new ServiceError('BET_LIMIT_EXCEEDED', {
+    message,
+    details: [{ path: `limits.${kind}.${period}`, message }],
+  })
+}

@@ -1,0 +1,32 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import { profileOf } from '@pitboss/contracts/jurisdictions'
+import type { RoundsContext } from '../../../context.ts'
+import type { Pace } from '../../../hooks.ts'
+import type { SessionDocument } from '../../../storage/sessions-store.ts'
+import { earlyStart, latestEarlierStart } from '../rules/pace.ts'
+import type { PacesStore } from '../storage/paces-store.ts'
+
+/**
+ * Gives the step that spaces the game starts of a player, in all games and sessions and on all replicas. All
+ * times are the database's, so clocks of replicas that differ shorten no gap.
+ * Source: docs/contract.md, section 4, "Jurisdictions".
+ */
+export function holdPace(
+  { paces, clock, clockOffsetMs }: Pick<RoundsContext, 'clock' | 'clockOffsetMs'> & { paces: PacesStore },
+  scope: Scope,
+  session: Pick<SessionDocument, 'playerId' | 'jurisdiction'>,
+  startedBy: string,
+): Pace | null {
+  const { startGapS: gapS } = profileOf(session)
+  if (gapS === null) return null
+  const { playerId } = session
+  const onDatabase = (time: Date) => new Date(time.getTime() - clockOffsetMs())
+  return {
+    start(madeAt) {
+      const start = { startedAt: onDatabase(clock.now()), startedBy }
+      return paces.start(scope, playerId, start, latestEarlierStart(onDatabase(madeAt), gapS))
+    },
+    early: async () =>
+      earlyStart(await paces.last(scope, playerId), { startedBy, gapS }, onDatabase(clock.now())),
+  }
+}

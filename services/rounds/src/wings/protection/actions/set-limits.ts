@@ -1,0 +1,106 @@
+import type { ActedBy } from '@pitboss/contracts/audit'
+import type { Caller, Scope } from '@pitboss/contracts/caller'
+import type { putLimits } from '@pitboss/contracts/endpoints/players'
+import type { PlayerLimits, WantedLimit as Wanted } from '@pitboss/contracts/objects/player-limits'
+import { invalidField } from '@pitboss/errors/service-error'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import { changeFenced } from '@pitboss/storage/change-fenced'
+import type { z } from 'zod'
+import { assertCurrency, readAmount } from '../../../rules/limits.ts'
+import type { ProtectionContext } from '../context.ts'
+import { presentLimits, presentWanted } from '../records/present-limits.ts'
+import { emptyBook } from '../rules/limit-book.ts'
+import { changeLimits, limitKey, type WantedLimit } from '../rules/player-limits.ts'
+import type { LimitChange } from '../storage/player-limits-store.ts'
+import { databaseNow, readLimits, readPlayed } from './read-limits.ts'
+
+export type PutBody = z.output<typeof putLimits.call.request>['body']
+type Asked = Pick<LimitChange, 'limits' | 'reason'>
+
+const triesMax = 12
+const changesMax = 50
+
+/** Shows a player's limits and how they stand now; none for a player who never had one. */
+export async function showLimits(
+  context: ProtectionContext,
+  scope: Scope,
+  playerId: string,
+): Promise<PlayerLimits> {
+  const state = (await readLimits(context, scope, playerId)) ?? {
+    ...{ stored: { changes: [] }, limits: [], book: emptyBook, now: databaseNow(context) },
+  }
+  return presentLimits({ scope, playerId, state, played: await readPlayed(context, scope, playerId, state) })
+}
+
+/**
+ * Sets all limits of a player. Its document is there, and its sessions are marked, before the first limit
+ * is: so with the answer every stake is held against it, and a crash leaves either no limit or one that
+ * holds. Asking for the same again changes nothing. Source: docs/contract.md, section 4, "Limits of a player".
+ * @param by who is audited: the person, or the operator's server
+ * @throws ServiceError VALIDATION_ERROR for an amount, or a limit that is named twice;
+ * CURRENCY_NOT_SUPPORTED
+ */
+export async function setLimits(
+  context: ProtectionContext,
+  caller: Caller,
+  playerId: string,
+  body: PutBody,
+  by: ActedBy,
+): Promise<PlayerLimits> {
+  const { playerLimits, sessions, clock } = context
+  const { scope } = caller
+  const [wanted, reason] = [readWanted(body.limits, caller), body.reason ?? null]
+  await playerLimits.begin(scope, playerId)
+  await sessions.markLimited(scope, playerId, clock.now())
+  await failpoint('rounds.limits-begun')
+  const read = async () => {
+    const state = await readLimits(context, scope, playerId)
+    if (state === null) throw new Error(`the limits of ${playerId} are gone`)
+    return state
+  }
+  await changeFenced({
+    document: await read(),
+    reread: read,
+    async change({ stored, now }) {
+      const last = stored.changes.at(-1) ?? null
+      if (last !== null && isSame(last, { limits: wanted, reason })) return true
+      const next = {
+        limits: changeLimits(stored.limits, wanted, now),
+        changes: [...stored.changes, { at: now, reason, limits: wanted }].slice(-changesMax),
+      }
+      const entry = context.audit.entry(by, {
+        act: 'player.set-limits',
+        object: { type: 'player', id: playerId },
+        before: last === null ? null : shown(last.limits),
+        after: shown(wanted),
+      })
+      return (await playerLimits.set(scope, playerId, stored.version, next, entry)) ? true : null
+    },
+    triesMax,
+    name: `limits of ${playerId}`,
+  })
+  return showLimits(context, scope, playerId)
+}
+
+function shown(limits: readonly WantedLimit[]) {
+  return { limits: limits.map(presentWanted) }
+}
+
+function isSame(last: Asked, asked: Asked): boolean {
+  const text = ({ limits, reason }: Asked) => JSON.stringify([shown(limits), reason])
+  return text(last) === text(asked)
+}
+
+function readWanted(limits: readonly Wanted[], { account }: Caller): WantedLimit[] {
+  const read = limits.map((limit, at): WantedLimit => {
+    const { period } = limit
+    if (limit.kind === 'time') return { kind: 'time', period, currency: null, value: BigInt(limit.minutes) }
+    const { kind, currency, amount } = limit
+    assertCurrency(currency, account, `limits.${at}.currency`)
+    return { kind, period, currency, value: readAmount(amount, currency, `limits.${at}.amount`) }
+  })
+  const keys = read.map(limitKey)
+  const twice = keys.findIndex((key, at) => keys.indexOf(key) !== at)
+  if (twice >= 0) throw invalidField(`limits.${twice}`, 'is named twice')
+  return read
+}

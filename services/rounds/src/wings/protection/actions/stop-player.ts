@@ -1,0 +1,149 @@
+import type { ActedBy } from '@pitboss/contracts/audit'
+import type { Caller, Scope } from '@pitboss/contracts/caller'
+import type { listStops as endpoint, stopPlayer as stopping } from '@pitboss/contracts/endpoints/players'
+import { stopId as stopIdSchema } from '@pitboss/contracts/primitives'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import { type Page, readPage } from '@pitboss/storage/read-page'
+import type { z } from 'zod'
+import { neverEnds } from '../../../rules/live-rules.ts'
+import { scopeKey } from '../../../storage/round-document.ts'
+import type { ProtectionContext } from '../context.ts'
+import { presentStop } from '../records/present-stop.ts'
+import type { StopDocument } from '../storage/stops-store.ts'
+import { enforceStop } from './settle-stops.ts'
+
+type StopBody = z.output<typeof stopping.call.request>['body']
+type ListQuery = Omit<z.output<typeof endpoint.query>, 'environment'>
+type Wanted = Pick<StopDocument, 'reason' | 'until' | 'endsAt'>
+
+/**
+ * Stops a player. A repeat answers the stop that is in force; one with a later end moves its end. A stop is
+ * stored first; then it closes the player's sessions, which is what refuses new stakes, and hands the open
+ * rounds to the sweeper, which ends them as abandoned ones are: to the player's advantage.
+ * Source: docs/contract.md, section 4, "Stops".
+ * @param by the person whose act is audited; null for an operator's server
+ * @throws ServiceError VALIDATION_ERROR at `until`; CONFLICT when the stop in force ends later
+ */
+export async function stopPlayer(
+  context: ProtectionContext,
+  { scope }: Caller,
+  playerId: string,
+  { reason, until: untilText }: StopBody,
+  by: ActedBy | null,
+): Promise<StopDocument> {
+  const now = context.clock.now()
+  const until = untilText === undefined ? null : new Date(untilText)
+  if (until !== null && until <= now) throw invalidField('until', 'must lie in the future')
+  const wanted = { reason, until, endsAt: until ?? neverEnds }
+  const stopped =
+    (await beginStop(context, scope, playerId, wanted, now, by)) ??
+    (await extendStop(context, scope, playerId, wanted, now, by))
+  if (stopped === null) {
+    throw new ServiceError('CONFLICT', {
+      message: 'A stop that ends later is in force. Lift it first to let the player play earlier.',
+    })
+  }
+  await failpoint('rounds.stop-stored')
+  await enforceStop(context, stopped)
+  return stopped
+}
+
+async function beginStop(
+  context: ProtectionContext,
+  scope: Scope,
+  playerId: string,
+  wanted: Wanted,
+  now: Date,
+  by: ActedBy | null,
+): Promise<StopDocument | null> {
+  const document: StopDocument = {
+    ...{ ...wanted, _id: context.newId('stp'), scope: scopeKey(scope), ...scope, playerId, from: now },
+    ...{ liftedAt: null, liftReason: null, roundsEndedAt: null, lastBet: null },
+    ...{ inForce: true, unsigned: true, dueAt: now },
+  }
+  const entry = entryOf(context, 'player.stop', by, null, document)
+  return (await context.stops.begin(document, entry)) ? document : null
+}
+
+async function extendStop(
+  context: ProtectionContext,
+  scope: Scope,
+  playerId: string,
+  wanted: Wanted,
+  now: Date,
+  by: ActedBy | null,
+): Promise<StopDocument | null> {
+  const { stops } = context
+  const current = await stops.current(scope, playerId)
+  if (current === null) return null
+  const isSame = current.reason === wanted.reason && current.endsAt.getTime() === wanted.endsAt.getTime()
+  if (isSame) return current
+  const entry = entryOf(context, 'player.stop', by, current, { ...current, ...wanted })
+  return stops.extend(scope, current._id, wanted, now, entry)
+}
+
+/**
+ * Lifts the stop that is in force. Repeating it answers the stop that was lifted.
+ * @param by as of `stopPlayer`
+ * @throws ServiceError CONFLICT when the player has no stop
+ */
+export async function liftStop(
+  context: ProtectionContext,
+  { scope }: Caller,
+  playerId: string,
+  reason: string,
+  by: ActedBy | null,
+): Promise<StopDocument> {
+  const { stops, sessions } = context
+  const now = context.clock.now()
+  const current = await stops.current(scope, playerId)
+  const after = current === null ? null : { ...current, liftedAt: now, liftReason: reason }
+  const entry = after === null ? null : entryOf(context, 'player.lift-stop', by, current, after)
+  const [last] = await stops.list(scope, playerId, { before: null, max: 1 })
+  const lifted = (await stops.lift(scope, playerId, now, reason, entry)) ?? last ?? null
+  if (lifted === null || lifted.liftedAt === null) {
+    throw new ServiceError('CONFLICT', { message: 'No stop of this player is in force.' })
+  }
+  // After a crash between the two writes, a repeat makes the second one.
+  await sessions.forgetStop(scope, playerId, lifted._id)
+  return lifted
+}
+
+/** Lists the stops of a player, newest first. */
+export async function listStops(
+  { stops, cursors }: Pick<ProtectionContext, 'stops' | 'cursors'>,
+  { scope }: Caller,
+  playerId: string,
+  query: ListQuery,
+): Promise<Page<StopDocument>> {
+  return readPage({
+    cursors,
+    binding: { list: 'player-stops', scope, filters: { playerId } },
+    query,
+    position: stopIdSchema,
+    read: (before, max) => stops.list(scope, playerId, { before, max }),
+    positionOf: ({ _id }) => _id,
+  })
+}
+
+function entryOf(
+  { audit, clock }: Pick<ProtectionContext, 'audit' | 'clock'>,
+  act: 'player.stop' | 'player.lift-stop',
+  by: ActedBy | null,
+  before: StopDocument | null,
+  after: StopDocument,
+) {
+  if (by === null) return null
+  const now = clock.now()
+  const shown = (one: StopDocument) => {
+    const { last_bet: _bet, rounds_ended_at: _ended, record: _record, ...rest } = presentStop(one, now)
+    return rest
+  }
+  const object = { type: 'player-stop', id: after._id } as const
+  return audit.entry(by, {
+    ...{ act, object },
+    before: before === null ? null : shown(before),
+    after: shown(after),
+  })
+}

@@ -1,0 +1,19 @@
+import type { RoundsContext } from '../../context.ts'
+import type { PacesStore } from './storage/paces-store.ts'
+import type { PlayerLimitsStore } from './storage/player-limits-store.ts'
+import type { SpendsStore } from './storage/spends-store.ts'
+import type { StopsStore } from './storage/stops-store.ts'
+
+export type ProtectionContext = RoundsContext & {
+  readonly stops: StopsStore
+  readonly playerLimits: PlayerLimitsStore
+  readonly spends: SpendsStore
+  readonly paces: PacesStore
+}
+
+/** What reads how limits stand, and holds stakes to them. */
+export type LimitsContext = Pick<RoundsContext, 'clock' | 'clockOffsetMs'> & {
+  readonly sessions: Pick<RoundsContext['sessions'], 'timesOf'>
+  readonly playerLimits: Pick<PlayerLimitsStore, 'find' | 'keep'>
+  readonly spends: Pick<SpendsStore, 'charged'>
+}

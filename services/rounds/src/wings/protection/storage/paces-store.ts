@@ -1,0 +1,49 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import { insertedFirst } from '@pitboss/storage/create-once'
+import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import type { Db } from 'mongodb'
+import type { GameStart } from '../rules/pace.ts'
+import { scopeKey } from '../../../storage/round-document.ts'
+
+/** Time for which a start is kept: longer than any gap between two starts. Source: ours. */
+const keptS = 3600
+
+/** The last game start of a player whose jurisdiction holds starts apart. */
+type PaceDocument = GameStart & {
+  /** `<operatorId>/<environment>/<playerId>`. */
+  _id: string
+}
+
+export const paceIndexes: readonly IndexDeclaration[] = [
+  { key: { startedAt: 1 }, name: 'started_at', expireAfterSeconds: keptS },
+]
+
+export type PacesStore = ReturnType<typeof createPacesStore>
+
+/** Creates the store of players' last game starts. One document decides between replicas. */
+export function createPacesStore({ db }: { db: Db }) {
+  const paces = db.collection<PaceDocument>('paces')
+  const keyOf = (scope: Scope, playerId: string) => `${scopeKey(scope)}/${playerId}`
+
+  return {
+    /** The player's last game start; null for none within the last hour. */
+    async last(scope: Scope, playerId: string): Promise<GameStart | null> {
+      const found = await paces.findOne({ _id: keyOf(scope, playerId) })
+      return found === null ? null : { startedAt: found.startedAt, startedBy: found.startedBy }
+    },
+
+    /**
+     * Records a start. False, and nothing is written, when another request started a game after
+     * `notAfter`.
+     */
+    start: (scope: Scope, playerId: string, { startedAt, startedBy }: GameStart, notAfter: Date) =>
+      insertedFirst(() =>
+        paces.updateOne(
+          { _id: keyOf(scope, playerId), $or: [{ startedAt: { $lte: notAfter } }, { startedBy }] },
+          { $set: { startedAt, startedBy } },
+          // A start that is too early matches nothing, so its insert meets the key that is there.
+          { upsert: true },
+        ),
+      ),
+  }
+}

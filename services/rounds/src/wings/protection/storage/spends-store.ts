@@ -1,0 +1,61 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import type { Db, Decimal128 } from 'mongodb'
+import { boundedRead, readMaxMs } from '../../../storage/bounded-read.ts'
+import type { ChargedRound } from '../rules/limit-book.ts'
+import { decodeMinor, type RoundDocument, scopeKey } from '../../../storage/round-document.ts'
+
+/** Stakes that were taken and payouts that were won, in minor units. */
+export type Spend = { readonly stakes: bigint; readonly payouts: bigint }
+
+export type SpendsStore = ReturnType<typeof createSpendsStore>
+
+/** Creates the reads of what rounds have cost their player. */
+export function createSpendsStore({ db }: { db: Db }) {
+  const rounds = db.collection<RoundDocument>('rounds')
+
+  return {
+    /**
+     * What became of the stakes of these rounds, whose number the caller bounds. A round that is gone is
+     * missing.
+     */
+    async charged(scope: Scope, roundIds: readonly string[]): Promise<ChargedRound[]> {
+      const found = await rounds
+        .find({ _id: { $in: [...roundIds] }, scope: scopeKey(scope) })
+        .project<Pick<RoundDocument, '_id' | 'status' | 'stakes' | 'wins'>>({ status: 1, stakes: 1, wins: 1 })
+        .toArray()
+      return found.map(({ _id: id, status, stakes, wins }) => ({
+        ...{ id, status },
+        stakes: stakes.map(decodeMinor),
+        wins: wins.map(decodeMinor),
+      }))
+    },
+
+    /**
+     * Stakes and payouts of the session's rounds that the service drives. The gap between game starts bounds
+     * their number. A free bet has no stake; a round
+     * that was voided or refused, or whose stake is not certain yet, has neither.
+     */
+    async of(scope: Scope, sessionId: string): Promise<Spend> {
+      const filter = { scope: scopeKey(scope), sessionId, driver: 'game' }
+      const [sum] = await boundedRead(() =>
+        rounds
+          .aggregate<{ stakes: Decimal128 | number; payouts: Decimal128 | number }>(
+            [
+              { $match: { ...filter, status: { $in: ['OPEN', 'SETTLING', 'SETTLED'] } } },
+              {
+                $group: {
+                  _id: null,
+                  stakes: { $sum: { $cond: ['$freeBet', 0, { $toDecimal: '$stake' }] } },
+                  payouts: { $sum: { $toDecimal: { $ifNull: ['$payout', '0'] } } },
+                },
+              },
+            ],
+            { maxTimeMS: readMaxMs },
+          )
+          .toArray(),
+      )
+      const { stakes = 0, payouts = 0 } = sum ?? {}
+      return { stakes: BigInt(stakes.toString()), payouts: BigInt(payouts.toString()) }
+    },
+  }
+}

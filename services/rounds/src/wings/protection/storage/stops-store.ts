@@ -1,0 +1,151 @@
+import type { AuditEntry } from '@pitboss/contracts/audit'
+import type { Scope } from '@pitboss/contracts/caller'
+import { auditedInsert, auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
+import { insertedFirst } from '@pitboss/storage/create-once'
+import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import type { Db } from 'mongodb'
+import type { LastBet, Stop } from '../rules/stop.ts'
+import { boundedRead, readMaxMs } from '../../../storage/bounded-read.ts'
+import { scopeKey } from '../../../storage/round-document.ts'
+
+const dueMax = 100
+const epoch = new Date(0)
+
+/** A stop of a player. `inForce` is true from its start until it is lifted or the next stop begins. */
+export type StopDocument = WithAudit &
+  Stop & {
+    _id: string
+    scope: string
+    operatorId: string
+    environment: 'SANDBOX' | 'LIVE'
+    inForce: boolean
+    /** True from the start until the record is signed; absent in stops of earlier releases. */
+    unsigned?: boolean
+    /** The bytes of the record, once its rounds have ended, and their signature, a compact JWS. */
+    record?: { readonly text: string; readonly jws: string | null }
+    /** When a worker looks at the player's rounds next; null once all have ended. */
+    dueAt: Date | null
+  }
+
+/** One document of a player is in force: it decides between replicas. */
+export const stopIndexes: readonly IndexDeclaration[] = [
+  { key: { scope: 1, playerId: 1, _id: -1 }, name: 'scope_player_id' },
+  {
+    key: { scope: 1, playerId: 1 },
+    name: 'one_in_force',
+    unique: true,
+    partialFilterExpression: { inForce: true },
+  },
+  { key: { dueAt: 1 }, name: 'due_at', partialFilterExpression: { dueAt: { $gt: epoch } } },
+  { key: { unsigned: 1, _id: 1 }, name: 'unsigned', partialFilterExpression: { unsigned: true } },
+  auditOutboxIndex,
+]
+
+export type StopsStore = ReturnType<typeof createStopsStore>
+
+/** Creates the store of players' stops. */
+export function createStopsStore({ db }: { db: Db }) {
+  const stops = db.collection<StopDocument>('player_stops')
+  const ofPlayer = (scope: Scope, playerId: string) => ({ scope: scopeKey(scope), playerId })
+
+  return {
+    /** The player's stop that was begun last and not lifted, over or not; null for none. */
+    current: (scope: Scope, playerId: string) =>
+      stops.findOne({ ...ofPlayer(scope, playerId), inForce: true }),
+
+    /** Begins a stop in the place of one that is over; false when the player has one. */
+    async begin(stop: StopDocument, audit: AuditEntry | null): Promise<boolean> {
+      const { scope, playerId, from } = stop
+      await stops.updateOne(
+        { scope, playerId, inForce: true, endsAt: { $lte: from } },
+        { $set: { inForce: false } },
+      )
+      const document = audit === null ? stop : { ...stop, ...auditedInsert(audit) }
+      return insertedFirst(() => stops.insertOne(document))
+    },
+
+    /** Moves the end of a stop, never nearer. Null when it would come nearer, or the stop is over. */
+    extend: (
+      scope: Scope,
+      stopId: string,
+      { reason, until, endsAt }: Pick<Stop, 'reason' | 'until' | 'endsAt'>,
+      now: Date,
+      audit: AuditEntry | null,
+    ) =>
+      stops.findOneAndUpdate(
+        { _id: stopId, scope: scopeKey(scope), inForce: true, endsAt: { $gt: now, $lte: endsAt } },
+        auditedUpdate<StopDocument>({ $set: { reason, until, endsAt } }, audit),
+        { returnDocument: 'after' },
+      ),
+
+    /** Lifts the stop that is in force; null for none. */
+    lift: (scope: Scope, playerId: string, now: Date, liftReason: string, audit: AuditEntry | null) =>
+      stops.findOneAndUpdate(
+        { ...ofPlayer(scope, playerId), inForce: true, endsAt: { $gt: now } },
+        auditedUpdate<StopDocument>({ $set: { inForce: false, liftedAt: now, liftReason } }, audit),
+        { returnDocument: 'after' },
+      ),
+
+    /** Newest first, by id. */
+    list: (scope: Scope, playerId: string, { before, max }: { before: string | null; max: number }) =>
+      boundedRead(() =>
+        stops
+          .find({ ...ofPlayer(scope, playerId), ...(before === null ? {} : { _id: { $lt: before } }) })
+          .sort({ _id: -1 })
+          .limit(max)
+          .maxTimeMS(readMaxMs)
+          .toArray(),
+      ),
+
+    /** Stops of all accounts whose players' rounds have to be looked at, longest due first. */
+    findDue: (now: Date) =>
+      stops
+        .find({ dueAt: { $gt: epoch, $lte: now } })
+        .sort({ dueAt: 1 })
+        .hint('due_at')
+        .limit(dueMax)
+        .toArray(),
+
+    /** Puts off the next look at the rounds of a stop. */
+    async postpone(stopId: string, dueAt: Date): Promise<void> {
+      await stops.updateOne({ _id: stopId, dueAt: { $gt: epoch } }, { $set: { dueAt } })
+    },
+
+    /** Keeps that the rounds of the player have ended, and the last bet. The first to say so counts. */
+    async settle(stopId: string, roundsEndedAt: Date, lastBet: LastBet | null): Promise<void> {
+      await stops.updateOne(
+        { _id: stopId, dueAt: { $gt: epoch } },
+        { $set: { roundsEndedAt, lastBet, dueAt: null } },
+      )
+    },
+
+    /** Stops of all accounts whose record waits for its signature, oldest first. */
+    findUnsigned: () =>
+      stops
+        .find({ unsigned: true, roundsEndedAt: { $ne: null } })
+        .sort({ _id: 1 })
+        .hint('unsigned')
+        .limit(dueMax)
+        .toArray(),
+
+    /**
+     * Keeps the bytes of the record for good. False when they are there already, or when the stop was changed
+     * since `seen`.
+     */
+    async keepRecord({ _id, reason, endsAt, liftedAt }: StopDocument, text: string): Promise<boolean> {
+      const { matchedCount } = await stops.updateOne(
+        { _id, record: { $exists: false }, reason, endsAt, liftedAt },
+        { $set: { record: { text, jws: null } } },
+      )
+      return matchedCount === 1
+    },
+
+    /** Keeps the signature of the record; the first one counts. */
+    async keepSignature(stopId: string, jws: string): Promise<void> {
+      await stops.updateOne(
+        { _id: stopId, unsigned: true, 'record.jws': null },
+        { $set: { 'record.jws': jws }, $unset: { unsigned: true } },
+      )
+    },
+  }
+}

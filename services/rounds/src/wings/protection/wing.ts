@@ -1,0 +1,89 @@
+import { profileOf } from '@pitboss/contracts/jurisdictions'
+import { startPoll } from '@pitboss/runtime/poll'
+import { whileClockAgrees } from '@pitboss/runtime/while-clock-agrees'
+import { dataPage } from '../../actions/data-page.ts'
+import type { Hooks } from '../../hooks.ts'
+import type { Wing } from '../../wing.ts'
+import { afterSession, beforeSession } from './actions/admit-session.ts'
+import { holdLimits } from './actions/hold-limits.ts'
+import { holdPace } from './actions/hold-pace.ts'
+import { showLimits } from './actions/set-limits.ts'
+import { settleStops } from './actions/settle-stops.ts'
+import { signStops } from './actions/sign-stops.ts'
+import { limitCalls } from './calls/limits.ts'
+import { realityCheckCalls } from './calls/reality-checks.ts'
+import { stopCalls } from './calls/stops.ts'
+import type { ProtectionContext } from './context.ts'
+import { presentProtection } from './records/present-protection.ts'
+import { presentStop } from './records/present-stop.ts'
+import { createPacesStore, paceIndexes } from './storage/paces-store.ts'
+import { createPlayerLimitsStore, playerLimitIndexes } from './storage/player-limits-store.ts'
+import { createSpendsStore } from './storage/spends-store.ts'
+import { createStopsStore, stopIndexes } from './storage/stops-store.ts'
+
+/** While a stop waits for rounds to end or for its signature, and else: a stop ends rounds itself. */
+const [lookEveryMs, idleMs] = [500, 2000]
+
+/** What protects players: limits, stops, reality checks and the pace of games. */
+export const protection: Wing = {
+  name: 'protection',
+  indexes: { paces: paceIndexes, player_stops: stopIndexes, player_limits: playerLimitIndexes },
+  audited: ['player_stops', 'player_limits'],
+  seals: [],
+  open(core, { db, clockAheadMs }) {
+    const context: ProtectionContext = {
+      ...core,
+      stops: createStopsStore({ db }),
+      playerLimits: createPlayerLimitsStore({ db }),
+      spends: createSpendsStore({ db }),
+      paces: createPacesStore({ db }),
+    }
+    const settle = whileClockAgrees(clockAheadMs, (stopping: AbortSignal) => settleStops(context, stopping))
+    const poll = (event: string, look: (stopping: AbortSignal) => Promise<number | undefined>) => ({
+      ...{ event, everyMs: lookEveryMs, logger: core.logger },
+      work: async (stopping: AbortSignal) => ((await look(stopping)) === 0 ? idleMs : lookEveryMs),
+    })
+    return {
+      calls: [...stopCalls(context), ...limitCalls(context), ...realityCheckCalls(context)],
+      hooks: protectionHooks(context),
+      start: () => [
+        startPoll(poll('stops.failed', settle)),
+        // While auth is away they wait.
+        startPoll({
+          ...poll('stop-records.not-signed', (stopping) => signStops(context, stopping)),
+          level: 'warn',
+        }),
+      ],
+    }
+  },
+}
+
+/** Binds the wing's steps of the core's stories to its context. */
+export function protectionHooks(context: ProtectionContext): Omit<Hooks, 'folds'> {
+  return {
+    holdLimits: (scope, session) => holdLimits(context, scope, session),
+    holdPace: (scope, session, startedBy) => holdPace(context, scope, session, startedBy),
+    beforeSession: (scope, playerId) => beforeSession(context, scope, playerId),
+    afterSession: (session, isNew) => afterSession(context, session, isNew),
+    async sessionFields(session, now) {
+      if (!profileOf(session).showsSpend) return {}
+      const { operatorId, environment } = session
+      const spend = await context.spends.of({ operatorId, environment }, session._id)
+      return { protection: presentProtection(session, spend, now) }
+    },
+    playerData: {
+      async stop(scope, playerId, before) {
+        const now = context.clock.now()
+        return dataPage({
+          read: (max) => context.stops.list(scope, playerId, { before, max }),
+          positionOf: ({ _id }) => _id,
+          present: (one) => presentStop(one, now),
+        })
+      },
+      async limits(scope, playerId) {
+        const record = await showLimits(context, scope, playerId)
+        return { data: record.changes.length === 0 ? [] : [record], next: null }
+      },
+    },
+  }
+}

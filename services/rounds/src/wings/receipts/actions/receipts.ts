@@ -1,0 +1,54 @@
+import { type Caller, lookupScopes } from '@pitboss/contracts/caller'
+import type { ReceiptBody, SealedReceipt } from '@pitboss/contracts/objects/receipt'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { findPlayer, findPlayerRound } from '../../../actions/find-player.ts'
+import { presentRound } from '../../../records/present-round.ts'
+import { isUnfinished } from '../../../rules/round.ts'
+import type { ReceiptsContext } from '../context.ts'
+import { isHashed, judgeReceipt } from '../rules/receipt.ts'
+
+/**
+ * Keeps what the player's page showed of a settled round. The first receipt counts; its repeat is answered
+ * the same. Source: docs/contract.md, section 4, "Receipts".
+ * @param page the page of ours that sent it; null for none
+ * @throws ServiceError ROUND_NOT_FOUND; ROUND_IN_PROGRESS; CONFLICT for a round that was not settled, or that
+ * has another receipt; VALIDATION_ERROR at `hash`
+ */
+export async function keepReceipt(
+  context: ReceiptsContext,
+  caller: Caller,
+  roundId: string,
+  body: ReceiptBody,
+  page: string | null,
+): Promise<SealedReceipt> {
+  const { receipts, clock } = context
+  const player = await findPlayer(context, caller)
+  const { round } = await findPlayerRound(context, player, roundId)
+  if (isUnfinished(round)) throw new ServiceError('ROUND_IN_PROGRESS')
+  if (round.status !== 'SETTLED' || round.driver !== 'game') {
+    throw new ServiceError('CONFLICT', { message: 'No page shows an outcome of this round.' })
+  }
+  if (!isHashed(roundId, body)) throw invalidField('hash', 'is not the hash of this receipt')
+  const receipt = judgeReceipt(body, page, presentRound(round), clock.now())
+  if (await receipts.keep(player.scope, roundId, receipt)) {
+    context.noteReceipt(round, receipt)
+    return receipt
+  }
+  const first = await receipts.find(player.scope, roundId)
+  if (first === null) throw new Error(`the receipt of ${roundId} is gone`)
+  if (first.hash === body.hash) return first
+  throw new ServiceError('CONFLICT', { message: 'This round has another receipt.' })
+}
+
+/** Finds the receipt of a round of the caller's account; null for none. */
+export async function findReceipt(
+  { receipts }: ReceiptsContext,
+  caller: Caller,
+  roundId: string,
+): Promise<SealedReceipt | null> {
+  for (const scope of lookupScopes(caller)) {
+    const found = await receipts.find(scope, roundId)
+    if (found !== null) return found
+  }
+  return null
+}

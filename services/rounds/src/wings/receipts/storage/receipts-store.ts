@@ -1,0 +1,59 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import { type SealedReceipt, sealedReceiptSchema } from '@pitboss/contracts/objects/receipt'
+import { insertedFirst } from '@pitboss/storage/create-once'
+import type { SealedPlace } from '@pitboss/storage/rewrite-seals'
+import type { SecretBox } from '@pitboss/storage/stored-secrets'
+import type { Db } from 'mongodb'
+import { scopeKey } from '../../../storage/round-document.ts'
+
+/** The receipt of a round, sealed as a whole and bound to its round. */
+type ReceiptDocument = { _id: string; scope: string; receivedAt: Date; sealed: string }
+
+/** Receipts of earlier releases lack `reason`. */
+const storedSchema = sealedReceiptSchema.extend({ reason: sealedReceiptSchema.shape.reason.default(null) })
+
+/** The purpose of the key that seals receipts. */
+export const receiptPurpose = 'receipts'
+
+export type ReceiptsStore = ReturnType<typeof createReceiptsStore>
+
+/** What a sealed receipt is bound to. */
+export function receiptBinding({ _id, scope }: Pick<ReceiptDocument, '_id' | 'scope'>): string {
+  return `receipt/${scope}/${_id}`
+}
+
+/** Where receipts are sealed. */
+export const receiptPlace: SealedPlace = {
+  ...{ collection: 'receipts', purpose: receiptPurpose, filter: {} },
+  holding: (range) => ({ sealed: range }),
+  valuesIn: ({ _id, scope, sealed }) => [
+    {
+      path: 'sealed',
+      sealed: String(sealed),
+      aad: receiptBinding({ _id: String(_id), scope: String(scope) }),
+    },
+  ],
+}
+
+/** Creates the store of receipts. A round has one at most: the first. */
+export function createReceiptsStore({ db, secretBox }: { db: Db; secretBox: SecretBox }) {
+  const receipts = db.collection<ReceiptDocument>('receipts')
+
+  return {
+    /** Keeps the receipt of a round; false when it has one. */
+    keep(scope: Scope, roundId: string, receipt: SealedReceipt): Promise<boolean> {
+      const key = { _id: roundId, scope: scopeKey(scope) }
+      const sealed = secretBox.seal(JSON.stringify(receipt), receiptBinding(key))
+      return insertedFirst(() =>
+        receipts.insertOne({ ...key, receivedAt: new Date(receipt.received_at), sealed }),
+      )
+    },
+
+    /** The receipt of a round; null for none. @throws Error for one that was changed in the database */
+    async find(scope: Scope, roundId: string): Promise<SealedReceipt | null> {
+      const found = await receipts.findOne({ _id: roundId, scope: scopeKey(scope) })
+      if (found === null) return null
+      return storedSchema.parse(JSON.parse(secretBox.open(found.sealed, receiptBinding(found))))
+    },
+  }
+}

@@ -1,0 +1,80 @@
+import type { Caller } from '@pitboss/contracts/caller'
+import { foldFacts } from '../../../actions/fold-facts.ts'
+import {
+  type Grain,
+  type ReportDimension,
+  type ReportRow,
+  reportRows,
+  reportSegments,
+} from '../rules/report.ts'
+import type { Restatement } from '../storage/report-adjustments.ts'
+import type { ReportsContext } from '../context.ts'
+import { readWindow, type WindowQuery } from '../../../actions/read-window.ts'
+
+export type ReportQuery = WindowQuery & { group_by?: string | undefined }
+
+const dimensions: readonly ReportDimension[] = ['day', 'game', 'currency', 'brand']
+const beginning = new Date('2020-01-01T00:00:00.000Z')
+const aheadMs = 40 * 24 * 60 * 60 * 1000
+const catchUpPassesMax = 5
+
+/** The rows of a report, the dimensions that it groups by, and when a row was last restated. */
+export type Report = {
+  readonly rows: readonly ReportRow[]
+  readonly by: ReadonlySet<ReportDimension>
+  restatedAt(row: ReportRow): Date | null
+}
+
+/**
+ * Reads the report of an account: sums of money that moved, by the UTC day on which a round ended.
+ * Source: docs/contract.md, section 11, "Business".
+ */
+export function readReport(context: ReportsContext, { scope }: Caller, query: ReportQuery): Promise<Report> {
+  return context.readings(scope.operatorId, async () => {
+    const by = new Set(dimensions.filter((one) => (query.group_by ?? 'day').split(',').includes(one)))
+    const window = readWindow(query)
+    // No round ended before or ends after these: an end that is open or far away becomes one of whole months.
+    const from = window.from === undefined || window.from < beginning ? beginning : window.from
+    const latest = nextMonth(context.clock.now())
+    // Both ends are inclusive.
+    const to = window.to === undefined || window.to >= latest ? latest : new Date(window.to.getTime() + 1)
+    const grains: Grain[] = by.has('day') ? ['day', 'hour'] : ['month', 'day', 'hour']
+    await catchUp(context)
+    const found = await Promise.all(
+      reportSegments(from, to, grains).map((segment) => context.reports.read(scope, segment, by)),
+    )
+    const [parts, players] = [found.flatMap((one) => one.parts), found.flatMap((one) => one.players)]
+    const restated = by.has('day') ? await context.reports.restated(scope, from, to) : []
+    return {
+      rows: reportRows(parts, players, by),
+      by,
+      restatedAt: (row) => lastRestated(row, by, restated),
+    }
+  })
+}
+
+/** Counts rounds that have just ended, a bounded number of batches: their player may have seen them end. */
+async function catchUp(context: ReportsContext): Promise<void> {
+  for (let pass = 0; pass < catchUpPassesMax && (await foldFacts(context)) > 0; pass++);
+}
+
+/** The last change, on a later day, of a round that counts in a row by day. */
+function lastRestated(
+  row: ReportRow,
+  by: ReadonlySet<ReportDimension>,
+  restated: readonly Restatement[],
+): Date | null {
+  const isOwn = (one: Restatement) =>
+    one.day === row.day &&
+    one.currency === row.currency &&
+    (!by.has('game') || one.game === row.game) &&
+    (!by.has('brand') || one.brandId === row.brandId)
+  return restated
+    .filter(isOwn)
+    .reduce<Date | null>((last, { at }) => (last === null || at > last ? at : last), null)
+}
+
+function nextMonth(now: Date): Date {
+  const ahead = new Date(now.getTime() + aheadMs)
+  return new Date(Date.UTC(ahead.getUTCFullYear(), ahead.getUTCMonth(), 1))
+}

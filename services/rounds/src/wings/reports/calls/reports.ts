@@ -1,0 +1,42 @@
+import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import type { Caller } from '@pitboss/contracts/caller'
+import { dashboardGetReport, getReport } from '@pitboss/contracts/endpoints/rounds'
+import { formatAmount } from '@pitboss/money/amount'
+import { type Report, type ReportQuery, readReport } from '../actions/read-report.ts'
+import type { ReportsContext } from '../context.ts'
+
+/** Calls for reports: sums of money that moved. Source: docs/contract.md, section 11, "Business". */
+export function reportCalls(context: ReportsContext): CallHandler[] {
+  async function report(caller: Caller, query: ReportQuery) {
+    const { rows, ...more } = await readReport(context, caller, query)
+    return { status: 200, body: { data: rows.map((row) => presentReportRow(row, more)) } }
+  }
+
+  return [
+    handler(getReport.call, ({ caller, query }) => report(caller, query)),
+    handler(dashboardGetReport.call, ({ caller, query }) => report(caller, query)),
+  ]
+}
+
+/**
+ * One row of a report; `ggr` is stakes less refunds and payouts, and the adjustments. Source:
+ * docs/contract.md, section 11.
+ */
+function presentReportRow(row: Report['rows'][number], { by, restatedAt }: Omit<Report, 'rows'>) {
+  const { currency, stakes, payouts, refunds, adjustments } = row
+  const amountOf = (minor: bigint) => formatAmount(minor, currency)
+  return {
+    ...(row.day === null ? {} : { day: row.day }),
+    ...(row.game === null ? {} : { game: row.game }),
+    ...(by.has('brand') ? { brand: row.brandId } : {}),
+    currency,
+    rounds: row.rounds,
+    players: row.players.size + row.playersCounted,
+    stakes: amountOf(stakes),
+    payouts: amountOf(payouts),
+    refunds: amountOf(refunds),
+    adjustments: amountOf(adjustments),
+    ggr: amountOf(stakes - refunds - payouts + adjustments),
+    ...(row.day === null ? {} : { restated_at: restatedAt(row)?.toISOString() ?? null }),
+  }
+}

@@ -1,0 +1,216 @@
+import { ServiceError } from '@pitboss/errors/service-error'
+import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import type { AnyBulkWriteOperation, Db } from 'mongodb'
+import {
+  type Grain,
+  type Grouping,
+  groupings,
+  placeIn,
+  placeKey,
+  type ReportDimension,
+  type ReportPlayer,
+  unitOf,
+} from '../rules/report.ts'
+import { readMaxMs } from '../../../storage/bounded-read.ts'
+import { type PendingFact, placeOf, type PlayersOfUnit, type UnitGroup } from './report-facts.ts'
+
+const seenMax = 50_000
+/** Players that a report names in one part of its window; about 60 MB. Source: ours. */
+const namedMax = 200_000
+/** A hundred years: a bound for the loop. */
+const monthsMax = 1200
+/** Documents in one trip to the database. */
+const cursorBatch = 20_000
+const onlyAll: readonly Grouping[] = ['all']
+
+/**
+ * A player who played in a day or an hour. Days have one for every grouping, since a report by day needs
+ * every count there can be. `by` is the fact that brought the player there and never changes: the unit counts
+ * the player when it counts that fact, so once, whichever process dies in between.
+ */
+type PlayerDocument = {
+  _id: string
+  scope: string
+  grain: Grain
+  unit: string
+  game: string
+  currency: string
+  brand: string
+  grouping: Grouping
+  playerId: string
+  by: string
+}
+
+/**
+ * The months in which a player played in a game, currency and brand: a year is one document for each of them,
+ * instead of a dozen.
+ */
+type MonthsDocument = {
+  _id: string
+  scope: string
+  game: string
+  currency: string
+  brand: string
+  playerId: string
+  months: string[]
+}
+
+type Distinct = { playerId: string; currency: string; unit?: string; game?: string; brand?: string }
+type Window = { scope: string; grain: Grain; unit: { $gte: string; $lt: string } }
+
+export const reportPlayerIndexes: Readonly<
+  Record<'report_players' | 'report_player_months', readonly IndexDeclaration[]>
+> = {
+  report_players: [{ key: { scope: 1, grain: 1, unit: 1 }, name: 'scope_grain_unit' }],
+  report_player_months: [{ key: { scope: 1, months: 1 }, name: 'scope_months' }],
+}
+
+/**
+ * Creates the store of players by unit and place, for distinct counts.
+ * @param playersMax players that `distinct` names at most
+ */
+export function createReportPlayers({ db, playersMax = namedMax }: { db: Db; playersMax?: number }) {
+  const players = db.collection<PlayerDocument>('report_players')
+  const months = db.collection<MonthsDocument>('report_player_months')
+  /** Document id to the fact that brought the player. */
+  const seen = new Map<string, string>()
+  const seenInMonth = new Set<string>()
+
+  return {
+    /** Records the players of these facts; to be done before a unit counts them. */
+    async record(groups: ReadonlyMap<string, UnitGroup>): Promise<PlayersOfUnit> {
+      const documents = new Map<string, PlayerDocument>()
+      const monthly = new Map<string, { fact: PendingFact; month: string }>()
+      for (const [id, { scope, grain, unit, facts }] of groups) {
+        for (const fact of facts) {
+          if (grain === 'month') {
+            if (fact.rounds > 0) monthly.set(documentId(id, 'all', fact), { fact, month: unit })
+            continue
+          }
+          // A late correction brings no player: the first fact of its round has.
+          for (const grouping of fact.rounds === 0 ? [] : grain === 'day' ? groupings : onlyAll) {
+            const _id = documentId(id, grouping, fact)
+            if (documents.has(_id)) continue
+            const { playerId, id: by } = fact
+            const place = placeIn(grouping, placeOf(fact))
+            documents.set(_id, { _id, scope, grain, unit, ...place, grouping, playerId, by })
+          }
+        }
+      }
+      await recordMonths(monthly)
+      if (seen.size > seenMax) seen.clear()
+      const unknown = [...documents.values()].filter(({ _id }) => !seen.has(_id))
+      if (unknown.length > 0) await store(unknown)
+      const firsts = new Map([...documents.keys()].map((_id) => [_id, seen.get(_id)]))
+      return {
+        broughtTo(unit, grouping, key, facts) {
+          if (groups.get(unit)?.grain !== 'day') return 0
+          return facts.filter(
+            (fact) =>
+              placeKey(placeIn(grouping, placeOf(fact))) === key &&
+              firsts.get(documentId(unit, grouping, fact)) === fact.id,
+          ).length
+        },
+      }
+    },
+
+    /**
+     * The players of whole units, each at least once per grouping of the report.
+     * @throws ServiceError SERVICE_UNAVAILABLE when they are more than a process holds in its memory
+     */
+    async distinct(window: Window, by: ReadonlySet<ReportDimension>): Promise<ReportPlayer[]> {
+      const found = await (window.grain === 'month' ? inMonths(window, by) : inUnits(window, by))
+      if (found.length <= playersMax) return found
+      const message = 'Too many players to count together. Ask for a shorter window, or group by day.'
+      throw new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: 1 })
+    },
+  }
+
+  /** Inserts documents that are missing and reads all of them back: the first write decides. */
+  async function store(documents: readonly PlayerDocument[]): Promise<void> {
+    await players.bulkWrite(
+      documents.map(({ _id, ...fields }) => ({
+        updateOne: { filter: { _id }, update: { $setOnInsert: fields }, upsert: true },
+      })),
+      { ordered: false },
+    )
+    const stored = await players
+      .find({ _id: { $in: documents.map(({ _id }) => _id) } }, { projection: { by: 1 } })
+      .toArray()
+    for (const { _id, by } of stored) seen.set(_id, by)
+  }
+
+  async function recordMonths(
+    monthly: ReadonlyMap<string, { fact: PendingFact; month: string }>,
+  ): Promise<void> {
+    const unknown = [...monthly].filter(([id]) => !seenInMonth.has(id))
+    if (unknown.length === 0) return
+    const writes = unknown.map(([, { fact, month }]): AnyBulkWriteOperation<MonthsDocument> => {
+      const { scope, game, currency, brandId, playerId } = fact
+      const fields = { scope, game, currency, brand: brandId ?? '', playerId }
+      const _id = documentId(scope, 'all', fact)
+      const update = { $setOnInsert: fields, $addToSet: { months: month } }
+      return { updateOne: { filter: { _id }, update, upsert: true } }
+    })
+    await months.bulkWrite(writes, { ordered: false })
+    if (seenInMonth.size > seenMax) seenInMonth.clear()
+    for (const [id] of unknown) seenInMonth.add(id)
+  }
+
+  async function inMonths(
+    { scope, unit }: Window,
+    by: ReadonlySet<ReportDimension>,
+  ): Promise<ReportPlayer[]> {
+    const found = await months
+      .find(
+        { scope, months: { $in: monthsFrom(unit) } },
+        { projection: { _id: 0, months: 0, scope: 0 }, batchSize: cursorBatch, maxTimeMS: readMaxMs },
+      )
+      .limit(playersMax + 1)
+      .toArray()
+    return found.map(({ playerId, currency, game, brand }) => ({
+      unit: '',
+      game: by.has('game') ? game : '',
+      currency,
+      brandId: by.has('brand') ? brand || null : null,
+      playerId,
+    }))
+  }
+
+  async function inUnits(window: Window, by: ReadonlySet<ReportDimension>): Promise<ReportPlayer[]> {
+    const _id = {
+      playerId: '$playerId',
+      currency: '$currency',
+      ...(by.has('day') ? { unit: '$unit' } : {}),
+      ...(by.has('game') ? { game: '$game' } : {}),
+      ...(by.has('brand') ? { brand: '$brand' } : {}),
+    }
+    const found = await players
+      .aggregate<{ _id: Distinct }>(
+        [{ $match: { ...window, grouping: 'all' } }, { $group: { _id } }, { $limit: playersMax + 1 }],
+        { batchSize: cursorBatch, maxTimeMS: readMaxMs },
+      )
+      .toArray()
+    return found.map(({ _id: { playerId, currency, unit = '', game = '', brand = '' } }) => ({
+      unit,
+      game,
+      currency,
+      brandId: brand || null,
+      playerId,
+    }))
+  }
+}
+
+/** Every month of a window, as "2026-11"; its end is exclusive. */
+function monthsFrom({ $gte, $lt }: Window['unit']): string[] {
+  const months: string[] = []
+  for (let at = new Date(`${$gte}-01T00:00:00.000Z`); ; at.setUTCMonth(at.getUTCMonth() + 1)) {
+    const month = unitOf(at, 'month')
+    if (month >= $lt || months.length >= monthsMax) return months
+    months.push(month)
+  }
+}
+
+function documentId(unit: string, grouping: Grouping, fact: PendingFact): string {
+  return `${unit}|${grouping}|${placeKey(placeIn(grouping, placeOf(fact)))}|${fact.playerId}`
+}

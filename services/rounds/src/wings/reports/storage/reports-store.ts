@@ -1,0 +1,223 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { insertedFirst } from '@pitboss/storage/create-once'
+import type { Db } from 'mongodb'
+import {
+  decodeCells,
+  type Grain,
+  groupingOf,
+  type ReportDimension,
+  type ReportPart,
+  type ReportPlayer,
+  type Segment,
+  unitOf,
+} from '../rules/report.ts'
+import { roundTotals } from '../../../rules/round.ts'
+import { boundedRead, readMaxMs } from '../../../storage/bounded-read.ts'
+import {
+  type CellTexts,
+  groupByUnit,
+  pendingFacts,
+  type PlayersOfUnit,
+  revenueOf,
+  type UnitGroup,
+  withFacts,
+} from './report-facts.ts'
+import { type Adjustment, createReportAdjustments, reportAdjustmentIndexes } from './report-adjustments.ts'
+import { createReportPlayers, reportPlayerIndexes } from './report-players.ts'
+import { decodeMinor, type RoundDocument, scopeKey } from '../../../storage/round-document.ts'
+import type { RoundFacts } from '../../../storage/round-facts.ts'
+
+const fenceLossesMax = 20
+/** Documents in one trip to the database: a year of days. */
+const cursorBatch = 1000
+
+/**
+ * One unit of time of an account with all its sums, so that a year is a few hundred documents however many
+ * games, currencies and brands it has. `applied` names the facts that are counted here and still wait with
+ * their rounds, so that none is counted twice: see `applyToUnit`.
+ */
+type UnitDocument = {
+  _id: string
+  version: number
+  scope: string
+  grain: Grain
+  unit: string
+  cells: CellTexts
+  applied: string[]
+}
+
+type ReportRead = { parts: ReportPart[]; players: ReportPlayer[] }
+
+type Raised<Part> = { -readonly [Field in keyof Part]: Part[Field] }
+/** The fields of a round that a report adds up. */
+type RawRound = Pick<RoundDocument, 'game' | 'currency' | 'brandId' | 'playerId' | 'stakes' | 'wins'> & {
+  readonly completedAt: Date
+}
+const rawFields = {
+  _id: 0,
+  game: 1,
+  currency: 1,
+  brandId: 1,
+  playerId: 1,
+  completedAt: 1,
+  stakes: 1,
+  wins: 1,
+}
+
+export const reportIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
+  report_units: [{ key: { scope: 1, grain: 1, unit: 1 }, name: 'scope_grain_unit' }],
+  ...reportPlayerIndexes,
+  ...reportAdjustmentIndexes,
+}
+
+export type ReportsStore = ReturnType<typeof createReportsStore>
+
+/**
+ * Creates the store of exact sums, kept up to date from the facts that rounds leave with themselves.
+ * @param facts tells which facts still wait with their rounds
+ */
+export function createReportsStore({
+  db,
+  facts: roundFacts,
+}: {
+  db: Db
+  facts: Pick<RoundFacts, 'waiting'>
+}) {
+  const rounds = db.collection<RoundDocument>('rounds')
+  const units = db.collection<UnitDocument>('report_units')
+  const players = createReportPlayers({ db })
+  const adjustments = createReportAdjustments({ db })
+
+  /** Counts the facts of these rounds, each once. Safe beside another replica. */
+  async function fold(documents: readonly RoundDocument[]): Promise<void> {
+    const facts = documents.flatMap(pendingFacts)
+    const groups = groupByUnit(facts)
+    await adjustments.record(facts)
+    const known = await players.record(groups)
+    for (const [id, group] of groups) await applyToUnit(id, group, known)
+  }
+
+  /**
+   * Reads the unit, then asks which facts still wait with their rounds, then writes under the unit's version.
+   * A fact leaves its round only after every unit has it. So a replica that read an older unit either loses
+   * at the version or no longer finds the fact.
+   */
+  async function applyToUnit(id: string, group: UnitGroup, known: PlayersOfUnit): Promise<void> {
+    for (let losses = 0; losses < fenceLossesMax; losses++) {
+      const present = await units.findOne({ _id: id })
+      const applied = present?.applied ?? []
+      const waiting = await roundFacts.waiting(group.facts, applied)
+      const fresh = group.facts.filter((fact) => waiting.has(fact.id) && !applied.includes(fact.id))
+      if (fresh.length === 0) return
+      const { scope, grain, unit } = group
+      const next: UnitDocument = {
+        _id: id,
+        version: (present?.version ?? 0) + 1,
+        scope,
+        grain,
+        unit,
+        cells: withFacts(id, present?.cells, fresh, known),
+        applied: [...applied.filter((one) => waiting.has(one)), ...fresh.map((fact) => fact.id)],
+      }
+      if (await write(present, next)) return
+    }
+    throw new Error(`report unit ${id} kept changing`)
+  }
+
+  async function write(present: UnitDocument | null, next: UnitDocument): Promise<boolean> {
+    if (present !== null) {
+      const { version, cells, applied } = next
+      const { matchedCount } = await units.updateOne(
+        { _id: next._id, version: present.version },
+        { $set: { version, cells, applied } },
+      )
+      return matchedCount === 1
+    }
+    return insertedFirst(() => units.insertOne(next))
+  }
+
+  /**
+   * Reads a rest of less than an hour, a few fields of one round after the other. A round counts as it was at
+   * its end, and what changed since at the time of the change.
+   */
+  async function readRaw(scope: Scope, { from, to }: Segment): Promise<ReportRead> {
+    const ended = { scope: scopeKey(scope), completedAt: { $gte: from, $lt: to }, started: true }
+    const parts = new Map<string, Raised<ReportPart>>()
+    const played = new Map<string, ReportPlayer>()
+    for await (const one of rounds
+      .find(ended)
+      .project<RawRound>(rawFields)
+      .maxTimeMS(readMaxMs)
+      .batchSize(cursorBatch)) {
+      const { game, currency, brandId, playerId, completedAt } = one
+      const place = { unit: unitOf(completedAt, 'hour'), game, currency, brandId }
+      const part = partAt(place)
+      const totals = roundTotals({ stakes: one.stakes.map(decodeMinor), wins: one.wins.map(decodeMinor) })
+      part.rounds += 1
+      part.stakes += totals.stakes
+      part.payouts += totals.payouts
+      part.refunds += totals.refunds
+      played.set(`${JSON.stringify(place)}${playerId}`, { ...place, playerId })
+    }
+    for (const one of await adjustments.within(scope, 'endedAt', from, to)) {
+      const part = partAt(placeOfAdjustment(one, one.endedAt))
+      part.stakes -= one.stakes
+      part.payouts -= one.payouts
+      part.refunds -= one.refunds
+    }
+    for (const one of await adjustments.within(scope, 'at', from, to)) {
+      partAt(placeOfAdjustment(one, one.at)).adjustments += revenueOf(one)
+    }
+    return { parts: [...parts.values()], players: [...played.values()] }
+
+    function partAt(place: Omit<ReportPlayer, 'playerId'>): Raised<ReportPart> {
+      const key = JSON.stringify(place)
+      const sums = { rounds: 0, players: 0, stakes: 0n, payouts: 0n, refunds: 0n, adjustments: 0n }
+      const part = parts.get(key) ?? { ...place, ...sums }
+      parts.set(key, part)
+      return part
+    }
+  }
+
+  return {
+    fold,
+    restated: adjustments.restated,
+
+    /** The sums of a segment and its distinct players, grouped as the report is. */
+    async read(scope: Scope, segment: Segment, by: ReadonlySet<ReportDimension>): Promise<ReportRead> {
+      if (segment.grain === 'raw') return boundedRead(() => readRaw(scope, segment))
+      const { grain } = segment
+      const window = {
+        scope: scopeKey(scope),
+        grain,
+        unit: { $gte: unitOf(segment.from, grain), $lt: unitOf(segment.to, grain) },
+      }
+      const grouping = groupingOf(by)
+      // A whole day is in no other segment, so its players are counted already.
+      const isCounted = grain === 'day' && by.has('day')
+      const projection = { _id: 0, unit: 1, [`cells.${grouping}`]: 1 }
+      const [found, named] = await boundedRead(() =>
+        Promise.all([
+          units.find(window, { projection, batchSize: cursorBatch, maxTimeMS: readMaxMs }).toArray(),
+          isCounted ? [] : players.distinct(window, by),
+        ]),
+      )
+      const parts = found.flatMap(({ unit, cells }) =>
+        decodeCells(cells[grouping]).map(
+          ({ brand, ...cell }): ReportPart => ({
+            unit,
+            ...cell,
+            brandId: brand || null,
+            players: isCounted ? cell.players : 0,
+          }),
+        ),
+      )
+      return { parts, players: named }
+    },
+  }
+}
+
+function placeOfAdjustment({ game, currency, brandId }: Adjustment, at: Date) {
+  return { unit: unitOf(at, 'hour'), game, currency, brandId }
+}

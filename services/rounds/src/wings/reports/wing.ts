@@ -1,0 +1,26 @@
+import { createMailbox } from '@pitboss/runtime/mailbox'
+import type { Db } from 'mongodb'
+import type { RoundsContext } from '../../context.ts'
+import type { OpenWing, Wing } from '../../wing.ts'
+import { reportCalls } from './calls/reports.ts'
+import type { ReportsContext } from './context.ts'
+import { createReportsStore, reportIndexes } from './storage/reports-store.ts'
+
+/** Sums of money that moved, by hour, day and month. Source: docs/contract.md, section 11, "Business". */
+export const reports: Wing = {
+  name: 'reports',
+  indexes: reportIndexes,
+  audited: [],
+  seals: [],
+  open: (core, { db }) => serveReports(reportsContext(core, db)),
+}
+
+/** Adds the wing's store and memory to the core's context. */
+export function reportsContext(core: RoundsContext, db: Db): ReportsContext {
+  return { ...core, reports: createReportsStore({ ...core, db }), readings: createMailbox() }
+}
+
+/** Binds calls and fold to the wing's context. */
+export function serveReports(context: ReportsContext): OpenWing {
+  return { calls: reportCalls(context), fold: { fold: context.reports.fold } }
+}

@@ -1,0 +1,101 @@
+import { type ActedBy, orderedBy } from '@pitboss/contracts/audit'
+import { ServiceError } from '@pitboss/errors/service-error'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import type { ReturnsContext } from '../context.ts'
+import { presentAlarm, returnAlarmId } from '../records/present-return.ts'
+import type { AlarmDocument } from '../storage/return-document.ts'
+
+type Order = { readonly by: string; readonly reason: string | null; readonly dryRun: boolean }
+
+/** The author of what an alarm does by itself. */
+const watch = 'return-watch'
+const watchActor: ActedBy = {
+  operator_id: null,
+  actor: { kind: 'service', id: watch, name: watch },
+  client_address: null,
+  request_id: null,
+  reason: null,
+}
+
+/**
+ * Acts on each new alarm: keeps its evidence, takes the game down and logs it. The fold stores an alarm in the
+ * write that finds it. Called by a worker; doing it twice changes nothing. Source: docs/rtp-watch.md.
+ */
+export async function raiseAlarms(context: ReturnsContext): Promise<void> {
+  const { returns, clock, rule, logger } = context
+  for (const stream of await returns.findDue()) {
+    const alarm: AlarmDocument = {
+      _id: returnAlarmId(stream),
+      ...{ game: stream.game, open: true, stream, rule, raisedAt: clock.now() },
+      ...{ liftedAt: null, liftedBy: null, liftReason: null },
+    }
+    await failpoint('rounds.return-alarm-found')
+    await returns.keepAlarm(alarm)
+    await failpoint('rounds.return-alarm-kept')
+    if (rule === 'take-down') await takeDown(context, alarm)
+    const { alarm_id, stream: shown, ...evidence } = presentAlarm(alarm)
+    const { points: _points, ...where } = shown
+    logger.error({ alarm_id, ...where, ...evidence }, 'returns.alarm')
+    await failpoint('rounds.return-alarm-told')
+    await returns.markTold(stream)
+  }
+}
+
+async function takeDown(context: ReturnsContext, { _id, game, stream }: AlarmDocument): Promise<void> {
+  const { games, clock } = context
+  const reason = `alarm ${_id}: returns of ${game}, ${stream.shape}`
+  const entry = gameSet(context, { ...watchActor, reason }, game, await games.status(game), 'DOWN')
+  await games.takeDown(game, _id, { by: watch, reason }, clock.now(), entry)
+}
+
+/**
+ * Lifts an alarm: its stream begins again, and the game that the watch took down comes back unless another
+ * open alarm, or somebody else, keeps it down. Repeating it finishes what a crash left.
+ * @param keepDown leaves the game as it is
+ * @throws ServiceError NOT_FOUND
+ */
+export async function liftAlarm(
+  context: ReturnsContext,
+  order: Order,
+  alarmId: string,
+  keepDown: boolean,
+  requestId: string,
+): Promise<{ alarm: AlarmDocument; broughtBack: boolean }> {
+  const { returns, audit, clock } = context
+  const found = await returns.findAlarm(alarmId)
+  if (found === null) throw new ServiceError('NOT_FOUND')
+  if (order.dryRun) return { alarm: found, broughtBack: false }
+  const by = orderedBy(order, null, requestId)
+  const now = clock.now()
+  const entry = audit.entry(by, {
+    act: 'return-alarm.lift',
+    object: { type: 'return-alarm', id: alarmId },
+    before: { status: 'OPEN' },
+    after: { status: 'LIFTED' },
+  })
+  await returns.lift(alarmId, order, now, entry)
+  await failpoint('rounds.return-alarm-lifted')
+  await returns.restart(found.stream, now)
+  await failpoint('rounds.return-stream-restarted')
+  const broughtBack = !keepDown && (await bringBack(context, found.game, order, by))
+  return { alarm: (await returns.findAlarm(alarmId)) ?? found, broughtBack }
+}
+
+async function bringBack(context: ReturnsContext, game: string, order: Order, by: ActedBy): Promise<boolean> {
+  if (await context.returns.holdsDown(game)) return false
+  const entry = gameSet(context, by, game, 'DOWN', 'AVAILABLE')
+  return context.games.bringBack(game, watch, order, context.clock.now(), entry)
+}
+
+type GameStatus = 'AVAILABLE' | 'DOWN'
+
+function gameSet(
+  { audit }: ReturnsContext,
+  by: ActedBy,
+  game: string,
+  before: GameStatus,
+  after: GameStatus,
+) {
+  const object = { type: 'game', id: game } as const
+  return audit.entry(by, { act: 'game.set', object, before: { status: before }, after: { status: after } })
+}

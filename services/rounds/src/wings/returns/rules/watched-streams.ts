@@ -1,0 +1,155 @@
+import { alarmAt } from '@pitboss/fairness/returns/evidence'
+import {
+  addToStream,
+  errorBudget,
+  outcomesOf,
+  type Stream,
+  type StreamOutcome,
+} from '@pitboss/fairness/returns/return-watch'
+import type { PlayedRound } from '@pitboss/fairness/returns/read-trials'
+import type { Catalogue } from '../../../rules/catalogue.ts'
+import type { TakenTrials } from '../../../rules/round.ts'
+
+/**
+ * Half of the error budget goes to streams of the whole installation, half to those of accounts. Source:
+ * ours.
+ */
+export const streamBudget = errorBudget / 2
+/** A point of the picture comes after this many times the trials of the point before. */
+const growth = 1.25
+const firstPointAt = 20
+
+/** The streams of one order, whose positions share a budget. */
+export type Share = 'installation' | 'account'
+/** The place of a stream. `scope` is that of an account, or of an environment of the whole installation. */
+export type StreamPlace = {
+  readonly share: Share
+  readonly scope: string
+  /** Null for streams of the whole installation. */
+  readonly currency: string | null
+  readonly game: string
+  readonly rules: string
+  readonly shape: string
+}
+/** An outcome on its way into a stream. Money is in minor units; free stakes never moved and count none. */
+export type StreamStep = StreamPlace &
+  Pick<StreamOutcome, 'win' | 'outcomes' | 'outcome'> & { readonly staked: bigint; readonly paid: bigint }
+
+/** A round as far as its chances are read, with its account's `scope` and environment. */
+export type WatchedRound = PlayedRound & {
+  readonly scope: string
+  readonly environment: string
+  readonly currency: string
+  readonly driver: 'game' | 'operator'
+  readonly freeBet: boolean
+  readonly stake: bigint
+  readonly payout: bigint | null
+}
+
+/**
+ * The steps of the chances that a fact of a round names: each goes into a stream of its account and a common
+ * one.
+ */
+export function stepsOf(
+  round: WatchedRound,
+  { from, to, rules }: TakenTrials & { readonly rules: string },
+  catalogue: Catalogue,
+): StreamStep[] {
+  if (round.driver !== 'game') return []
+  const find = (slug: string) => catalogue.find(slug)?.game ?? null
+  return outcomesOf(round, find).flatMap(({ trial, game, shape, win, outcomes, outcome }) => {
+    if (trial < from || trial >= to) return []
+    // Of a game of one draw the bet is the stake; a tile is not paid for by itself.
+    const isPaid = win !== null && !isStepwise(catalogue, game) && !round.freeBet
+    const step = { game, rules, shape, win, outcomes, outcome }
+    const { scope, environment, currency } = round
+    return [
+      {
+        ...step,
+        ...{ share: 'installation', scope: installationScope(environment), currency: null },
+        ...{ staked: 0n, paid: 0n },
+      },
+      {
+        ...step,
+        ...{ share: 'account', scope, currency },
+        ...{ staked: isPaid ? round.stake : 0n, paid: isPaid ? (round.payout ?? 0n) : 0n },
+      },
+    ] satisfies StreamStep[]
+  })
+}
+
+/** The scope of the streams of the whole installation in an environment. */
+export function installationScope(environment: string): string {
+  return `*/${environment}`
+}
+
+function isStepwise(catalogue: Catalogue, slug: string): boolean {
+  return catalogue.find(slug)?.game.stepwise ?? false
+}
+
+/** The key of a stream: sorts by account, environment, game, rules, currency and shape. */
+export function streamKey({ scope, currency, game, rules, shape }: StreamPlace): string {
+  return [scope, game, rules, currency ?? '', shape].join('|')
+}
+
+/** How a stream stood after so many trials. */
+export type Point = {
+  readonly trials: number
+  readonly wins: number
+  readonly log: number
+  readonly at: Date
+}
+/** The score that was the alarm, with the counts at that moment. */
+export type Crossing = { readonly at: Date; readonly counts: readonly number[]; readonly log: number }
+/** A stream with what is kept beside its evidence. */
+export type KeptStream = Stream & {
+  readonly staked: bigint
+  readonly paid: bigint
+  readonly points: readonly Point[]
+  readonly crossing: Crossing | null
+}
+
+/** A stream as it is stored: money is minor units as text. */
+export type StoredStream = Pick<
+  KeptStream,
+  'game' | 'shape' | 'position' | 'win' | 'points' | 'alarmedAt' | 'crossing'
+> & {
+  readonly counts: readonly number[]
+  readonly log: number
+  readonly staked: string
+  readonly paid: string
+}
+
+/** The stream that is stored. */
+export function keptStream({ counts, log, staked, paid, ...stored }: StoredStream): KeptStream {
+  const { game, shape, position, win, points, alarmedAt, crossing } = stored
+  const total = counts.reduce((sum, count) => sum + count, 0)
+  return {
+    ...{ game, shape, position, win, points, alarmedAt, crossing },
+    budget: streamBudget,
+    evidence: { counts, total, log },
+    staked: BigInt(staked),
+    paid: BigInt(paid),
+  }
+}
+
+/** The stream after one more step. @param at the time of the fact */
+export function foldStep(kept: KeptStream, { outcome, staked, paid }: StreamStep, at: Date): KeptStream {
+  const after = addToStream(kept, outcome)
+  const { total, counts, log } = after.evidence
+  const isDue = total >= Math.max(firstPointAt, (kept.points.at(-1)?.trials ?? 0) * growth)
+  const crosses = kept.alarmedAt === null && after.alarmedAt !== null
+  return {
+    ...kept,
+    ...after,
+    staked: kept.staked + staked,
+    paid: kept.paid + paid,
+    points: isDue ? [...kept.points, { trials: total, wins: counts[0] ?? 0, log, at }] : kept.points,
+    crossing: crosses ? { at, counts, log } : kept.crossing,
+  }
+}
+
+/** The score that is an alarm, as a logarithm. */
+export function thresholdOf({ position, budget }: Pick<Stream, 'position' | 'budget'>): number {
+  return alarmAt(position, budget)
+}

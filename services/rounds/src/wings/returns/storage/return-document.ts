@@ -1,0 +1,79 @@
+import type { WithAudit } from '@pitboss/storage/audit-outbox'
+import {
+  type KeptStream,
+  type StoredStream,
+  type StreamPlace,
+  type StreamStep,
+  streamKey,
+} from '../rules/watched-streams.ts'
+
+/**
+ * A stream of the watch. `applied` names the facts that are counted here and still wait with their rounds.
+ * Money is minor units as text.
+ */
+export type StreamDocument = Omit<StoredStream, 'counts' | 'log' | 'staked' | 'paid'> &
+  StreamPlace & {
+    _id: string
+    version: number
+    /** Its number among the streams of its order, from 1 on: an index makes it unique. */
+    position: number
+    /** How often it began: once, and once more whenever an alarm was lifted. */
+    generation: number
+    counts: readonly number[]
+    log: number
+    staked: string
+    paid: string
+    /** When the alarm was stored, until somebody has been told of it. */
+    alarmDueAt: Date | null
+    startedAt: Date
+    updatedAt: Date
+    applied: readonly string[]
+  }
+
+/** What an alarm does: take its game down for new rounds everywhere, or tell operations only. */
+export type AlarmRule = 'take-down' | 'tell'
+
+/** An alarm: the stream as it was, and what became of it. It stays for ever. */
+export type AlarmDocument = WithAudit & {
+  _id: string
+  game: string
+  /** Until somebody lifts it. */
+  open: boolean
+  stream: StreamDocument
+  /** What the setting said when it was raised. */
+  rule: AlarmRule
+  raisedAt: Date
+  liftedAt: Date | null
+  liftedBy: string | null
+  liftReason: string | null
+}
+
+/** A stream before its first outcome. */
+export function newStreamDocument(step: StreamStep, position: number, at: Date): StreamDocument {
+  const { share, scope, currency, game, rules, shape, win, outcomes } = step
+  return {
+    _id: streamKey(step),
+    version: 1,
+    ...{ share, scope, currency, game, rules, shape, win, position },
+    generation: 1,
+    ...emptied(outcomes, at),
+    applied: [],
+  }
+}
+
+/** The fields of a stream that begins at `at`. */
+export function emptied(outcomes: number, at: Date) {
+  return {
+    counts: Array.from({ length: outcomes }, () => 0),
+    log: 0,
+    ...{ staked: '0', paid: '0', points: [] },
+    ...{ alarmedAt: null, crossing: null, alarmDueAt: null },
+    ...{ startedAt: at, updatedAt: at },
+  }
+}
+
+/** The fields of a stream's document that its outcomes change. */
+export function encodeStream({ evidence, staked, paid, points, alarmedAt, crossing }: KeptStream) {
+  const { counts, log } = evidence
+  return { counts, log, staked: String(staked), paid: String(paid), points, alarmedAt, crossing }
+}

@@ -1,0 +1,136 @@
+import type { AuditEntry } from '@pitboss/contracts/audit'
+import type { Scope } from '@pitboss/contracts/caller'
+import { auditedUpdate, auditOutboxIndex } from '@pitboss/storage/audit-outbox'
+import { insertedFirst, isDuplicateKey } from '@pitboss/storage/create-once'
+import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import type { Db, Filter } from 'mongodb'
+import { boundedRead, readMaxMs } from '../../../storage/bounded-read.ts'
+import { type AlarmDocument, emptied, type StreamDocument } from './return-document.ts'
+import { lastPosition } from './returns-fold.ts'
+import { scopeKey } from '../../../storage/round-document.ts'
+
+const epoch = new Date(0)
+const dueMax = 100
+const restartsMax = 50
+
+export const returnIndexes: Readonly<
+  Record<'return_streams' | 'return_alarms', readonly IndexDeclaration[]>
+> = {
+  return_streams: [
+    // No two streams may have the same part of the error budget.
+    { key: { share: 1, position: 1 }, name: 'share_position', unique: true },
+    { key: { scope: 1, _id: 1 }, name: 'scope_id' },
+    {
+      key: { alarmDueAt: 1 },
+      name: 'alarm_due_at',
+      partialFilterExpression: { alarmDueAt: { $gt: epoch } },
+    },
+  ],
+  return_alarms: [
+    { key: { game: 1 }, name: 'open_by_game', partialFilterExpression: { open: true } },
+    auditOutboxIndex,
+  ],
+}
+
+export type StreamFilters = { readonly game?: string | undefined; readonly currency?: string | undefined }
+type Page = { readonly after: string | null; readonly max: number }
+
+export type ReturnsStore = ReturnType<typeof createReturnsStore>
+
+/**
+ * Creates the reads of the watch of returns and the store of its alarms. `createReturnsFold` fills the
+ * streams.
+ */
+export function createReturnsStore({ db }: { db: Db }) {
+  const streams = db.collection<StreamDocument>('return_streams')
+  const alarms = db.collection<AlarmDocument>('return_alarms')
+
+  const page = (scope: string, { game, currency }: StreamFilters, { after, max }: Page) => {
+    const filter: Filter<StreamDocument> = {
+      scope,
+      ...(game === undefined ? {} : { game }),
+      ...(currency === undefined ? {} : { currency }),
+      ...(after === null ? {} : { _id: { $gt: after } }),
+    }
+    return boundedRead(() => streams.find(filter).sort({ _id: 1 }).limit(max).maxTimeMS(readMaxMs).toArray())
+  }
+
+  return {
+    /** Streams of an account, by game, rules, currency and shape. */
+    list: (scope: Scope, filters: StreamFilters, page_: Page) => page(scopeKey(scope), filters, page_),
+
+    /** Streams of any scope, of the whole installation too. For operations. */
+    listOf: (scope: string, filters: StreamFilters, page_: Page) => page(scope, filters, page_),
+
+    /** Streams that became an alarm that nobody was told of, oldest first. */
+    findDue: () =>
+      streams
+        .find({ alarmDueAt: { $gt: epoch } })
+        .sort({ alarmDueAt: 1 })
+        .hint('alarm_due_at')
+        .limit(dueMax)
+        .toArray(),
+
+    /** Keeps an alarm; false when it is kept already. */
+    keepAlarm: (alarm: AlarmDocument): Promise<boolean> => insertedFirst(() => alarms.insertOne(alarm)),
+
+    /** Marks that the alarm of a stream was told and acted on. */
+    async markTold({ _id, generation }: Pick<StreamDocument, '_id' | 'generation'>): Promise<void> {
+      await streams.updateOne({ _id, generation }, { $set: { alarmDueAt: null }, $inc: { version: 1 } })
+    },
+
+    /** Alarms by id, of every account. For operations. */
+    listAlarms: ({ after, max }: Page) =>
+      alarms
+        .find(after === null ? {} : { _id: { $gt: after } })
+        .sort({ _id: 1 })
+        .limit(max)
+        .toArray(),
+
+    findAlarm: (alarmId: string) => alarms.findOne({ _id: alarmId }),
+
+    /** Whether an alarm of the game is open that took it down. */
+    async holdsDown(game: string): Promise<boolean> {
+      const held = await alarms.findOne({ game, open: true, rule: 'take-down' }, { hint: 'open_by_game' })
+      return held !== null
+    },
+
+    /** Number of alarms that nobody has lifted. */
+    countOpen: async () => Number(await alarms.countDocuments({ open: true }, { hint: 'open_by_game' })),
+
+    /** Lifts an alarm; false when it was lifted before. */
+    async lift(
+      alarmId: string,
+      { by, reason }: { by: string; reason: string | null },
+      now: Date,
+      entry: AuditEntry,
+    ): Promise<boolean> {
+      const lifted = { open: false, liftedAt: now, liftedBy: by, liftReason: reason }
+      const { matchedCount } = await alarms.updateOne(
+        { _id: alarmId, open: true },
+        auditedUpdate<AlarmDocument>({ $set: lifted }, entry),
+      )
+      return matchedCount === 1
+    },
+
+    /**
+     * Begins a stream anew after its alarm was lifted, with a part of the error budget of its own. A stream
+     * that began anew already is left as it is.
+     */
+    async restart({ _id, generation, share, counts }: StreamDocument, now: Date): Promise<void> {
+      for (let tries = 0; tries < restartsMax; tries++) {
+        const position = (await lastPosition(streams, share)) + 1
+        try {
+          await streams.updateOne(
+            { _id, generation },
+            { $set: { ...emptied(counts.length, now), position }, $inc: { version: 1, generation: 1 } },
+          )
+          return
+        } catch (error) {
+          if (!isDuplicateKey(error)) throw error
+        }
+      }
+      throw new Error(`stream ${_id} found no position`)
+    },
+  }
+}

@@ -5,7 +5,7 @@ import { type InstanceDocument, instancesOf } from './instances.ts'
 import type { Entry } from './journal.ts'
 
 /** What a sum has counted of one instance: all its entries up to `q`, but for those under `holes`. */
-type Cursor = { readonly q: number; readonly holes: readonly number[] }
+export type Cursor = { readonly q: number; readonly holes: readonly number[] }
 
 /** A document that counts entries, each once, whoever counts them and however often. */
 export type Sum = {
@@ -75,9 +75,9 @@ export async function fold<Fact, Doc extends Sum>(
 }
 
 /** The entries of a batch that the cursor has not counted, and the cursor that has. */
-function countOnce<Fact>(
+export function countOnce<Fact>(
   counted: Cursor | undefined,
-  { entries, missing }: Batch<Fact>,
+  { entries, missing }: { readonly entries: readonly Entry<Fact>[]; readonly missing: readonly number[] },
 ): { readonly fresh: readonly Entry<Fact>[]; readonly cursor: Cursor } {
   const { q: to, holes } = counted ?? { q: 0, holes: [] }
   const fresh = entries.filter(({ q }) => q > to || holes.includes(q))

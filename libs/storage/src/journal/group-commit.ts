@@ -35,12 +35,15 @@ const mostRestMs = 2000
 export function createGroupCommit<Document extends { readonly _id: string }>({
   insert,
   bytesOf,
+  mayGo = () => true,
   steadyMs = () => performance.now(),
 }: {
   /** One unordered command. @throws when it is not known what of it stands */
   insert: (documents: readonly Document[]) => Promise<readonly Landed[]>
   /** The size of a document in bytes, about. */
   bytesOf: (document: Document) => number
+  /** Asked right before a command; documents that may not go any more stay of unknown fate. */
+  mayGo?: (document: Document) => boolean
   /** Milliseconds of a clock that never jumps. */
   steadyMs?: () => number
 }): GroupCommit<Document> {
@@ -72,6 +75,9 @@ export function createGroupCommit<Document extends { readonly _id: string }>({
     if (underWay.size >= underWayMax) return
     const [first] = underWay
     if (first !== undefined && nowMs - first.sinceMs < aloneMs) return plan(aloneMs - (nowMs - first.sinceMs))
+    for (const late of queue.filter(({ documents }) => !documents.every(mayGo))) late.decide('unknown')
+    queue = queue.filter(({ documents }) => documents.every(mayGo))
+    if (queue.length === 0) return
     void send(takeGroup())
     plan()
   }

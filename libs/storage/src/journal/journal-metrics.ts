@@ -7,7 +7,7 @@ type Instances = { find(filter: object): { toArray(): Promise<InstanceDocument[]
 
 /**
  * Creates `pitboss_journal_not_done` and `pitboss_journal_oldest_seconds` from the documents of all instances,
- * so that they are the same in every replica, and `pitboss_journal_unowned_total` of this one.
+ * so that they are the same in every replica, and `pitboss_journal_unowned_streams` of this one.
  */
 export function createJournalMetrics({
   registry,
@@ -41,7 +41,7 @@ export function createJournalMetrics({
     },
   })
   new Gauge({
-    name: 'pitboss_journal_unowned_total',
+    name: 'pitboss_journal_unowned_streams',
     help: 'Unfinished streams without a living owner that only the watch of every minute has found',
     registers: [registry],
     collect() {

@@ -16,9 +16,17 @@ export const journalIndexes: readonly IndexDeclaration[] = [
 /** A journal's collection in MongoDB or the embedded engine, with one group commit per process. */
 export function mongodbJournal<Fact>(
   collection: Collection<JournalDocument<Fact>>,
-  steadyMs: () => number = () => performance.now(),
+  {
+    isCurrent = () => true,
+    steadyMs = () => performance.now(),
+  }: {
+    /** Whether this process still is that instance: a dead one's entries must not land after its recovery. */
+    isCurrent?: (o: string) => boolean
+    steadyMs?: () => number
+  } = {},
 ): JournalStore<Fact> {
   const group = createGroupCommit<JournalDocument<Fact>>({
+    mayGo: (document) => !('o' in document) || isCurrent(document.o),
     steadyMs,
     insert: (documents) => insertUnordered(collection, documents),
     bytesOf: (document) =>

@@ -14,7 +14,7 @@ import type { StreamKey } from './journal-keys.ts'
 import { mongodbJournal } from './mongodb-journal.ts'
 import { createJournalMetrics } from './journal-metrics.ts'
 import { createOwnEntries, type OwnEntries } from './own-entries.ts'
-import { createRecovery } from './recover.ts'
+import { createRecovery, createTakeOvers } from './recover.ts'
 import { createEventSender } from './send-events.ts'
 
 /*
@@ -100,6 +100,7 @@ const refillEveryMs = 250
 const memoryMax = 20_000
 const waitMs = 20
 const jumpMs = 1000
+const formerMax = 10
 /** What is not done by then at a clean end is left to others. */
 const drainMaxMs = 3000
 
@@ -125,7 +126,8 @@ export async function openJournal<Fact>({
     now: () => clock.now(),
     steadyMs,
   })
-  const store = mongodbJournal<Fact>(db.collection<JournalDocument<Fact>>(name), steadyMs)
+  const isCurrent = (o: string) => instances.current() === o
+  const store = mongodbJournal<Fact>(db.collection<JournalDocument<Fact>>(name), { isCurrent, steadyMs })
   const running = await runJournal({ ...options, store, instances, steadyMs })
   if (registry !== undefined)
     createJournalMetrics({ registry, instances: collection, unownedTotal: running.unownedTotal, clock })
@@ -152,6 +154,8 @@ async function runJournal<Fact>({
   const pause = (ms: number) =>
     delay(ms, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined)
   let own: OwnEntries<Fact> | null = null
+  /** Of instances that this process was before, those whose entries may yet turn out to stand. */
+  let former: readonly OwnEntries<Fact>[] = []
   let alive: readonly string[] = []
   let unowned = 0
   let isStarted = false
@@ -169,7 +173,8 @@ async function runJournal<Fact>({
     },
     instance,
     settled(entry, fate) {
-      if (entry.o === own?.o) own.settled(entry, fate)
+      const writer = entry.o === own?.o ? own : former.find(({ o }) => o === entry.o)
+      writer?.settled(entry, fate)
     },
     newWrite,
     now,
@@ -192,11 +197,14 @@ async function runJournal<Fact>({
     steadyMs,
     logger,
   })
-  const recovery = createRecovery<Fact>({
-    ...{ store, instances, duties, read, pause, logger, sizeMax: memoryMax },
+  const takeOvers = createTakeOvers<Fact>({
+    ...{ instances, duties, read, logger },
     isFinished: options.isFinished,
     takeOver: options.takeOver,
     unfinished: options.unfinished ?? (async () => []),
+  })
+  const recovery = createRecovery<Fact>({
+    ...{ store, instances, duties, takeOvers, pause, logger, sizeMax: memoryMax },
   })
 
   /** Begins a new instance: what the one before had to do is for those who recover it. */
@@ -204,8 +212,22 @@ async function runJournal<Fact>({
     recovery.abort()
     duties.forget()
     journal.memory.clear()
-    if (own !== null) forgetWork()
-    own = createOwnEntries({ o, store, duties, capacity: memoryMax, newWrite, now, steadyMs })
+    if (own !== null) {
+      former = [own, ...former].slice(0, formerMax)
+      forgetWork()
+    }
+    const current: OwnEntries<Fact> = createOwnEntries({
+      ...{ o, store, duties, steadyMs, capacity: memoryMax },
+      blank: (_id) => blankOf(own ?? current, _id),
+    })
+    own = current
+  }
+
+  /** Whether it stands does not matter, so its number counts as done. */
+  function blankOf(writer: OwnEntries<Fact>, _id: string): Entry<Fact> {
+    const entry = { _id, w: newWrite(), o: writer.o, q: writer.next(), at: now(), f: [] }
+    writer.settled(entry, 'taken')
+    return entry
   }
 
   async function beatOnce(): Promise<void> {
@@ -230,12 +252,14 @@ async function runJournal<Fact>({
 
   /** Looks for what has no owner though nobody has died: must find nothing. */
   async function watch(): Promise<void> {
-    if (own === null) return
-    const { o } = own
-    await recovery.takeOver(await own.closeLost(), (writer) => writer === o)
+    const o = instance()
+    if (o === null) return
+    for (const each of own === null ? former : [own, ...former])
+      await takeOvers.take(await each.closeLost(), (writer) => writer === each.o)
+    former = former.filter((each) => each.hasOpen())
     const [first] = alive.toSorted()
     if (first !== o) return
-    const taken = await recovery.takeUnowned()
+    const { taken } = await takeOvers.takeListed()
     if (taken === 0) return
     unowned += taken
     logger.error({ streams: taken }, 'journal.unowned')
@@ -261,7 +285,7 @@ async function runJournal<Fact>({
       polls.push(startPoll({ event: 'journal.refill-failed', everyMs: refillEveryMs, work: refill, logger }))
       await beat()
       await recovery.begun()
-      await recovery.takeUnowned()
+      await takeOvers.takeListed()
       await pause(0)
       polls.push(startWatch(watch, logger))
     },

@@ -15,6 +15,8 @@ export type OwnEntries<Fact> = {
   refill(): Promise<void>
   /** Looks for entries of unknown fate, and closes the numbers of those that do not stand. @returns their streams */
   closeLost(): Promise<readonly StreamKey[]>
+  /** Whether the fate of some entries is not known. */
+  hasOpen(): boolean
 }
 
 /** An entry of unknown fate. */
@@ -36,16 +38,15 @@ export function createOwnEntries<Fact>({
   store,
   duties,
   capacity,
-  newWrite,
-  now,
+  blank,
   steadyMs,
 }: {
   o: string
   store: JournalStore<Fact>
   duties: Pick<Duties<Fact>, 'add'>
   capacity: number
-  newWrite: () => string
-  now: () => Date
+  /** An entry without facts by the instance that this process is now, whose fate does not matter. */
+  blank: (id: string) => Entry<Fact>
   steadyMs: () => number
 }): OwnEntries<Fact> {
   let last = 0
@@ -76,11 +77,6 @@ export function createOwnEntries<Fact>({
     if (undone.has(entry.q)) return
     undone.set(entry.q, entry.at)
     duties.add(entry, () => undone.delete(entry.q))
-  }
-
-  /** Takes a number, so that nothing else can ever land under it. */
-  function blankEntry(_id: string): Entry<Fact> {
-    return { _id, w: newWrite(), o, q: next(), at: now(), f: [] }
   }
 
   return {
@@ -116,16 +112,17 @@ export function createOwnEntries<Fact>({
         isRefilling = false
       }
     },
+    hasOpen: () => open.size > 0,
     async closeLost() {
       const untilMs = steadyMs() - lookedForAfterMs
       const lost = [...open]
         .flatMap(([q, each]) => (each !== null && each.sinceMs <= untilMs ? [{ q, ...each }] : []))
         .slice(0, closedAtOnce)
       if (lost.length === 0) return []
-      const blanks = lost.map(({ id }) => blankEntry(id))
-      const landed = await store.insert(blanks, steadyMs() + closedWithinMs)
-      // Whether they stand or not, they bring no duties.
-      for (const blank of blanks) settled(blank, 'taken')
+      const landed = await store.insert(
+        lost.map(({ id }) => blank(id)),
+        steadyMs() + closedWithinMs,
+      )
       if (landed === 'unknown') return []
       const present = await store.read(
         lost.filter((_, index) => landed[index] === 'present').map(({ id }) => id),

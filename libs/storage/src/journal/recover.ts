@@ -1,68 +1,53 @@
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import type { Logger } from 'pino'
 import type { Duties } from './duties.ts'
+import { countOnce, type Cursor } from './fold.ts'
 import type { InstanceDocument, Instances } from './instances.ts'
 import type { Entry, JournalStore, Loaded } from './journal.ts'
 import { streamOf, type StreamKey } from './journal-keys.ts'
 
-export type Recovery = {
-  /** Begins to recover a dead instance, unless that is under way. */
-  begin(dead: Pick<InstanceDocument, '_id' | 'done'>): void
-  /** Resolves when the entries of those that are being recovered have been read once. */
-  begun(): Promise<void>
-  /** Takes these streams over where they are unfinished and `isDead` is true of their last writer. */
-  takeOver(streams: readonly StreamKey[], isDead: (o: string) => boolean): Promise<void>
-  /**
-   * Takes over unfinished streams whose list documents show a writer that nobody recovers.
-   * @returns how many there were
-   */
-  takeUnowned(): Promise<number>
-  /** Ends all recoveries; the next beat begins them again. */
-  abort(): void
+/** What take-overs need of the journal and of its service. */
+type Parts<Fact> = {
+  readonly store: JournalStore<Fact>
+  readonly instances: Pick<Instances, 'readKnown' | 'recovered'>
+  readonly duties: Duties<Fact>
+  /** @param fromMemory false reads past the memory */
+  readonly read: (stream: StreamKey, fromMemory: boolean) => Promise<Loaded<Fact>>
+  readonly isFinished: (entries: readonly Entry<Fact>[]) => boolean
+  readonly takeOver: (stream: StreamKey) => Promise<void>
+  readonly unfinished: (limit: number, others: readonly string[]) => Promise<readonly StreamKey[]>
+  readonly logger: Logger
 }
 
-const pageSize = 500
-const unownedPerRead = 200
-const atOnce = 16
-const retryMs = 5000
-const waitMs = 250
-/** What a dead instance had on the wire lands by then. */
-const secondScanMs = 60_000
+export type TakeOvers = {
+  /**
+   * Takes streams over, where they are unfinished and `isDead` is true of their last writer.
+   * @returns how many it took, and those that failed, each of which is logged
+   */
+  take(
+    streams: readonly StreamKey[],
+    isDead: (o: string) => boolean,
+  ): Promise<{ readonly taken: number; readonly failed: number }>
+  /**
+   * As `take`, of the streams whose list documents show as writer an instance that is gone or is `dead`. Lists
+   * them at once, so that the documents show who has them now.
+   */
+  takeListed(dead?: string): Promise<{ readonly taken: number; readonly failed: number }>
+}
 
-/**
- * Takes over what dead instances have left: unfinished streams first, each by its service, then the duties of
- * all their entries above `done`. Whatever it does twice, or another process does as well, is decided by the
- * entries' numbers and counts once.
- */
-export function createRecovery<Fact>({
-  store,
+const listedPerRead = 200
+const atOnce = 16
+
+export function createTakeOvers<Fact>({
   instances,
   duties,
   read,
   isFinished,
   takeOver,
   unfinished,
-  sizeMax,
-  pause,
   logger,
-}: {
-  store: JournalStore<Fact>
-  instances: Pick<Instances, 'readKnown' | 'recovered'>
-  duties: Duties<Fact>
-  /** @param fromMemory false reads past the memory */
-  read: (stream: StreamKey, fromMemory: boolean) => Promise<Loaded<Fact>>
-  isFinished: (entries: readonly Entry<Fact>[]) => boolean
-  takeOver: (stream: StreamKey) => Promise<void>
-  unfinished: (limit: number, others: readonly string[]) => Promise<readonly StreamKey[]>
-  /** Entries in memory that are not done; while there are more, no further ones are read. */
-  sizeMax: number
-  pause: (ms: number) => Promise<void>
-  logger: Logger
-}): Recovery {
-  let underWay = new Map<string, Promise<void>>()
-  let generation = 0
-
-  /** Takes a stream over if it is unfinished and its last writer is dead. */
+}: Omit<Parts<Fact>, 'store'>): TakeOvers {
+  /** @returns whether it was to be taken over */
   async function takeOne(stream: StreamKey, isDead: (o: string) => boolean): Promise<boolean> {
     const { entries } = await read(stream, false)
     const last = entries.at(-1)
@@ -71,107 +56,124 @@ export function createRecovery<Fact>({
     return true
   }
 
-  /** As `takeOne`, of many streams. @returns how many it took, and those that failed, each of which is logged */
-  async function takeMany(
+  async function takeAll(
     streams: readonly StreamKey[],
-    isDead: (o: string) => boolean,
-  ): Promise<{ readonly count: number; readonly failed: ReadonlySet<StreamKey> }> {
-    const failed = new Set<StreamKey>()
-    let count = 0
+    one: (stream: StreamKey) => Promise<boolean>,
+  ): Promise<{ readonly taken: number; readonly failed: number }> {
+    let [taken, failed] = [0, 0]
     await mapBounded(streams, atOnce, async (stream) => {
       try {
-        if (await takeOne(stream, isDead)) count += 1
+        if (await one(stream)) taken += 1
       } catch (err) {
-        failed.add(stream)
+        failed += 1
         logger.error({ err, stream }, 'journal.take-over-failed')
       }
     })
-    return { count, failed }
+    return { taken, failed }
   }
 
-  async function recover(
-    { _id: o, done }: Pick<InstanceDocument, '_id' | 'done'>,
-    begun: () => void,
-    isOver: () => boolean,
-  ): Promise<void> {
-    const seen = new Set<number>()
-    let left = 0
-
-    /** Reads all entries above `done`. @returns how many streams could not be taken over */
-    async function scan(): Promise<number> {
-      let failures = 0
-      let before = done
-      for (let after = done; !isOver(); ) {
-        const page = await store.readWritten(o, { after, limit: pageSize })
-        const fresh = page.filter(({ q, f }) => !seen.has(q) && f.length > 0)
-        const streams = [...new Set(fresh.map(({ _id }) => streamOf(_id)))]
-        const { failed } = await takeMany(streams, (writer) => writer === o)
-        failures += failed.size
-        if (isOver()) break
-        for (const entry of page) {
-          // One that cannot be taken over yet counts as missing, as one does that has not landed.
-          if (failed.has(streamOf(entry._id))) continue
-          const missing = numbersBetween(before, entry.q).filter((q) => !seen.has(q))
-          before = entry.q
-          if (seen.has(entry.q)) continue
-          seen.add(entry.q)
-          if (entry.f.length === 0) continue
-          left += 1
-          duties.add(entry, () => (left -= 1), missing)
-        }
-        if (page.length < pageSize) break
-        after = page.at(-1)?.q ?? after
-        while (duties.size() >= sizeMax && !isOver()) await pause(waitMs)
-      }
-      return failures
-    }
-
-    async function scanUntilDone(): Promise<void> {
+  return {
+    take: (streams, isDead) => takeAll(streams, (stream) => takeOne(stream, isDead)),
+    async takeListed(dead) {
+      const seen = new Set<StreamKey>()
+      let [taken, failed] = [0, 0]
       for (;;) {
-        const failures = await scan().catch((err: unknown) => {
-          logger.warn({ err, instance: o }, 'journal.recovery-failed')
-          return 1
+        const others = async () => (await instances.readKnown()).filter((o) => o !== dead)
+        const streams = await unfinished(listedPerRead, await others())
+        const fresh = streams.filter((stream) => !seen.has(stream))
+        // An instance has its document before its first entry, so whoever has written one is known by now.
+        const known = new Set(await others())
+        const some = await takeAll(fresh, async (stream) => {
+          seen.add(stream)
+          const isTaken = await takeOne(stream, (o) => !known.has(o))
+          const { last } = await read(stream, true)
+          if (last > 0) await duties.listed(stream, last)
+          return isTaken
         })
-        begun()
-        if (isOver() || failures === 0) break
+        taken += some.taken
+        failed += some.failed
+        if (fresh.length === 0 || streams.length < listedPerRead) return { taken, failed }
+      }
+    },
+  }
+}
+
+export type Recovery = {
+  /** Begins to recover a dead instance, unless that is under way. */
+  begin(dead: Dead): void
+  /** Resolves when the streams of those that are being recovered have been taken over once. */
+  begun(): Promise<void>
+  /** Ends all recoveries; the next beat begins them again. */
+  abort(): void
+}
+
+type Dead = Pick<InstanceDocument, '_id' | 'done'>
+
+const pageSize = 500
+const retryMs = 5000
+const waitMs = 250
+/** What a dead instance had on the wire lands by then. */
+const secondScanMs = 60_000
+
+/**
+ * Takes over what dead instances have left: unfinished streams first, each by its service, then the duties of
+ * all their entries above `done`. What it does twice, or another process does as well, is decided by the
+ * entries' numbers and counts once.
+ * @param sizeMax entries in memory that are not done; while there are more, no further duties are taken over
+ */
+export function createRecovery<Fact>({
+  store,
+  instances,
+  duties,
+  takeOvers,
+  sizeMax,
+  pause,
+  logger,
+}: Pick<Parts<Fact>, 'store' | 'instances' | 'duties' | 'logger'> & {
+  takeOvers: TakeOvers
+  sizeMax: number
+  pause: (ms: number) => Promise<void>
+}): Recovery {
+  let underWay = new Map<string, Promise<void>>()
+  let generation = 0
+
+  async function recover(dead: Dead, begun: () => void, isOver: () => boolean): Promise<void> {
+    const { _id: o, done } = dead
+    let left = 0
+    const takePage = async (page: Page<Fact>) => {
+      const streams = [...new Set(page.map(({ entry }) => streamOf(entry._id)))]
+      return (await takeOvers.take(streams, (writer) => writer === o)).failed
+    }
+    const dutiesOfPage = async (page: Page<Fact>) => {
+      while (duties.size() >= sizeMax && !isOver()) await pause(waitMs)
+      if (isOver()) return 0
+      for (const { entry, missing } of page) {
+        left += 1
+        duties.add(entry, () => (left -= 1), missing)
+      }
+      return 0
+    }
+    const take = createScan({ store, o, done, each: takePage, isOver })
+    const takeDuties = createScan({ store, o, done, each: dutiesOfPage, isOver })
+    /** Until none fails; duties are taken over after the first try, which does not wait for the last. */
+    async function takeStreams(tried: () => void): Promise<void> {
+      for (;;) {
+        const failed = (await take()) + (await takeOvers.takeListed(o)).failed
+        tried()
+        if (failed === 0 || isOver()) return
         await pause(retryMs)
       }
-      while (left > 0 && !isOver()) await pause(waitMs)
     }
 
-    await scanUntilDone()
-    await takeListed((known) => known.filter((each) => each !== o))
-    for (let waitedMs = 0; waitedMs < secondScanMs && !isOver(); waitedMs += retryMs) await pause(retryMs)
-    await scanUntilDone()
+    for (const isSecond of [false, true]) {
+      const tried = Promise.withResolvers<void>()
+      await Promise.all([takeStreams(tried.resolve), tried.promise.then(begun).then(takeDuties)])
+      while (left > 0 && !isOver()) await pause(waitMs)
+      for (let ms = 0; !isSecond && ms < secondScanMs && !isOver(); ms += retryMs) await pause(retryMs)
+    }
     if (isOver()) return
     await instances.recovered(o)
-    logger.info({ instance: o, entries: seen.size }, 'journal.recovered')
-  }
-
-  /**
-   * Takes over what list documents show as unfinished and not written by `others`, and lists it at once, so
-   * that they show who has it now.
-   * @param others of the instances that have a document, those that are left out
-   */
-  async function takeListed(others: (known: readonly string[]) => readonly string[]): Promise<number> {
-    const seen = new Set<StreamKey>()
-    let taken = 0
-    for (;;) {
-      const streams = await unfinished(unownedPerRead, others(await instances.readKnown()))
-      const fresh = streams.filter((stream) => !seen.has(stream))
-      if (fresh.length === 0) return taken
-      // An instance has its document before its first entry, so whoever has written one is known by now.
-      const known = new Set(others(await instances.readKnown()))
-      const { failed, count } = await takeMany(fresh, (o) => !known.has(o))
-      taken += count
-      for (const stream of fresh) {
-        seen.add(stream)
-        if (failed.has(stream)) continue
-        const { last } = await read(stream, true)
-        if (last > 0) await duties.listed(stream, last)
-      }
-      if (streams.length < unownedPerRead) return taken
-    }
+    logger.info({ instance: o }, 'journal.recovered')
   }
 
   return {
@@ -190,14 +192,56 @@ export function createRecovery<Fact>({
     async begun() {
       await Promise.all(underWay.values())
     },
-    async takeOver(streams, isDead) {
-      await takeMany(streams, isDead)
-    },
-    takeUnowned: () => takeListed((known) => known),
     abort() {
       generation += 1
       underWay = new Map()
     },
+  }
+}
+
+/** Entries in order, each with the numbers between it and the entry before under which none stands yet. */
+type Page<Fact> = readonly { readonly entry: Entry<Fact>; readonly missing: readonly number[] }[]
+
+/**
+ * Makes a scan of all entries of `o` above `done`: each run goes through those that none before has seen,
+ * also under lower numbers, in pages.
+ * @param each of a page; returns how many of it failed: then the next run goes through the page again
+ * @returns the scan, which returns how many failed
+ */
+function createScan<Fact>({
+  store,
+  o,
+  done,
+  each,
+  isOver,
+}: {
+  store: JournalStore<Fact>
+  o: string
+  done: number
+  each: (page: Page<Fact>) => Promise<number>
+  isOver: () => boolean
+}): () => Promise<number> {
+  let seen: Cursor = { q: done, holes: [] }
+
+  return async function scan() {
+    let failed = 0
+    let before = done
+    for (;;) {
+      const found = await store.readWritten(o, { after: before, limit: pageSize })
+      const gaps = new Map(found.map(({ q }, index) => [q, numbersBetween(found[index - 1]?.q ?? before, q)]))
+      const { fresh, cursor } = countOnce(seen, { entries: found, missing: [...gaps.values()].flat() })
+      const page = fresh
+        .filter(({ f }) => f.length > 0)
+        .map((entry) => ({ entry, missing: gaps.get(entry.q) ?? [] }))
+      const failedHere = page.length === 0 ? 0 : await each(page)
+      if (isOver()) return failed
+      failed += failedHere
+      // What has failed is as if it had not landed.
+      const again = failedHere === 0 ? [] : page.map(({ entry }) => entry.q)
+      seen = { q: cursor.q, holes: [...cursor.holes, ...again] }
+      before = found.at(-1)?.q ?? before
+      if (found.length < pageSize) return failed
+    }
   }
 }
 

@@ -9,9 +9,11 @@ function held(t: Test) {
   let steadyMs = 0
   const commands: { ids: string[]; answer: (landed: Landed[]) => void; fail: () => Promise<void> }[] = []
   let came: () => void = () => {}
+  const stopped = new Set<string>()
   const group = createGroupCommit<Document>({
     steadyMs: () => steadyMs,
     bytesOf: ({ bytes = 10 }) => bytes,
+    mayGo: ({ _id }) => !stopped.has(_id),
     insert(documents) {
       const { promise, resolve, reject } = Promise.withResolvers<Landed[]>()
       commands.push({
@@ -32,6 +34,7 @@ function held(t: Test) {
   return {
     group,
     commands,
+    stopped,
     pass: (ms: number) => {
       steadyMs += ms
     },
@@ -134,5 +137,22 @@ await t.test('a waiter is told at its deadline that nothing is known, and its in
   const third = await command(2)
   t.strictSame(third.ids, ['b'], 'half a minute after the deadline it is over')
   third.answer(['inserted'])
+  t.strictSame(await other, ['inserted'])
+})
+
+await t.test('what may not go any more when its command goes out stays of unknown fate', async (t) => {
+  const { group, command, commands, pass, stopped } = held(t)
+  const first = group.insert(documents('a'), 1000)
+  const one = await command(0)
+  const [late, other] = [group.insert(documents('b', 'c'), 1000), group.insert(documents('d'), 1000)]
+  stopped.add('c')
+  pass(10)
+  t.strictSame((await command(1)).ids, ['d'])
+  t.equal(await late, 'unknown')
+  await one.fail()
+  stopped.add('a')
+  pass(100)
+  t.equal(await first, 'unknown', 'nor is it sent again')
+  commands[1]?.answer(inserted(1))
   t.strictSame(await other, ['inserted'])
 })

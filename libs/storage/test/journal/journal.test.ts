@@ -105,6 +105,34 @@ await t.test('a journal on a real engine', async (t) => {
     )
   })
 
+  await t.test(
+    'claims of an entry that is withdrawn are free, also where a crash has left them',
+    async (t) => {
+      const [a, b] = [createProcess(db, 'a').journal, createProcess(db, 'b').journal]
+      const claims = [{ key: claimKey('t', ['account'], 'withdrawn') }]
+      const opening = { facts: ['opened'], claims, withdrawn: 'withdrawn' } as const
+      const opened = await append(a, streamKey('withdrawn', 'a'), 0, opening, soon())
+      if (opened.kind !== 'appended') return t.fail(opened.kind)
+      t.equal((await append(b, streamKey('withdrawn', 'b'), 0, opening, soon())).kind, 'claimed')
+      const { entry } = opened
+      await append(
+        a,
+        streamKey('withdrawn', 'a'),
+        1,
+        { facts: ['withdrawn'], withdraws: { entry, claims } },
+        soon(),
+      )
+      const [claim] = await a.store.read([claims[0]?.key ?? ''])
+      t.equal(claim, undefined)
+      // As a crash between the withdrawal and the removal leaves it.
+      await a.store.insert(
+        [{ _id: claims[0]?.key ?? '', w: entry.w, s: streamKey('withdrawn', 'a'), at: entry.at }],
+        soon(),
+      )
+      t.equal((await append(b, streamKey('withdrawn', 'c'), 0, opening, soon())).kind, 'appended')
+    },
+  )
+
   await t.test('changes of two processes at once are decided one after the other', async (t) => {
     const processes = ['a', 'b'].map((name) => createProcess(db, name))
     const stream = streamKey('sum')

@@ -85,6 +85,11 @@ t.test('an event whose fact is told, or whose id is of another event, is left ou
   t.equal(await log.endOf(scope), 2)
 })
 
+t.test('a small log is searched by its index, too', async (t) => {
+  const search = collections.log.find({ e: { $in: [newId('evt'), newId('evt')] } })
+  t.match(JSON.stringify(await search.explain('queryPlanner')), /"IXSCAN"/)
+})
+
 t.test('a time is found in logs whose creation times are in no order', async (t) => {
   const scope = newScope()
   const log = await openEventLog(collections)

@@ -8,6 +8,7 @@ import type { Measured } from './harness/measured.ts'
 import type { PairPlan } from './harness/run-pairs.ts'
 import { runIdle } from './idle/run-idle.ts'
 import { runKeepUp } from './play/run-keep-up.ts'
+import { peerParts, runPeers } from './peers/run-peers.ts'
 import { runPlay } from './play/run-play.ts'
 import { runProfile } from './profile/run-profile.ts'
 import { runRecovery } from './recovery/run-recovery.ts'
@@ -174,6 +175,16 @@ export const benchmarks: readonly Benchmark[] = [
         turns: Math.min(options.pairs, neighboursTurnsMax),
       }
       return runSettlement(plan, cleanup, say)
+    },
+  },
+  {
+    name: 'peers',
+    title: 'Beside what others use: a ledger on MongoDB, a sender of webhooks on Redis',
+    about: `Parts ${peerParts.join(', ')}: movements beside entries of medici at 1, 8 and 32 at once; deliveries of a backlog beside BullMQ.`,
+    parts: peerParts,
+    run(options, cleanup, say) {
+      const plan = { ...planOf(options), concurrencies: settlementConcurrencies }
+      return runPeers({ parts: chooseParts(peerParts, options.parts), plan }, cleanup, say)
     },
   },
   {

@@ -1,11 +1,9 @@
-import { placeMovement } from '@pitboss/contracts/calls/wallet'
 import type { Cleanup } from '../harness/cleanup.ts'
-import { runLoad } from '../harness/run-load.ts'
 import { type PairPlan, runPairs } from '../harness/run-pairs.ts'
 import { startFloor } from '../harness/start-floor.ts'
 import { renderComparisons } from '../harness/table.ts'
 import type { Measured } from '../harness/measured.ts'
-import { byTurns } from './make-movement.ts'
+import { movementsSide } from './movements-side.ts'
 import { startBridge } from './start-bridge.ts'
 
 /**
@@ -19,25 +17,12 @@ export async function measureMovements(
   say: (text: string) => void,
 ): Promise<Measured> {
   say('movements: starting engines and wallet-bridge')
-  const { engines, bus, walletUrl, addOperator, published } = await startBridge(cleanup)
-  const { scope } = await addOperator('mover')
-  const floor = await startFloor('settlement/floor-movement-main.ts', { engines, walletUrl }, cleanup)
-  const comparisons = await runPairs(
-    plan,
-    {
-      product(concurrency, durationMs) {
-        const work = byTurns(async (spec) => {
-          const { outcome } = await bus.call(placeMovement, { scope, spec })
-          if (outcome.kind !== 'done') throw new Error(`a movement was ${outcome.kind}`)
-        })
-        return runLoad({ concurrency, durationMs, work, finish: published })
-      },
-      floor,
-    },
-    say,
-  )
+  const bridge = await startBridge(cleanup)
+  const product = movementsSide(bridge, await bridge.addOperator('mover'))
+  const floor = await startFloor('settlement/floor-movement-main.ts', bridge, cleanup)
+  const comparisons = await runPairs(plan, { product, floor }, say)
   return {
-    result: { engines: engines.kinds, comparisons },
+    result: { engines: bridge.engines.kinds, comparisons },
     text: `Movements, stake and win by turns (goal: ratio of at least 0.5)
 
 ${renderComparisons(comparisons)}`,

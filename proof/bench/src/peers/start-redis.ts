@@ -21,9 +21,9 @@ export async function startRedis(
 ): Promise<{ port: number; version: string }> {
   const [unpacked, data] = [join(folder, 'unpacked'), join(folder, 'data')]
   for (const path of [unpacked, data]) mkdirSync(path, { recursive: true })
-  execFileSync('apt-get', ['download', ...packages, ...luaPackages], { cwd: folder, stdio: 'pipe' })
+  execFileSync('/usr/bin/apt-get', ['download', ...packages, ...luaPackages], { cwd: folder, stdio: 'pipe' })
   for (const file of readdirSync(folder).filter((name) => name.endsWith('.deb')))
-    execFileSync('dpkg-deb', ['-x', join(folder, file), unpacked])
+    execFileSync('/usr/bin/dpkg-deb', ['-x', join(folder, file), unpacked])
   const libraries = join(unpacked, 'usr/lib')
   const path = readdirSync(libraries).map((name) => join(libraries, name))
   const program = join(unpacked, 'usr/bin/redis-server')

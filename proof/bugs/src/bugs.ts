@@ -28,9 +28,8 @@ const foundAlive = {
   'webhooks.attempt-not-counted': 'every attempt of a delivery says that it is the first',
   'webhooks.endpoint-remembered': 'every delivery goes to the endpoint of the first one',
   'webhooks.cursor-skips-one': 'a page of events begins one event too late',
-  'webhooks.deferred-forgotten': 'deliveries that cannot be sent at once are never stored',
-  'webhooks.unstored-acknowledged':
-    'an event is acknowledged before its deliveries are stored that are sent first',
+  'webhooks.put-aside-forgotten': 'a delivery that cannot be sent at once is never stored',
+  'webhooks.range-too-far': 'a range passes an event that nobody has sent',
   'webhooks.event-left-out': 'an event is acknowledged without being recorded',
 } as const
 

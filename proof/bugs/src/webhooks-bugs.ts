@@ -1,7 +1,9 @@
 import type { WebhooksWrap } from '@pitboss/webhooks/app'
+import type { DeliveryStore } from '@pitboss/webhooks/storage/delivery-store'
+import type { RangeStore } from '@pitboss/webhooks/storage/range-store'
 import type { HasBug } from './bugs.ts'
 import type { PostWebhook } from '@pitboss/webhooks/clients/post-webhook'
-import type { Behind, RecordEvents } from '@pitboss/webhooks/actions/record-events'
+import type { RecordEvents } from '@pitboss/webhooks/actions/record-events'
 import type { EventLog } from '@pitboss/webhooks/storage/event-log'
 
 /** The bugs of webhooks. Each part goes through unchanged unless its bug is named. */
@@ -11,6 +13,8 @@ export function webhooksWith(has: HasBug): Omit<WebhooksWrap, 'db'> {
   return {
     post: (post) => postWith(post, has),
     recordEvents: (record) => recordEventsWith(record, has),
+    ranges: (store) => rangesWith(store, has),
+    deliveries: (store) => deliveriesWith(store, has),
     events: (log) => eventsWith(log, has),
   }
 }
@@ -59,23 +63,35 @@ function eventsWith(events: EventLog, has: HasBug): EventLog {
   }
 }
 
-/** Has events acknowledged that it leaves out, or of which not all deliveries are stored. */
+/** Has events acknowledged that it leaves out. */
 function recordEventsWith(recordEvents: RecordEvents, has: HasBug): RecordEvents {
-  if (has('webhooks.deferred-forgotten')) return recordWith({ defer: () => undefined })
-  if (has('webhooks.unstored-acknowledged')) return recordWith({ wait: () => undefined })
   if (!has('webhooks.event-left-out')) return recordEvents
   let count = 0
-  return (messages, behind) =>
+  return (messages) =>
     recordEvents(
       messages.filter(() => {
         count += 1
         return count % leftOutEvery !== 0
       }),
-      behind,
     )
+}
 
-  function recordWith(instead: Partial<Behind>): RecordEvents {
-    return (messages, behind = null) =>
-      recordEvents(messages, behind === null ? null : { ...behind, ...instead })
+/** Passes events that were not sent, or takes over as if nothing had been sent. */
+function rangesWith(ranges: RangeStore, has: HasBug): RangeStore {
+  if (has('webhooks.range-too-far')) {
+    return {
+      ...ranges,
+      insert: (endpoint, range, write) => ranges.insert(endpoint, { ...range, to: range.to + 1 }, write),
+    }
+  }
+  return ranges
+}
+
+/** Passes events whose deliveries are not stored. */
+function deliveriesWith(deliveries: DeliveryStore, has: HasBug): DeliveryStore {
+  if (!has('webhooks.put-aside-forgotten')) return deliveries
+  return {
+    ...deliveries,
+    insertAbsent: async (documents) => new Set(documents.map(({ _id }) => _id)),
   }
 }

@@ -27,7 +27,7 @@ const longStormS: Partial<Record<Bug, number>> = {
 }
 /** Bugs that show only when a process dies at one place: there it kills itself, in each of its lives. */
 const failpoints: Partial<Record<Bug, string>> = {
-  'webhooks.unstored-acknowledged': 'webhooks.posted=kill@100',
+  'webhooks.range-too-far': 'webhooks.posted=kill@100',
 }
 const options: Omit<ChaosOptions, 'seconds' | 'seed' | 'environment'> = {
   // Two, where a bug needs somebody to meet.
@@ -46,7 +46,7 @@ const stresses: Partial<Record<Bug, NonNullable<ChaosOptions['stress']>>> = {
   'wallet-bridge.refusal-always-final': { moods: ['treacherous'] },
   'wallet-bridge.rollback-of-win': { moods: ['lossy', 'failing'] },
   'wallet-bridge.two-resolvers': { moods: ['slow'] },
-  'webhooks.unstored-acknowledged': { receiver: ['slow'] },
+  'webhooks.put-aside-forgotten': { receiver: ['slow'] },
 }
 
 /** Invariants that a slow machine breaks, too, when healing takes too long: alone they convict no bug. */

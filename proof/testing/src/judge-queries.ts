@@ -19,6 +19,7 @@ type Meant = {
 const meant: readonly Meant[] = [
   { collection: 'platform', small: 'it is one document' },
   { collection: 'signing_keys', small: 'there is a new one every 90 days' },
+  { collection: 'instances', small: 'processes of one service, those that run and those that died' },
   { collection: 'parked', small: 'a message that failed five times and that nobody has seen to' },
   {
     collection: 'commitments',

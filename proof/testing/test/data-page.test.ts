@@ -76,11 +76,14 @@ function textOf(text: string, node: unknown): string {
   return text.slice(Number(node.start), Number(node.end))
 }
 
+const libFolder = 'libs/storage/src/'
+/** Of the library the name by which it is imported. */
+const nameOf = (file: string) => (file.startsWith(libFolder) ? file.slice(libFolder.length) : basename(file))
 const read = (pattern: string) =>
   globSync(pattern, { cwd: root })
     .toSorted()
-    .map((file) => ({ file: basename(file), names: namesIn(file, readFileSync(join(root, file), 'utf8')) }))
-const lib = new Map(read('libs/storage/src/*.ts').map(({ file, names }) => [file, names]))
+    .map((file) => ({ file: nameOf(file), names: namesIn(file, readFileSync(join(root, file), 'utf8')) }))
+const lib = new Map(read('libs/storage/src/**/*.ts').map(({ file, names }) => [file, names]))
 
 /** Each collection of a service, and whether an index of it removes documents by their age. */
 function collectionsOf(service: string): Map<string, boolean> {

@@ -22,6 +22,7 @@ import { createFiguresStore } from '@pitboss/storage/figures-store'
 import { createFoldFigures, figuresLeaseTtlMs, startFigures } from '@pitboss/storage/fold-figures'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openKeyring } from '@pitboss/storage/open-keyring'
+import { createInstances } from '@pitboss/storage/journal/instances'
 import { createLease } from '@pitboss/storage/lease'
 import { createConsumerPositions } from '@pitboss/storage/consumer-positions'
 import { createRewindStore } from '@pitboss/storage/rewind-store'
@@ -31,10 +32,7 @@ import type { CallDeps, Deps } from './actions/deps.ts'
 import { createRunCertification } from './actions/run-certification.ts'
 import { createAdvanceReplays } from './actions/advance-replays.ts'
 import { createClaimDeliveries } from './actions/claim-deliveries.ts'
-import { createAnnounceStored, createCreateDeliveries } from './actions/create-deliveries.ts'
 import { createSecretCipher } from './actions/create-endpoint.ts'
-import { createOpenEndpointView } from './actions/endpoint-view.ts'
-import { createLeaseEndpoints } from './actions/lease-endpoints.ts'
 import { createMakeAttempt } from './actions/make-attempt.ts'
 import { createReadDueLag } from './actions/read-due-lag.ts'
 import { createReadAttempts } from './actions/read-attempt-series.ts'
@@ -50,18 +48,19 @@ import { createNotifyWorkers, listenForNotifications } from './clients/notify-wo
 import { createPostWebhook, type PostWebhook } from './clients/post-webhook.ts'
 import type { Config } from './config.ts'
 import { createHandleFanoutBatch, fanoutLeaseTtlMs, startFanout } from './consumers/fanout.ts'
-import { createDeferredDeliveries } from './actions/deferred-deliveries.ts'
-import { createUnstoredDeliveries } from './actions/unstored-deliveries.ts'
 import { createFanoutLateness } from './actions/fanout-lateness.ts'
 import { createLatenessNote, createMetrics } from './metrics.ts'
 import { createBodyCache } from './storage/body-cache.ts'
 import { collectionsOf } from './storage/collections.ts'
 import { auditedCollections, indexes } from './storage/indexes.ts'
-import { createDeliveryStore } from './storage/delivery-store.ts'
+import { createDeliveryHistory } from './storage/delivery-history.ts'
+import { createDeliveryStore, type DeliveryStore } from './storage/delivery-store.ts'
 import { createEndpointStore } from './storage/endpoint-store.ts'
 import { type EventLog, openEventLog } from './storage/event-log.ts'
+import { createLogTail } from './storage/log-tail.ts'
 import { createParkedStore } from './storage/parked-store.ts'
 import { createCertificationStore } from './storage/certification-store.ts'
+import { createRangeStore, type RangeStore } from './storage/range-store.ts'
 import { createReplayStore } from './storage/replay-store.ts'
 import { sealedPlaces } from './storage/sealed-places.ts'
 import { startLatenessTeller } from './workers/lateness-teller.ts'
@@ -69,11 +68,13 @@ import { startDispatcher } from './workers/dispatcher.ts'
 import { startCertifier } from './workers/certifier.ts'
 import { replayLeaseTtlMs, startReplayWorker } from './workers/replay-worker.ts'
 import { createSlots } from './workers/slots.ts'
+import { ownerOf } from './rules/endpoint-owner.ts'
 
 const service = 'webhooks'
 const version = '0.1.0'
 const slotsTotalMax = 1024
 const bodyCacheCharactersMax = 16 * 1024 * 1024
+const tailCharactersMax = 32 * 1024 * 1024
 
 /** Parts that a proof may put something around; the product leaves them as they are. */
 export type WebhooksWrap = {
@@ -81,6 +82,8 @@ export type WebhooksWrap = {
   post: (post: PostWebhook) => PostWebhook
   recordEvents: (record: RecordEvents) => RecordEvents
   events: (log: EventLog) => EventLog
+  ranges: (store: RangeStore) => RangeStore
+  deliveries: (store: DeliveryStore) => DeliveryStore
 }
 
 /** Wires the webhooks service: calls, the fan-out consumer, the delivery workers and the replay worker. */
@@ -150,24 +153,24 @@ export async function startWebhooks({
     ...{ clock, newId, logger },
   })
   const endpoints = createEndpointStore(collections)
-  const storedDeliveries = createDeliveryStore(collections)
+  const deliveryStore = createDeliveryStore(collections)
+  const deliveries = wrap.deliveries?.(deliveryStore) ?? deliveryStore
+  const rangeStore = createRangeStore(collections)
+  const ranges = wrap.ranges?.(rangeStore) ?? rangeStore
   const notifyWorkers = createNotifyWorkers(bus)
   const schedule = { clock, random: Math.random, scaleMs: timeScale.scaleMs }
-  const recoverOrphans = createRecoverOrphans({ deliveries: storedDeliveries, ...schedule })
-  const unstored = createUnstoredDeliveries({
-    stored: storedDeliveries,
-    announce: createAnnounceStored({ endpoints, notifyWorkers, clock, recoverOrphans }),
-    logger,
-  })
+  const recoverOrphans = createRecoverOrphans({ deliveries, ...schedule })
   const notes = createTailNotes({ bus, root: 'webhooks', logger })
   const deps: Deps = {
     notes,
-    workerId,
     db,
     bus,
     events,
     endpoints,
-    deliveries: { ...storedDeliveries, ...unstored.covering },
+    tail: createLogTail(events, tailCharactersMax),
+    ranges,
+    deliveries,
+    history: createDeliveryHistory({ stored: deliveries, ranges, events }),
     replays: createReplayStore(collections),
     certifications: createCertificationStore(collections),
     parked: createParkedStore(collections),
@@ -190,24 +193,28 @@ export async function startWebhooks({
     createLease({ db, name, owner: workerId, ttlMs, clock, clockAheadMs })
   const slots = createSlots({ totalMax: slotsTotalMax })
   const poster = createPostWebhook(outbound, attemptTimeoutMs)
+  const instances = createInstances({
+    collection: collections.instances,
+    build: version,
+    newInstance: randomUUID,
+    shareOf: (dead, alive, self) => ownerOf(dead, alive) === self,
+    now: clock.now,
+    steadyMs: () => performance.now(),
+  })
   const dispatcher = startDispatcher({
+    ...deps,
     listen: (onNotification) => listenForNotifications(bus, onNotification),
     clockAgrees: storage.clockAgrees,
-    leaseEndpoints: createLeaseEndpoints(deps),
-    openEndpointView: createOpenEndpointView(deps),
+    instances,
     claimDeliveries: createClaimDeliveries(deps),
     makeAttempt: createMakeAttempt({ ...deps, post: wrap.post?.(poster.post) ?? poster.post }),
     settleAttempt: createSettleAttempt(deps),
     recoverOrphans,
     recordSuccesses: createRecordSuccesses(deps),
     slots,
-    clock,
-    logger,
     onAttempt: createMetrics(host.registry, slots),
   })
-  const { reserve, takesNone } = dispatcher
-  const createDeliveries = createCreateDeliveries({ ...deps, unstored, reserve })
-  const record = createRecordEvents({ ...deps, createDeliveries, recoverOrphans, unstored, takesNone })
+  const record = createRecordEvents({ ...deps, recorded: dispatcher.recorded })
   const recordEvents = wrap.recordEvents?.(record) ?? record
   const replayWorker = startReplayWorker({
     areLeft: () => deps.replays.areLeft(),
@@ -231,13 +238,10 @@ export async function startWebhooks({
     notifyReplayWorker: replayWorker.wake,
     notifyCertifier: certifier.wake,
   }
-  const deferred = createDeferredDeliveries({ ...deps, createDeliveries })
   const fanout = startFanout({
     bus,
     lease: leaseOf('fanout', fanoutLeaseTtlMs),
-    handle: createHandleFanoutBatch({ ...callDeps, deferred }, recording),
-    deferred,
-    unstored,
+    handle: createHandleFanoutBatch(callDeps, recording),
     lateness: recording,
     logger,
   })
@@ -246,7 +250,7 @@ export async function startWebhooks({
     ...{ bus, by: workerId, clock, logger },
     endpoints: dispatcher.lateness,
     recordingMs: recording.lateMs,
-    onMeasured: createLatenessNote(host.registry, createReadDueLag(deps)),
+    onMeasured: createLatenessNote(host.registry, createReadDueLag({ ...deps, untaken: dispatcher.untaken })),
   })
   const handlers = [
     ...eventHandlers(callDeps),

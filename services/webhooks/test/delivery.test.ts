@@ -64,7 +64,7 @@ async function makeDue({ collections: { deliveries, endpoints } }: Rig, webhookI
     await deliveries.updateMany({ ...waiting, attemptCount: 11 }, { $set: ended }),
   ]
   if (changes.every(({ modifiedCount }) => modifiedCount === 0)) return
-  await endpoints.updateOne({ _id: webhookId }, { $min: { dueAt: now }, $inc: { wakes: 1 } })
+  await endpoints.updateOne({ _id: webhookId }, { $inc: { wakes: 1 } })
 }
 
 /** The only delivery of the endpoint, once this many of its attempts have ended. */
@@ -348,7 +348,7 @@ void t.test(
     const livedMs = (sentAt.at(-1) ?? 0) - (sentAt[0] ?? 0)
     t.ok(livedMs >= (23 * 3_600_000) / timeScale, `FAILED ${livedMs} ms after its first attempt`)
     const ended = await waitFor(async () => {
-      const deliveries = await rig.collections.deliveries.find({ eventId: { $in: others } }).toArray()
+      const deliveries = (await rig.allDeliveries()).filter(({ eventId }) => others.includes(eventId))
       return deliveries.length === others.length && deliveries.every(({ status: now }) => now === 'DELIVERED')
         ? deliveries
         : null
@@ -393,8 +393,7 @@ void t.test(
       createdAt: new Date(),
     })
     await rig.collections.deliveries.insertOne(lost)
-    const due = { $min: { dueAt: new Date() }, $inc: { wakes: 1 } }
-    await rig.collections.endpoints.updateOne({ _id: webhook_id }, due)
+    await rig.collections.endpoints.updateOne({ _id: webhook_id }, { $inc: { wakes: 1 } })
     const waiting = await waitFor(async () => {
       const shown = await show(rig, lost._id)
       return shown.attempt_count === 1 ? shown : null

@@ -1,11 +1,12 @@
-import { systemClock } from '@pitboss/runtime/clock'
 import { waitFor } from '@pitboss/testing/wait-for'
 import type { Registry } from 'prom-client'
 import t from 'tap'
 import { createEndpointLateness } from '../src/actions/endpoint-lateness.ts'
 import { createReadDueLag } from '../src/actions/read-due-lag.ts'
 import { createDeliveryStore } from '../src/storage/delivery-store.ts'
-import { createEndpointStore } from '../src/storage/endpoint-store.ts'
+import { createEndpointStore, type EndpointSummary } from '../src/storage/endpoint-store.ts'
+import { openEventLog } from '../src/storage/event-log.ts'
+import { createRangeStore } from '../src/storage/range-store.ts'
 import { startReceiver, status } from './fixtures/receiver.ts'
 import { startRig } from './fixtures/rig.ts'
 
@@ -15,7 +16,7 @@ t.test('lag is told by how the endpoint stands', (t) => {
   const standingOf = ({ healthy = true, paused = false, asking = 0 }) => {
     const look = createEndpointLateness({
       isFullyHealthy: () => healthy,
-      isPaused: () => paused,
+      isShut: () => paused,
       firstNew: () => ({ dueAt, createdAt: dueAt }),
       firstDueAt: () => dueAt,
       pace: () => 8,
@@ -70,19 +71,21 @@ t.test('what waits behind an open breaker, at a full receiver and without a work
 
   await service.stop()
   const { collections } = rig
-  const dueAt = new Date(Date.now() - 60_000)
-  await collections.endpoints.updateMany({}, { $set: { dueAt, leaseOwner: 'a worker that died' } })
+  const page = await createEndpointStore(collections).page('', 10)
+  let untaken: readonly EndpointSummary[] = page
   const readDueLag = createReadDueLag({
     endpoints: createEndpointStore(collections),
     deliveries: createDeliveryStore(collections),
-    clock: systemClock,
+    events: await openEventLog(collections),
+    ranges: createRangeStore(collections),
+    clock: { now: () => new Date(Date.now() + 60_000) },
+    untaken: () => untaken,
   })
   const left = await readDueLag()
   t.equal(left.breakersOpen, 1)
   t.ok(left.untakenMs >= 60_000 && left.untakenMs < 120_000)
   t.ok(left.behindBreakerMs > 500)
-  const alive = { _id: 'a worker that died', aliveUntil: new Date(Date.now() + 60_000) }
-  await collections.workers.insertOne(alive)
+  untaken = []
   t.equal((await readDueLag()).untakenMs, 0, 'a live worker has it')
   await collections.endpoints.updateOne({ _id: refusing.webhook_id }, { $set: { 'health.status': 'PAUSED' } })
   t.equal((await readDueLag()).breakersOpen, 0, 'one that is paused gets nothing by intent')

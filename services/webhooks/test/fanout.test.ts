@@ -8,8 +8,6 @@ import t from 'tap'
 import { readEventMessage } from '../src/actions/read-event-message.ts'
 import { createRecordEvents } from '../src/actions/record-events.ts'
 import { deliveryIdOf } from '../src/storage/new-delivery.ts'
-import { createBodyCache } from '../src/storage/body-cache.ts'
-import { createDeliveryStore } from '../src/storage/delivery-store.ts'
 import { createEndpointStore } from '../src/storage/endpoint-store.ts'
 import { openEventLog } from '../src/storage/event-log.ts'
 import { startReceiver } from './fixtures/receiver.ts'
@@ -33,16 +31,17 @@ async function rewind(rig: Rig, fromSeq: number, toSeq: number) {
   })
 }
 
-t.test('a rewind repairs missing events and deliveries, changes no others and counts both', async (t) => {
+t.test('a rewind repairs missing events, changes no others and counts both', async (t) => {
   const rig = await startRig(t)
+  const { log } = rig.collections
   const receiver = await startReceiver(t)
   const before = await rig.publish()
-  await waitFor(async () => (await rig.collections.log.countDocuments({})) === 1)
+  await waitFor(async () => (await log.countDocuments({})) === 1)
   const { webhook_id } = await rig.createEndpoint(receiver.url, ['transaction.bet'])
   const events = []
   for (let count = 0; count < 20; count++) events.push(await rig.publish())
   await rig.publish({ type: 'round.started' })
-  await waitFor(() => receiver.received.length === 20)
+  await waitFor(async () => (await rig.countOf('DELIVERED')) === 20)
 
   const unchanged = await rewind(rig, 1, 22)
   t.match(unchanged, { seen: 22, repaired: 0, unchanged: 22, parked: 0 })
@@ -50,18 +49,17 @@ t.test('a rewind repairs missing events and deliveries, changes no others and co
   const [none] = await rig.deliveries({ event_id: before.id })
   t.equal(none, undefined, 'an event from before the endpoint makes no delivery, however often it comes')
 
-  const lost = events.slice(3, 6).map(({ id }) => id)
-  await rig.collections.deliveries.deleteMany({ eventId: { $in: lost } })
-  await rig.collections.log.deleteOne({ e: events[19]?.id ?? '' })
-  await rig.collections.deliveries.deleteOne({ eventId: events[19]?.id ?? '' })
+  // The database is set back: the log more than what the endpoint has passed of it.
+  await rig.running[0]?.stop()
+  const lost = events.slice(17).map(({ id }) => id)
+  const [kept] = await log.find({ e: events[16]?.id ?? '' }).toArray()
+  await log.deleteMany({ _id: { $gt: kept?._id ?? '' } })
+  await rig.startOne()
   const repaired = await rewind(rig, 2, 22)
   t.match(repaired, { seen: 21, repaired: 4, unchanged: 17, parked: 0 })
-  await waitFor(() => receiver.received.length === 24)
-  t.strictSame(new Set(receiver.eventIds().slice(20)), new Set([...lost, events[19]?.id]))
-  const numbers = Map.groupBy(receiver.received.slice(20), ({ headers }) => headers['x-svc-delivery-attempt'])
-  t.equal(numbers.get('1')?.length, 1, 'whoever recorded the others may have sent them as the first')
-  t.equal(numbers.get('2')?.length, 3)
+  await waitFor(() => lost.every((id) => receiver.eventIds().slice(20).includes(id)))
   const id = deliveryIdOf(lost[0] ?? '', webhook_id, 0)
+  await waitFor(async () => (await rig.countOf('DELIVERED')) === 20)
   t.equal((await rig.deliveries({ event_id: lost[0] ?? '' }))[0]?.delivery_id, id, 'under the same id')
 })
 
@@ -210,24 +208,9 @@ t.test('a recorded event stays as it is when another message bears its id', asyn
 t.test('the first of two events with one id in a batch counts', async (t) => {
   const { collections, scope } = await startRig(t, { start: false })
   const events = await openEventLog(collections)
-  const deliveries = createDeliveryStore(collections)
   const recordEvents = createRecordEvents({
-    events,
+    ...{ events, clock: systemClock, notes: { tell: () => undefined }, recorded: () => undefined },
     endpoints: createEndpointStore(collections),
-    deliveries,
-    createDeliveries: async (fresh) => {
-      await deliveries.create(fresh)
-      return { untold: fresh, stored: Promise.resolve() }
-    },
-    recoverOrphans: () => Promise.resolve(0),
-    unstored: { whenStored: () => Promise.resolve() },
-    takesNone: () => false,
-    bodies: createBodyCache(events, 1000),
-    notifyWorkers: () => undefined,
-    notes: { tell: () => undefined },
-    clock: systemClock,
-    random: () => 0.5,
-    scaleMs: (ms) => ms,
     logger: pino({ level: 'silent' }),
   })
   const messages = ['transaction.bet', 'transaction.win'].map((type) => {

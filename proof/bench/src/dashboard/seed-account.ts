@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import type { RangeDocument } from '@pitboss/webhooks/storage/collections'
 import { logKey, readLogKey } from '@pitboss/webhooks/storage/log-keys'
 import { orderOf } from '@pitboss/webhooks/storage/new-delivery'
+import { deliveriesOf } from '@pitboss/webhooks/storage/range-items'
 import type { Collection, Document, MongoClient } from 'mongodb'
 import { z } from 'zod'
 import { until } from '../harness/until.ts'
@@ -145,7 +147,19 @@ export async function seedAccount(
     () => Promise.all(Array.from({ length: batchesAtOnce }, work)),
     say,
   )
+  await passAll(collections, recorded)
   return { rounds: made, playerId: playerName(0), seconds: (performance.now() - startedMs) / 1000 }
+}
+
+/** Has each endpoint go on after the history: all of it is delivered. */
+async function passAll({ ranges }: Collections, recorded: number): Promise<void> {
+  const last = await ranges.find({}).toArray()
+  const endpoints = new Map(last.map((range) => [range.webhookId, range]))
+  await ranges.deleteMany({})
+  for (const [webhookId, { operatorId, environment, at }] of endpoints) {
+    const _id = `${webhookId}/${String(1).padStart(12, '0')}`
+    await ranges.insertOne({ _id, webhookId, operatorId, environment, to: recorded, w: 'seed', at })
+  }
 }
 
 const batchNames = [
@@ -159,7 +173,9 @@ const batchNames = [
 ] as const
 type Batch = Record<(typeof batchNames)[number], Stored[]>
 type Stored = Document & { _id: string }
-type Collections = Record<(typeof batchNames)[number], Collection<Stored>>
+type Collections = Record<(typeof batchNames)[number], Collection<Stored>> & {
+  readonly ranges: Collection<RangeDocument>
+}
 
 function emptyBatch(): Batch {
   return {
@@ -183,6 +199,7 @@ function collectionsOf(client: MongoClient): Collections {
     movements: client.db('pitboss_wallet_bridge').collection<Stored>('movements'),
     events: webhooks.collection<Stored>('log'),
     deliveries: webhooks.collection<Stored>('deliveries'),
+    ranges: webhooks.collection<RangeDocument>('ranges'),
     requests: client.db('pitboss_auth').collection<Stored>('request_logs'),
   }
 }
@@ -197,18 +214,31 @@ async function readStories(collections: Collections, roundIds: readonly string[]
   return stories
 }
 
-async function isTold({ rounds, movements, events, deliveries }: Collections, roundId: string) {
+/** As documents of their own, also those that were accepted at once. */
+async function deliveriesOfEvent(
+  { deliveries, ranges }: Pick<Collections, 'deliveries' | 'ranges'>,
+  eventId: string,
+): Promise<Stored[]> {
+  const items = (await ranges.find({ 'd.e': eventId }).toArray()).flatMap(deliveriesOf)
+  const stored = await deliveries.find({ eventId }).toArray()
+  const mine: Stored[] = items.filter((one) => one.eventId === eventId)
+  return [...stored, ...mine]
+}
+
+async function isTold({ rounds, movements, events, deliveries, ranges }: Collections, roundId: string) {
   const round = await rounds.findOne({ _id: roundId, factsAt: null, outbox: [] })
   const told = await events.find({ r: roundId }).toArray()
   if (round === null || !told.some(({ t }) => t === 'round.completed')) return false
   const waiting = await movements.countDocuments({ roundId, outbox: { $ne: [] } })
   const ids = told.map(({ e }) => e)
-  const sent = await deliveries.countDocuments({ eventId: { $in: ids }, status: 'DELIVERED' })
-  return Number(waiting) === 0 && Number(sent) === ids.length
+  const sent = await Promise.all(ids.map((id) => deliveriesOfEvent({ deliveries, ranges }, String(id))))
+  return (
+    Number(waiting) === 0 && sent.flat().filter(({ status }) => status === 'DELIVERED').length === ids.length
+  )
 }
 
 async function readStory(collections: Collections, roundId: string): Promise<Story> {
-  const one = async (name: keyof Collections, filter: Document) => {
+  const one = async (name: (typeof batchNames)[number], filter: Document) => {
     const found = await collections[name].findOne(filter)
     if (found === null) throw new Error(`round ${roundId} has nothing in ${name}`)
     return found
@@ -216,7 +246,7 @@ async function readStory(collections: Collections, roundId: string): Promise<Sto
   const round = await one('rounds', { _id: roundId })
   const told = async (event: Stored) => ({
     event,
-    deliveries: await collections.deliveries.find({ eventId: event.e }).toArray(),
+    deliveries: await deliveriesOfEvent(collections, String(event.e)),
   })
   const ofSession = { t: 'game.session.created', b: { $regex: String(round.sessionId) } }
   const parts = {

@@ -1,12 +1,13 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { DeliveryDocument, DeliveryStatus, ReplayDocument } from '../storage/collections.ts'
-import type { EventHeader } from '../storage/event-log.ts'
 import { runningMax } from '../storage/replay-store.ts'
 import { countReplay } from './read-replays.ts'
 import type { Scope } from '@pitboss/contracts/caller'
 import { deliveryIdOf } from '../storage/new-delivery.ts'
 import type { Deps } from './deps.ts'
-import { markDue } from './lease-endpoints.ts'
+import { countedElsewhere } from '../storage/range-items.ts'
+import { itemsAmong } from './items-among.ts'
+import { markDue } from './mark-due.ts'
 
 /** @returns true when there is more to do at once */
 export type AdvanceReplays = (stopping: AbortSignal) => Promise<boolean>
@@ -65,6 +66,7 @@ export function createAdvanceReplays(deps: Deps): AdvanceReplays {
         replayId: job._id,
       })),
     )
+    await deliveries.insertAbsent(page.items.map(countedElsewhere))
     await deliveries.replayAgain(job, page.again, againStatuses[job.only], now)
     await failpoint('webhooks.replay-page')
     const still = await replays.change(job, job._id, { doneSeq: page.doneSeq, selected: page.end })
@@ -86,8 +88,6 @@ export function createAdvanceReplays(deps: Deps): AdvanceReplays {
 }
 
 const pageSize = 500
-/** A delivery that is missing for longer is made by a replay. Source: ours. */
-const onTheWayMsMax = 60_000
 const countPageSize = 2000
 
 /**
@@ -108,8 +108,9 @@ export type ReplaySelector = Pick<
 type SelectedPage = {
   /** Events without a delivery to the endpoint. */
   readonly missing: { _id: string; eventId: string; eventType: DeliveryDocument['eventType'] }[]
-  /** Deliveries to be sent again. */
+  /** Deliveries to be sent again; those of them that were accepted at once. */
   readonly again: string[]
+  readonly items: readonly DeliveryDocument[]
   readonly doneSeq: number
   readonly end: boolean
 }
@@ -119,7 +120,7 @@ type SelectedPage = {
  * sent already.
  */
 async function selectPage(
-  { events, deliveries, clock }: Deps,
+  { events, deliveries, ranges }: Pick<Deps, 'events' | 'deliveries' | 'ranges'>,
   job: ReplaySelector,
   afterSeq: number,
   limit = pageSize,
@@ -135,38 +136,38 @@ async function selectPage(
     eventId: event.id,
     eventType: event.type,
   }))
-  const now = clock.now()
-  const onTheWay = new Set(inRange.filter((event) => isOnTheWay(event, webhookId, now)).map(({ id }) => id))
+  // Read before the deliveries: what is passed meanwhile is on its way.
+  const { cursor, items } = await itemsAmong(ranges, webhookId, inRange)
   const existing = wanted.length === 0 ? new Map<string, never>() : await deliveries.existing(wanted)
+  const onTheWay = new Set(
+    inRange.flatMap(({ id, seq, targets }) => (targets.includes(webhookId) && seq > cursor ? [id] : [])),
+  )
   const statuses = againStatuses[job.only]
   const again = [...existing.values()].filter(
     ({ status, replayId }) => statuses.includes(status) && (job._id === null || replayId !== job._id),
   )
+  const delivered = statuses.includes('DELIVERED')
+    ? [...items.values()].filter(({ _id }) => !existing.has(_id))
+    : []
   return {
     missing:
       job.only === 'failed'
         ? []
-        : wanted.filter(({ _id, eventId }) => !existing.has(_id) && !onTheWay.has(eventId)),
-    again: again.map(({ _id }) => _id),
+        : wanted.filter(
+            ({ _id, eventId }) => !existing.has(_id) && !items.has(_id) && !onTheWay.has(eventId),
+          ),
+    again: [...again, ...delivered].map(({ _id }) => _id),
+    items: delivered,
     doneSeq: inRange.at(-1)?.seq ?? job.endSeq,
     end: page.length < limit || inRange.length < page.length,
   }
 }
 
-/**
- * Whether the event's own delivery to the endpoint may be under way and not stored yet: whoever recorded the
- * event, or makes up for a process that died, stores it soon.
- */
-function isOnTheWay(
-  { targets, recordedAt }: Pick<EventHeader, 'targets' | 'recordedAt'>,
-  webhookId: string,
-  now: Date,
-): boolean {
-  return targets.includes(webhookId) && recordedAt.getTime() > now.getTime() - onTheWayMsMax
-}
-
 /** Counts the deliveries that a job would create or send again. */
-export async function countSelection(deps: Deps, job: ReplaySelector): Promise<number> {
+export async function countSelection(
+  deps: Pick<Deps, 'events' | 'deliveries' | 'ranges'>,
+  job: ReplaySelector,
+): Promise<number> {
   const scope: Scope = { operatorId: job.operatorId, environment: job.environment }
   let matched = 0
   for (let seq = await deps.events.seqBefore(scope, job.from); seq < job.endSeq; ) {

@@ -12,7 +12,7 @@ import type { EndpointDocument } from '../storage/collections.ts'
 import { checkEndpointUrl, refuseCrowd } from './create-endpoint.ts'
 import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 import type { Deps } from './deps.ts'
-import { markDue } from './lease-endpoints.ts'
+import { markDue } from './mark-due.ts'
 import { pruneDeliveries } from './prune-deliveries.ts'
 
 type EndpointPatch = {
@@ -28,7 +28,8 @@ type EndpointPatch = {
  * and 11.
  */
 export function createChangeEndpoint(deps: Deps) {
-  const { endpoints, deliveries, audit, secretCipher, clock, newId, outbound, eventEndpointsMax } = deps
+  const { endpoints, deliveries, events: log, audit, secretCipher, clock, newId } = deps
+  const { outbound, eventEndpointsMax } = deps
   const { askApproval } = deps
   const find = (target: EndpointTarget) => findEndpoint(endpoints, target)
 
@@ -49,8 +50,7 @@ export function createChangeEndpoint(deps: Deps) {
         after: fields.deletedAt === undefined ? presentEndpoint({ ...current, ...fields }) : null,
       })
       // A worker has to look although this process dies before it says so.
-      const due = { $min: { dueAt: clock.now() }, $inc: { wakes: 1 } }
-      return auditedUpdate<EndpointDocument>({ $set: fields, ...due }, entry)
+      return auditedUpdate<EndpointDocument>({ $set: fields, $inc: { wakes: 1 } }, entry)
     })
 
   const changePresent = async (...args: Parameters<typeof change>): Promise<EndpointDocument> => {
@@ -99,12 +99,15 @@ export function createChangeEndpoint(deps: Deps) {
         ...(description === undefined ? {} : { description }),
         ...(maxInFlight === undefined ? {} : { maxInFlight }),
       }
+      // What was recorded before the change goes by the former list.
+      const end = await log.endOf(found)
       const isRedirected = url !== undefined && url !== found.url && found.environment === 'LIVE'
       const by = isRedirected ? await askToRedirect(found, url, asker, context) : asker
       const endpoint = await changePresent(by, 'endpoint.change', found, (current) => {
         if (Object.keys(fields).length === 0) return null
         if (events === undefined || !narrows(current.events, events)) return fields
-        return { ...fields, narrowed: { at: clock.now(), replayId: newId('rpl') } }
+        const narrowings = [...(current.narrowings ?? []), { to: end, events: [...new Set(events)] }]
+        return { ...fields, narrowings, narrowed: { at: clock.now(), replayId: newId('rpl') } }
       })
       await pruneDeliveries(deps, endpoint)
       await markDue(deps, found._id)
@@ -115,7 +118,7 @@ export function createChangeEndpoint(deps: Deps) {
     async remove(target: EndpointTarget, by: ActedBy): Promise<void> {
       const found = await find(target)
       await change(by, 'endpoint.delete', found, ({ deletedAt }) =>
-        deletedAt === null ? { deletedAt: clock.now(), secrets: [] } : null,
+        deletedAt === null ? { deletedAt: clock.now(), closing: true, secrets: [] } : null,
       )
       await deliveries.cancelAll(found._id)
       await markDue(deps, found._id)
@@ -154,8 +157,11 @@ export function createChangeEndpoint(deps: Deps) {
     async resume(target: EndpointTarget, held: 'deliver' | 'skip', by: ActedBy): Promise<EndpointDocument> {
       const found = await find(target)
       const now = clock.now()
+      const skippedTo = held === 'skip' ? { skippedTo: await log.endOf(found) } : {}
       const endpoint = await changePresent(by, 'endpoint.resume', found, ({ health }) =>
-        health.status === 'ACTIVE' ? null : { health: resumed(health), heldRule: { action: held, at: now } },
+        health.status === 'ACTIVE'
+          ? null
+          : { health: resumed(health), heldRule: { action: held, at: now }, ...skippedTo },
       )
       const { heldRule } = endpoint
       await deliveries.release(found._id, heldRule?.action === 'skip' ? heldRule.at : null, now)

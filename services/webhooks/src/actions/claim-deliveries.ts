@@ -3,8 +3,8 @@ import { partition } from '@pitboss/runtime/partition'
 import { inFlightMaxOf, nextProbe } from '../rules/endpoint-health.ts'
 import { chooseDue, type Turns } from '../rules/choose-due.ts'
 import { isUnsubscribed } from '../rules/subscription.ts'
-import type { DueDelivery } from '../storage/collections.ts'
-import type { EndpointView } from './endpoint-view.ts'
+import type { DueDelivery, EndpointDocument } from '../storage/collections.ts'
+import type { Upcoming } from '../storage/delivery-queue.ts'
 import type { Deps } from './deps.ts'
 
 /** A delivery to be claimed. @param probe the open breaker lets it through */
@@ -29,36 +29,39 @@ export type Claimed = {
 
 export type ClaimDeliveries = ReturnType<typeof createClaimDeliveries>
 
-/** Chooses an endpoint's due deliveries and claims them under its lease. */
-export function createClaimDeliveries({ deliveries, bodies }: Deps) {
+/** Chooses an endpoint's due deliveries, and claims stored ones under its lease. */
+export function createClaimDeliveries({ deliveries, bodies }: Pick<Deps, 'deliveries' | 'bodies'>) {
   return {
-    /** Chooses what may be claimed now. */
+    /** Chooses what may be sent now. */
     async choose({
-      view,
+      endpoint,
+      waiting,
       inFlight,
       probeInFlight,
       turns,
       now,
     }: {
-      view: EndpointView
+      endpoint: EndpointDocument
+      waiting: Upcoming['lanes']
       inFlight: readonly DueDelivery[]
       probeInFlight: boolean
       turns: Turns
       now: Date
     }): Promise<Choice> {
-      const endpoint = view.endpoint()
       if (endpoint.deletedAt !== null) return { chosen: [], unsubscribed: [], nextAt: null, turns }
       const choice = chooseDue({
-        health: endpoint.health,
-        inFlightMax: inFlightMaxOf(endpoint),
-        waiting: view.waiting(),
+        ...{
+          health: endpoint.health,
+          inFlightMax: inFlightMaxOf(endpoint),
+          waiting,
+          probeInFlight,
+          turns,
+          now,
+        },
         inFlight: inFlight.length,
         replayInFlight: inFlight.filter(({ lane }) => lane === 'replay').length,
-        probeInFlight,
-        turns,
-        now,
       })
-      const chosen = lastOfEach(choice.chosen).map((due) => ({ due, probe: false }))
+      const chosen = choice.chosen.map((due) => ({ due, probe: false }))
       const probe = choice.probe
         ? await deliveries.probe(endpoint._id, nextProbe(endpoint.health), now)
         : null
@@ -105,17 +108,4 @@ export function createClaimDeliveries({ deliveries, bodies }: Deps) {
       })
     },
   }
-}
-
-/**
- * One of each delivery. It may wait twice: as this process keeps it, unstored, and as another process has
- * stored it since; the stored one counts.
- */
-function lastOfEach(chosen: readonly DueDelivery[]): DueDelivery[] {
-  const last = new Map<string, DueDelivery>()
-  for (const due of chosen) {
-    const known = last.get(due._id)
-    if (known === undefined || known.attemptCount < due.attemptCount) last.set(due._id, due)
-  }
-  return [...last.values()]
 }

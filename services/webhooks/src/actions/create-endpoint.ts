@@ -13,7 +13,7 @@ import { crowdedType } from '../rules/crowded-type.ts'
 import { presentEndpoint } from '../records/webhook-records.ts'
 import { freshHealth, newHealth } from '../rules/endpoint-health.ts'
 import { newWebhookSecret, type StoredSecret } from '../rules/signing-secrets.ts'
-import { type EndpointDocument, never } from '../storage/collections.ts'
+import type { EndpointDocument } from '../storage/collections.ts'
 import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import type { Deps } from './deps.ts'
 
@@ -29,6 +29,8 @@ export type EndpointRequest = {
 export function createCreateEndpoint({
   db,
   endpoints,
+  events,
+  notifyWorkers,
   audit,
   secretCipher,
   clock,
@@ -92,7 +94,7 @@ export function createCreateEndpoint({
       heldRule: null,
       createdAt: now,
       deletedAt: null,
-      dueAt: never,
+      beginsAfter: await events.endOf(scope),
       wakes: 0,
       leaseOwner: null,
       leaseToken: 0,
@@ -114,6 +116,7 @@ export function createCreateEndpoint({
       find: () => endpoints.known(scope, id.objectId),
       name: `endpoint ${id.objectId}`,
     })
+    notifyWorkers([endpoint._id])
     return created ? { endpoint: result, secret } : { endpoint: result }
   }
 }

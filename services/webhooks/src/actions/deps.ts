@@ -12,9 +12,12 @@ import type { NotifyWorkers } from '../clients/notify-workers.ts'
 import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { BodyCache } from '../storage/body-cache.ts'
 import type { CertificationStore } from '../storage/certification-store.ts'
+import type { DeliveryHistory } from '../storage/delivery-history.ts'
 import type { DeliveryStore } from '../storage/delivery-store.ts'
 import type { EndpointStore } from '../storage/endpoint-store.ts'
 import type { EventLog } from '../storage/event-log.ts'
+import type { LogTail } from '../storage/log-tail.ts'
+import type { RangeStore } from '../storage/range-store.ts'
 import type { ParkedStore } from '../storage/parked-store.ts'
 import type { ReplayStore } from '../storage/replay-store.ts'
 import type { SecretCipher } from './create-endpoint.ts'
@@ -22,13 +25,18 @@ import type { RecordEvents } from './record-events.ts'
 
 /** What the actions of this service work with; each takes the parts that it needs. */
 export type Deps = {
-  /** This process among the workers of all replicas. */
-  readonly workerId: string
   readonly db: Db
   readonly bus: Bus
   readonly events: EventLog
   readonly endpoints: EndpointStore
+  /** The newest of them, which workers read. */
+  readonly tail: LogTail
+  /** What endpoints have passed of them, with what they accepted at once. */
+  readonly ranges: RangeStore
+  /** Deliveries that are documents of their own. */
   readonly deliveries: DeliveryStore
+  /** All deliveries. */
+  readonly history: DeliveryHistory
   readonly replays: ReplayStore
   readonly certifications: CertificationStore
   readonly parked: ParkedStore

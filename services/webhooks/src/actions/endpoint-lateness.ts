@@ -1,5 +1,6 @@
 import { lagOf, type Standing } from '../rules/due-lag.ts'
 import { createFullness, createLateness } from '../rules/lateness.ts'
+import type { DueDelivery } from '../storage/collections.ts'
 import type { EndpointView } from './endpoint-view.ts'
 
 /**
@@ -17,12 +18,15 @@ export type EndpointLateness = {
  * @returns what takes the number of attempts that are at the receiver
  */
 export function createEndpointLateness(
-  view: Pick<EndpointView, 'isFullyHealthy' | 'isPaused' | 'firstNew' | 'firstDueAt' | 'pace'>,
+  view: Pick<EndpointView, 'isFullyHealthy' | 'isShut' | 'firstDueAt' | 'pace'> & {
+    /** The first of the new deliveries that wait, in due order; null for none. */
+    firstNew(): Pick<DueDelivery, 'dueAt' | 'createdAt'> | null
+  },
 ): (asking: number, now: Date) => EndpointLateness {
   const latenessOf = createLateness()
   const isFull = createFullness()
   return function endpointLateness(asking, now) {
-    const healthy = view.isFullyHealthy() && !view.isPaused()
+    const healthy = view.isFullyHealthy() && !view.isShut()
     const busyShare = asking / view.pace()
     const full = isFull(busyShare)
     return {

@@ -9,9 +9,13 @@ import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 /**
  * Reads the attempts that figures count: those of events, since tests say nothing of an endpoint's health.
  */
-export function createReadAttempts({ deliveries }: Pick<Deps, 'deliveries'>): ReadFacts {
+export function createReadAttempts({
+  history,
+}: {
+  history: Pick<Deps['history'], 'attemptedSince'>
+}): ReadFacts {
   return async function* readAttempts(from) {
-    for await (const delivery of deliveries.attemptedSince(from)) {
+    for await (const delivery of history.attemptedSince(from)) {
       if (delivery.eventType !== 'webhook.test') yield* factsOf(delivery)
     }
   }

@@ -9,7 +9,8 @@ import { z } from 'zod'
 import { attemptsEnded } from '../records/webhook-records.ts'
 import { inFlightMaxOf, nextProbe } from '../rules/endpoint-health.ts'
 import { type Wait, waitOf } from '../rules/choose-due.ts'
-import type { DeliveryFilter, DeliveryStore } from '../storage/delivery-store.ts'
+import type { DeliveryHistory } from '../storage/delivery-history.ts'
+import type { DeliveryFilter } from '../storage/delivery-store.ts'
 import type { DeliveryDocument, EndpointDocument } from '../storage/collections.ts'
 import { windowStart } from './read-events.ts'
 import type { Deps } from './deps.ts'
@@ -20,7 +21,7 @@ const waitsAtOnce = 8
 export type DeliveryQuery = z.output<typeof listDeliveries.query>
 
 /** Reads deliveries. Source: docs/contract.md, sections 7, 10 and 11. */
-export function createReadDeliveries({ endpoints, deliveries, cursors, clock }: Deps) {
+export function createReadDeliveries({ endpoints, deliveries, history, cursors, clock }: Deps) {
   /** Says why a delivery is not sent yet; null when it has ended. */
   async function waitFor(delivery: DeliveryDocument): Promise<Wait | null> {
     if (delivery.status !== 'PENDING' && delivery.status !== 'HELD') return null
@@ -59,7 +60,7 @@ export function createReadDeliveries({ endpoints, deliveries, cursors, clock }: 
   return {
     /** The deliveries of these events, oldest first, at most `limit`, each with why it waits. */
     async ofEvents(scope: Scope, eventIds: readonly string[], limit: number) {
-      const found = await deliveries.ofEvents(scope, eventIds, limit)
+      const found = await history.ofEvents(scope, eventIds, limit)
       return mapBounded(found, waitsAtOnce, async (delivery) => ({ delivery, wait: await waitFor(delivery) }))
     },
 
@@ -67,7 +68,7 @@ export function createReadDeliveries({ endpoints, deliveries, cursors, clock }: 
     async health(scope: Scope) {
       const since = new Date(clock.now().getTime() - dayMs)
       const [counts, found] = await Promise.all([
-        deliveries.health(scope, since, countedMax),
+        history.health(scope, since, countedMax),
         endpoints.list(scope, null, countedMax),
       ])
       const where = (isSo: (endpoint: EndpointDocument) => boolean) =>
@@ -104,32 +105,31 @@ export function createReadDeliveries({ endpoints, deliveries, cursors, clock }: 
         ],
         query,
         position: z.string(),
-        read: (before, limit) => deliveries.list(scope, { ...filter, before }, limit),
+        read: (before, limit) => history.list(scope, { ...filter, before }, limit),
         positionOf: ({ order }) => order,
       })
     },
 
     /** A delivery and why it waits. @throws ServiceError NOT_FOUND as `findDelivery` does */
-    show: async (scopes: readonly Scope[], id: string) =>
-      explained(await findDelivery(deliveries, scopes, id)),
+    show: async (scopes: readonly Scope[], id: string) => explained(await findDelivery(history, scopes, id)),
 
     /** For operations: the newest of every account. */
-    listAnywhere: (filter: DeliveryFilter, limit: number) => deliveries.listAnywhere(filter, limit),
+    listAnywhere: (filter: DeliveryFilter, limit: number) => history.listAnywhere(filter, limit),
 
     /** For operations: `show`, of every account. */
-    showAnywhere: async (id: string) => explained(await findDeliveryAnywhere(deliveries, id)),
+    showAnywhere: async (id: string) => explained(await findDeliveryAnywhere(history, id)),
   }
 }
 
 /** @throws ServiceError NOT_FOUND for an unknown, foreign or malformed id */
 export async function findDelivery(
-  deliveries: DeliveryStore,
+  history: Pick<DeliveryHistory, 'find'>,
   scopes: readonly Scope[],
   id: string,
 ): Promise<DeliveryDocument> {
   if (deliveryId.safeParse(id).success) {
     for (const scope of scopes) {
-      const delivery = await deliveries.find(scope, id)
+      const delivery = await history.find(scope, id)
       if (delivery !== null) return delivery
     }
   }
@@ -137,8 +137,11 @@ export async function findDelivery(
 }
 
 /** For operations: a delivery of any account. @throws ServiceError NOT_FOUND */
-export async function findDeliveryAnywhere(deliveries: DeliveryStore, id: string): Promise<DeliveryDocument> {
-  const delivery = await deliveries.read(id)
+export async function findDeliveryAnywhere(
+  history: Pick<DeliveryHistory, 'read'>,
+  id: string,
+): Promise<DeliveryDocument> {
+  const delivery = await history.read(id)
   if (delivery === null) throw new ServiceError('NOT_FOUND', { message: `There is no delivery ${id}.` })
   return delivery
 }

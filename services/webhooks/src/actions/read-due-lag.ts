@@ -1,5 +1,7 @@
 import { mapBounded } from '@pitboss/runtime/map-bounded'
+import { earliest } from '../rules/choose-due.ts'
 import { lagOf } from '../rules/due-lag.ts'
+import type { EndpointSummary } from '../storage/endpoint-store.ts'
 import type { Deps } from './deps.ts'
 
 /**
@@ -7,6 +9,9 @@ import type { Deps } from './deps.ts'
  */
 const breakersLookedInto = 50
 const lookupsAtOnce = 8
+/** Of the endpoints that no worker has, and of the events after an endpoint's cursor. Source: ours. */
+const untakenLookedInto = 50
+const eventsLookedInto = 50
 
 /** What no worker of this process sees: endpoints that nobody runs. */
 export type UnseenLag = {
@@ -21,20 +26,35 @@ export type UnseenLag = {
 export function createReadDueLag({
   endpoints,
   deliveries,
+  events,
+  ranges,
   clock,
-}: Pick<Deps, 'endpoints' | 'deliveries' | 'clock'>) {
+  untaken,
+}: Pick<Deps, 'endpoints' | 'deliveries' | 'events' | 'ranges' | 'clock'> & {
+  /** The endpoints that no live worker has. */
+  untaken: () => readonly EndpointSummary[]
+}) {
+  /** When the first thing was due that this endpoint waits for; null for nothing. */
+  async function waitsSince({ _id, operatorId, environment }: EndpointSummary): Promise<Date | null> {
+    const scope = { operatorId, environment }
+    const [first, cursor] = await Promise.all([deliveries.firstDueAt(_id), ranges.endOf(_id)])
+    const next = cursor === null ? [] : await events.headersAfter(scope, cursor, eventsLookedInto)
+    const wanted = next.find(({ targets }) => targets.includes(_id))
+    return earliest([first, wanted?.recordedAt ?? null].flatMap((at) => at ?? []))
+  }
+
   return async function readDueLag(): Promise<UnseenLag> {
     const now = clock.now()
-    const alive = await endpoints.aliveWorkers(now)
-    const [untaken, { count, longest }] = await Promise.all([
-      endpoints.longestUntaken(now, alive),
+    const free = untaken().slice(0, untakenLookedInto)
+    const [since, { count, longest }] = await Promise.all([
+      mapBounded(free, lookupsAtOnce, waitsSince),
       endpoints.openBreakers(breakersLookedInto),
     ])
     const firsts = await mapBounded(longest, lookupsAtOnce, (id) => deliveries.firstDueAt(id))
     return {
       breakersOpen: count,
       behindBreakerMs: Math.max(0, ...firsts.map((at) => lagOf(at, now))),
-      untakenMs: lagOf(untaken, now),
+      untakenMs: lagOf(earliest(since.flatMap((at) => at ?? [])), now),
     }
   }
 }

@@ -28,7 +28,7 @@ const positionSchema = z.strictObject({ seq: z.int().min(0), from: z.int() })
 type Hour = { count: number; types: Record<string, number>; ids: ReturnType<typeof createHash> }
 
 /** Reads the event log. Source: docs/contract.md, sections 7, 10 and 11. */
-export function createReadEvents({ events, deliveries, cursors, clock }: Deps) {
+export function createReadEvents({ events, history, cursors, clock }: Deps) {
   return {
     /**
      * One page in recording order; its cursor continues after the last event, also when there is none yet.
@@ -141,7 +141,7 @@ export function createReadEvents({ events, deliveries, cursors, clock }: Deps) {
       return Promise.all(
         found.map(async ({ id, body }) => ({
           body,
-          deliveries: await deliveries.listAnywhere({ eventId: id }, deliveriesOfEventMax),
+          deliveries: await history.listAnywhere({ eventId: id }, deliveriesOfEventMax),
         })),
       )
     },

@@ -11,8 +11,8 @@ const lookupsAtOnce = 8
 export function createReadStatus({ endpoints, deliveries, parked, clock }: Deps) {
   /** The due time of the delivery that is longest overdue, whether a breaker or busy workers hold it back. */
   async function oldestDueAt(): Promise<Date | null> {
-    const waiting = await endpoints.waiting(waitingEndpointsMax)
-    const firsts = await mapBounded(waiting, lookupsAtOnce, (id) => deliveries.firstDueAt(id))
+    const found = await endpoints.page('', waitingEndpointsMax)
+    const firsts = await mapBounded(found, lookupsAtOnce, ({ _id }) => deliveries.firstDueAt(_id))
     const nowMs = clock.now().getTime()
     const overdueMs = firsts.flatMap((at) => (at !== null && at.getTime() <= nowMs ? [at.getTime()] : []))
     return overdueMs.length === 0 ? null : new Date(Math.min(...overdueMs))

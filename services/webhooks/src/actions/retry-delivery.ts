@@ -1,17 +1,18 @@
-import { type ActedBy, orderedBy } from '@pitboss/contracts/audit'
+import { type ActedBy, type AuditEntry, orderedBy } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { presentDelivery } from '../records/webhook-records.ts'
 import type { DeliveryDocument } from '../storage/collections.ts'
+import { countedElsewhere } from '../storage/range-items.ts'
 import { findDelivery, findDeliveryAnywhere } from './read-deliveries.ts'
 import type { Deps } from './deps.ts'
-import { markDue } from './lease-endpoints.ts'
+import { markDue } from './mark-due.ts'
 
 /** An order on the operations command: who gives it and why. A dry run changes nothing. */
 export type OpsOrder = { readonly by: string; readonly reason: string | null; readonly dryRun: boolean }
 
 export function createRetryDelivery(deps: Deps) {
-  const { endpoints, deliveries, audit, clock, logger } = deps
+  const { endpoints, deliveries, history, audit, clock, logger } = deps
 
   async function assertMayRetry(delivery: DeliveryDocument): Promise<void> {
     const endpoint = await endpoints.known(delivery, delivery.webhookId)
@@ -33,11 +34,17 @@ export function createRetryDelivery(deps: Deps) {
     const again =
       delivery.status === 'PENDING' || delivery.status === 'HELD'
         ? await deliveries.pullForward(delivery, delivery, now, entry)
-        : await deliveries.reopen(delivery, delivery, now, entry)
+        : await reopen(delivery, now, entry)
     await markDue(deps, delivery.webhookId)
     if (again !== null) return again
     // It is in flight, or was a moment ago. That is what the caller asked for.
-    return (await deliveries.find(delivery, delivery._id)) ?? delivery
+    return (await history.find(delivery, delivery._id)) ?? delivery
+  }
+
+  /** One that was accepted at once is stored as a document of its own first. */
+  async function reopen(delivery: DeliveryDocument, now: Date, entry: AuditEntry) {
+    if (delivery.status === 'DELIVERED') await deliveries.insertAbsent([countedElsewhere(delivery)])
+    return deliveries.reopen(delivery, delivery, now, entry)
   }
 
   return {
@@ -48,11 +55,11 @@ export function createRetryDelivery(deps: Deps) {
      * that is deleted
      */
     retry: async (scopes: readonly Scope[], id: string, by: ActedBy): Promise<DeliveryDocument> =>
-      retry(await findDelivery(deliveries, scopes, id), by),
+      retry(await findDelivery(history, scopes, id), by),
 
     /** For operations: `retry`, of a delivery of any account. */
     async retryAnywhere(order: OpsOrder, id: string, requestId: string): Promise<DeliveryDocument> {
-      const found = await findDeliveryAnywhere(deliveries, id)
+      const found = await findDeliveryAnywhere(history, id)
       if (order.dryRun) {
         await assertMayRetry(found)
         return found

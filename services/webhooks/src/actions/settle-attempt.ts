@@ -7,6 +7,7 @@ import { placeOf } from '../rules/retry-schedule.ts'
 import { afterAttempt, type EndpointHealth, inFlightMaxOf } from '../rules/endpoint-health.ts'
 import { isUnsubscribed } from '../rules/subscription.ts'
 import {
+  type AttemptRecord,
   type DeliveryDocument,
   type DueDelivery,
   type EndpointDocument,
@@ -25,7 +26,13 @@ type Attempt = {
   readonly outcome: AttemptOutcome
   /** The breaker let it through as its probe. */
   readonly probe: boolean
-  readonly view: EndpointView
+  readonly view: Pick<EndpointView, 'isFullyHealthy' | 'changed'>
+  /** Writes the outcome under the claim. False when the claim was lost. */
+  readonly complete: (
+    claimed: DueDelivery,
+    fields: Partial<DeliveryDocument>,
+    attempt: AttemptRecord,
+  ) => Promise<boolean>
   /** The last success at the endpoint that is known and not yet written. */
   readonly lastSuccessAt: () => Date | null
   /** Called when the delivery is being written: later claims are in the same write or in a later one. */
@@ -48,13 +55,12 @@ type Settled = {
  */
 export function createSettleAttempt({
   endpoints,
-  deliveries,
   notes,
   clock,
   scaleMs,
   random,
   logger,
-}: Deps): SettleAttempt {
+}: Pick<Deps, 'endpoints' | 'notes' | 'clock' | 'scaleMs' | 'random' | 'logger'>): SettleAttempt {
   const inTurn = createMailbox()
 
   return async function settleAttempt(attempt) {
@@ -127,12 +133,12 @@ export function createSettleAttempt({
     const storedAt = clock.now()
     const fields = {
       attemptedAt: storedAt,
-      ...settledFields(delivery, judged, at, endpoint),
+      ...settledFields(delivery, judged, endedAt(outcome), endpoint),
       firstAttemptAt,
       failedInStreak: streakNumber,
       pulledFor,
     }
-    const writing = deliveries.complete(delivery, fields, { ...outcome.record, storedAt })
+    const writing = attempt.complete(delivery, fields, { ...outcome.record, storedAt })
     attempt.onWriting()
     const written = await writing
     const settled = { ...delivery, ...fields, claimToken: 0, claimedAt: null }
@@ -164,6 +170,11 @@ function settledFields(
     return { status: 'HELD', lane: nextLane, ...place, ...ended } as const
   const { stepDueAt: dueAt } = place
   return { status: 'PENDING', lane: nextLane, ...place, dueAt, nextAttemptAt: dueAt } as const
+}
+
+/** When an attempt ended, as its record says. */
+function endedAt({ at, record: { sentAt, durationMs } }: AttemptOutcome): Date {
+  return durationMs === null ? at : new Date(sentAt.getTime() + durationMs)
 }
 
 function withLastSuccess(health: EndpointHealth, at: Date | null): EndpointHealth {

@@ -6,8 +6,6 @@ import { createLeaseHolder, type Lease } from '@pitboss/storage/lease'
 import type { Logger } from 'pino'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { HandledMessage } from '@pitboss/storage/rewind-tally'
-import type { Deferred, DeferredDeliveries } from '../actions/deferred-deliveries.ts'
-import type { UnstoredDeliveries } from '../actions/unstored-deliveries.ts'
 import type { FanoutLateness } from '../actions/fanout-lateness.ts'
 import type { CallDeps } from '../actions/deps.ts'
 import { createParkedMessages } from '../actions/parked-messages.ts'
@@ -28,15 +26,11 @@ export function startFanout({
   bus,
   lease,
   handle,
-  deferred,
-  unstored,
   lateness,
   logger,
 }: {
   bus: Bus
   lease: Lease
-  unstored: Pick<UnstoredDeliveries, 'drain'>
-  deferred: Pick<DeferredDeliveries, 'drain'>
   lateness: Pick<FanoutLateness, 'forgive' | 'left'>
   handle: (messages: readonly DurableMessage[]) => Promise<void>
   logger: Logger
@@ -67,7 +61,6 @@ export function startFanout({
     lateness.left()
     await consumer.stop()
     lateness.left()
-    await Promise.all([deferred.drain(), unstored.drain()])
     logger.info({ token }, 'fanout.left')
   }
 
@@ -104,23 +97,19 @@ export function startFanout({
 
 const failuresMax = 5
 const unreadableDelayMs = 200
-/** Events whose deferred deliveries could not be stored come again after this long. */
-const repeatDelayMs = 1000
 
 type Unreadable = { readonly message: DurableMessage; readonly error: string }
 
 /**
- * Handles a batch of the event stream: records its events, creates their deliveries, then acknowledges. A
- * message that cannot be read comes again and is parked at its fifth failure; it holds up no other. A throw
- * (the database is away) has the whole batch come again. The next batch does not wait for deliveries that
- * cannot be sent now, nor for those that are sent before they are stored: this one is acknowledged when all
- * are stored.
+ * Handles a batch of the event stream: records its events, then acknowledges. A message that cannot be read
+ * comes again and is parked at its fifth failure; it holds up no other. A throw (the database is away) has the
+ * whole batch come again.
  */
 export function createHandleFanoutBatch(
-  deps: CallDeps & { deferred: DeferredDeliveries },
+  deps: CallDeps,
   lateness: FanoutLateness,
 ): (messages: readonly DurableMessage[]) => Promise<void> {
-  const { recordEvents, deferred, rewinds, logger } = deps
+  const { recordEvents, rewinds, logger } = deps
   const parkedMessages = createParkedMessages(deps)
 
   return async function handleFanoutBatch(messages) {
@@ -135,10 +124,7 @@ export function createHandleFanoutBatch(
       }
     }
     lateness.began(readable.map(({ event }) => event.createdAt))
-    const [{ changed, later, stored }, openRewinds] = await Promise.all([
-      traceBatch(readable, recordInParts),
-      rewinds.open(),
-    ])
+    const [changed, openRewinds] = await Promise.all([traceBatch(readable, recordEvents), rewinds.open()])
     const results: HandledMessage[] = readable.map(({ message, event }) => ({
       seq: message.seq,
       result: changed.has(event.envelope.id) ? 'repaired' : 'unchanged',
@@ -154,39 +140,13 @@ export function createHandleFanoutBatch(
         messages: messages.length,
         changed: changed.size,
         unreadable: unreadable.length,
-        deferred: later?.deliveries.length ?? 0,
         duration_ms: Math.round(performance.now() - startedAtMs),
       },
       'events.recorded',
     )
-    const finish = async () => {
-      await rewinds.count(openRewinds, results)
-      await failpoint('webhooks.before-ack')
-      for (const message of handled) message.ack()
-    }
-    if (later !== null) stored.push(deferred.add(later, readable.length))
-    void Promise.all(stored)
-      .then(finish)
-      .catch((err: unknown) => {
-        logger.error({ err, messages: readable.length }, 'deliveries.not-stored')
-        for (const message of handled) message.nak(repeatDelayMs)
-      })
-    await deferred.room()
-  }
-
-  /** @returns the events that were incomplete, and the deliveries that are yet to be stored */
-  async function recordInParts(
-    events: readonly EventMessage[],
-  ): Promise<{ changed: Set<string>; later: Deferred | null; stored: Promise<void>[] }> {
-    const stored: Promise<void>[] = []
-    let later: Deferred | null = null
-    const changed = await recordEvents(events, {
-      defer(deferred) {
-        later = deferred
-      },
-      wait: (one) => void stored.push(one),
-    })
-    return { changed, later, stored }
+    await rewinds.count(openRewinds, results)
+    await failpoint('webhooks.before-ack')
+    for (const message of handled) message.ack()
   }
 
   /** @returns whether the message is parked; else it comes again */

@@ -3,7 +3,6 @@ import type { EventLog } from './event-log.ts'
 
 /** Caches the bodies of recent events, each of which goes to several endpoints soon. Bodies never change. */
 export type BodyCache = {
-  put(eventId: string, body: string): void
   /**
    * The bodies of recorded events of this scope; those not in the cache are read from the database.
    * @param ids of its events: what is cached is not asked for its scope
@@ -28,7 +27,6 @@ export function createBodyCache(events: EventLog, charactersMax: number): BodyCa
   }
 
   return {
-    put,
     async of(scope, ids) {
       const found = new Map<string, string>()
       const absent: string[] = []

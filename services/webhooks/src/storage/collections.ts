@@ -1,4 +1,5 @@
 import type { WithAudit } from '@pitboss/storage/audit-outbox'
+import type { InstanceDocument } from '@pitboss/storage/journal/instances'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import type { EventEnvironment } from '@pitboss/contracts/primitives'
@@ -93,19 +94,22 @@ export type EndpointDocument = AuditedTenant & {
   prunedAt?: Date
   createdAt: Date
   deletedAt: Date | null
-  /**
-   * When a worker must look at it next. Every maker of work lowers it; only the worker that holds it raises
-   * it.
-   */
-  dueAt: Date
-  /**
-   * The work count: it rises with each lowering of `dueAt`. A worker that raises `dueAt` must know all that
-   * work.
-   */
+  /** The end of the event log when it was created: it passes the log from there. Earlier releases stored none. */
+  beginsAfter?: number
+  /** Events up to this number that were not sent before the last resume with `skip` are cancelled. */
+  skippedTo?: number
+  /** Lists of types that took some off: an event up to `to` of another type that was not sent is cancelled. */
+  narrowings?: readonly { readonly to: number; readonly events: readonly EventType[] }[]
+  /** Deleted, and its worker has yet to pass what was recorded before. */
+  closing?: boolean
+  /** The work count: it rises with each piece of work that its worker does not make itself. */
   wakes: number
+  /** The instance that passes the log for it; null after a clean end. */
   leaseOwner: string | null
   /** Rises with each taking of the lease; claims bear it. */
   leaseToken: number
+  /** So many events after its last range may have been sent under this lease. Earlier releases stored none. */
+  leaseAhead?: number
 }
 
 export type AttemptTimings = {
@@ -130,6 +134,48 @@ export type AttemptRecord = {
   location?: string
   /** When its write was made up: figures count it in that minute. Earlier releases stored none. */
   storedAt?: Date
+}
+
+/** A delivery that was accepted at once, as its range keeps it. Times are milliseconds after the range's `lo`. */
+export type RangeItem = {
+  /** The event's number, counted from the range's first one. */
+  readonly n: number
+  /** The event's id and type. */
+  readonly e: string
+  readonly t: EventType
+  /** When the delivery was made, and when its only attempt was sent. */
+  readonly c: number
+  readonly s: number
+  /** Duration of the attempt and its HTTP status. */
+  readonly d: number
+  readonly h: number
+  /** Excerpt of the answer; absent for none. */
+  readonly x?: string
+  /** `AttemptTimings` in their order. */
+  readonly g: readonly (number | null)[] | null
+  /** Where it went, unless to the range's `url`. */
+  readonly u?: string
+}
+
+/**
+ * Events that an endpoint's worker has passed: each is an item, is a delivery of its own or was not for this
+ * endpoint. Written once, never changed; the `_id` of the next one is free for one worker alone.
+ */
+export type RangeDocument = Tenant & {
+  /** `<webhook id>/<number of its first event, 12 digits>`. */
+  readonly _id: string
+  readonly webhookId: string
+  /** The number of its last event. */
+  readonly to: number
+  /** This very write. */
+  readonly w: string
+  /** When the write was made up: figures count its attempts in that minute. */
+  readonly at: Date
+  /** When the first and the last of its items' deliveries were made; absent without items. */
+  readonly lo?: Date
+  readonly hi?: Date
+  readonly url?: string
+  readonly d?: readonly RangeItem[]
 }
 
 export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED' | 'HELD' | 'CANCELLED'
@@ -220,8 +266,6 @@ export type ParkedDocument = WithAudit & {
   parkedAt: Date
 }
 
-export type WorkerDocument = { _id: string; aliveUntil: Date }
-
 export type Collections = {
   readonly log: Collection<LogDocument>
   readonly events: Collection<EventDocument>
@@ -230,7 +274,8 @@ export type Collections = {
   readonly replays: Collection<ReplayDocument>
   readonly certifications: Collection<CertificationDocument>
   readonly parked: Collection<ParkedDocument>
-  readonly workers: Collection<WorkerDocument>
+  readonly ranges: Collection<RangeDocument>
+  readonly instances: Collection<InstanceDocument>
 }
 
 export function collectionsOf(db: Db): Collections {
@@ -242,7 +287,8 @@ export function collectionsOf(db: Db): Collections {
     replays: db.collection('replays'),
     certifications: db.collection('certifications'),
     parked: db.collection('parked'),
-    workers: db.collection('workers'),
+    ranges: db.collection('ranges'),
+    instances: db.collection('instances'),
   }
 }
 

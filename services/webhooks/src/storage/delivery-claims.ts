@@ -125,7 +125,7 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
 }
 
 /** The delivery after the claim. */
-export function claimedOf({ due, token, now }: Claim): DueDelivery {
+function claimedOf({ due, token, now }: Claim): DueDelivery {
   return { ...due, claimToken: token, claimedAt: now, dueAt: never, attemptCount: due.attemptCount + 1 }
 }
 

@@ -5,20 +5,12 @@ import { isOnlyDuplicates } from '@pitboss/storage/create-once'
 import type { Filter } from 'mongodb'
 import { type Lane, lanes } from '../rules/choose-due.ts'
 import type { Probe } from '../rules/endpoint-health.ts'
-import {
-  type Collections,
-  type DeliveryDocument,
-  type DeliveryStatus,
-  type DueDelivery,
-  keyOf,
-  never,
-} from './collections.ts'
+import { type Collections, type DeliveryDocument, type DueDelivery, keyOf, never } from './collections.ts'
 import { type NewDelivery, newDocument } from './new-delivery.ts'
 
 const batchMax = 500
 /** A worker knows at most so many waiting deliveries of a lane: twice what an endpoint may have in flight. */
 export const upcomingMax = 128
-const upcomingOfMax = 1000
 
 /** The waiting deliveries of each lane in due order, and the lanes in which more wait. */
 export type Upcoming = { lanes: Record<Lane, DueDelivery[]>; open: Set<Lane> }
@@ -81,12 +73,13 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       return new Map(found.map((delivery) => [delivery._id, delivery]))
     },
 
-    /** The statuses of all deliveries of these events. */
-    async statusesOfEvents(eventIds: readonly string[]): Promise<Map<string, DeliveryStatus>> {
-      const found = await deliveries
-        .find({ eventId: { $in: [...eventIds] } }, { projection: { status: 1 } })
-        .toArray()
-      return new Map(found.map(({ _id, status }) => [_id, status]))
+    /** Which of these are stored. */
+    async present(
+      wanted: readonly Pick<DeliveryDocument, '_id' | 'webhookId'>[],
+    ): Promise<ReadonlySet<string>> {
+      if (wanted.length === 0) return new Set()
+      const found = await deliveries.find(amongKeys(wanted.map(keyOf)), { projection: { _id: 1 } }).toArray()
+      return new Set(found.map(({ _id }) => _id))
     },
 
     /**
@@ -106,52 +99,6 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
         lanes: eachLane(inLane),
         open: new Set(lanes.filter((lane) => inLane(lane).length >= limit)),
       }
-    },
-
-    /**
-     * `upcoming` for several endpoints at once. Leaves out endpoints with more waiting deliveries than fit in
-     * one answer.
-     */
-    async upcomingOf(webhookIds: readonly string[]): Promise<Map<string, Upcoming>> {
-      if (webhookIds.length === 0) return new Map()
-      const found = await deliveries
-        .find(
-          { webhookId: { $in: [...webhookIds] }, status: 'PENDING', dueAt: { $lt: never } },
-          { projection: withoutAttempts },
-        )
-        .hint('due')
-        .limit(upcomingOfMax)
-        .toArray()
-      if (found.length >= upcomingOfMax) return new Map()
-      const byEndpoint = Map.groupBy(
-        found.toSorted((a, b) => a.dueAt.getTime() - b.dueAt.getTime()),
-        ({ webhookId }) => webhookId,
-      )
-      return new Map(
-        webhookIds.flatMap((id): [string, Upcoming][] => {
-          const waiting = byEndpoint.get(id) ?? []
-          const inLane = (lane: Lane) => waiting.filter((delivery) => delivery.lane === lane)
-          return waiting.length > upcomingMax ? [] : [[id, { lanes: eachLane(inLane), open: new Set() }]]
-        }),
-      )
-    },
-
-    /** The endpoints that have deliveries in flight (of any worker), and those that have held ones. */
-    async unsettledOf(webhookIds: readonly string[]): Promise<{ claimed: Set<string>; held: Set<string> }> {
-      const of = async (filter: Filter<DeliveryDocument>, index: string) => {
-        const ids = { webhookId: { $in: [...webhookIds] } }
-        const found = await deliveries
-          .find({ ...ids, ...filter }, { projection: { webhookId: 1 } })
-          .hint(index)
-          .limit(upcomingOfMax)
-          .toArray()
-        return new Set(found.length < upcomingOfMax ? found.map(({ webhookId }) => webhookId) : webhookIds)
-      }
-      const [claimed, held] = await Promise.all([
-        of({ claimToken: { $gt: 0 } }, 'claimed'),
-        of({ status: 'HELD' }, 'held'),
-      ])
-      return { claimed, held }
     },
 
     /** `upcoming` for one lane. */

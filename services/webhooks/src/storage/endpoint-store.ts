@@ -2,27 +2,32 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { changeFenced, fencedUpdate } from '@pitboss/storage/change-fenced'
 import type { UpdateFilter, WithId } from 'mongodb'
 import { batchCalls } from './batch-calls.ts'
-import {
-  type Collections,
-  type EndpointDocument,
-  never,
-  scopeFields,
-  type WorkerDocument,
-} from './collections.ts'
+import { type Collections, type EndpointDocument, scopeFields } from './collections.ts'
 
 const changeTriesMax = 8
 const readTogetherMax = 200
 
 export type EndpointStore = ReturnType<typeof createEndpointStore>
-export type EndpointTarget = Pick<
+export type EndpointTarget = Pick<EndpointDocument, '_id' | 'operatorId' | 'environment' | 'events'>
+/** An endpoint as the dispatcher of each process knows it. */
+export type EndpointSummary = Pick<
   EndpointDocument,
-  '_id' | 'operatorId' | 'environment' | 'events' | 'version' | 'leaseToken' | 'dueAt' | 'health'
+  '_id' | 'operatorId' | 'environment' | 'version' | 'wakes' | 'leaseOwner'
 >
-/** Whose lease an endpoint is under, and whether a worker finds it by the clock. */
-export type EndpointLease = Pick<EndpointDocument, '_id' | 'leaseToken' | 'dueAt'>
+const summaryFields = { operatorId: 1, environment: 1, version: 1, wakes: 1, leaseOwner: 1 } as const
+
+/** An endpoint under a new lease. @param mayHaveSent after the last range, under an older lease */
+export type TakenEndpoint = {
+  readonly endpoint: EndpointDocument
+  readonly mayHaveSent: number
+  readonly isClean: boolean
+}
+
+/** Of an endpoint of an earlier release: so many messages could be on their way to be recorded. */
+const mayHaveSentEarlier = 1000
 
 /** Endpoints, and the leases under which workers deliver to them. */
-export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'endpoints' | 'workers'>) {
+export function createEndpointStore({ endpoints }: Pick<Collections, 'endpoints'>) {
   const known = (scope: Scope, id: string) => endpoints.findOne({ _id: id, ...scopeFields(scope) })
   const readTogether = batchCalls<string, WithId<EndpointDocument> | null>({
     async run(ids) {
@@ -77,29 +82,9 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
       endpoints
         .find(
           { operatorId: { $in: [...operatorIds] }, deletedAt: null },
-          {
-            projection: {
-              ...{ operatorId: 1, environment: 1, events: 1 },
-              ...{ version: 1, leaseToken: 1, dueAt: 1, health: 1 },
-            },
-          },
+          { projection: { operatorId: 1, environment: 1, events: 1 } },
         )
         .toArray(),
-
-    /** These endpoints, by id. */
-    readMany: async (ids: readonly string[]): Promise<Map<string, EndpointDocument>> => {
-      if (ids.length === 0) return new Map()
-      const found = await endpoints.find({ _id: { $in: [...ids] } }).toArray()
-      return new Map(found.map((endpoint) => [endpoint._id, endpoint]))
-    },
-
-    /** The leases of these endpoints, by id. */
-    leases: async (ids: readonly string[]): Promise<Map<string, EndpointLease>> => {
-      const found = await endpoints
-        .find({ _id: { $in: [...ids] } }, { projection: { leaseToken: 1, dueAt: 1 } })
-        .toArray()
-      return new Map(found.map((endpoint) => [endpoint._id, endpoint]))
-    },
 
     /**
      * Reads the endpoint, lets `decide` make an update of it and writes that, again from the start when
@@ -149,89 +134,80 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
       await endpoints.updateOne({ _id: id }, { $max: { prunedAt: narrowedAt } })
     },
 
-    /** The work counts of these endpoints (`wakes`), by id. */
-    async workCounts(ids: readonly string[]): Promise<Map<string, number>> {
-      if (ids.length === 0) return new Map()
-      const found = await endpoints.find({ _id: { $in: [...ids] } }, { projection: { wakes: 1 } }).toArray()
-      return new Map(found.map(({ _id, wakes }) => [_id, wakes]))
+    /** Counts a piece of work for the workers of these endpoints. */
+    async countWork(ids: readonly string[]): Promise<void> {
+      if (ids.length > 0) await endpoints.updateMany({ _id: { $in: [...ids] } }, { $inc: { wakes: 1 } })
     },
 
-    /**
-     * Stores that these endpoints have something to do at `at`, and counts it as one piece of work of each.
-     */
-    async lowerDue(ids: readonly string[], at: Date): Promise<void> {
-      if (ids.length === 0) return
-      await endpoints.updateMany({ _id: { $in: [...ids] } }, { $min: { dueAt: at }, $inc: { wakes: 1 } })
-    },
-
-    /** Endpoints that have something to do now and that no live worker holds, the longest waiting first. */
-    async due(now: Date, aliveOwners: readonly string[], limit: number): Promise<string[]> {
-      const found = await endpoints
-        .find({ dueAt: { $lte: now }, leaseOwner: { $nin: [...aliveOwners] } }, { projection: { _id: 1 } })
-        .sort({ dueAt: 1 })
+    /** The endpoints after `afterId` for which something may be left to do, in the order of their ids. */
+    page: (afterId: string, limit: number): Promise<EndpointSummary[]> =>
+      endpoints
+        .find({ _id: { $gt: afterId }, $or: [{ deletedAt: null }, { closing: true }] })
+        .project<EndpointSummary>(summaryFields)
+        .sort({ _id: 1 })
         .limit(limit)
-        .toArray()
-      return found.map(({ _id }) => _id)
-    },
+        .toArray(),
 
-    /** Endpoints that have something to do at some time, the earliest first. */
-    async waiting(limit: number): Promise<string[]> {
-      const found = await endpoints
-        .find({ dueAt: { $lt: never } }, { projection: { _id: 1 } })
-        .sort({ dueAt: 1 })
-        .limit(limit)
-        .toArray()
-      return found.map(({ _id }) => _id)
-    },
+    /** The summaries of these. */
+    summaries: (ids: readonly string[]): Promise<EndpointSummary[]> =>
+      endpoints
+        .find({ _id: { $in: [...ids] }, $or: [{ deletedAt: null }, { closing: true }] })
+        .project<EndpointSummary>(summaryFields)
+        .toArray(),
 
     /**
-     * Takes the leases that no other live worker has (`aliveOwners`), each with a new token. Never ask for an
-     * endpoint that the owner runs at the moment.
-     * @returns the endpoints now leased
+     * Takes the lease if none of `aliveOthers` has it, with a new token. Never ask for an endpoint that the
+     * owner runs at the moment.
+     * @param ahead so many events after its last range the owner may send
      */
-    async lease(
-      ids: readonly string[],
-      owner: string,
-      aliveOwners: readonly string[],
-    ): Promise<WithId<EndpointDocument>[]> {
-      const wanted = { _id: { $in: [...ids] } }
-      await endpoints.updateMany(
-        { ...wanted, leaseOwner: { $nin: [...aliveOwners] } },
-        { $set: { leaseOwner: owner }, $inc: { leaseToken: 1 } },
-      )
-      return endpoints.find({ ...wanted, leaseOwner: owner }).toArray()
-    },
-
-    /**
-     * Gives the lease back and sets when the endpoint is due next.
-     * @returns false when more work was counted than `workCount` (the lease is kept) or the lease was lost
-     */
-    async release(
+    async take(
       id: string,
-      { token, workCount, dueAt }: { token: number; workCount: number; dueAt: Date },
-    ): Promise<boolean> {
+      owner: string,
+      aliveOthers: readonly string[],
+      ahead: (endpoint: EndpointDocument) => number,
+    ): Promise<TakenEndpoint | null> {
+      const seen = await endpoints.findOne({ _id: id, leaseOwner: { $nin: [...aliveOthers] } })
+      if (seen === null) return null
+      const { leaseToken } = seen
+      const endpoint = await endpoints.findOneAndUpdate(
+        { _id: id, leaseToken },
+        { $set: { leaseOwner: owner, leaseToken: leaseToken + 1 }, $max: { leaseAhead: ahead(seen) } },
+        { returnDocument: 'after' },
+      )
+      if (endpoint === null) return null
+      const isClean = seen.leaseOwner === null && seen.leaseAhead !== undefined
+      const { leaseAhead = mayHaveSentEarlier } = seen
+      const isNew = seen.leaseToken === 0
+      return { endpoint, isClean: isClean || isNew, mayHaveSent: isClean || isNew ? 0 : leaseAhead }
+    },
+
+    /** Raises how far the holder of the lease may send. @returns false when the lease is lost */
+    async raiseAhead(id: string, token: number, ahead: number): Promise<boolean> {
       const { matchedCount } = await endpoints.updateOne(
-        { _id: id, leaseToken: token, wakes: workCount },
-        { $set: { leaseOwner: null, dueAt } },
+        { _id: id, leaseToken: token },
+        { $max: { leaseAhead: ahead } },
       )
       return matchedCount === 1
     },
 
-    /** Gives the lease back with the endpoint due as it was, for another worker to take at once. */
-    async abandon(id: string, token: number): Promise<void> {
-      await endpoints.updateOne({ _id: id, leaseToken: token }, { $set: { leaseOwner: null } })
+    /** Gives the lease back: nothing was sent that is on no record. */
+    async release(id: string, token: number): Promise<void> {
+      await endpoints.updateOne({ _id: id, leaseToken: token }, { $set: { leaseOwner: null, leaseAhead: 0 } })
     },
 
-    /**
-     * When the endpoint had to be looked at that waits longest and that no live worker holds; null for none.
-     */
-    async longestUntaken(now: Date, aliveOwners: readonly string[]): Promise<Date | null> {
-      const found = await endpoints.findOne(
-        { dueAt: { $lte: now }, leaseOwner: { $nin: [...aliveOwners] } },
-        { projection: { dueAt: 1 }, sort: { dueAt: 1 }, hint: 'due' },
-      )
-      return found?.dueAt ?? null
+    /** Removes the narrowings of events that were passed. */
+    async forgetNarrowings(id: string, cursor: number): Promise<void> {
+      await endpoints.updateOne({ _id: id }, { $pull: { narrowings: { to: { $lte: cursor } } } })
     },
+
+    /** Notes that a deleted endpoint has nothing left to do. */
+    async close(id: string, token: number): Promise<void> {
+      await endpoints.updateOne({ _id: id, leaseToken: token }, { $unset: { closing: true } })
+    },
+
+    /** Whether an instance has any lease. */
+    hasLeases: async (owner: string): Promise<boolean> =>
+      (await endpoints.findOne({ leaseOwner: owner }, { projection: { _id: 1 } })) !== null,
 
     /** How many endpoints have an open breaker, and those that have failed longest. */
     async openBreakers(limit: number): Promise<{ count: number; longest: readonly string[] }> {
@@ -254,20 +230,6 @@ export function createEndpointStore({ endpoints, workers }: Pick<Collections, 'e
 
     async countPaused(): Promise<number> {
       return endpoints.countDocuments({ 'health.status': 'PAUSED', deletedAt: null })
-    },
-
-    /** Renews a worker's heartbeat: it lives until `aliveUntil`. */
-    async beat({ _id, aliveUntil }: WorkerDocument): Promise<void> {
-      await workers.updateOne({ _id }, { $set: { aliveUntil } }, { upsert: true })
-    },
-
-    async aliveWorkers(now: Date): Promise<string[]> {
-      const found = await workers.find({ aliveUntil: { $gt: now } }).toArray()
-      return found.map(({ _id }) => _id)
-    },
-
-    async retire(workerId: string): Promise<void> {
-      await workers.deleteOne({ _id: workerId })
     },
   }
 }

@@ -56,6 +56,8 @@ export type EventLog = {
   append(events: readonly NewEvent[]): Promise<Appended>
   /** The last recording number, 0 for an empty log. */
   endOf(scope: Scope): Promise<number>
+  /** The last number of the first format, 0 for none. */
+  endOfFirst(scope: Scope): Promise<number>
   /**
    * The recording number before the first event created at `from` or later. Creation times are not in order;
    * the latest one so far is.
@@ -70,6 +72,10 @@ export type EventLog = {
   bodies(scope: Scope, ids: readonly string[]): Promise<Map<string, string>>
   /** The recorded ones of `ids`, of every account. */
   recorded(ids: readonly string[]): Promise<Map<string, RecordedEvent>>
+  /** The recorded ones of `ids`, of every account, without their bodies. */
+  headersOf(ids: readonly string[]): Promise<EventHeader[]>
+  /** Events of every account whose ids begin with `prefix`, which names the millisecond of their creation. */
+  madeAtInstant(prefix: string, limit: number): Promise<EventHeader[]>
   /** Events of these rounds in recording order, of every account, at most `limit`. For operations. */
   ofRounds(roundIds: readonly string[], limit: number): Promise<LoggedEvent[]>
   /** Events of a round in recording order, at most `limit`. */
@@ -136,6 +142,7 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
   return {
     append: (events) => appendEvents(writer, events),
     endOf: async (scope) => (await endOf(scope)).seq,
+    endOfFirst: async (scope) => (await firstEndOf(scope)).seq,
 
     async seqBefore(scope, from) {
       // The end is read first: events recorded meanwhile must come after the answer, not before it.
@@ -167,6 +174,22 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
       if (ids.length === 0) return new Map()
       const wanted = new Set(ids)
       return new Map((await withIds(ids)).flatMap((one) => (wanted.has(one.id) ? [[one.id, one]] : [])))
+    },
+
+    async headersOf(ids) {
+      if (ids.length === 0) return []
+      const wanted = new Set(ids)
+      const here = (await log.find({ e: { $in: [...ids] } }, { projection }).toArray()).map(headerOf)
+      const found = new Set(here.map(({ id }) => id))
+      const earlier = await first.ofIds(ids.filter((id) => !found.has(id)))
+      return [...here, ...earlier].filter(({ id }) => wanted.has(id))
+    },
+
+    async madeAtInstant(prefix, limit) {
+      const begins = { $gte: prefix, $lt: `${prefix}~` }
+      const here = await log.find({ e: begins }, { projection, limit }).toArray()
+      const all = [...here.map(headerOf), ...(await first.beginningWith(prefix, limit))]
+      return all.filter(({ id }) => id.startsWith(prefix))
     },
 
     async ofRounds(roundIds, limit) {

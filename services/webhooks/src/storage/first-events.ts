@@ -84,6 +84,9 @@ export async function openFirstEvents(events: Collection<EventDocument>) {
       return here.length === 0 ? [] : find({ _id: { $in: here } })
     },
 
+    beginningWith: async (prefix: string, limit: number): Promise<LoggedEvent[]> =>
+      isEmpty ? [] : find({ _id: { $gte: prefix, $lt: `${prefix}~` } }, { limit }),
+
     ofRounds: async (roundIds: readonly string[], limit: number): Promise<LoggedEvent[]> =>
       isEmpty ? [] : find({ roundId: { $in: [...roundIds] } }, { hint: 'of_round', limit }),
   }

@@ -17,6 +17,7 @@ export const auditedCollections = [
 ] as const
 
 const pending = { status: 'PENDING' }
+const withItems = { hi: { $gt: new Date(0) } }
 
 /**
  * Indexes on pending, held and claimed deliveries are partial: a claim costs the same beside a million ended
@@ -49,7 +50,8 @@ export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   ],
   endpoints: [
     { name: 'owner', key: { operatorId: 1, environment: 1, _id: 1 } },
-    { name: 'due', key: { dueAt: 1 } },
+    { name: 'lease', key: { leaseOwner: 1 } },
+    { name: 'due', key: { dueAt: 1 }, retired: true },
     {
       name: 'breaker_open',
       key: { 'health.breaker.probeAt': 1 },
@@ -104,5 +106,11 @@ export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   ],
   certifications: jobIndexes,
   parked: [{ name: 'parked_at', key: { parkedAt: 1 } }, auditOutboxIndex],
-  workers: [{ name: 'alive', key: { aliveUntil: 1 }, expireAfterSeconds: 3600 }],
+  // Those without items are in no list.
+  ranges: [
+    { name: 'list', key: { operatorId: 1, environment: 1, hi: -1 }, partialFilterExpression: withItems },
+    { name: 'list_webhook', key: { webhookId: 1, hi: -1 }, partialFilterExpression: withItems },
+    { name: 'stored', key: { at: 1 }, partialFilterExpression: withItems },
+  ],
+  instances: [],
 }

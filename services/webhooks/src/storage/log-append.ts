@@ -3,7 +3,7 @@ import type { EventType } from '@pitboss/contracts/objects/event'
 import type { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import type { LogDocument } from './collections.ts'
-import { logKey, scopeKey } from './log-keys.ts'
+import { logKey, readLogKey, scopeKey } from './log-keys.ts'
 
 /*
  * The event log has one unique key: its `_id`, the number of an event within its account and environment. Whoever
@@ -67,7 +67,7 @@ export type LogWriter = {
 
 export type Appended = {
   /** Recorded by this call, in the order given within a scope. */
-  readonly recorded: readonly NewEvent[]
+  readonly recorded: readonly (NewEvent & { readonly seq: number })[]
   /** Recorded before, or by another recorder meanwhile; by id. */
   readonly known: ReadonlyMap<string, RecordedEvent>
   /** Left out: another event has its id, or another event has told its fact. */
@@ -88,7 +88,7 @@ const scopesAtOnce = 8
  */
 export async function appendEvents(log: LogWriter, events: readonly NewEvent[]): Promise<Appended> {
   const { store, ends } = log
-  const recorded: NewEvent[] = []
+  const recorded: Appended['recorded'][number][] = []
   const known = new Map<string, RecordedEvent>()
   const refused: { event: NewEvent; by: RecordedEvent }[] = []
   let open = firstOfEach(events)
@@ -104,7 +104,8 @@ export async function appendEvents(log: LogWriter, events: readonly NewEvent[]):
     const atMs = log.steadyMs()
     const count = documents.length === 0 ? 0 : await store.insert(documents)
     const ordered = inOrderOfScopes(fresh)
-    recorded.push(...ordered.slice(0, count))
+    for (const [index, event] of ordered.slice(0, count).entries())
+      recorded.push({ ...event, seq: readLogKey(documents[index]?._id ?? '').seq })
     open = ordered.slice(count)
     if (open.length === 0) for (const [scope, end] of after) ends.set(scope, { ...end, atMs })
   }

@@ -1,154 +1,178 @@
-import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
+import { partition } from '@pitboss/runtime/partition'
 import { createSignal } from '@pitboss/runtime/poll'
-import type { Logger } from 'pino'
 import type { Choice, Chosen, ClaimDeliveries, Claimed } from '../actions/claim-deliveries.ts'
-import {
-  claimBeforehand,
-  type EndpointTarget,
-  type NewDelivery,
-  type Reservation,
-} from '../actions/create-deliveries.ts'
-import { deferredMsMax } from '../actions/deferred-deliveries.ts'
+import type { Deps } from '../actions/deps.ts'
 import { createEndpointLateness } from '../actions/endpoint-lateness.ts'
-import type { FreshDelivery, OpenEndpointView } from '../actions/endpoint-view.ts'
-import type { LeasedEndpoint, LeaseEndpoints } from '../actions/lease-endpoints.ts'
+import { openEndpointView } from '../actions/endpoint-view.ts'
 import type { MakeAttempt } from '../actions/make-attempt.ts'
+import { aheadOf, openPassing, type PassEvents } from '../actions/pass-events.ts'
 import type { RecordSuccesses, RecoverOrphans, SettleAttempt } from '../actions/settle-attempt.ts'
+import {
+  type DueDelivery,
+  type EndpointDocument,
+  forgetNarrowings,
+  type TakenEndpoint,
+} from '../actions/share-endpoints.ts'
 import { createHeldSlots } from './held-slots.ts'
-import { openReservation } from './open-reservation.ts'
 import type { LateEndpoint } from './lateness-teller.ts'
 import type { Slots } from './slots.ts'
 
 /*
- * The invariant of this loop. The signal is notified after every change that can let it do more: new work
- * (`notify`, `offer`), a changed endpoint, the end of an attempt, a free slot, a stop. A notification during
- * a turn of the loop is kept for its next wait, so none is lost; and since every turn refreshes the view and
- * chooses anew, a notification too many does no harm. How the view learns of work whose notification was lost
- * stands in actions/endpoint-view.ts.
+ * The invariant of this loop. The signal is notified after every change that can let it do more: new events, new
+ * work, a changed endpoint, the end of an attempt, a stored range, a free slot, a stop. A notification during a turn
+ * of the loop is kept for its next wait, so none is lost; and since every turn chooses from what is known then, a
+ * notification too many does no harm.
  */
 
 const recheckMs = 5000
+/** A shut endpoint stores what is new many at a time. */
+const shutTurnMs = 200
 
-type Endpoint = LeasedEndpoint['endpoint']
-type Delivery = Chosen['due']
-
-export type RunnerDeps = {
-  readonly openEndpointView: OpenEndpointView
+export type RunnerDeps = Deps & {
   readonly claimDeliveries: ClaimDeliveries
   readonly makeAttempt: MakeAttempt
   readonly settleAttempt: SettleAttempt
   readonly recoverOrphans: RecoverOrphans
   readonly recordSuccesses: RecordSuccesses
-  readonly leaseEndpoints: LeaseEndpoints
   readonly slots: Slots
-  readonly clock: Clock
-  readonly logger: Logger
-  /** How long an idle endpoint stays with its worker, ready for the next event. */
-  readonly lingerMs: () => number
-  readonly onAttempt: (attempt: { delivery: Delivery; ok: boolean; sentAt: Date; durationMs: number }) => void
+  /** Whether this process may act under its leases. */
+  readonly isAlive: () => boolean
+  readonly onAttempt: (attempt: {
+    delivery: DueDelivery
+    ok: boolean
+    sentAt: Date
+    durationMs: number
+  }) => void
 }
 
 export type EndpointRunner = {
-  /** Has everything read again: work may have become due, or the endpoint has changed. */
+  /** Has everything read again: stored work may have become due, or the endpoint has changed. */
   notify(): void
-  /** Adds deliveries that were just created, which need no read when no other work is unknown. */
-  offer(fresh: readonly FreshDelivery[]): void
-  /**
-   * Keeps the lease and takes slots for deliveries that are about to be created by this process.
-   * @param target the endpoint as it was just read
-   * @returns null when the lease is not this runner's, or about to end
-   */
-  reserve(fresh: readonly NewDelivery[], target: EndpointTarget, now: Date): Reservation | null
-  /**
-   * Whether a new delivery could not be sent within a second: the endpoint is shut, or all its places are
-   * taken, none comes free that soon, and others wait for each of them.
-   */
-  takesNone(now: Date): boolean
+  /** Notes that the log of its account has come to `seq`. */
+  noteEnd(seq: number): void
+  /** Notifies a runner that does not know all the work of this count. */
+  notifyIfBehind(workCount: number): void
   /** How late its deliveries are; asked at even intervals. */
   lateness(now: Date): LateEndpoint
-  /** Nothing is in flight and nothing is due. */
-  idle(): boolean
-  /** Notifies an idle runner that does not know all the work of this count. */
-  notifyIfBehind(workCount: number): void
-  /** Claims nothing more; `done` resolves when all attempts in flight have ended. */
+  /** Begins no more attempts; `done` resolves when those in flight have ended and are stored. */
   stop(): void
   /** Forgets the attempts in flight: the process ends, and the next holder of the lease repeats them. */
   abandon(): void
-  readonly done: Promise<void>
+  /** Its end: whether the lease was given back. */
+  readonly done: Promise<boolean>
 }
 
-/** Delivers to one endpoint under its lease for as long as there is something to deliver. */
-export function runEndpoint(
-  deps: RunnerDeps,
-  { endpoint: leased, look, claimed }: LeasedEndpoint,
-): EndpointRunner {
-  const { claimDeliveries, leaseEndpoints, slots, clock } = deps
-  const { _id: webhookId, operatorId, leaseToken: token } = leased
+/** Delivers to one endpoint under its lease until it is told to stop or loses it. */
+export function runEndpoint(deps: RunnerDeps, taken: TakenEndpoint): EndpointRunner {
+  const { claimDeliveries, endpoints, deliveries, slots, clock } = deps
+  const { _id: webhookId, operatorId, leaseToken: token } = taken.endpoint
   const logger = deps.logger.child({ webhook_id: webhookId })
   const signal = createSignal()
-  const inFlight = new Map<string, Delivery>()
+  const inFlight = new Map<string, DueDelivery>()
   const held = createHeldSlots()
   const work = new Set<Promise<void>>()
-  const view = deps.openEndpointView(leased, look, inFlight)
+  const view = openEndpointView(deps, taken.endpoint, inFlight)
+  let passing: PassEvents | null = null
+  let endNoted = 0
+  let leaseAhead = taken.endpoint.leaseAhead ?? 0
   let stopped = false
-  /** The lease is being given back: nothing may be handed over any more. */
-  let releasing = false
   let abandoned = false
+  /** An attempt ended and could not be written: nothing of it is known to be on record. */
+  let isUnclean = false
   let turns: Choice['turns'] = { all: 0, normal: 0 }
   let probeInFlight = false
   /** Attempts that are at the receiver. */
   let asking = 0
-  const latenessOf = createEndpointLateness(view)
   let lastSuccessAt: Date | null = null
-  let idle = false
+  let shutTimer: NodeJS.Timeout | null = null
 
-  /**
-   * No plain poll: it waits until the next delivery is due, and ends when the endpoint has nothing to do.
-   * @returns true when the lease is given back already
-   */
-  async function run(): Promise<boolean> {
-    if (claimed) {
+  function ringLater(): void {
+    shutTimer = null
+    signal.ring()
+  }
+
+  const mayAct = () => !abandoned && deps.isAlive()
+  const latenessOf = createEndpointLateness({
+    isFullyHealthy: view.isFullyHealthy,
+    isShut: view.isShut,
+    pace: view.pace,
+    firstNew,
+    firstDueAt: () => firstNew()?.dueAt ?? view.firstDueAt(),
+  })
+
+  /** The first new delivery that waits. */
+  function firstNew(): DueDelivery | null {
+    const [stored] = view.waiting().fresh
+    return stored ?? passing?.first() ?? null
+  }
+
+  async function run(): Promise<void> {
+    passing = await openPassing(deps, taken.endpoint, {
+      mayHaveSent: taken.mayHaveSent,
+      mayWrite: mayAct,
+      onStored: view.putBack,
+      onChange: signal.ring,
+    })
+    if (passing === null) {
+      isUnclean = true
+      return
+    }
+    if (!taken.isClean) {
       const orphans = await deps.recoverOrphans(webhookId, token)
       if (orphans > 0) logger.warn({ deliveries: orphans }, 'deliveries.recovered')
-      view.markStale()
     }
-    while (!stopped) {
-      idle = false
-      if (!(await view.refresh())) return true
-      const { nextAt, starved } = await claimDue()
-      // An attempt in flight notifies at its end anyway; a free slot is for endpoints that have none.
-      if (starved && inFlight.size === 0) slots.notifyWhenFree(operatorId, signal.ring)
-      const untilNextMs = nextAt === null ? recheckMs : Math.max(0, nextAt.getTime() - clock.now().getTime())
-      const lingerMs = deps.lingerMs()
-      idle = inFlight.size === 0 && work.size === 0 && !starved
-      const notified = await signal.wait(
-        idle
-          ? Math.min(lingerMs, nextAt === null ? lingerMs : untilNextMs)
-          : Math.min(recheckMs, untilNextMs),
-      )
-      if (!idle || notified || (nextAt !== null && untilNextMs <= lingerMs)) continue
-      await deps.recordSuccesses.flush()
-      if (await release(nextAt)) return true
+    passing.noteEnd(endNoted)
+    while (!stopped && mayAct()) {
+      if (!(await turn(passing))) return
     }
-    return false
   }
 
-  /** Gives the lease back unless there is more to do. */
-  async function release(dueAt: Date | null): Promise<boolean> {
-    if (work.size > 0 || view.hasNews()) return false
-    releasing = true
-    if (await leaseEndpoints.release(leased, { workCount: view.countRead(), dueAt })) return true
-    releasing = false
-    view.markStale()
-    return false
-  }
-
-  async function claimDue(): Promise<{ nextAt: Date | null; starved: boolean }> {
+  /** One look at everything. @returns false when the lease is lost, or nothing is ever left to do */
+  async function turn(passes: PassEvents): Promise<boolean> {
+    await passes.readOn()
+    if (passes.isLost() || !(await view.refresh()) || !(await keepAhead())) {
+      isUnclean = true
+      return false
+    }
     const endpoint = view.endpoint()
+    const againMs = passes.putAside(endpoint, clock.now())
+    const { nextAt, starved } = await sendDue(passes, endpoint)
+    if (endpoint.deletedAt !== null && passes.isDone() && work.size === 0) {
+      await endpoints.close(webhookId, token)
+      return false
+    }
+    if (await forgetNarrowings({ endpoints }, endpoint, passes.cursor())) view.markStale()
+    // An attempt in flight notifies at its end anyway; a free slot is for endpoints that have none.
+    if (starved && inFlight.size === 0) slots.notifyWhenFree(operatorId, signal.ring)
+    const untilNextMs = nextAt === null ? recheckMs : Math.max(0, nextAt.getTime() - clock.now().getTime())
+    const waitMs = Math.min(recheckMs, untilNextMs, againMs ?? recheckMs)
+    // Nothing waits but for the clock: then it is not looked at by itself.
+    const isIdle = nextAt === null && againMs === null && inFlight.size === 0 && !starved
+    await signal.wait(isIdle ? 2 ** 31 - 1 : waitMs)
+    return true
+  }
+
+  /** Has it on record how far ahead of its last range the worker may send. @returns false when the lease is lost */
+  async function keepAhead(): Promise<boolean> {
+    const ahead = aheadOf(view.endpoint())
+    if (ahead <= leaseAhead) return true
+    if (!(await endpoints.raiseAhead(webhookId, token, ahead))) return false
+    leaseAhead = ahead
+    return true
+  }
+
+  async function sendDue(
+    passes: PassEvents,
+    endpoint: EndpointDocument,
+  ): Promise<{ nextAt: Date | null; starved: boolean }> {
     const now = clock.now()
-    const flying = [...inFlight.values()]
-    const choice = await claimDeliveries.choose({ view, inFlight: flying, probeInFlight, turns, now })
+    const stored = view.waiting()
+    const ahead = Math.min(aheadOf(endpoint), leaseAhead)
+    const choice = await claimDeliveries.choose({
+      ...{ endpoint, probeInFlight, turns, now, inFlight: [...inFlight.values()] },
+      waiting: { ...stored, fresh: [...stored.fresh, ...passes.sendable(ahead)] },
+    })
     turns = choice.turns
     const { nextAt } = choice
     if (choice.unsubscribed.length > 0) {
@@ -161,31 +185,44 @@ export function runEndpoint(
     const chosen = choice.chosen.filter(({ due }) => !inFlight.has(due._id))
     const holds = { inFlight: inFlight.size, scarceMax: held.scarceMax(now) }
     const granted = slots.take(operatorId, chosen.length, holds)
-    await start(endpoint, chosen.slice(0, granted), now)
+    await start(passes, endpoint, chosen.slice(0, granted), now)
     return { nextAt, starved: granted < chosen.length }
   }
 
-  /** Claims the deliveries and sends them; the slot of one that could not be claimed is given back. */
-  async function start(endpoint: Endpoint, taken: readonly Chosen[], now: Date): Promise<void> {
-    if (taken.length === 0) return
-    view.remove(new Set(taken.map(({ due }) => due._id)))
-    for (const { due } of taken) {
+  /** Sends them; the slot of one that could not be claimed is given back. */
+  async function start(
+    passes: PassEvents,
+    endpoint: EndpointDocument,
+    chosen: readonly Chosen[],
+    now: Date,
+  ): Promise<void> {
+    if (chosen.length === 0) return
+    for (const { due, probe } of chosen) {
       inFlight.set(due._id, due)
       held.took(due._id, now)
+      if (probe) probeInFlight = true
     }
-    if (taken.some(({ probe }) => probe)) probeInFlight = true
+    const [fresh, stored] = partition(chosen, ({ due }) => passes.has(due._id))
+    for (const one of fresh) {
+      const sent = mayAct() ? passes.send(one.due._id, now) : null
+      if (sent === null) finish(one)
+      else
+        follow(send(passes, endpoint, sent.claimed, { chosen: one, delivery: sent.claimed, body: sent.body }))
+    }
+    if (stored.length === 0) return
+    view.remove(new Set(stored.map(({ due }) => due._id)))
     try {
-      for (const one of await claimDeliveries.claim(leased, taken, token, now)) {
+      for (const one of await claimDeliveries.claim(endpoint, stored, token, now)) {
         if (one.delivery === null) {
           view.markStale()
           finish(one.chosen)
           continue
         }
-        follow(send(endpoint, one.delivery, one))
+        follow(send(passes, endpoint, one.delivery, one))
       }
     } catch (err) {
       // Any of them may be claimed; the next holder of the lease recovers those.
-      for (const one of taken) finish(one)
+      for (const one of stored) finish(one)
       throw err
     }
   }
@@ -199,38 +236,18 @@ export function runEndpoint(
     })
   }
 
-  function reserve(fresh: readonly NewDelivery[], target: EndpointTarget, now: Date): Reservation | null {
-    if (stopped || releasing || target.leaseToken !== token || target.dueAt > now) return null
-    const pace = view.pace()
-    const room = view.atEase(target.version, now) ? Math.max(0, pace - inFlight.size) : 0
-    const holds = { inFlight: inFlight.size, scarceMax: held.scarceMax(now) }
-    const granted = room === 0 ? 0 : slots.take(operatorId, Math.min(room, fresh.length), holds)
-    const claimed = claimBeforehand(fresh.slice(0, granted), token, now)
-    const chosen = claimed.map((due) => ({ due, probe: false }))
-    for (const { due } of chosen) {
-      inFlight.set(due._id, due)
-      held.took(due._id, now)
-    }
-    const { promise, resolve: onEnd } = Promise.withResolvers<void>()
-    follow(promise)
-    return openReservation({
-      ...{ target, token, chosen, view, finish, stop, onEnd, now },
-      send: (endpoint, one, body) =>
-        follow(send(endpoint, one.due, { chosen: one, delivery: one.due, body })),
-      look: () => {
-        // A runner whose places are all taken looks when one comes free, and at an open breaker in its time.
-        if (inFlight.size < pace && !view.isBlocked()) signal.ring()
-      },
-      isStopped: () => stopped,
-    })
-  }
-
   function stop(): void {
     stopped = true
     signal.ring()
   }
 
-  async function send(endpoint: Endpoint, delivery: Delivery, { body, chosen }: Claimed): Promise<void> {
+  async function send(
+    passes: PassEvents,
+    endpoint: EndpointDocument,
+    delivery: DueDelivery,
+    { body, chosen }: Claimed,
+  ): Promise<void> {
+    const isFresh = passes.has(delivery._id)
     try {
       await failpoint('webhooks.claimed')
       asking += 1
@@ -239,19 +256,16 @@ export function runEndpoint(
       })
       if (abandoned) return
       await failpoint('webhooks.posted')
-      // A success that changes nothing else gives its slot back while it is written, in one write with the
-      // next claim.
-      const early = outcome.ok && view.isFullyHealthy()
+      // A success that changes nothing else gives its slot back while it is written; a new one may wait for others
+      // of its range.
+      const early = outcome.ok && (isFresh || view.isFullyHealthy())
       const onWriting = () => {
         if (early) finish(chosen)
       }
       const settled = await deps.settleAttempt({
-        delivery,
-        outcome,
-        probe: chosen.probe,
-        view,
+        ...{ delivery, outcome, probe: chosen.probe, view, onWriting },
+        complete: isFresh ? passes.complete : deliveries.complete,
         lastSuccessAt: () => lastSuccessAt,
-        onWriting,
       })
       await failpoint('webhooks.settled')
       finish(chosen)
@@ -278,8 +292,8 @@ export function runEndpoint(
       )
     } catch (err) {
       logger.error({ err, delivery_id: delivery._id }, 'delivery.interrupted')
-      // The claim stands under this token. The next lease, also one of this worker, has a newer token and
-      // recovers it.
+      // Its outcome is not on record. The next lease, also one of this worker, counts it as interrupted.
+      isUnclean = true
       stopped = true
     } finally {
       finish(chosen)
@@ -296,16 +310,26 @@ export function runEndpoint(
     signal.ring()
   }
 
-  async function runUntilDone(): Promise<void> {
-    const released = await run().catch((err: unknown) => {
+  async function runUntilDone(): Promise<boolean> {
+    await run().catch((err: unknown) => {
+      isUnclean = true
       logger.error({ err }, 'endpoint.interrupted')
-      return false
     })
-    while (work.size > 0) await Promise.all(work)
-    if (released) return
-    await leaseEndpoints
-      .abandon(leased)
-      .catch((err: unknown) => logger.warn({ err }, 'endpoint.not-abandoned'))
+    // Attempts that take long are stored while they are under way, as in a turn.
+    while (work.size > 0 && !abandoned) {
+      const againMs = passing?.putAside(view.endpoint(), clock.now()) ?? recheckMs
+      await signal.wait(againMs)
+    }
+    await passing?.drain()
+    const isSettled = passing !== null && !passing.isLost() && passing.isSettled()
+    if (isUnclean || abandoned || !isSettled || !mayAct()) return false
+    try {
+      await endpoints.release(webhookId, token)
+      return true
+    } catch (err) {
+      logger.warn({ err }, 'endpoint.not-released')
+      return false
+    }
   }
 
   return {
@@ -313,27 +337,22 @@ export function runEndpoint(
       view.markStale()
       signal.ring()
     },
-    offer(fresh) {
-      view.offer(fresh)
-      signal.ring()
+    noteEnd(seq) {
+      endNoted = Math.max(endNoted, seq)
+      if (passing?.noteEnd(seq) !== true) return
+      if (view.isShut()) shutTimer ??= setTimeout(ringLater, shutTurnMs)
+      else signal.ring()
     },
-    lateness: (now) => ({ account: operatorId, ...latenessOf(asking, now) }),
-    idle: () => idle,
     notifyIfBehind(workCount) {
-      if (!idle || !view.isBehind(workCount)) return
+      if (workCount === view.countRead()) return
       view.markStale()
       signal.ring()
     },
-    reserve,
-    takesNone(now) {
-      if (view.isPaused()) return true
-      const pace = view.pace()
-      if (inFlight.size < pace || held.heldMs(now) < deferredMsMax) return false
-      return view.dueCount(now) >= pace
-    },
+    lateness: (now) => ({ account: operatorId, ...latenessOf(asking, now) }),
     stop,
     abandon() {
       abandoned = true
+      signal.ring()
     },
     done: runUntilDone(),
   }

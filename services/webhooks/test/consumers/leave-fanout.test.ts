@@ -27,8 +27,6 @@ t.test(
         renew: () => Promise.resolve(isOurs),
         release: () => Promise.resolve(),
       },
-      deferred: { drain: () => Promise.resolve() },
-      unstored: { drain: () => Promise.resolve() },
       handle: () => {
         batches += 1
         lateness.began([madeAt])

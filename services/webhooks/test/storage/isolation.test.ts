@@ -17,6 +17,9 @@ import { createDeliveryQueue } from '../../src/storage/delivery-queue.ts'
 import { createDeliveryStore } from '../../src/storage/delivery-store.ts'
 import { createEndpointStore } from '../../src/storage/endpoint-store.ts'
 import { openEventLog } from '../../src/storage/event-log.ts'
+import { createDeliveryHistory } from '../../src/storage/delivery-history.ts'
+import { createLogTail } from '../../src/storage/log-tail.ts'
+import { createRangeStore } from '../../src/storage/range-store.ts'
 import { openFirstEvents } from '../../src/storage/first-events.ts'
 import { createParkedStore } from '../../src/storage/parked-store.ts'
 import { newProgress } from '@pitboss/contracts/certification/progress'
@@ -46,6 +49,8 @@ await makeFirstEvent()
 const events = await openEventLog(collections)
 const firstEvents = await openFirstEvents(collections.events)
 const replays = createReplayStore(collections)
+const ranges = createRangeStore(collections)
+const history = createDeliveryHistory({ stored: deliveries, ranges, events })
 const certificationJobs = '../../../libs/storage/src/certification-jobs'
 const certifications = createCertificationStore(collections)
 await makeThings()
@@ -64,16 +69,14 @@ const operations = 'an order of operations, which look over every account'
 
 const queueLines = {
   createOne: by('change-endpoint', 'a delivery of an endpoint that was found under a scope'),
-  create: by(
-    'create-deliveries, advance-replays',
-    'each delivery bears the scope of its event, of the endpoint found under a scope, or of its job',
+  create: by('advance-replays', 'each delivery bears the scope of its job'),
+  insertAbsent: by(
+    'pass-events, advance-replays, retry-delivery',
+    'each delivery bears the scope of its event, or is an item that was found under a scope or of a job',
   ),
-  insertAbsent: by('record-events, unstored-deliveries', 'each delivery bears the scope of its event'),
-  existing: by('record-events, advance-replays', 'ids derive from an endpoint and an event of one scope'),
-  statusesOfEvents: by('record-events', 'ids of the events of the batch, each with the scope of its subject'),
+  existing: by('advance-replays', 'ids derive from an endpoint and an event of one scope'),
+  present: by('storage/delivery-history', 'ids of items that were found for the caller'),
   upcoming: by('endpoint-view', leased),
-  upcomingOf: by('lease-endpoints', leased),
-  unsettledOf: by('lease-endpoints', leased),
   upcomingIn: by('endpoint-view', leased),
   probe: by(
     'claim-deliveries, read-deliveries',
@@ -125,10 +128,10 @@ const stores = {
     replays: raw,
     certifications: raw,
     parked: raw,
-    workers: raw,
+    ranges: raw,
+    instances: raw,
   }),
   createBodyCache: table(createBodyCache(events, 1000), {
-    put: by('record-events', 'bodies of events that were just recorded; nobody outside reads the cache'),
     of: by('claim-deliveries', 'events of the deliveries of one endpoint under lease'),
   }),
   createDeliveryClaims: table(createDeliveryClaims(collections), claimLines),
@@ -139,20 +142,18 @@ const stores = {
     ...claimLines,
     ...moveLines,
     find: scoped((scope, { endedId }) => deliveries.find(scope, endedId)),
-    read: by('read-deliveries', operations),
+    read: by('storage/delivery-history', operations),
     list: scoped((scope, { webhookId }) => deliveries.list(scope, { webhookId }, 10)),
     ofEvents: scoped((scope, { eventId }) => deliveries.ofEvents(scope, [eventId], 10)),
     health: scoped((scope) => deliveries.health(scope, hour.from, 10)),
-    attemptedSince: by('read-attempt-series', everyAccount),
+    attemptedSince: by('storage/delivery-history', everyAccount),
     countHeld: by('read-endpoints', 'an endpoint that was found under the scope of the caller'),
-    listAnywhere: by('read-deliveries, read-events', operations),
+    listAnywhere: by('storage/delivery-history', operations),
     statusCounts: by('read-status', operations),
   }),
   createEndpointStore: table(endpoints, {
     read: by('start-replay', operations),
     readTogether: by('endpoint-view', leased),
-    readMany: by('create-deliveries', leased),
-    leases: by('create-deliveries', leased),
     insert: by('create-endpoint', 'the document bears the scope of the caller'),
     known: scoped((scope, { webhookId }) => endpoints.known(scope, webhookId)),
     find: scoped((scope, { webhookId }) => endpoints.find(scope, webhookId)),
@@ -166,28 +167,26 @@ const stores = {
     noteSuccesses: by('settle-attempt', 'endpoints to which this worker delivered under its lease'),
     notePulled: by('endpoint-view', leased),
     notePruned: by('prune-deliveries', 'the endpoint was found under a scope, or is under lease'),
-    workCounts: by('lease-endpoints', leased),
-    lowerDue: by(
-      'lease-endpoints, create-deliveries',
-      'an endpoint found under a scope, of a job, or among the targets of an event of its scope',
-    ),
-    due: by('lease-endpoints', everyAccount),
-    waiting: by('read-status', operations),
-    lease: by('lease-endpoints', everyAccount),
-    release: by('lease-endpoints', leased),
-    abandon: by('lease-endpoints', leased),
+    countWork: by('mark-due', 'an endpoint found under a scope, or of a job'),
+    page: by('workers/dispatcher', everyAccount),
+    summaries: by('workers/dispatcher', everyAccount),
+    take: by('share-endpoints', everyAccount),
+    raiseAhead: by('workers/endpoint-runner', leased),
+    release: by('workers/endpoint-runner', leased),
+    close: by('workers/endpoint-runner', leased),
+    forgetNarrowings: by('share-endpoints', leased),
+    hasLeases: by('workers/dispatcher', everyAccount),
     countPaused: by('read-status', operations),
-    longestUntaken: by('read-due-lag', 'a time alone, over every account'),
     openBreakers: by('read-due-lag', 'a number and ids for a metric without them, over every account'),
-    beat: by('lease-endpoints', "the service's own workers, which belong to no account"),
-    aliveWorkers: by('lease-endpoints', "the service's own workers, which belong to no account"),
-    retire: by('lease-endpoints', "the service's own workers, which belong to no account"),
   }),
   openEventLog: table(events, {
     append: by('record-events', 'each event bears the scope that its subject and its envelope name'),
     recorded: by('read-events', operations),
     ofRounds: by('read-events', operations),
     endOf: scoped((scope) => events.endOf(scope)),
+    endOfFirst: scoped((scope) => events.endOfFirst(scope)),
+    headersOf: by('storage/delivery-history', 'the items that it looks for bear the scope of the caller'),
+    madeAtInstant: by('storage/delivery-history', 'what it finds is compared with the scope of the caller'),
     seqBefore: scoped((scope) => events.seqBefore(scope, hour.to)),
     readAfter: scoped((scope) => events.readAfter(scope, 0, 10, { ...all, ...hour })),
     headersAfter: scoped((scope) => events.headersAfter(scope, 0, 10, { ...all, types: ['round.started'] })),
@@ -201,8 +200,37 @@ const stores = {
     readAfter: scoped((scope) => firstEvents.readAfter(scope, 0, 10, { ...all, ...hour })),
     headersAfter: scoped((scope) => firstEvents.headersAfter(scope, 0, 10, all)),
     withIds: by('storage/event-log', 'ids of a batch; what belongs to another scope is left out and logged'),
+    beginningWith: by('storage/event-log', 'what it finds is compared with the scope of the caller'),
     ofIds: by('storage/event-log', 'what it finds is compared with the scope of the caller'),
     ofRounds: by('storage/event-log', 'what it finds is compared with the scope of the caller'),
+  }),
+  createRangeStore: table(ranges, {
+    endOf: by('pass-events, items-among', leased),
+    insert: by('pass-events', leased),
+    passing: by(
+      'storage/delivery-history',
+      'the endpoint is a target of an event of the scope of the caller',
+    ),
+    between: by('items-among', 'the endpoint of a job, found under a scope'),
+    newestFirst: by('storage/delivery-history', 'the filter names the scope of the caller'),
+    latestStored: by('storage/delivery-history', operations),
+    madeAt: scoped((scope) => ranges.madeAt(scope, [now])),
+    hasItems: scoped((scope) => ranges.hasItems(scope)),
+    storedSince: by('storage/delivery-history', everyAccount),
+    removeAfter: by('pass-events', leased),
+  }),
+  createDeliveryHistory: table(history, {
+    find: scoped((scope, { endedId }) => history.find(scope, endedId)),
+    read: by('read-deliveries', operations),
+    list: scoped((scope, { webhookId }) => history.list(scope, { webhookId }, 10)),
+    listAnywhere: by('read-deliveries, read-events', operations),
+    ofEvents: scoped((scope, { eventId }) => history.ofEvents(scope, [eventId], 10)),
+    health: scoped((scope) => history.health(scope, hour.from, 10)),
+    attemptedSince: by('read-attempt-series', everyAccount),
+  }),
+  createLogTail: table(createLogTail(events, 1000), {
+    put: by('workers/dispatcher', 'events that were just recorded; nobody outside reads them here'),
+    readAfter: by('pass-events', leased),
   }),
   createParkedStore: table(createParkedStore(collections), {
     park: by('parked-messages', 'the fan-out, of a message that names no account for certain'),
@@ -249,19 +277,14 @@ await holdIsolation(t, {
   folder: new URL('../../src/storage/', import.meta.url),
   stores,
   others: [
-    ...['afterInterruption', 'batchCalls', 'claimedOf', 'deliveryIdOf', 'keyOf', 'newClaimed'],
+    ...['afterInterruption', 'batchCalls', 'deliveryIdOf', 'keyOf', 'newClaimed'],
     ...['newDocument', 'newInterrupted', 'orderOf', 'scopeFields'],
+    // Of ranges: what an item stands for.
+    ...['countedElsewhere', 'deliveriesOf', 'deliveryOfItem', 'firstOf', 'newestFirst'],
+    ...['orderBefore', 'packItems'],
     // Of the log: keys and filters, and what works with the parts that it is given.
-    ...[
-      'appendEvents',
-      'createSeqSearch',
-      'createdIn',
-      'isRare',
-      'keysAfter',
-      'logKey',
-      'readLogKey',
-      'scopeKey',
-    ],
+    ...['appendEvents', 'createSeqSearch', 'createdIn', 'isRare', 'keysAfter', 'logKey'],
+    ...['readLogKey', 'scopeKey'],
   ],
 })
 
@@ -312,7 +335,7 @@ async function makeThings(): Promise<void> {
   const { webhookId, endedId, waitingId, eventId, roundId, replayId, certificationId } = ids
   await endpoints.insert({
     ...{ _id: webhookId, ...owner, version: 1, url: 'https://hooks.example/', description: null, events: [] },
-    ...{ secrets: [], health: freshHealth, heldRule: null, createdAt: now, deletedAt: null, dueAt: never },
+    ...{ secrets: [], health: freshHealth, heldRule: null, createdAt: now, deletedAt: null },
     ...{ wakes: 0, leaseOwner: null, leaseToken: 0 },
   })
   const event = {
@@ -335,6 +358,13 @@ async function makeThings(): Promise<void> {
     ...{ claimToken: 0, createdAt: now, finishedAt: null, secretCreatedAt: now },
     ...newProgress('https://hooks.example/', 1),
   })
+  const attempt = {
+    ...{ attempt: 1, sentAt: now, durationMs: 1, httpStatus: 200, error: null, responseExcerpt: null },
+    ...{ timings: null, hint: null },
+  }
+  const item = { eventId, eventType: 'round.started' as const, createdAt: now, attempt }
+  const range = { first: 3, to: 3, items: [{ seq: 3, item }] }
+  await ranges.insert({ _id: webhookId, ...owner }, range, { w: 'this one', at: now })
   await replays.insert({
     ...{ _id: replayId, ...owner, webhookId, status: 'RUNNING', ...hour, types: [], only: 'all', matched: 1 },
     ...{ created: 0, delivered: 0, failed: 0, doneSeq: 0, endSeq: 1, selected: false },

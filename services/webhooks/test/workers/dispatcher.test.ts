@@ -1,8 +1,7 @@
-import { systemClock } from '@pitboss/runtime/clock'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { pino } from 'pino'
 import t from 'tap'
-import { startDispatcher } from '../../src/workers/dispatcher.ts'
+import { type Dispatcher, startDispatcher } from '../../src/workers/dispatcher.ts'
 import { createSlots } from '../../src/workers/slots.ts'
 
 t.test('a worker without any heartbeat yet takes nothing, however young its process is', async (t) => {
@@ -16,50 +15,45 @@ t.test('a worker without any heartbeat yet takes nothing, however young its proc
   })
   const beaten = Promise.withResolvers<void>()
   const asked: string[] = []
-  const unused = () => {
-    throw new Error('no endpoint is taken')
-  }
   let isWrong = false
   let clockLooks = 0
-  const dispatcher = startDispatcher({
+  const summary = {
+    ...{ _id: 'whe_1', operatorId: 'an operator', environment: 'SANDBOX' as const },
+    ...{ version: 1, wakes: 0, leaseOwner: null },
+  }
+  const parts: { [Name in keyof Parameters<typeof startDispatcher>[0]]?: unknown } = {
     clockAgrees: () => {
       if (isWrong) clockLooks += 1
       return !isWrong
     },
-    listen: (onNotification) => {
-      onNotification({ ids: ['whe_1'], fresh: [] })
+    listen: (onNotification: (notification: unknown) => void) => {
+      onNotification({ ids: ['whe_1'], ends: [], leaving: [] })
       return () => undefined
     },
-    leaseEndpoints: {
+    instances: {
+      current: () => 'self',
       async beat() {
         await beaten.promise
         asked.push('beaten')
-        return []
+        return { instance: 'self', isNew: false, toRecover: [], alive: ['self'] }
       },
-      due: async () => {
-        asked.push('due')
-        return []
-      },
+      recovered: async () => undefined,
+      leave: async () => undefined,
+    },
+    endpoints: {
+      summaries: async () => [summary],
+      page: async () => [],
       take: async () => {
         asked.push('take')
-        return []
+        return null
       },
-      workCounts: async () => new Map(),
-      release: unused,
-      abandon: unused,
-      retire: async () => undefined,
     },
-    openEndpointView: unused,
-    claimDeliveries: { choose: unused, cancel: unused, claim: unused },
-    makeAttempt: unused,
-    settleAttempt: unused,
-    recoverOrphans: unused,
-    recordSuccesses: { add: unused, flush: async () => undefined },
+    recordSuccesses: { add: () => undefined, flush: async () => undefined },
+    notifyWorkers: () => undefined,
     slots: createSlots({ totalMax: 1 }),
-    clock: systemClock,
     logger: pino({ level: 'silent' }),
-    onAttempt: unused,
-  })
+  }
+  const dispatcher: Dispatcher = startDispatcher(parts as never)
   t.teardown(() => dispatcher.stop())
   await waitFor(() => looks >= 8, { what: 'it looks whether it lives, more than once' })
   t.strictSame(asked, [])

@@ -1,0 +1,66 @@
+import { addEvent, type NextRange, noteEvent, type Passage, passTo, sendableTo } from '../rules/passage.ts'
+
+/** What a passage is stored by. Each call rejects for an outage alone. */
+export type PassageStore<Event, Item> = {
+  /** The end of the endpoint's last range, or where its passage begins. */
+  readonly readCursor: () => Promise<number>
+  /** Whether the lease is still this worker's, in the database. */
+  readonly holdsLease: () => Promise<boolean>
+  /** Events after `afterSeq` in the order of the log, without gaps; none at its end. */
+  readonly readAfter: (afterSeq: number) => Promise<readonly Event[]>
+  readonly isWanted: (event: Event) => boolean
+  /** Stores a delivery for each whose attempt has an unknown outcome; those that are there stay as they are. */
+  readonly storeInterrupted: (events: readonly Event[]) => Promise<void>
+  /** False when another range begins there: another worker passes the log for this endpoint. */
+  readonly insertRange: (range: NextRange<Item>) => Promise<boolean>
+}
+
+const triesMax = 20
+
+/**
+ * Begins to pass the log for an endpoint whose last worker may have made attempts that are on no record. Each
+ * event that it may have sent is stored as interrupted, and then passed at once: nothing else is sent before
+ * that range stands, and who loses it begins again after the range that stands there. The lease is read after the
+ * cursor: whoever takes the lease later begins at this cursor or after it.
+ * @param ahead so many events after the cursor may have been sent; 0 after a clean end
+ * @returns null when the lease is lost
+ */
+export async function takeOverPassage<Event, Item>(
+  store: PassageStore<Event, Item>,
+  ahead: number,
+): Promise<Passage<Item> | null> {
+  for (let tried = 0; tried < triesMax; tried++) {
+    const passage: Passage<Item> = { cursor: await store.readCursor(), known: [] }
+    if (!(await store.holdsLease())) return null
+    const wanted = await readWanted(store, passage, ahead)
+    if (wanted.length === 0) return { cursor: passage.cursor, known: [] }
+    await store.storeInterrupted(wanted)
+    const { cursor } = passage
+    const to = sendableTo(passage, ahead)
+    if (!(await store.insertRange({ first: cursor + 1, to, items: [] }))) continue
+    passTo(passage, to)
+    return { cursor: passage.cursor, known: [] }
+  }
+  throw new Error('another worker keeps passing the log for this endpoint')
+}
+
+/** Reads on until it knows `ahead` events for the endpoint, or all. @returns these */
+async function readWanted<Event, Item>(
+  { readAfter, isWanted }: PassageStore<Event, Item>,
+  passage: Passage<Item>,
+  ahead: number,
+): Promise<Event[]> {
+  const wanted: Event[] = []
+  while (wanted.length < ahead) {
+    const read = await readAfter(passage.cursor + passage.known.length)
+    if (read.length === 0) break
+    for (const event of read) {
+      if (wanted.length === ahead) break
+      addEvent(passage, isWanted(event))
+      if (!isWanted(event)) continue
+      wanted.push(event)
+      noteEvent(passage, passage.cursor + passage.known.length, { kind: 'aside' })
+    }
+  }
+  return wanted
+}

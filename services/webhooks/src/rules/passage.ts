@@ -1,0 +1,88 @@
+/*
+ * How one endpoint passes through the event log. A range stands for the events that it names: each was
+ * accepted at once (an item), is a delivery of its own, or was not for this endpoint. The last range's end is
+ * the cursor. Attempt 1 of a fresh event leaves no mark before it is made, so only the first `ahead` events
+ * for this endpoint after the cursor may have one: whoever takes over from a dead worker counts these as
+ * interrupted, and passes them before anything else is sent. Source: ours.
+ */
+
+/** What has become of an event after the cursor. `aside`: it is a delivery of its own, which is stored. */
+type Passing<Item> =
+  | { readonly kind: 'ignored' | 'waiting' | 'sent' | 'aside' }
+  | { readonly kind: 'accepted'; readonly item: Item }
+
+/** The events after the cursor that are known, in the order of the log, without gaps. */
+export type Passage<Item> = { cursor: number; known: Passing<Item>[] }
+
+/** The next range: events `first` to `to`, and what was accepted at once of them, in order. */
+export type NextRange<Item> = {
+  readonly first: number
+  readonly to: number
+  readonly items: readonly { readonly seq: number; readonly item: Item }[]
+}
+
+/** So many events for others are passed with a range of their own. Source: ours. */
+export const ignoredMax = 1000
+/** Deliveries of one range were made within so long, so that lists know where to look. Source: ours. */
+export const rangeSpanMsMax = 60_000
+
+/** The number of the last event that is known. */
+export function knownTo({ cursor, known }: Passage<unknown>): number {
+  return cursor + known.length
+}
+
+/** Adds the next event of the log. @param isWanted whether it is for this endpoint */
+export function addEvent(passage: Passage<unknown>, isWanted: boolean): void {
+  passage.known.push({ kind: isWanted ? 'waiting' : 'ignored' })
+}
+
+/** Notes what has become of an event; one that was passed already stays so. */
+export function noteEvent<Item>(passage: Passage<Item>, seq: number, passing: Passing<Item>): void {
+  const index = seq - passage.cursor - 1
+  if (index >= 0 && index < passage.known.length) passage.known[index] = passing
+}
+
+/** The number up to which first attempts may be made: that of the `ahead`th event for this endpoint. */
+export function sendableTo({ cursor, known }: Passage<unknown>, ahead: number): number {
+  let count = 0
+  for (const [index, { kind }] of known.entries()) {
+    if (kind === 'ignored') continue
+    count += 1
+    if (count === ahead) return cursor + index + 1
+  }
+  return cursor + known.length
+}
+
+/**
+ * The next range: as many events as have come to an end without a gap. Null while it would hold nothing but
+ * a few events for others.
+ * @param createdAtMs of an item's delivery
+ */
+export function nextRange<Item>(
+  { cursor, known }: Passage<Item>,
+  createdAtMs: (item: Item) => number,
+): NextRange<Item> | null {
+  const items: { seq: number; item: Item }[] = []
+  let [fromMs, toMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  let to = cursor
+  let isWorthIt = false
+  for (const passing of known) {
+    if (passing.kind === 'waiting' || passing.kind === 'sent') break
+    if (passing.kind === 'accepted') {
+      const atMs = createdAtMs(passing.item)
+      const [earliest, latest] = [Math.min(fromMs, atMs), Math.max(toMs, atMs)]
+      if (latest - earliest > rangeSpanMsMax) break
+      ;[fromMs, toMs] = [earliest, latest]
+      items.push({ seq: to + 1, item: passing.item })
+    }
+    to += 1
+    isWorthIt ||= passing.kind !== 'ignored'
+  }
+  return isWorthIt || to - cursor >= ignoredMax ? { first: cursor + 1, to, items } : null
+}
+
+/** Moves the cursor to the end of a range that stands. */
+export function passTo(passage: Passage<unknown>, to: number): void {
+  passage.known.splice(0, to - passage.cursor)
+  passage.cursor = Math.max(passage.cursor, to)
+}

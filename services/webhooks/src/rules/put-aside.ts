@@ -1,0 +1,46 @@
+import type { EventType } from '@pitboss/contracts/objects/event'
+import { type EndpointHealth, isShut } from './endpoint-health.ts'
+
+/** A new delivery that cannot be sent is stored when it has waited for so long. Source: docs/contract.md, section 7. */
+export const waitingMsMax = 1000
+/** An attempt at a new delivery that takes longer is stored while it is under way. Source: ours. */
+export const unstoredMsMax = 250
+
+type Endpoint = {
+  readonly deletedAt: Date | null
+  readonly health: EndpointHealth
+  readonly events: readonly EventType[]
+  readonly narrowings?: readonly { readonly to: number; readonly events: readonly EventType[] }[]
+  readonly skippedTo?: number
+}
+
+type NewEvent = { readonly seq: number; readonly type: EventType; readonly recordedAt: Date }
+
+/**
+ * Why a new delivery is stored instead of being sent now: as a pause, a change or a deletion of its endpoint
+ * wants it, or to wait for a breaker or a place. Null when it may be sent, or wait for a moment.
+ */
+export function asideOf(
+  endpoint: Endpoint,
+  event: NewEvent,
+  now: Date,
+): 'CANCELLED' | 'HELD' | 'PENDING' | null {
+  const { health, deletedAt, skippedTo = 0 } = endpoint
+  if (deletedAt !== null || event.seq <= skippedTo || isTakenOff(endpoint, event)) return 'CANCELLED'
+  if (health.status === 'PAUSED') return 'HELD'
+  if (isShut(health) || now.getTime() - event.recordedAt.getTime() >= waitingMsMax) return 'PENDING'
+  return null
+}
+
+/** Whether a later list of the endpoint's types took the event's off, although a still later one may have it. */
+function isTakenOff({ narrowings = [] }: Endpoint, { seq, type }: NewEvent): boolean {
+  return narrowings.some(({ to, events }) => seq <= to && !events.includes(type))
+}
+
+/** The narrowings that may still cancel something: of events after `cursor`. */
+export function openNarrowings<Narrowing extends { readonly to: number }>(
+  narrowings: readonly Narrowing[],
+  cursor: number,
+): Narrowing[] {
+  return narrowings.filter(({ to }) => to > cursor)
+}

@@ -1,0 +1,105 @@
+import { orderOf } from './new-delivery.ts'
+import {
+  type AttemptRecord,
+  type AttemptTimings,
+  type DeliveryDocument,
+  never,
+  type RangeDocument,
+  type RangeItem,
+} from './collections.ts'
+import type { AcceptedDelivery } from './range-store.ts'
+import { deliveryIdOf, newDocument } from './new-delivery.ts'
+
+const timingNames = ['dnsMs', 'connectMs', 'tlsMs', 'firstByteMs', 'totalMs'] as const
+
+/** What a range keeps of deliveries that were accepted at once. @param items in the order of the log */
+export function packItems(
+  first: number,
+  items: readonly { readonly seq: number; readonly item: AcceptedDelivery }[],
+): Pick<RangeDocument, 'lo' | 'hi' | 'url' | 'd'> {
+  const [one] = items
+  if (one === undefined) return {}
+  const createdMs = items.map(({ item }) => item.createdAt.getTime())
+  const loMs = Math.min(...createdMs)
+  const { url = '' } = one.item.attempt
+  return {
+    lo: new Date(loMs),
+    hi: new Date(Math.max(...createdMs)),
+    url,
+    d: items.map(({ seq, item }) => packItem(seq - first, item, loMs, url)),
+  }
+}
+
+function packItem(
+  n: number,
+  { eventId, eventType, createdAt, attempt }: AcceptedDelivery,
+  loMs: number,
+  url: string,
+): RangeItem {
+  const { sentAt, durationMs, httpStatus, responseExcerpt, timings } = attempt
+  return {
+    ...{ n, e: eventId, t: eventType, c: createdAt.getTime() - loMs, s: sentAt.getTime() - loMs },
+    ...{ d: durationMs ?? 0, h: httpStatus ?? 0 },
+    ...(responseExcerpt === null ? {} : { x: responseExcerpt }),
+    g: timings === null ? null : timingNames.map((name) => timings[name]),
+    ...(attempt.url === undefined || attempt.url === url ? {} : { u: attempt.url }),
+  }
+}
+
+/** The delivery that an item stands for, with its only attempt. */
+export function deliveryOfItem(range: RangeDocument, item: RangeItem): DeliveryDocument {
+  const { webhookId, operatorId, environment, at } = range
+  const loMs = range.lo?.getTime() ?? 0
+  const createdAt = new Date(loMs + item.c)
+  const attempt = attemptOfItem(range, item)
+  return {
+    ...newDocument({
+      ...{ _id: deliveryIdOf(item.e, webhookId, 0), operatorId, environment, webhookId },
+      ...{ eventId: item.e, eventType: item.t, lane: 'fresh', createdAt },
+    }),
+    ...{ status: 'DELIVERED', dueAt: never, nextAttemptAt: null, attemptCount: 1, attempts: [attempt] },
+    ...{ attemptedAt: at, firstAttemptAt: attempt.sentAt },
+    deliveredAt: new Date(attempt.sentAt.getTime() + item.d),
+  }
+}
+
+function attemptOfItem({ lo, at, url }: RangeDocument, { s, d, h, x, g, u }: RangeItem): AttemptRecord {
+  return {
+    ...{ attempt: 1, sentAt: new Date((lo?.getTime() ?? 0) + s), durationMs: d, httpStatus: h, error: null },
+    ...{
+      responseExcerpt: x ?? null,
+      timings: g === null ? null : timingsOf(g),
+      hint: null,
+      url: u ?? url ?? '',
+      storedAt: at,
+    },
+  }
+}
+
+function timingsOf([dnsMs = null, connectMs = null, tlsMs = null, firstByteMs = null, totalMs]: readonly (
+  | number
+  | null
+)[]): AttemptTimings {
+  return { dnsMs, connectMs, tlsMs, firstByteMs, totalMs: totalMs ?? 0 }
+}
+
+/** A delivery with attempts that figures have counted as items. */
+export function countedElsewhere(delivery: DeliveryDocument): DeliveryDocument {
+  const attempts = delivery.attempts.map(({ storedAt: _, ...attempt }) => attempt)
+  return { ...delivery, attempts }
+}
+
+/** The deliveries of a range, the newest first. */
+export function deliveriesOf(range: RangeDocument): DeliveryDocument[] {
+  return (range.d ?? []).map((item) => deliveryOfItem(range, item)).toSorted(newestFirst)
+}
+
+/** Orders deliveries as lists do. */
+export function newestFirst(a: Pick<DeliveryDocument, 'order'>, b: Pick<DeliveryDocument, 'order'>): number {
+  return Number(a.order < b.order) - Number(a.order > b.order)
+}
+
+/** The `order` below which every delivery lies that was made before `at`. */
+export function orderBefore(at: Date): string {
+  return orderOf(at, '')
+}

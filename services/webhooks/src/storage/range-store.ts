@@ -1,0 +1,161 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import { isDuplicateKey } from '@pitboss/storage/create-once'
+import type { Filter } from 'mongodb'
+import { rangeSpanMsMax, type NextRange } from '../rules/passage.ts'
+import {
+  type AttemptRecord,
+  type Collections,
+  type EndpointDocument,
+  type RangeDocument,
+  scopeFields,
+} from './collections.ts'
+import type { EventHeader } from './event-log.ts'
+import { packItems } from './range-items.ts'
+
+const seqDigits = 12
+const removedTogether = 500
+
+/** A delivery that was accepted at its first attempt. */
+export type AcceptedDelivery = {
+  readonly eventId: string
+  readonly eventType: EventHeader['type']
+  readonly createdAt: Date
+  readonly attempt: AttemptRecord
+}
+
+/** Where items are looked for. Null for everything. */
+export type ItemFilter = {
+  readonly scope: Scope | null
+  readonly webhookId: string | null
+  /** Deliveries that were made at `from` or later, and at `to` or earlier. */
+  readonly from: Date | null
+  readonly to: Date | null
+}
+
+export type RangeStore = ReturnType<typeof createRangeStore>
+
+function rangeKey(webhookId: string, first: number): string {
+  return `${webhookId}/${String(first).padStart(seqDigits, '0')}`
+}
+
+/** The number of a range's first event. */
+export function firstOf({ _id }: Pick<RangeDocument, '_id'>): number {
+  return Number(_id.slice(-seqDigits))
+}
+
+/** What endpoints have passed of the event log. */
+export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
+  const ofEndpoint = (webhookId: string, from: number, to: number) => ({
+    $gte: rangeKey(webhookId, from),
+    $lte: rangeKey(webhookId, to),
+  })
+
+  /** The last range of the endpoint that begins at `seq` or before; null for none. */
+  const lastUpTo = (webhookId: string, seq: number) =>
+    ranges.findOne({ _id: ofEndpoint(webhookId, 0, seq) }, { sort: { _id: -1 } })
+
+  return {
+    /** The number of the last event that the endpoint has passed; null for none. */
+    async endOf(webhookId: string): Promise<number | null> {
+      const last = await ranges.findOne(
+        { _id: ofEndpoint(webhookId, 0, 10 ** seqDigits - 1) },
+        { sort: { _id: -1 }, projection: { to: 1 } },
+      )
+      return last?.to ?? null
+    },
+
+    /**
+     * Inserts the range that comes next.
+     * @param w names this very write: the same one may be made again when its answer was lost
+     * @returns false when another one begins there
+     */
+    async insert(
+      {
+        _id: webhookId,
+        operatorId,
+        environment,
+      }: Pick<EndpointDocument, '_id' | 'operatorId' | 'environment'>,
+      { first, to, items }: NextRange<AcceptedDelivery>,
+      { w, at }: Pick<RangeDocument, 'w' | 'at'>,
+    ): Promise<boolean> {
+      const _id = rangeKey(webhookId, first)
+      try {
+        const tenant = { operatorId, environment }
+        await ranges.insertOne({ _id, webhookId, ...tenant, to, w, at, ...packItems(first, items) })
+        return true
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error
+        return (await ranges.findOne({ _id }, { projection: { w: 1 } }))?.w === w
+      }
+    },
+
+    /** The range that has passed this event; null while none has. */
+    async passing(webhookId: string, seq: number): Promise<RangeDocument | null> {
+      const found = await lastUpTo(webhookId, seq)
+      return found !== null && found.to >= seq ? found : null
+    },
+
+    /** The ranges that have passed any of these events, in order. */
+    async between(webhookId: string, from: number, to: number): Promise<RangeDocument[]> {
+      const [before, others] = await Promise.all([
+        lastUpTo(webhookId, from),
+        ranges.find({ _id: ofEndpoint(webhookId, from + 1, to) }, { sort: { _id: 1 } }).toArray(),
+      ])
+      return [...(before === null ? [] : [before]), ...others].filter((range) => range.to >= from)
+    },
+
+    /** Ranges that may have items of the filter, that with the newest item first. */
+    newestFirst({ scope, webhookId, from, to }: ItemFilter) {
+      const latest = to === null ? {} : { $lte: new Date(to.getTime() + rangeSpanMsMax) }
+      const filter: Filter<RangeDocument> = {
+        ...(scope === null ? {} : scopeFields(scope)),
+        ...(webhookId === null ? {} : { webhookId }),
+        hi: { $gte: from ?? new Date(1), ...latest },
+        ...(to === null ? {} : { lo: { $lte: to } }),
+      }
+      return ranges.find(filter, { sort: { hi: -1 }, hint: webhookId === null ? 'list' : 'list_webhook' })
+    },
+
+    /** Ranges of every account, the one that was stored last first. */
+    latestStored: () => ranges.find({ hi: { $gte: new Date(1) } }, { sort: { at: -1 }, hint: 'stored' }),
+
+    /** Ranges of the scope that may have an item of a delivery made at one of these times. */
+    madeAt: (scope: Scope, times: readonly Date[]): Promise<RangeDocument[]> =>
+      times.length === 0
+        ? Promise.resolve([])
+        : ranges
+            .find({
+              $or: times.map((at) => ({
+                ...scopeFields(scope),
+                hi: { $gte: at, $lte: new Date(at.getTime() + rangeSpanMsMax) },
+                lo: { $lte: at },
+              })),
+            })
+            .toArray(),
+
+    /** Whether the scope has any item. */
+    hasItems: async (scope: Scope): Promise<boolean> =>
+      (await ranges.findOne(
+        { ...scopeFields(scope), hi: { $gte: new Date(1) } },
+        { projection: { _id: 1 }, hint: 'list' },
+      )) !== null,
+
+    /** The ranges of every account that were stored at `from` or later. */
+    storedSince: (from: Date) =>
+      ranges.find({ at: { $gte: from }, hi: { $gte: new Date(1) } }, { sort: { at: 1 }, hint: 'stored' }),
+
+    /**
+     * Removes what the endpoint has passed beyond the end of its log: the database was restored, and the log
+     * set back further than the ranges. @returns how many it removed
+     */
+    async removeAfter(webhookId: string, end: number): Promise<number> {
+      const beyond = { _id: ofEndpoint(webhookId, 0, 10 ** seqDigits - 1), to: { $gt: end } }
+      const found = await ranges.find(beyond, { projection: { _id: 1 } }).toArray()
+      for (let start = 0; start < found.length; start += removedTogether) {
+        const ids = found.slice(start, start + removedTogether).map(({ _id }) => _id)
+        await ranges.deleteMany({ _id: { $in: ids } })
+      }
+      return found.length
+    },
+  }
+}

@@ -1,20 +1,18 @@
 import type { Landed } from './group-commit.ts'
 import type { Claim, ClaimDocument, Entry, Journal, JournalDocument, JournalStore } from './journal.ts'
-import { entryNumber, type StreamKey } from './journal-keys.ts'
+import { entryId, entryNumber, type StreamKey } from './journal-keys.ts'
 
-/** How long a claim is inserted again whose write has no entry: that entry may be on its way. */
+/** For how long a claim's entry may be on its way that is not there. */
 const claimAgainMs = 1000
 const claimEveryMs = 100
-/** A claim whose write has no entry is left over after this. */
-const claimLeftOverMs = 60_000
 
 /** The document of a claim that an entry of the stream is written with. */
 export function claimDocument<Fact>(
   { key, fields }: Claim,
   s: StreamKey,
-  { w, at }: Entry<Fact>,
+  { _id, w, at }: Entry<Fact>,
 ): ClaimDocument {
-  return { ...fields, _id: key, w, s, at }
+  return { ...fields, _id: key, w, s, n: entryNumber(_id), at }
 }
 
 /** Of the documents that were there already, those which another write made; by id. */
@@ -34,9 +32,9 @@ export async function othersAmong<Fact>(
 }
 
 /**
- * Inserts claims until each is its own, or another's whose entry stands. One whose write has no entry may
- * belong to a write that is on its way, so it is tried for a second; after a minute it is left over, and is
- * removed, as one whose entry was withdrawn is at once.
+ * Inserts claims until each is its own, or another's whose entry stands. One whose entry is not there may belong
+ * to a write that is on its way: after a second the entry's number is taken, so that it can never land, and the
+ * claim is removed, as one whose entry was withdrawn is at once.
  * @returns the claim that is another's; null when all are its own
  */
 export async function claimAgain<Fact>(
@@ -45,7 +43,7 @@ export async function claimAgain<Fact>(
   untilMs: number,
 ): Promise<ClaimDocument | null | 'unknown'> {
   const { store } = journal
-  const giveUpMs = journal.steadyMs() + claimAgainMs
+  const closesMs = journal.steadyMs() + claimAgainMs
   for (let open = claims; open.length > 0; ) {
     const landed = await store.insert(open, untilMs)
     if (landed === 'unknown') return 'unknown'
@@ -54,15 +52,30 @@ export async function claimAgain<Fact>(
     for (const other of others.values()) {
       if (other === null || !isClaim(other)) continue
       const entries = await store.readEntries(other.s)
-      const entry = entries.find(({ w }) => w === other.w)
-      if (entry !== undefined && !isWithdrawn(entry, entries)) return other
-      const isLeftOver = journal.now().getTime() - other.at.getTime() > claimLeftOverMs
-      if (entry !== undefined || isLeftOver) await store.removeClaim(other._id, other.w)
-      else if (journal.steadyMs() >= giveUpMs) return other
+      const entry = entries.find(({ _id }) => entryNumber(_id) === other.n)
+      if (entry?.w === other.w && !isWithdrawn(entry, entries)) return other
+      if (entry !== undefined) await store.removeClaim(other._id, other.w)
+      else if (journal.steadyMs() >= closesMs && !(await closeNumber(journal, other, untilMs)))
+        return 'unknown'
     }
     if (open.length > 0) await journal.pause(claimEveryMs)
   }
   return null
+}
+
+/** Takes the number of a claim's entry unless that has landed. @returns false when that is not known */
+async function closeNumber<Fact>(
+  journal: Journal<Fact>,
+  { s, n }: ClaimDocument,
+  untilMs: number,
+): Promise<boolean> {
+  const writer = await journal.nextWriter(untilMs)
+  if (writer === null) return false
+  const blank = { _id: entryId(s, n), w: journal.newWrite(), ...writer, at: journal.now(), f: [] }
+  const landed = await journal.store.insert([blank], untilMs)
+  // Whether it stands or not, it brings no duties.
+  journal.settled(blank, 'taken')
+  return landed !== 'unknown'
 }
 
 function isClaim<Fact>(document: JournalDocument<Fact>): document is ClaimDocument {

@@ -30,6 +30,8 @@ export type ClaimDocument = {
   readonly _id: string
   readonly w: string
   readonly s: StreamKey
+  /** The number of its entry in that stream. */
+  readonly n: number
   readonly at: Date
 }
 
@@ -58,8 +60,10 @@ export type JournalStore<Fact> = {
 
 /** A stream as it was last seen. */
 export type Loaded<Fact> = {
-  /** Without their events, which nothing folds. */
+  /** Without their events, which nothing folds, and without those whose claims may be another's. */
   readonly entries: readonly Entry<Fact>[]
+  /** Entries whose claims are not all there as their own: nobody acts on them. */
+  readonly unclaimed: readonly Entry<Fact>[]
   /** The number of the last entry; 0 for a stream that has none. */
   readonly last: number
   /** Of the steady clock: before the read or the write that this is known from. */
@@ -76,6 +80,13 @@ export type Journal<Fact> = {
   readonly store: JournalStore<Fact>
   /** Streams that this process has read or written lately. */
   readonly memory: BoundedMap<StreamKey, Loaded<Fact>>
+  /** Needed where entries have claims. */
+  readonly claims?: {
+    /** The claims that an entry was written with. */
+    of(entry: Entry<Fact>): readonly Claim[]
+    /** Writes whose claims are known to be their own. */
+    readonly known: BoundedMap<string, true>
+  }
   /**
    * The instance under which this process writes, and its next number, from 1. While this process counts as
    * dead it waits for the next instance, till `untilMs` at the latest: null then.
@@ -152,6 +163,7 @@ export async function append<Fact>(
     if (answer.kind !== 'appended') return answer
     // Who may have been judged dead does not act; who took the stream over does.
     if (journal.instance() !== entry.o) return { kind: 'unknown' }
+    if (claims.length > 0) journal.claims?.known.set(entry.w, true)
     remember(journal, stream, entry, startedMs)
     return answer
   } finally {
@@ -231,30 +243,59 @@ export async function adopt<Fact>(
   { adopted, claimsOf }: { adopted: Fact; claimsOf: (entry: Entry<Fact>) => readonly Claim[] },
   untilMs: number,
 ): Promise<Appended<Fact>> {
-  const { entries, last } = await load(journal, stream)
-  if (entries.length === 0) return { kind: 'taken' }
+  const { entries, unclaimed, last } = await load(journal, stream)
+  const all = [...entries, ...unclaimed]
+  if (all.length === 0) return { kind: 'taken' }
   const appended = await append(journal, stream, last, { facts: [adopted] }, untilMs)
   if (appended.kind !== 'appended') return appended
-  const claims = entries
-    .filter((entry) => !isWithdrawn(entry, entries))
+  const claims = all
+    .filter((entry) => !isWithdrawn(entry, all))
     .flatMap((entry) => claimsOf(entry).map((claim) => claimDocument(claim, stream, entry)))
   const lost = await claimAgain(journal, claims, untilMs)
   if (lost === 'unknown') return { kind: 'unknown' }
+  // What was not known to be its own before is read again.
+  if (unclaimed.length > 0) journal.memory.delete(stream)
   return lost === null ? appended : { kind: 'claimed', claim: lost }
 }
 
 /** A stream: from memory if this process saw it less than 30 s ago, else by one range read. */
 export async function load<Fact>(journal: Journal<Fact>, stream: StreamKey): Promise<Loaded<Fact>> {
-  const known = journal.memory.get(stream)
-  if (known !== undefined && isFresh(journal, known)) return known
+  const remembered = journal.memory.get(stream)
+  if (remembered !== undefined && isFresh(journal, remembered)) return remembered
   const seenMs = journal.steadyMs()
   const entries = await journal.store.readEntries(stream)
   // What this process has appended meanwhile is newer than what it has read.
   const newer = journal.memory.get(stream)
   if (newer !== undefined && newer.last > lastOf(entries)) return newer
-  const loaded = { entries: entries.filter(hasFacts).map(withoutEvents), last: lastOf(entries), seenMs }
-  journal.memory.set(stream, loaded)
+  const standing = entries.filter(hasFacts).map(withoutEvents)
+  const unclaimed = await unclaimedAmong(journal, standing)
+  const known = standing.filter((entry) => !unclaimed.includes(entry))
+  const loaded = { entries: known, unclaimed, last: lastOf(entries), seenMs }
+  // A claim that is on its way is there a moment later.
+  if (unclaimed.length === 0) journal.memory.set(stream, loaded)
   return loaded
+}
+
+/** The entries whose claims are not all their own: what such an entry says counts for nobody, not even here. */
+async function unclaimedAmong<Fact>(
+  journal: Journal<Fact>,
+  entries: readonly Entry<Fact>[],
+): Promise<readonly Entry<Fact>[]> {
+  const { claims } = journal
+  if (claims === undefined) return []
+  const open = entries.filter(
+    (entry) =>
+      claims.known.get(entry.w) === undefined && claims.of(entry).length > 0 && !isWithdrawn(entry, entries),
+  )
+  if (open.length === 0) return []
+  const keysOf = (entry: Entry<Fact>) => claims.of(entry).map(({ key }) => key)
+  const read = await journal.store.read(open.flatMap(keysOf))
+  const owners = new Map(read.map(({ _id, w }) => [_id, w]))
+  return open.filter((entry) => {
+    const isOwn = keysOf(entry).every((key) => owners.get(key) === entry.w)
+    if (isOwn) claims.known.set(entry.w, true)
+    return !isOwn
+  })
 }
 
 /** False for an entry that only closes a number, so that a lost write can never have it. */
@@ -317,7 +358,8 @@ function remember<Fact>(journal: Journal<Fact>, stream: StreamKey, entry: Entry<
   const number = entryNumber(entry._id)
   const before = journal.memory.get(stream) ?? { entries: [], last: 0 }
   if (before.last !== number - 1) return journal.memory.delete(stream)
-  journal.memory.set(stream, { entries: [...before.entries, withoutEvents(entry)], last: number, seenMs })
+  const entries = [...before.entries, withoutEvents(entry)]
+  journal.memory.set(stream, { entries, unclaimed: [], last: number, seenMs })
 }
 
 function isFresh<Fact>(journal: Journal<Fact>, { seenMs }: Loaded<Fact>): boolean {

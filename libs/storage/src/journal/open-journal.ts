@@ -9,7 +9,14 @@ import type { Registry } from 'prom-client'
 import type { EventPublisher, EventsPosition } from '../sent-events.ts'
 import { createDuties, type Duty } from './duties.ts'
 import { createInstances, type InstanceDocument, type Instances, instancesOf } from './instances.ts'
-import { type Entry, type Journal, type JournalDocument, type JournalStore, load } from './journal.ts'
+import {
+  type Claim,
+  type Entry,
+  type Journal,
+  type JournalDocument,
+  type JournalStore,
+  load,
+} from './journal.ts'
 import type { StreamKey } from './journal-keys.ts'
 import { mongodbJournal } from './mongodb-journal.ts'
 import { createJournalMetrics } from './journal-metrics.ts'
@@ -60,6 +67,8 @@ export type JournalOptions<Fact> = {
    * is nothing to do. When it rejects, it is called again some seconds later.
    */
   readonly takeOver: (stream: StreamKey) => Promise<void>
+  /** The claims that an entry was written with; needed where entries have any. */
+  readonly claimsOf?: (entry: Entry<Fact>) => readonly Claim[]
   /** At most `limit` streams whose list documents are unfinished and show an `o` that is none of `others`. */
   readonly unfinished?: (limit: number, others: readonly string[]) => Promise<readonly StreamKey[]>
   /**
@@ -142,6 +151,7 @@ async function runJournal<Fact>({
   clock,
   logger,
   forgetWork = () => undefined,
+  claimsOf,
   ...options
 }: JournalOptions<Fact> & {
   store: JournalStore<Fact>
@@ -164,6 +174,7 @@ async function runJournal<Fact>({
   const journal: Journal<Fact> = {
     store,
     memory: new BoundedMap(memoryMax),
+    ...(claimsOf === undefined ? {} : { claims: { of: claimsOf, known: new BoundedMap(memoryMax) } }),
     async nextWriter(untilMs) {
       for (;;) {
         if (own !== null && instance() !== null) return { o: own.o, q: own.next() }
@@ -201,6 +212,7 @@ async function runJournal<Fact>({
     ...{ instances, duties, read, logger },
     isFinished: options.isFinished,
     takeOver: options.takeOver,
+    current: instance,
     unfinished: options.unfinished ?? (async () => []),
   })
   const recovery = createRecovery<Fact>({

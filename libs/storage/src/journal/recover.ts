@@ -4,7 +4,7 @@ import type { Duties } from './duties.ts'
 import { countOnce, type Cursor } from './fold.ts'
 import type { InstanceDocument, Instances } from './instances.ts'
 import type { Entry, JournalStore, Loaded } from './journal.ts'
-import { streamOf, type StreamKey } from './journal-keys.ts'
+import { entryNumber, streamOf, type StreamKey } from './journal-keys.ts'
 
 /** What take-overs need of the journal and of its service. */
 type Parts<Fact> = {
@@ -15,6 +15,8 @@ type Parts<Fact> = {
   readonly read: (stream: StreamKey, fromMemory: boolean) => Promise<Loaded<Fact>>
   readonly isFinished: (entries: readonly Entry<Fact>[]) => boolean
   readonly takeOver: (stream: StreamKey) => Promise<void>
+  /** The instance that this process is; null while it may count as dead. */
+  readonly current: () => string | null
   readonly unfinished: (limit: number, others: readonly string[]) => Promise<readonly StreamKey[]>
   readonly logger: Logger
 }
@@ -44,16 +46,25 @@ export function createTakeOvers<Fact>({
   read,
   isFinished,
   takeOver,
+  current,
   unfinished,
   logger,
 }: Omit<Parts<Fact>, 'store'>): TakeOvers {
+  /** Streams that this process has begun to take over, perhaps as their last writer, and has failed at. */
+  const begun = new Set<StreamKey>()
+
   /** @returns whether it was to be taken over */
   async function takeOne(stream: StreamKey, isDead: (o: string) => boolean): Promise<boolean> {
-    const { entries } = await read(stream, false)
-    const last = entries.at(-1)
-    if (last === undefined || isFinished(entries) || !isDead(last.o)) return false
-    await takeOver(stream)
-    return true
+    const { entries, unclaimed } = await read(stream, false)
+    const [last] = [...entries, ...unclaimed].sort((a, b) => entryNumber(b._id) - entryNumber(a._id))
+    const isOver = last === undefined || (unclaimed.length === 0 && isFinished(entries))
+    const isToTake = !isOver && (isDead(last.o) || (begun.has(stream) && last.o === current()))
+    if (isToTake) {
+      begun.add(stream)
+      await takeOver(stream)
+    }
+    begun.delete(stream)
+    return isToTake
   }
 
   async function takeAll(
@@ -73,7 +84,8 @@ export function createTakeOvers<Fact>({
   }
 
   return {
-    take: (streams, isDead) => takeAll(streams, (stream) => takeOne(stream, isDead)),
+    take: (streams, isDead) =>
+      takeAll([...new Set([...streams, ...begun])], (stream) => takeOne(stream, isDead)),
     async takeListed(dead) {
       const seen = new Set<StreamKey>()
       let [taken, failed] = [0, 0]

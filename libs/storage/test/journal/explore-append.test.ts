@@ -250,7 +250,7 @@ const adoptByReading: typeof adopt = async (journal, stream, { adopted, claimsOf
   const claims = claimsOf(intent)
   const standing = await journal.store.read(claims.map(({ key }) => key))
   if (standing.length === claims.length && standing.every(({ w }) => w === intent.w)) return appended
-  return { kind: 'claimed', claim: { _id: claims[0]?.key ?? '', w: '', s: stream, at: time } }
+  return { kind: 'claimed', claim: { _id: claims[0]?.key ?? '', w: '', s: stream, n: 1, at: time } }
 }
 
 const mistakes: Record<string, { begin: (world: World) => void; mistake: Partial<Rules> }> = {

@@ -218,6 +218,7 @@ function createWorld(stage: Stage, rule: Rules) {
       ...{ instances, duties, read, logger: silentLogger },
       isFinished: isOver,
       takeOver: async (stream) => void (await rule.takeOver(journal, stream)),
+      current: journal.instance,
       unfinished: async () => [],
     })
     createRecovery<Fact>({

@@ -126,12 +126,51 @@ await t.test('a journal on a real engine', async (t) => {
       t.equal(claim, undefined)
       // As a crash between the withdrawal and the removal leaves it.
       await a.store.insert(
-        [{ _id: claims[0]?.key ?? '', w: entry.w, s: streamKey('withdrawn', 'a'), at: entry.at }],
+        [{ _id: claims[0]?.key ?? '', w: entry.w, s: streamKey('withdrawn', 'a'), n: 1, at: entry.at }],
         soon(),
       )
       t.equal((await append(b, streamKey('withdrawn', 'c'), 0, opening, soon())).kind, 'appended')
     },
   )
+
+  await t.test('an entry whose claim is not its own counts for nobody', async (t) => {
+    const [a, b] = [createProcess(db, 'a').journal, createProcess(db, 'b').journal]
+    const key = claimKey('t', ['account'], 'on its way')
+    const known = new BoundedMap<string, true>(10)
+    const reader = { ...b, claims: { of: () => [{ key }], known } }
+    const stream = streamKey('unclaimed')
+    const entry = { _id: entryId(stream, 1), w: 'w1', o: 'a', q: 1, at: new Date(), f: ['opened' as const] }
+    await a.store.insert([entry], soon())
+    const seen = await load(reader, stream)
+    t.match(seen, { entries: [], unclaimed: [{ _id: entry._id }], last: 1 }, 'its claim may be on its way')
+    await a.store.insert([{ _id: key, w: 'w1', s: stream, n: 1, at: entry.at }], soon())
+    t.match(await load(reader, stream), { entries: [{ _id: entry._id }], unclaimed: [] })
+  })
+
+  await t.test('a claim whose entry can land no more is free at once', async (t) => {
+    const [a, b] = [createProcess(db, 'a').journal, createProcess(db, 'b').journal]
+    const claims = [{ key: claimKey('t', ['account'], 'left over') }]
+    const opening = { facts: ['opened'], claims, withdrawn: 'withdrawn' } as const
+    const left = { _id: claims[0]?.key ?? '', w: 'lost', n: 1, at: new Date() }
+    await a.store.insert([{ ...left, s: streamKey('left over', 'b') }], soon())
+    t.equal((await append(b, streamKey('left over', 'b'), 0, opening, soon())).kind, 'appended')
+    const [claim] = await b.store.read([left._id])
+    t.match(claim, { s: streamKey('left over', 'b'), n: 1 })
+    t.not(claim?.w, 'lost')
+  })
+
+  await t.test('the number of an entry that may still land is taken before its claim is', async (t) => {
+    const [a, { journal: b, time }] = [createProcess(db, 'a').journal, createProcess(db, 'b')]
+    const claims = [{ key: claimKey('t', ['account'], 'slow') }]
+    const opening = { facts: ['opened'], claims, withdrawn: 'withdrawn' } as const
+    const stream = streamKey('slow', 'a')
+    await a.store.insert([{ _id: claims[0]?.key ?? '', w: 'slow', s: stream, n: 1, at: new Date() }], soon())
+    const pausing = { ...b, pause: async (ms: number) => void (time.steadyMs += ms) }
+    t.equal((await append(pausing, streamKey('slow', 'b'), 0, opening, soon())).kind, 'appended')
+    const late = { _id: entryId(stream, 1), w: 'slow', o: 'a', q: 9, at: new Date(), f: ['opened' as const] }
+    t.strictSame(await a.store.insert([late], soon()), ['present'])
+    t.match(await load(b, stream), { entries: [], last: 1 })
+  })
 
   await t.test('changes of two processes at once are decided one after the other', async (t) => {
     const processes = ['a', 'b'].map((name) => createProcess(db, name))

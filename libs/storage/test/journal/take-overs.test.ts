@@ -1,0 +1,52 @@
+import { pino } from 'pino'
+import t from 'tap'
+import type { Entry } from '../../src/journal/journal.ts'
+import { entryId, streamKey } from '../../src/journal/journal-keys.ts'
+import { createTakeOvers } from '../../src/journal/recover.ts'
+
+type Fact = 'opened' | 'adopted'
+
+const stream = streamKey('taken', 'over')
+
+/** Take-overs of one process over a stream whose entries the test writes. */
+function takingOver({
+  entries,
+  unclaimed = [],
+}: Record<'entries', Entry<Fact>[]> & { unclaimed?: Entry<Fact>[] }) {
+  const calls: string[] = []
+  let failures = 1
+  const takeOvers = createTakeOvers<Fact>({
+    instances: { readKnown: async () => [], recovered: async () => undefined },
+    duties: { add: () => undefined, listed: async () => undefined, listAll: async () => undefined } as never,
+    read: async () => ({ entries, unclaimed, last: entries.length + unclaimed.length, seenMs: 0 }),
+    isFinished: () => entries.length === 0,
+    async takeOver(key) {
+      calls.push(key)
+      entries.push(entryOf(entries.length + unclaimed.length + 1, 'own', 'adopted'))
+      failures -= 1
+      if (failures >= 0) throw new Error('its claims are not known')
+    },
+    current: () => 'own',
+    unfinished: async () => [],
+    logger: pino({ level: 'silent' }),
+  })
+  return { takeOvers, calls }
+}
+
+function entryOf(number: number, o: string, fact: Fact): Entry<Fact> {
+  return { _id: entryId(stream, number), w: `w${number}`, o, q: number, at: new Date(), f: [fact] }
+}
+
+await t.test('a take-over that failed after its entry is repeated until it succeeds', async (t) => {
+  const { takeOvers, calls } = takingOver({ entries: [entryOf(1, 'dead', 'opened')] })
+  t.match(await takeOvers.take([stream], (o) => o === 'dead'), { taken: 0, failed: 1 })
+  t.match(await takeOvers.take([stream], (o) => o === 'dead'), { taken: 1, failed: 0 })
+  t.strictSame(calls, [stream, stream])
+  t.match(await takeOvers.take([stream], (o) => o === 'dead'), { taken: 0, failed: 0 })
+})
+
+await t.test('a stream of which nobody knows the claims is taken over', async (t) => {
+  const { takeOvers, calls } = takingOver({ entries: [], unclaimed: [entryOf(1, 'dead', 'opened')] })
+  await takeOvers.take([stream], (o) => o === 'dead')
+  t.strictSame(calls, [stream])
+})

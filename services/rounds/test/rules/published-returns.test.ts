@@ -76,8 +76,8 @@ const session = {
   expiresAt: now,
 } as const
 
-/** What the service pays for a win, by the transition of a round whose stake was taken. */
-function paid(stake: bigint, maxPayout: bigint, multiplier: Rational): bigint {
+/** What the service pays for wins of a stake, by the transition of a round whose stake was taken. */
+function payer({ minStake: stake, maxPayout }: Limits): (multiplier: Rational) => bigint {
   const round = newRound({
     ...{ session, driver: 'game', gameId: 'g', clientSeed: null, bet: {}, stake, maxPayout, now },
     ...{ requestHash: '', clientTransactionId: null, grantId: null, settleLosses: 'none' },
@@ -85,25 +85,40 @@ function paid(stake: bigint, maxPayout: bigint, multiplier: Rational): bigint {
     newId: (prefix) => prefix,
     newUuid: () => 'uuid',
   })
-  const context: RoundContext = {
-    ...{ now, winId: () => 'win', refundId: () => 'ref', serverSeed: '' },
-    play: () => ({
-      ...{ over: true, actions: [], won: true, multiplier, outcome: {}, endedBy: 'draw', steps: [] },
-    }),
-  }
   const [asked] = round.stakes
   if (asked === undefined) throw new Error('the round has no stake')
-  const step = transition(round, { type: 'stake-taken', transactionId: asked.transactionId }, context)
-  if (step.kind !== 'changed' || step.round.payout === null) throw new Error('the win is not paid')
-  return step.round.payout
+  return byMultiplier((multiplier) => {
+    const context: RoundContext = {
+      ...{ now, winId: () => 'win', refundId: () => 'ref', serverSeed: '' },
+      play: () => ({
+        ...{ over: true, actions: [], won: true, multiplier, outcome: {}, endedBy: 'draw', steps: [] },
+      }),
+    }
+    const step = transition(round, { type: 'stake-taken', transactionId: asked.transactionId }, context)
+    if (step.kind !== 'changed' || step.round.payout === null) throw new Error('the win is not paid')
+    return step.round.payout
+  })
+}
+
+/** The same function, asked once for each multiplier: bets over and under a target have the same. */
+function byMultiplier<Result>(run: (multiplier: Rational) => Result): (multiplier: Rational) => Result {
+  const known = new Map<string, Result>()
+  return (multiplier) => {
+    const key = `${multiplier.n}/${multiplier.d}`
+    const result = known.get(key) ?? run(multiplier)
+    known.set(key, result)
+    return result
+  }
 }
 
 /** The least return by enumeration, cut to four decimals; null when no bet is taken. */
-function enumerate(t: Test, entry: CatalogueEntry, ways: readonly Way[], { minStake, maxPayout }: Limits) {
+function enumerate(t: Test, entry: CatalogueEntry, ways: readonly Way[], limits: Limits) {
+  const { minStake, maxPayout } = limits
+  const paid = payer(limits)
   const payouts = ways.map(({ wager, step }) => {
     const multiplier = wager.winMultipliers(entry.rtp)[step]
     if (multiplier === undefined) throw new Error('a win has a multiplier')
-    return paid(minStake, maxPayout, multiplier)
+    return paid(multiplier)
   })
   const pays = new Map<string, boolean>()
   for (const [index, { bet }] of ways.entries()) {

@@ -34,5 +34,22 @@ t.test(
       await waitFor(heals, { what: 'the product to be ready again' })
     }
     t.strictSame(await checkBooks(demo, operator, since), [])
+
+    await t.test('a restart keeps operators, sessions, rounds and events', async (t) => {
+      const window = `from=${encodeURIComponent(since)}`
+      const before = await operator.all(`/rounds?${window}`)
+      const events = await operator.all(`/events?${window}`)
+      t.ok(before.length > 0 && events.length > 0)
+      t.equal(await stack.stop(), 0, 'SIGTERM ends it with exit code 0')
+      await stack.start()
+      const again = await createOperatorClient(stack.demo())
+      t.equal(stack.demo().test.api_key, demo.test.api_key)
+      t.strictSame(await again.all(`/rounds?${window}`), before)
+      t.strictSame(
+        (await again.all(`/events?${window}`)).map(({ id }) => id),
+        events.map(({ id }) => id),
+      )
+      t.strictSame(await checkBooks(stack.demo(), again, since), [])
+    })
   },
 )

@@ -10,7 +10,7 @@ import { startReceiver, status } from './fixtures/receiver.ts'
 import { type Rig, startRig } from './fixtures/rig.ts'
 
 type Query = Partial<Parameters<Rig['deliveries']>[0]> & {
-  readonly event_type?: 'transaction.win'
+  readonly event_type?: 'transaction.win' | 'transaction.failed'
   readonly from?: string
   readonly to?: string
 }
@@ -43,7 +43,7 @@ t.test('lists show a delivery that was accepted at once as they show every other
   const bad = await rig.createEndpoint(refusing.url, ['transaction.win'])
   const events = []
   for (let count = 0; count < 30; count++) {
-    const type = count % 3 === 0 ? 'transaction.win' : 'round.started'
+    const type = count === 5 ? 'transaction.failed' : count % 3 === 0 ? 'transaction.win' : 'round.started'
     events.push(await rig.publish({ type }))
   }
   await waitFor(async () => (await rig.countOf('DELIVERED')) === 30)
@@ -60,6 +60,7 @@ t.test('lists show a delivery that was accepted at once as they show every other
   t.equal((await listAll(rig, { webhook_id: good.webhook_id })).length, 30)
   t.equal((await listAll(rig, { webhook_id: bad.webhook_id })).length, 10)
   t.equal((await listAll(rig, { event_type: 'transaction.win' })).length, 20)
+  t.equal((await listAll(rig, { event_type: 'transaction.failed' })).length, 1)
   const [first] = events
   const ofFirst = await listAll(rig, { event_id: first?.id ?? '' })
   t.strictSame(new Set(ofFirst.map(({ webhook_id: id }) => id)), new Set([good.webhook_id, bad.webhook_id]))

@@ -175,6 +175,8 @@ export type RangeDocument = Tenant & {
   readonly lo?: Date
   readonly hi?: Date
   readonly url?: string
+  /** Rare types among its items: the index of those holds no other ranges. */
+  readonly x?: readonly EventType[]
   readonly d?: readonly RangeItem[]
 }
 

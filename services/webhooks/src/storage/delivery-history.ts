@@ -2,7 +2,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { DeliveryDocument, RangeDocument, RangeItem } from './collections.ts'
 import type { AttemptedDelivery, DeliveryFilter, DeliveryStore } from './delivery-store.ts'
 import type { EventLog } from './event-log.ts'
-import { deliveriesOf, deliveryOfItem, newestFirst, orderBefore } from './range-items.ts'
+import { attemptsOf, deliveriesOf, deliveryOfItem, newestFirst, orderBefore } from './range-items.ts'
 import { firstOf, type RangeStore } from './range-store.ts'
 import { deliveryIdOf } from './new-delivery.ts'
 
@@ -81,12 +81,15 @@ export function createDeliveryHistory({
 
   /** Newest first, as far as their ranges tell. */
   function itemsOf(scope: Scope | null, filter: DeliveryFilter): AsyncIterable<DeliveryDocument> {
-    const { webhookId = null, from = null, to = null, before = null } = filter
+    const { webhookId = null, eventType = null, from = null, to = null, before = null } = filter
     const madeTo = before === null ? to : new Date(Number(before.slice(0, orderTimeDigits)))
     const source =
       scope === null && webhookId === null
         ? inOrder(ranges.latestStored(), ({ at }) => at)
-        : inOrder(ranges.newestFirst({ scope, webhookId, from, to: madeTo }), ({ hi = new Date(0) }) => hi)
+        : inOrder(
+            ranges.newestFirst({ scope, webhookId, eventType, from, to: madeTo }),
+            ({ hi = new Date(0) }) => hi,
+          )
     return only(source, filter)
   }
 
@@ -150,7 +153,7 @@ export function createDeliveryHistory({
     /** The deliveries of every account with an attempt that was stored at `from` or later. */
     async *attemptedSince(from: Date): AsyncGenerator<AttemptedDelivery> {
       yield* stored.attemptedSince(from)
-      for await (const range of ranges.storedSince(from)) yield* deliveriesOf(range)
+      for await (const range of ranges.storedSince(from)) yield* attemptsOf(range)
     },
   }
 }

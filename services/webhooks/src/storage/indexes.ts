@@ -110,6 +110,11 @@ export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   ranges: [
     { name: 'list', key: { operatorId: 1, environment: 1, hi: -1 }, partialFilterExpression: withItems },
     { name: 'list_webhook', key: { webhookId: 1, hi: -1 }, partialFilterExpression: withItems },
+    {
+      name: 'list_rare',
+      key: { operatorId: 1, environment: 1, x: 1, hi: -1 },
+      partialFilterExpression: { x: { $gt: '' } },
+    },
     { name: 'stored', key: { at: 1 }, partialFilterExpression: withItems },
   ],
   instances: [],

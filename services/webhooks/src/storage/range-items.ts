@@ -7,6 +7,8 @@ import {
   type RangeDocument,
   type RangeItem,
 } from './collections.ts'
+import type { AttemptedDelivery } from './delivery-store.ts'
+import { isRare } from './log-append.ts'
 import type { AcceptedDelivery } from './range-store.ts'
 import { deliveryIdOf, newDocument } from './new-delivery.ts'
 
@@ -16,16 +18,18 @@ const timingNames = ['dnsMs', 'connectMs', 'tlsMs', 'firstByteMs', 'totalMs'] as
 export function packItems(
   first: number,
   items: readonly { readonly seq: number; readonly item: AcceptedDelivery }[],
-): Pick<RangeDocument, 'lo' | 'hi' | 'url' | 'd'> {
+): Pick<RangeDocument, 'lo' | 'hi' | 'url' | 'x' | 'd'> {
   const [one] = items
   if (one === undefined) return {}
   const createdMs = items.map(({ item }) => item.createdAt.getTime())
   const loMs = Math.min(...createdMs)
   const { url = '' } = one.item.attempt
+  const rare = [...new Set(items.map(({ item }) => item.eventType))].filter(isRare)
   return {
     lo: new Date(loMs),
     hi: new Date(Math.max(...createdMs)),
     url,
+    ...(rare.length === 0 ? {} : { x: rare }),
     d: items.map(({ seq, item }) => packItem(seq - first, item, loMs, url)),
   }
 }
@@ -87,6 +91,16 @@ function timingsOf([dnsMs = null, connectMs = null, tlsMs = null, firstByteMs = 
 export function countedElsewhere(delivery: DeliveryDocument): DeliveryDocument {
   const attempts = delivery.attempts.map(({ storedAt: _, ...attempt }) => attempt)
   return { ...delivery, attempts }
+}
+
+/** What figures count of a range. */
+export function attemptsOf(range: RangeDocument): AttemptedDelivery[] {
+  const { operatorId, environment, webhookId } = range
+  return (range.d ?? []).map((item) => ({
+    ...{ operatorId, environment, webhookId, eventType: item.t },
+    createdAt: new Date((range.lo?.getTime() ?? 0) + item.c),
+    attempts: [attemptOfItem(range, item)],
+  }))
 }
 
 /** The deliveries of a range, the newest first. */

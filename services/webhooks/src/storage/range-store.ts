@@ -5,11 +5,13 @@ import { rangeSpanMsMax, type NextRange } from '../rules/passage.ts'
 import {
   type AttemptRecord,
   type Collections,
+  type DeliveryDocument,
   type EndpointDocument,
   type RangeDocument,
   scopeFields,
 } from './collections.ts'
 import type { EventHeader } from './event-log.ts'
+import { isRare } from './log-append.ts'
 import { packItems } from './range-items.ts'
 
 const seqDigits = 12
@@ -27,6 +29,7 @@ export type AcceptedDelivery = {
 export type ItemFilter = {
   readonly scope: Scope | null
   readonly webhookId: string | null
+  readonly eventType: DeliveryDocument['eventType'] | null
   /** Deliveries that were made at `from` or later, and at `to` or earlier. */
   readonly from: Date | null
   readonly to: Date | null
@@ -105,15 +108,19 @@ export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
     },
 
     /** Ranges that may have items of the filter, that with the newest item first. */
-    newestFirst({ scope, webhookId, from, to }: ItemFilter) {
+    newestFirst({ scope, webhookId, eventType, from, to }: ItemFilter) {
+      const rare = eventType !== null && eventType !== 'webhook.test' && isRare(eventType) ? eventType : null
       const latest = to === null ? {} : { $lte: new Date(to.getTime() + rangeSpanMsMax) }
       const filter: Filter<RangeDocument> = {
         ...(scope === null ? {} : scopeFields(scope)),
         ...(webhookId === null ? {} : { webhookId }),
+        ...(rare === null || scope === null ? {} : { x: rare }),
         hi: { $gte: from ?? new Date(1), ...latest },
         ...(to === null ? {} : { lo: { $lte: to } }),
       }
-      return ranges.find(filter, { sort: { hi: -1 }, hint: webhookId === null ? 'list' : 'list_webhook' })
+      const hint =
+        rare !== null && scope !== null ? 'list_rare' : webhookId === null ? 'list' : 'list_webhook'
+      return ranges.find(filter, { sort: { hi: -1 }, hint })
     },
 
     /** Ranges of every account, the one that was stored last first. */

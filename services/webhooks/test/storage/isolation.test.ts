@@ -280,7 +280,7 @@ await holdIsolation(t, {
     ...['afterInterruption', 'batchCalls', 'deliveryIdOf', 'keyOf', 'newClaimed'],
     ...['newDocument', 'newInterrupted', 'orderOf', 'scopeFields'],
     // Of ranges: what an item stands for.
-    ...['countedElsewhere', 'deliveriesOf', 'deliveryOfItem', 'firstOf', 'newestFirst'],
+    ...['attemptsOf', 'countedElsewhere', 'deliveriesOf', 'deliveryOfItem', 'firstOf', 'newestFirst'],
     ...['orderBefore', 'packItems'],
     // Of the log: keys and filters, and what works with the parts that it is given.
     ...['appendEvents', 'createSeqSearch', 'createdIn', 'isRare', 'keysAfter', 'logKey'],

@@ -22,8 +22,8 @@ export function readLoggedEvent(body: string): LoggedEvent | null {
 /**
  * What events say of a stake. `taken`: that the wallet took it, or that its round began or ended after the
  * stake was asked for. `not-taken`: it failed, or was rolled back, which a further rollback does not change.
- * `unknown`: that it was taken for another round of the same request, which was lost with a database: a person
- * has to say. `silent`: nothing. Source: docs/contract.md, section 5.
+ * `unknown`: that it was taken for another round of the same request, which was lost with a database: a
+ * person has to say. `silent`: nothing. Source: docs/contract.md, section 5.
  * @param since when the stake was asked for: the round may have begun with another one
  */
 export function standingInEvents(

@@ -35,7 +35,8 @@ const failures: Readonly<Record<string, Failure>> = {
     words: 'the length of the answer is not the one that its content-length says',
     remedy: framing,
   },
-  // How undici and Node's own client assert that a status is one of HTTP's, and that nobody switches protocols.
+  // How undici and Node's own client assert that a status is one of HTTP's, and that nobody switches
+  // protocols.
   ERR_ASSERTION: { words: 'the answer has a status that no answer can have', remedy: http },
   HPE_INVALID_STATUS: { words: 'the answer has a status that no answer can have', remedy: http },
   HPE_UNEXPECTED_CONTENT_LENGTH: {

@@ -49,7 +49,9 @@ export function generateClients(folder: string, description: unknown): void {
   writeFileSync(join(folder, 'flows/examples.ts'), typedExamples(description))
 }
 
-/** Compiles the clients and the programs, strictly, with both compilers. @throws Error with what they said. */
+/**
+ * Compiles the clients and the programs, strictly, with both compilers. @throws Error with what they said.
+ */
 export function compileClients(folder: string): void {
   for (const tsc of ['node_modules/typescript/bin/tsc', projectTsc]) runIn(folder, tsc, ['--project', '.'])
 }

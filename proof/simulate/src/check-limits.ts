@@ -53,7 +53,8 @@ export function createLimitChecks(
 
   /**
    * What counts towards a limit is what the wallet has taken in its period; a stake that was sent once the
-   * time was used up was never accepted; nothing but a stake was refused for a limit, and none that it allows.
+   * time was used up was never accepted; nothing but a stake was refused for a limit, and none that it
+   * allows.
    */
   function atEnd(answers: Answers): void {
     checkCounted()

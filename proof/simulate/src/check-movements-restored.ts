@@ -5,10 +5,10 @@ import type { World } from './world.ts'
  * The promises that outlast movements which were set back, while the operator's wallet keeps what it knows,
  * and rounds, too, unless they were set back as well. Recovery may leave a movement unknown for good, a round
  * that waits for it, or a win that its round has taken back since; it never takes a stake or pays a win or a
- * refund of a round a second time, for what is asked again is asked under its first id. It takes back no stake
- * that was played. Of rounds that were set back, too, the operator's server may give stakes back that it had
- * played on, and an open board that its player had ended may end once more, as abandoned: `ops round reopened`
- * is not simulated.
+ * refund of a round a second time, for what is asked again is asked under its first id. It takes back no
+ * stake that was played. Of rounds that were set back, too, the operator's server may give stakes back that
+ * it had played on, and an open board that its player had ended may end once more, as abandoned: `ops round
+ * reopened` is not simulated.
  * @throws BrokenInvariant
  */
 export function checkMovementsRestored({ rounds, wallet: { ledger }, faults }: World): void {

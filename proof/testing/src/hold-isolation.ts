@@ -38,10 +38,11 @@ export function linesFor<Ids>() {
 }
 
 /**
- * Holds every function that `folder` or the storage of a wing exports, and every method of every store, against
- * the tables. A method that no table names fails. For each scoped method, a stranger names the owner's records: the answer must be
- * the same as for records that were never made, and as if the owner had none; none of the owner's may change.
- * The owner's own call must have another effect, which shows that there was something to hide.
+ * Holds every function that `folder` or the storage of a wing exports, and every method of every store,
+ * against the tables. A method that no table names fails. For each scoped method, a stranger names the
+ * owner's records: the answer must be the same as for records that were never made, and as if the owner had
+ * none; none of the owner's may change. The owner's own call must have another effect, which shows that there
+ * was something to hide.
  * @param stores by the name of the function that makes them
  * @param others functions of the folder that reach no database by themselves
  */

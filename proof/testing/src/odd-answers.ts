@@ -175,7 +175,9 @@ export const oddAnswers: readonly OddAnswer[] = [
   },
 ]
 
-/** A server that answers each request with `one`, until `close`. A request ends with the last byte of `body`. */
+/**
+ * A server that answers each request with `one`, until `close`. A request ends with the last byte of `body`.
+ */
 export async function serveOddAnswer(one: OddAnswer, body: string) {
   const open = new Set<{ destroy(): void }>()
   const server = createServer((socket) => {

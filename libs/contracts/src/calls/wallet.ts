@@ -106,8 +106,8 @@ export const placeMovement = defineCall('wallet.v1.movement.place', {
 })
 
 /**
- * The age in milliseconds from which on no living process has left a stake alone: the 15 s of its tries, and a
- * minute, which is more than a wallet call is held. Source: ours.
+ * The age in milliseconds from which on no living process has left a stake alone: the 15 s of its tries, and
+ * a minute, which is more than a wallet call is held. Source: ours.
  */
 export const stakeLifeMs = 75_000
 

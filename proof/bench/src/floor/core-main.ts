@@ -21,8 +21,8 @@ import {
 } from './play-messages.ts'
 
 /*
- * The bare core: rounds and settlement in one process, on a journal of entries that are only appended. What is
- * durable before each call, each answer and each event is what the product promises; recovery, replicas,
+ * The bare core: rounds and settlement in one process, on a journal of entries that are only appended. What
+ * is durable before each call, each answer and each event is what the product promises; recovery, replicas,
  * limits, sessions and reports are missing.
  */
 

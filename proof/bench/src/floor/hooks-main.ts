@@ -11,8 +11,8 @@ import { given, servePart } from '../harness/serve-part.ts'
 import { eventBatch, eventStream } from './play-messages.ts'
 
 /*
- * The bare webhooks: a log of the events in one insert per message, a signed POST of each, and one record of a
- * whole range of deliveries.
+ * The bare webhooks: a log of the events in one insert per message, a signed POST of each, and one record of
+ * a whole range of deliveries.
  */
 
 type LogEntry = { _id: string; eventId: string; seq: number; recordedAt: Date; roundId: string; body: string }

@@ -1,8 +1,8 @@
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 
 /**
- * What the product's lists of rounds and of movements are read by. Written out, so that the floor stays what it
- * is when the product's own indexes change.
+ * What the product's lists of rounds and of movements are read by. Written out, so that the floor stays what
+ * it is when the product's own indexes change.
  */
 export const listIndexes: Readonly<Record<'rounds' | 'movements', readonly IndexDeclaration[]>> = {
   rounds: [

@@ -5,8 +5,8 @@ import { startNats } from '@pitboss/engines/start-nats'
 import type { Cleanup } from './cleanup.ts'
 
 /**
- * Engines of the benchmark's own, for product, another build and floor alike; each has a NATS account that the
- * others do not see.
+ * Engines of the benchmark's own, for product, another build and floor alike; each has a NATS account that
+ * the others do not see.
  */
 export type BenchEngines = {
   dataDir: string

@@ -35,7 +35,9 @@ export async function openBoards(
   )
 }
 
-/** Picks a tile of each board, again until it is answered. @returns after how many milliseconds the last was */
+/**
+ * Picks a tile of each board, again until it is answered. @returns after how many milliseconds the last was
+ */
 export async function goOn(http: HttpClient, boards: readonly Board[]): Promise<number> {
   const beganAtMs = performance.now()
   await Promise.all(

@@ -163,6 +163,14 @@ export function openEndpointView(
       return isHeld
     },
 
+    /** Takes the endpoint over as somebody read it at `atMs`, so that it need not be read for what comes now. */
+    see(endpoint: EndpointDocument, atMs: number) {
+      if (stale || endpoint.leaseToken !== token || atMs < lookedAtMs) return
+      lookedAtMs = atMs
+      if (endpoint.version >= current.version) current = endpoint
+      if (hasChanged(endpoint)) stale = true
+    },
+
     /** Has the next refresh read everything again. */
     markStale() {
       stale = true

@@ -1,5 +1,5 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
-import type { EndpointTarget } from '../storage/endpoint-store.ts'
+import type { EndpointDocument } from '../storage/collections.ts'
 import type { LoggedEvent } from '../storage/event-log.ts'
 import type { Appended, NewEvent } from '../storage/log-append.ts'
 import type { Deps } from './deps.ts'
@@ -8,11 +8,14 @@ import type { EventMessage } from './read-event-message.ts'
 /** Records a batch of events. @returns the ids of those that were not recorded before */
 export type RecordEvents = (messages: readonly EventMessage[]) => Promise<ReadonlySet<string>>
 
+/** Endpoints, and when on the steady clock they were read. */
+export type EndpointsRead = { readonly endpoints: readonly EndpointDocument[]; readonly atMs: number }
+
 /**
  * Records events with the endpoints to which they go, none twice. A message with a recorded id but another account,
  * environment or type is left out and logged, and so is one whose fact another event tells. Nothing else is to be
  * done for a recorded event: the workers of its endpoints pass the log.
- * @param recorded takes what was recorded
+ * @param recorded takes what was recorded, and the endpoints as they were read just before
  */
 export function createRecordEvents({
   events,
@@ -22,16 +25,17 @@ export function createRecordEvents({
   logger,
   recorded,
 }: Pick<Deps, 'events' | 'endpoints' | 'notes' | 'clock' | 'logger'> & {
-  recorded: (events: readonly LoggedEvent[]) => void
+  recorded: (events: readonly LoggedEvent[], read: EndpointsRead) => void
 }): RecordEvents {
   return async function recordEvents(messages) {
     if (messages.length === 0) return new Set()
+    const atMs = performance.now()
     const targets = await endpoints.targets([...new Set(messages.map(({ scope }) => scope.operatorId))])
     const now = clock.now()
     const appended = await events.append(messages.map((message) => newEvent(message, targets, now)))
     noteRefused(appended)
     await failpoint('webhooks.recorded')
-    recorded(appended.recorded)
+    recorded(appended.recorded, { endpoints: targets, atMs })
     const own = new Set(appended.recorded.map(({ id }) => id))
     const envelopes = new Map(messages.toReversed().map(({ envelope }) => [envelope.id, envelope]))
     for (const { id, scope } of appended.recorded) notes.tell(scope, 'events', () => envelopes.get(id))
@@ -47,7 +51,7 @@ export function createRecordEvents({
   }
 }
 
-function newEvent(message: EventMessage, targets: readonly EndpointTarget[], now: Date): NewEvent {
+function newEvent(message: EventMessage, targets: readonly EndpointDocument[], now: Date): NewEvent {
   const { envelope, scope } = message
   const matching = targets.filter(
     (target) =>

@@ -8,7 +8,6 @@ const changeTriesMax = 8
 const readTogetherMax = 200
 
 export type EndpointStore = ReturnType<typeof createEndpointStore>
-export type EndpointTarget = Pick<EndpointDocument, '_id' | 'operatorId' | 'environment' | 'events'>
 /** An endpoint as the dispatcher of each process knows it. */
 export type EndpointSummary = Pick<
   EndpointDocument,
@@ -78,13 +77,8 @@ export function createEndpointStore({ endpoints }: Pick<Collections, 'endpoints'
       endpoints.find({ ...scopeFields(scope), deletedAt: null }, { projection: { events: 1 } }).toArray(),
 
     /** The endpoints of these operators in both environments, without the deleted ones. */
-    targets: (operatorIds: readonly string[]): Promise<EndpointTarget[]> =>
-      endpoints
-        .find(
-          { operatorId: { $in: [...operatorIds] }, deletedAt: null },
-          { projection: { operatorId: 1, environment: 1, events: 1 } },
-        )
-        .toArray(),
+    targets: (operatorIds: readonly string[]): Promise<EndpointDocument[]> =>
+      endpoints.find({ operatorId: { $in: [...operatorIds] }, deletedAt: null }).toArray(),
 
     /**
      * Reads the endpoint, lets `decide` make an update of it and writes that, again from the start when

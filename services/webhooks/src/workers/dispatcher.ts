@@ -3,6 +3,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { startPoll } from '@pitboss/runtime/poll'
 import type { Instances, Progress } from '@pitboss/storage/journal/instances'
+import type { EndpointsRead } from '../actions/record-events.ts'
 import {
   accountKey,
   type EndpointSummary,
@@ -38,7 +39,7 @@ export type Dispatcher = {
   /** Takes no more endpoints, lets attempts in flight end, gives all leases back. */
   stop(): Promise<void>
   /** Has events delivered that this process has just recorded, also by other processes. */
-  recorded(events: readonly LoggedEvent[]): void
+  recorded(events: readonly LoggedEvent[], read: EndpointsRead): void
   /** The endpoints that no live worker has, as they were last found. */
   untaken(): readonly EndpointSummary[]
   /** How late the deliveries of the endpoints are that this worker runs. */
@@ -247,8 +248,9 @@ export function startDispatcher({
       await recordSuccesses.flush()
       await instances.leave(nothingLeft).catch((err: unknown) => logger.warn({ err }, 'worker.not-retired'))
     },
-    recorded(events) {
+    recorded(events, { endpoints: seen, atMs }) {
       tail.put(events)
+      for (const endpoint of seen) runs.get(endpoint._id)?.see(endpoint, atMs)
       const ends = endsOf(events)
       noteEnds(ends)
       notifyWorkers([], ends)

@@ -51,6 +51,8 @@ export type EndpointRunner = {
   notify(): void
   /** Notes that the log of its account has come to `seq`. */
   noteEnd(seq: number): void
+  /** Takes the endpoint over as it was read at `atMs` on the steady clock. */
+  see(endpoint: EndpointDocument, atMs: number): void
   /** Notifies a runner that does not know all the work of this count. */
   notifyIfBehind(workCount: number): void
   /** How late its deliveries are; asked at even intervals. */
@@ -343,6 +345,7 @@ export function runEndpoint(deps: RunnerDeps, taken: TakenEndpoint): EndpointRun
       if (view.isShut()) shutTimer ??= setTimeout(ringLater, shutTurnMs)
       else signal.ring()
     },
+    see: view.see,
     notifyIfBehind(workCount) {
       if (workCount === view.countRead()) return
       view.markStale()

@@ -157,12 +157,12 @@ export async function append<Fact>(
   let fate: Fate = 'unknown'
   try {
     const answer = await insertEntry(journal, stream, entry, decided, untilMs)
-    // The withdrawal of a lost claim is known by then: else the entry itself counts as unknown.
     if (answer.kind === 'taken') fate = 'taken'
-    else if (answer.kind !== 'unknown') fate = 'stands'
+    // Who may have been judged dead does not act on what stands: it is taken over, here or elsewhere.
+    if (answer.kind === 'appended' && journal.instance() !== entry.o) return { kind: 'unknown' }
+    // The withdrawal of a lost claim is known by now: else the entry itself counts as unknown.
+    if (answer.kind === 'appended' || answer.kind === 'claimed') fate = 'stands'
     if (answer.kind !== 'appended') return answer
-    // Who may have been judged dead does not act; who took the stream over does.
-    if (journal.instance() !== entry.o) return { kind: 'unknown' }
     if (claims.length > 0) journal.claims?.known.set(entry.w, true)
     remember(journal, stream, entry, startedMs)
     return answer
@@ -234,7 +234,7 @@ async function insertEntry<Fact>(
  * Takes a stream over whose owner is dead: appends `adopted`, which fences what the owner may still have on the
  * wire, and only then inserts the claims of its entries again, with those entries' own `w`. Each is then the
  * stream's or another's for ever, so that what was on the wire decides nothing any more.
- * @param claimsOf the claims that an entry was written with
+ * @param claimsOf the claims that an entry was written with; none for one without, such as `adopted`
  * @returns `claimed` when one is another's: the caller's own next entry has to withdraw the entry that lost it
  */
 export async function adopt<Fact>(

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { Clock } from '@pitboss/runtime/clock'
 import { type Poll, startPoll } from '@pitboss/runtime/poll'
+import { within } from '@pitboss/runtime/within'
 import type { Db } from 'mongodb'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
@@ -298,7 +299,6 @@ async function runJournal<Fact>({
       await beat()
       await recovery.begun()
       await takeOvers.takeListed()
-      await pause(0)
       polls.push(startWatch(watch, logger))
     },
     listed: (stream, number) => duties.listed(stream, number),
@@ -306,13 +306,16 @@ async function runJournal<Fact>({
     unownedTotal: () => unowned,
     async stop() {
       const untilMs = steadyMs() + drainMaxMs
-      await duties.listAll()
+      await within(duties.listAll(), drainMaxMs)
       while (isStarted && duties.size() > 0 && steadyMs() < untilMs) await delay(waitMs)
       stopping.abort()
       recovery.abort()
       await Promise.all(polls.map((poll) => poll.stop()))
       await stopDuties()
-      if (own !== null) await instances.leave(own.progress())
+      if (own === null) return
+      // Without it others judge this instance seconds later.
+      const left = instances.leave(own.progress())
+      await left.catch((err: unknown) => logger.warn({ err }, 'journal.leave-failed'))
     },
   }
 }

@@ -1,5 +1,7 @@
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
+import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
+import { auditDuty } from '../../src/journal/audit-duty.ts'
 import { append, type Entry, load } from '../../src/journal/journal.ts'
 import { streamKey } from '../../src/journal/journal-keys.ts'
 import { createSteadyClock } from '../../src/journal/open-journal.ts'
@@ -33,6 +35,27 @@ await t.test('a running journal on a real engine', async (t) => {
     const stream = streamKey('quiet')
     await a.append(stream, 0, { facts: ['opened'] })
     await waitFor(async () => (await fleet.listed(stream))?.n === 1)
+    await a.running.stop()
+  })
+
+  await t.test('a person’s order moves to the audit log, and its entry is done then', async (t) => {
+    const order = sampleAuditEntry()
+    const log: unknown[] = []
+    const isAway = { now: true }
+    const a = await fleet.start('audited', {
+      duties: [
+        auditDuty(async (orders) => {
+          if (isAway.now) throw new Error('auth is away')
+          log.push(...orders)
+        }),
+      ],
+    })
+    await a.append(streamKey('audited'), 0, { facts: ['ended'], audit: order })
+    await waitFor(() => a.lines().some(({ msg }) => msg === 'journal.duty-failed'))
+    t.equal((await fleet.instance(a))?.done, 0)
+    isAway.now = false
+    await waitFor(async () => (await fleet.instance(a))?.done === 1)
+    t.strictSame(log, [order])
     await a.running.stop()
   })
 

@@ -12,12 +12,14 @@ import {
   type JournalStore,
   load,
 } from '../../src/journal/journal.ts'
-import { claimKey, streamKey } from '../../src/journal/journal-keys.ts'
+import { claimKey, streamKey, streamOf as streamOfEntry } from '../../src/journal/journal-keys.ts'
+import { createOwnEntries, type OwnEntries } from '../../src/journal/own-entries.ts'
 
 /*
  * Appends with their claims, in every order in which each document can land, be answered late or never, and
- * processes can die: two processes open a round of one chain under the same nonce, and one takes over what the
- * other has begun. Whoever takes a stake stands for what the product does with an entry that it believes in.
+ * processes can die: processes open a round of one chain under the same nonce, and one takes over what another
+ * has begun, or what it has given up itself. Whoever takes a stake stands for what the product does with an
+ * entry that it believes in.
  */
 
 type Fact = 'opened' | 'adopted' | 'withdrawn' | 'ended'
@@ -28,18 +30,23 @@ type Rules = {
 type Table = Map<string, JournalDocument<Fact>>
 
 const rules: Rules = { adopt, store: (store) => store }
-const statesMax = 40_000
+const statesMax = 8_000
 const deadline = Number.POSITIVE_INFINITY
 const time = new Date('2026-11-28T12:00:00.000Z')
 const chain = ['account', 'dice', 'player']
 
+/** What may happen besides, once each. */
+type Troubles = { readonly givesUp?: boolean; readonly sendsTwice?: boolean }
+
 /** One chain and the wallet; what outlives the processes. */
-function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules) {
+function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules, troubles: Troubles) {
   const table: Table = new Map()
   const taken = new Set<string>()
   const voided = new Set<string>()
-  /** A process that waits no longer for one of its inserts; one of them does. */
-  let patience = 1
+  /** A process that waits no longer for one of its inserts, and an insert that is sent once more. */
+  let patience = troubles.givesUp === true ? 1 : 0
+  let copies = troubles.sendsTwice === true ? 1 : 0
+  const processes = new Map<string, ReturnType<typeof startProcess>>()
 
   /** The collection as `process` sees it: each document of an insert lands by itself. */
   function storeOf(process: string): JournalStore<Fact> {
@@ -53,6 +60,7 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules) {
           const plan = await stage.step(process, `sends ${documents.map(({ _id }) => _id).join(', ')}`, {
             waits: () => 'waits',
             ...(mayGiveUp ? { 'gives up': () => ((patience -= 1), 'gives up') } : {}),
+            ...(copies > 0 ? { 'sends twice': () => ((copies -= 1), 'sends twice') } : {}),
           })
           documents.forEach((document, index) => {
             const lands = () => {
@@ -61,6 +69,9 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules) {
             }
             const drops = plan === 'gives up' ? { 'is dropped': () => {} } : {}
             void stage.step(`${wire}, ${index}`, document._id, { lands, ...drops })
+            const copy = () => void (table.has(document._id) || table.set(document._id, document))
+            if (plan === 'sends twice')
+              void stage.step(`${wire}, copy ${index}`, document._id, { lands: copy })
           })
           if (plan === 'gives up') return 'unknown'
           await stage.step(
@@ -93,17 +104,23 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules) {
     )
   }
 
-  function journalOf(process: string): Journal<Fact> {
+  function startProcess(process: string) {
     let writes = 0
-    let numbers = 0
     let steadyMs = 0
-    return {
-      store: storeOf(process),
+    const store = storeOf(process)
+    const newWrite = () => `${process}${++writes}`
+    const own: OwnEntries<Fact> = createOwnEntries<Fact>({
+      ...{ o: process, store, capacity: 100, steadyMs: () => steadyMs },
+      duties: { add: () => undefined },
+      blank: (_id) => ({ _id, w: newWrite(), o: process, q: own.next(), at: time, f: [] }),
+    })
+    const journal: Journal<Fact> = {
+      store,
       memory: new BoundedMap(100),
-      nextWriter: async () => ({ o: process, q: ++numbers }),
+      nextWriter: async () => ({ o: process, q: own.next() }),
       instance: () => process,
-      settled: () => undefined,
-      newWrite: () => `${process}${++writes}`,
+      settled: (entry, fate) => own.settled(entry, fate),
+      newWrite,
       now: () => time,
       steadyMs: () => steadyMs,
       async pause() {
@@ -111,6 +128,20 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules) {
         steadyMs += 1001
       },
     }
+    return {
+      journal,
+      async closeLost() {
+        await stage.step(process, 'waits a minute', { waited: () => {} })
+        steadyMs += 60_000
+        return own.closeLost()
+      },
+    }
+  }
+
+  function processOf(process: string) {
+    const present = processes.get(process) ?? startProcess(process)
+    processes.set(process, present)
+    return present
   }
 
   const claimsOf = (owner: string): Claim[] => [
@@ -124,7 +155,7 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules) {
     process: string,
     { mayDie = () => false }: { mayDie?: () => boolean } = {},
   ): Promise<void> {
-    const journal = journalOf(process)
+    const journal = processOf(process).journal
     for (let attempt = 1; attempt <= 2; attempt++) {
       const stream = streamOf(process, attempt)
       const opened = await append(
@@ -144,16 +175,24 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules) {
     }
   }
 
+  /** Plays, and drives itself what turns out to stand of what it has given up. */
+  async function playAndWatch(process: string): Promise<void> {
+    await play(process)
+    for (const stream of await processOf(process).closeLost()) await takeStream(process, stream, process)
+  }
+
   /** Judges `owner` dead, rightly or not, and takes its first round over. */
-  async function takeOver(process: string, owner: string): Promise<void> {
-    const journal = journalOf(process)
-    const stream = streamOf(owner, 1)
+  const takeOver = (process: string, owner: string) => takeStream(process, streamOf(owner, 1), owner)
+
+  async function takeStream(process: string, stream: string, owner: string): Promise<void> {
+    const { journal } = processOf(process)
+    journal.memory.delete(stream)
     const { entries } = await load(journal, stream)
     if (entries.length === 0 || isOver(entries)) return
     const adopted = await take(
       journal,
       stream,
-      { adopted: 'adopted', claimsOf: () => claimsOf(owner) },
+      { adopted: 'adopted', claimsOf: ({ f }) => (f.includes('opened') ? claimsOf(owner) : []) },
       deadline,
     )
     if (adopted.kind === 'claimed') {
@@ -182,13 +221,14 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules) {
 
   return {
     play,
+    playAndWatch,
     takeOver,
     stateOf: () =>
       JSON.stringify([
         [...table.values()].map(({ _id, w }) => `${_id} ${w}`).sort(),
         [...taken],
         [...voided],
-        patience,
+        ...[patience, copies],
       ]),
     broken(): string | null {
       if (taken.size > 1) return 'two rounds of one nonce have their stakes taken'
@@ -203,6 +243,14 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules) {
       }
       return null
     },
+    /** Of streams whose owner lives and watches. */
+    unfinished(): string | null {
+      const streams = new Set(
+        [...table.values()].flatMap((each) => ('f' in each ? streamOfEntry(each._id) : [])),
+      )
+      const open = [...streams].find((stream) => facts(stream).length > 0 && !isOver(entriesOf(stream)))
+      return open === undefined ? null : `${open} is unfinished and has no owner`
+    },
   }
 }
 
@@ -212,31 +260,62 @@ function isOver(entries: readonly Entry<Fact>[]): boolean {
   return entries.some(({ f }) => f.includes('ended') || f.includes('withdrawn'))
 }
 
-function explore(begin: (world: World) => void, mistake: Partial<Rules> = {}) {
+type Scenario = { readonly begin: (world: World) => void; readonly isWatched?: boolean } & Troubles
+
+function explore({ begin, isWatched = false, ...troubles }: Scenario, mistake: Partial<Rules> = {}) {
   return exploreSchedules({
     statesMax,
     begin(stage): Run {
-      const world = createWorld(stage, { ...rules, ...mistake })
+      const world = createWorld(stage, { ...rules, ...mistake }, troubles)
       begin(world)
-      return { stateOf: world.stateOf, broken: world.broken, brokenAtEnd: async () => world.broken() }
+      return {
+        stateOf: world.stateOf,
+        broken: world.broken,
+        brokenAtEnd: async () => world.broken() ?? (isWatched ? world.unfinished() : null),
+      }
     },
   })
 }
 
-const twoPlay = (world: World) => {
-  void world.play('A')
-  void world.play('B')
+const twoPlay: Scenario = {
+  begin(world) {
+    void world.play('A')
+    void world.play('B')
+  },
+  givesUp: true,
 }
-const oneIsTakenOver = (world: World) => {
-  void world.play('A', { mayDie: () => true })
-  void world.takeOver('B', 'A')
+const oneIsTakenOver: Scenario = {
+  begin(world) {
+    void world.play('A', { mayDie: () => true })
+    void world.takeOver('B', 'A')
+  },
+  givesUp: true,
 }
+const oneIsSentTwice: Scenario = { ...oneIsTakenOver, givesUp: false, sendsTwice: true }
+const threePlay: Scenario = {
+  begin(world) {
+    for (const process of ['A', 'B', 'C']) void world.play(process)
+  },
+}
+const twoTakeOver: Scenario = {
+  begin(world) {
+    void world.play('A')
+    void world.takeOver('B', 'A')
+    void world.takeOver('C', 'A')
+  },
+}
+const oneGivesUp: Scenario = {
+  begin: (world) => void world.playAndWatch('A'),
+  givesUp: true,
+  isWatched: true,
+}
+const scenarios = { twoPlay, oneIsTakenOver, oneIsSentTwice, threePlay, twoTakeOver, oneGivesUp }
 
-for (const [name, begin] of Object.entries({ twoPlay, oneIsTakenOver })) {
+for (const [name, scenario] of Object.entries(scenarios)) {
   await t.test(`${name}: a nonce has one round, and what was withdrawn is never taken`, async (t) => {
-    const { states, ends, violation } = await explore(begin)
+    const { states, ends, violation } = await explore(scenario)
     t.strictSame(violation, null)
-    t.ok(ends > 10, `${states} states, ${ends} ends`)
+    t.ok(ends > 2, `${states} states, ${ends} ends`)
     t.comment(`${states} states, ${ends} ends`)
   })
 }
@@ -253,13 +332,13 @@ const adoptByReading: typeof adopt = async (journal, stream, { adopted, claimsOf
   return { kind: 'claimed', claim: { _id: claims[0]?.key ?? '', w: '', s: stream, n: 1, at: time } }
 }
 
-const mistakes: Record<string, { begin: (world: World) => void; mistake: Partial<Rules> }> = {
+const mistakes: Record<string, { scenario: Scenario; mistake: Partial<Rules> }> = {
   'a claim that is missing when it is read decides': {
-    begin: oneIsTakenOver,
+    scenario: oneIsTakenOver,
     mistake: { adopt: adoptByReading },
   },
   'who withdraws removes claims that are not its own': {
-    begin: twoPlay,
+    scenario: twoPlay,
     mistake: {
       store: (store, table) => ({
         ...store,
@@ -268,7 +347,7 @@ const mistakes: Record<string, { begin: (world: World) => void; mistake: Partial
     },
   },
   'a document that was there already counts as its own': {
-    begin: twoPlay,
+    scenario: twoPlay,
     mistake: {
       store: (store) => ({
         ...store,
@@ -279,10 +358,34 @@ const mistakes: Record<string, { begin: (world: World) => void; mistake: Partial
       }),
     },
   },
+  'a lost append that does not stand counts as one that never will': {
+    scenario: oneGivesUp,
+    mistake: {
+      store: (store, table) => ({
+        ...store,
+        insert: (documents, untilMs) =>
+          documents.every((each) => 'f' in each && each.f.length === 0)
+            ? Promise.resolve(documents.map(({ _id }) => (table.has(_id) ? 'present' : 'inserted')))
+            : store.insert(documents, untilMs),
+      }),
+    },
+  },
+  'who gives an append up forgets it': {
+    scenario: oneGivesUp,
+    mistake: {
+      store: (store) => ({
+        ...store,
+        async insert(documents, untilMs) {
+          const landed = await store.insert(documents, untilMs)
+          return landed === 'unknown' ? documents.map(() => 'present') : landed
+        },
+      }),
+    },
+  },
 }
-for (const [name, { begin, mistake }] of Object.entries(mistakes)) {
+for (const [name, { scenario, mistake }] of Object.entries(mistakes)) {
   await t.test(`found: ${name}`, async (t) => {
-    const { violation, states } = await explore(begin, mistake)
+    const { violation, states } = await explore(scenario, mistake)
     t.not(violation, null, `${states} states`)
   })
 }

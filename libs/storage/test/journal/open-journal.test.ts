@@ -1,4 +1,5 @@
 import { waitFor } from '@pitboss/testing/wait-for'
+import { Registry } from 'prom-client'
 import t from 'tap'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import { auditDuty } from '../../src/journal/audit-duty.ts'
@@ -14,7 +15,10 @@ await t.test('a running journal on a real engine', async (t) => {
   const fleet = await startFleet(t)
 
   await t.test('an entry is listed, then published, and done once webhooks has recorded it', async (t) => {
-    const a = await fleet.start('a')
+    const registry = new Registry()
+    const a = await fleet.start('a', { registry })
+    const notDone = async () =>
+      (await registry.getSingleMetric('pitboss_journal_not_done')?.get())?.values[0]?.value
     const stream = streamKey('listed')
     await a.append(stream, 0, { facts: ['opened'] })
     await a.append(stream, 1, { facts: ['ended'], events: [event('evt_1'), event('evt_2')] })
@@ -24,9 +28,11 @@ await t.test('a running journal on a real engine', async (t) => {
     t.strictSame(fleet.stream.published, ['evt_1', 'evt_2'])
     await waitFor(async () => (await fleet.instance(a))?.last === 2)
     t.equal((await fleet.instance(a))?.done, 1, 'the entry with events waits until they are recorded')
+    t.equal(await notDone(), 1)
     fleet.stream.record()
     await waitFor(async () => (await fleet.instance(a))?.done === 2)
     t.equal((await fleet.instance(a))?.oldestAt, null)
+    t.equal(await notDone(), 0)
     await a.running.stop()
   })
 

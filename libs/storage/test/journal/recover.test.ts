@@ -31,6 +31,26 @@ await t.test('claims of what is taken over are its own, or it is withdrawn', asy
   )
 })
 
+await t.test(
+  'what list documents show as unfinished is taken over, though nobody knows its owner',
+  async (t) => {
+    const fleet = await startFleet(t)
+    const before = await fleet.start('before')
+    const [open, ended] = [streamKey('open'), streamKey('ended')]
+    await before.append(open, 0, { facts: ['opened'] })
+    await before.append(ended, 0, { facts: ['opened'] })
+    await Promise.all([before.running.listed(open, 1), before.running.listed(ended, 1)])
+    await before.append(ended, 1, { facts: ['ended'] })
+    const o = before.running.journal.instance() ?? ''
+    await before.running.stop()
+    await fleet.db.collection<{ _id: string }>('journal_instances').deleteOne({ _id: o })
+    const heir = await fleet.start('heir')
+    t.strictSame(heir.taken, [open], 'by the time that it is ready')
+    t.match(await fleet.listed(open), { o: heir.running.journal.instance(), isOpen: true })
+    t.match(await fleet.listed(ended), { n: 2, isOpen: false })
+  },
+)
+
 await t.test('many unfinished streams of a process are all taken over, once each', async (t) => {
   const fleet = await startFleet(t)
   const before = await fleet.start('before')

@@ -2,22 +2,22 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import type { Duty } from '../../src/journal/duties.ts'
 import { createSumStore, fold, type Sum } from '../../src/journal/fold.ts'
+import type { Entry } from '../../src/journal/journal.ts'
 import { claimKey, streamKey } from '../../src/journal/journal-keys.ts'
 import { type Fact, startFleet } from '../fixtures/journal-fleet.ts'
 
 await t.test('claims of what is taken over are its own, or it is withdrawn', async (t) => {
   const fleet = await startFleet(t)
   const [left, lost] = [streamKey('left'), streamKey('lost')]
-  const claimsOf = ({ _id }: { _id: string }) => [
-    { key: claimKey('t', ['account'], _id.includes('left') ? '1' : '2') },
-  ]
+  const claimsOf = ({ _id, f }: Entry<Fact>) =>
+    f.includes('opened') ? [{ key: claimKey('t', ['account'], _id.includes('left') ? '1' : '2') }] : []
   const before = await fleet.start('before')
   // As a crash leaves it: the entries stand, and their claims do not.
   await before.append(left, 0, { facts: ['opened'] })
   await before.append(lost, 0, { facts: ['opened'] })
   await before.append(streamKey('first'), 0, {
     facts: ['opened'],
-    claims: claimsOf({ _id: 'other' }),
+    claims: [{ key: claimKey('t', ['account'], '2') }],
     withdrawn: 'withdrawn',
   })
   await before.append(streamKey('first'), 1, { facts: ['ended'] })

@@ -10,7 +10,7 @@ import {
   passTo,
   sendableTo,
 } from '../rules/passage.ts'
-import { asideOf, unstoredMsMax, waitingMsMax } from '../rules/put-aside.ts'
+import { asideOf, stuckWaitingMs, unstoredMsMax, waitingMsMax } from '../rules/put-aside.ts'
 import {
   type AttemptRecord,
   type DeliveryDocument,
@@ -301,12 +301,16 @@ export async function openPassing(
 
     /**
      * Stores what cannot be sent, and what is under way for long.
+     * @param isStuck the endpoint keeps all its places for long: then what comes later goes along, many at a time
      * @returns in how many milliseconds that is to be looked at again; null while nothing waits
      */
-    putAside(endpoint: EndpointDocument, now: Date): number | null {
+    putAside(endpoint: EndpointDocument, now: Date, isStuck: boolean): number | null {
       const nowMs = performance.now()
       let againMs: number | null = null
       const again = (ms: number) => void (againMs = Math.min(againMs ?? ms, Math.max(1, ms)))
+      const waiting = [...fresh.values()].filter(({ sent }) => sent === null)
+      const isDue = isStuck && waiting.some(({ event }) => asideOf(endpoint, event, now) !== null)
+      const until = new Date(now.getTime() + (isDue ? waitingMsMax - stuckWaitingMs : 0))
       for (const { event, due, sent } of [...fresh.values()]) {
         if (sent !== null) {
           const leftMs = sent.atMs + unstoredMsMax - nowMs
@@ -314,7 +318,7 @@ export async function openPassing(
           else void store(event.seq, { ...sent.claimed, attempts: [] })
           continue
         }
-        const status = asideOf(endpoint, event, now)
+        const status = asideOf(endpoint, event, until)
         if (status === null) again(event.recordedAt.getTime() + waitingMsMax - now.getTime())
         else if (status === 'PENDING') void store(event.seq, { ...due, attempts: [] })
         else void store(event.seq, { ...due, status, dueAt: never, nextAttemptAt: null, attempts: [] })

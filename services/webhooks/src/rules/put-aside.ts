@@ -3,6 +3,8 @@ import { type EndpointHealth, isShut } from './endpoint-health.ts'
 
 /** A new delivery that cannot be sent is stored when it has waited for so long. Source: docs/contract.md, section 7. */
 export const waitingMsMax = 1000
+/** At an endpoint whose places are all kept for long, what waits for so long goes along. Source: ours. */
+export const stuckWaitingMs = 400
 /** An attempt at a new delivery that takes longer is stored while it is under way. Source: ours. */
 export const unstoredMsMax = 250
 

@@ -26,8 +26,10 @@ import type { Slots } from './slots.ts'
  */
 
 const recheckMs = 5000
-/** A shut endpoint stores what is new many at a time. */
-const shutTurnMs = 200
+/** An endpoint keeps its places for long from here on. */
+const stuckMs = 1000
+/** An endpoint that takes nothing stores what is new many at a time. */
+const shutTurnMs = 400
 
 export type RunnerDeps = Deps & {
   readonly claimDeliveries: ClaimDeliveries
@@ -112,7 +114,8 @@ export function runEndpoint(deps: RunnerDeps, taken: TakenEndpoint): EndpointRun
   async function run(): Promise<void> {
     passing = await openPassing(deps, taken.endpoint, {
       mayHaveSent: taken.mayHaveSent,
-      mayWrite: mayAct,
+      // Ranges and the lease are fenced: what was sent is written also by a process that others may take for dead.
+      mayWrite: () => !abandoned,
       onStored: view.putBack,
       onChange: signal.ring,
     })
@@ -138,7 +141,7 @@ export function runEndpoint(deps: RunnerDeps, taken: TakenEndpoint): EndpointRun
       return false
     }
     const endpoint = view.endpoint()
-    const againMs = passes.putAside(endpoint, clock.now())
+    const againMs = passes.putAside(endpoint, clock.now(), isStuck())
     const { nextAt, starved } = await sendDue(passes, endpoint)
     if (endpoint.deletedAt !== null && passes.isDone() && work.size === 0) {
       await endpoints.close(webhookId, token)
@@ -153,6 +156,11 @@ export function runEndpoint(deps: RunnerDeps, taken: TakenEndpoint): EndpointRun
     const isIdle = nextAt === null && againMs === null && inFlight.size === 0 && !starved
     await signal.wait(isIdle ? 2 ** 31 - 1 : waitMs)
     return true
+  }
+
+  /** Whether all its places are taken, and kept for so long that what is new cannot be sent within a second. */
+  function isStuck(): boolean {
+    return inFlight.size >= view.pace() && held.heldMs(clock.now()) >= stuckMs
   }
 
   /** Has it on record how far ahead of its last range the worker may send. @returns false when the lease is lost */
@@ -319,12 +327,12 @@ export function runEndpoint(deps: RunnerDeps, taken: TakenEndpoint): EndpointRun
     })
     // Attempts that take long are stored while they are under way, as in a turn.
     while (work.size > 0 && !abandoned) {
-      const againMs = passing?.putAside(view.endpoint(), clock.now()) ?? recheckMs
+      const againMs = passing?.putAside(view.endpoint(), clock.now(), isStuck()) ?? recheckMs
       await signal.wait(againMs)
     }
     await passing?.drain()
     const isSettled = passing !== null && !passing.isLost() && passing.isSettled()
-    if (isUnclean || abandoned || !isSettled || !mayAct()) return false
+    if (isUnclean || abandoned || !isSettled) return false
     try {
       await endpoints.release(webhookId, token)
       return true
@@ -342,7 +350,7 @@ export function runEndpoint(deps: RunnerDeps, taken: TakenEndpoint): EndpointRun
     noteEnd(seq) {
       endNoted = Math.max(endNoted, seq)
       if (passing?.noteEnd(seq) !== true) return
-      if (view.isShut()) shutTimer ??= setTimeout(ringLater, shutTurnMs)
+      if (view.isShut() || isStuck()) shutTimer ??= setTimeout(ringLater, shutTurnMs)
       else signal.ring()
     },
     see: view.see,

@@ -6,7 +6,7 @@ import t from 'tap'
 
 /*
  * docs/data.md has a row for each collection of each service. Names come from the code: what is given to
- * `collection('…')`, the keys of objects named `…Indexes`, and those given to `ensureIndexes`.
+ * `collection('…')`, the keys of objects named `…Indexes` or `indexes`, and those given to `ensureIndexes`.
  */
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
@@ -57,6 +57,10 @@ function namesIn(file: string, text: string): Names {
       names.indexes.set(id.name, textOf(text, init))
       if (/indexes$/i.test(id.name) && init.type === 'ObjectExpression')
         names.byObject.set(id.name, declare(init))
+    },
+    Property({ key, value }) {
+      // As a wing declares its collections.
+      if (textOf(text, key) === 'indexes' && value.type === 'ObjectExpression') declare(value)
     },
     CallExpression({ callee, arguments: [first, second] }) {
       if (callee.type === 'Identifier' && callee.name === 'ensureIndexes') {

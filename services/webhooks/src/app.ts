@@ -214,7 +214,7 @@ export async function startWebhooks({
     slots,
     onAttempt: createMetrics(host.registry, slots),
   })
-  const record = createRecordEvents({ ...deps, recorded: dispatcher.recorded })
+  const record = createRecordEvents({ ...deps, onRecorded: dispatcher.onRecorded })
   const recordEvents = wrap.recordEvents?.(record) ?? record
   const replayWorker = startReplayWorker({
     areLeft: () => deps.replays.areLeft(),

@@ -6,7 +6,8 @@ import { systemClock } from '@pitboss/runtime/clock'
 import { pino } from 'pino'
 import t from 'tap'
 import { readEventMessage } from '../src/actions/read-event-message.ts'
-import { createRecordEvents } from '../src/actions/record-events.ts'
+import { createRecordEvents, type Recorded } from '../src/actions/record-events.ts'
+import { endsOf } from '../src/actions/share-endpoints.ts'
 import { deliveryIdOf } from '../src/storage/new-delivery.ts'
 import { createEndpointStore } from '../src/storage/endpoint-store.ts'
 import { openEventLog } from '../src/storage/event-log.ts'
@@ -205,11 +206,13 @@ t.test('a recorded event stays as it is when another message bears its id', asyn
   )
 })
 
-t.test('the first of two events with one id in a batch counts', async (t) => {
+t.test('the first of two events with one id counts, and workers are told of it each time', async (t) => {
   const { collections, scope } = await startRig(t, { start: false })
   const events = await openEventLog(collections)
+  const batches: Recorded[] = []
+  const onRecorded = (batch: Recorded) => void batches.push(batch)
   const recordEvents = createRecordEvents({
-    ...{ events, clock: systemClock, notes: { tell: () => undefined }, recorded: () => undefined },
+    ...{ events, clock: systemClock, notes: { tell: () => undefined }, onRecorded },
     endpoints: createEndpointStore(collections),
     logger: pino({ level: 'silent' }),
   })
@@ -229,5 +232,10 @@ t.test('the first of two events with one id in a batch counts', async (t) => {
   t.strictSame(
     recorded.map(({ t: type, b: body }) => [type, body]),
     [['transaction.bet', messages[0]?.body]],
+  )
+  t.strictSame(await recordEvents(messages), new Set(), 'as after the death of whoever recorded it')
+  t.strictSame(
+    batches.map((batch) => endsOf([...batch.recorded, ...batch.known.values()])),
+    [[{ ...scope, seq: 1 }], [{ ...scope, seq: 1 }]],
   )
 })

@@ -1,12 +1,14 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { EndpointDocument } from '../storage/collections.ts'
-import type { LoggedEvent } from '../storage/event-log.ts'
 import type { Appended, NewEvent } from '../storage/log-append.ts'
 import type { Deps } from './deps.ts'
 import type { EventMessage } from './read-event-message.ts'
 
 /** Records a batch of events. @returns the ids of those that were not recorded before */
 export type RecordEvents = (messages: readonly EventMessage[]) => Promise<ReadonlySet<string>>
+
+/** What a batch has brought: recorded now, recorded before, and the endpoints as they were read just before. */
+export type Recorded = Pick<Appended, 'recorded' | 'known'> & { readonly read: EndpointsRead }
 
 /** Endpoints, and when on the steady clock they were read. */
 export type EndpointsRead = { readonly endpoints: readonly EndpointDocument[]; readonly atMs: number }
@@ -15,7 +17,7 @@ export type EndpointsRead = { readonly endpoints: readonly EndpointDocument[]; r
  * Records events with the endpoints to which they go, none twice. A message with a recorded id but another account,
  * environment or type is left out and logged, and so is one whose fact another event tells. Nothing else is to be
  * done for a recorded event: the workers of its endpoints pass the log.
- * @param recorded takes what was recorded, and the endpoints as they were read just before
+ * @param onRecorded also takes what was recorded before: whoever did may have died before it told the workers
  */
 export function createRecordEvents({
   events,
@@ -23,9 +25,9 @@ export function createRecordEvents({
   notes,
   clock,
   logger,
-  recorded,
+  onRecorded,
 }: Pick<Deps, 'events' | 'endpoints' | 'notes' | 'clock' | 'logger'> & {
-  recorded: (events: readonly LoggedEvent[], read: EndpointsRead) => void
+  onRecorded: (recorded: Recorded) => void
 }): RecordEvents {
   return async function recordEvents(messages) {
     if (messages.length === 0) return new Set()
@@ -35,7 +37,7 @@ export function createRecordEvents({
     const appended = await events.append(messages.map((message) => newEvent(message, targets, now)))
     noteRefused(appended)
     await failpoint('webhooks.recorded')
-    recorded(appended.recorded, { endpoints: targets, atMs })
+    onRecorded({ ...appended, read: { endpoints: targets, atMs } })
     const own = new Set(appended.recorded.map(({ id }) => id))
     const envelopes = new Map(messages.toReversed().map(({ envelope }) => [envelope.id, envelope]))
     for (const { id, scope } of appended.recorded) notes.tell(scope, 'events', () => envelopes.get(id))

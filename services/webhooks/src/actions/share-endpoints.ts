@@ -46,10 +46,12 @@ export async function forgetNarrowings(
   return true
 }
 
-/** The last event of each account. */
-export function endsOf(events: readonly LoggedEvent[]): LogEndNote[] {
-  const ends = new Map(
-    events.map(({ scope, seq }): [string, LogEndNote] => [scopeKey(scope), { ...scope, seq }]),
-  )
+/** The greatest number of each account. */
+export function endsOf(events: readonly Pick<LoggedEvent, 'scope' | 'seq'>[]): LogEndNote[] {
+  const ends = new Map<string, LogEndNote>()
+  for (const { scope, seq } of events) {
+    const key = scopeKey(scope)
+    ends.set(key, { ...scope, seq: Math.max(seq, ends.get(key)?.seq ?? 0) })
+  }
   return [...ends.values()]
 }

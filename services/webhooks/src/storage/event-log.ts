@@ -107,7 +107,7 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
 
   async function withIds(ids: readonly string[]): Promise<RecordedEvent[]> {
     const [here, earlier] = await Promise.all([
-      log.find({ e: { $in: [...ids] } }, { projection: { e: 1, t: 1, targets: 1 } }).toArray(),
+      log.find({ e: { $in: [...ids] } }, { projection: { e: 1, t: 1 } }).toArray(),
       first.withIds(ids),
     ])
     return [...here.map(recordedOf), ...earlier]
@@ -262,9 +262,9 @@ const isOf =
 
 const idsOf = ({ e }: Pick<LogDocument, 'e'>) => (typeof e === 'string' ? ([e, e] as const) : e)
 
-function recordedOf(document: Pick<LogDocument, '_id' | 'e' | 't' | 'targets'>): RecordedEvent {
+function recordedOf(document: Pick<LogDocument, '_id' | 'e' | 't'>): RecordedEvent {
   const [id, fact] = idsOf(document)
-  return { id, fact, scope: readLogKey(document._id).scope, type: document.t, targets: document.targets }
+  return { id, fact, ...readLogKey(document._id), type: document.t }
 }
 
 function headerOf(document: Omit<LogDocument, 'b'>): EventHeader {

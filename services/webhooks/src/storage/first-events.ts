@@ -59,8 +59,8 @@ export async function openFirstEvents(events: Collection<EventDocument>) {
           ? []
           : events.find({ fact: { $in: asFact } }, { projection, hint: 'fact' }).toArray(),
       ])
-      return [...own, ...others].map(({ _id, fact = _id, operatorId, environment, type, targets }) => {
-        return { id: _id, fact, scope: { operatorId, environment }, type, targets }
+      return [...own, ...others].map(({ _id, fact = _id, operatorId, environment, seq, type }) => {
+        return { id: _id, fact, scope: { operatorId, environment }, seq, type }
       })
     },
 

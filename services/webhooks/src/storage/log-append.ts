@@ -36,8 +36,8 @@ export type RecordedEvent = {
   readonly id: string
   readonly fact: string
   readonly scope: Scope
+  readonly seq: number
   readonly type: EventType
-  readonly targets: readonly string[]
 }
 
 /** The last number of a log, and the latest `createdAt` so far; 0 for an empty log. */

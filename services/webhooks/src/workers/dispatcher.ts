@@ -3,14 +3,13 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { startPoll } from '@pitboss/runtime/poll'
 import type { Instances, Progress } from '@pitboss/storage/journal/instances'
-import type { EndpointsRead } from '../actions/record-events.ts'
+import type { Recorded } from '../actions/record-events.ts'
 import {
   accountKey,
   type EndpointSummary,
   endsOf,
   isOwner,
   type LogEndNote,
-  type LoggedEvent,
   type Notification,
   takeEndpoint,
 } from '../actions/share-endpoints.ts'
@@ -38,8 +37,8 @@ const stopWithinMs = 7000
 export type Dispatcher = {
   /** Takes no more endpoints, lets attempts in flight end, gives all leases back. */
   stop(): Promise<void>
-  /** Has events delivered that this process has just recorded, also by other processes. */
-  recorded(events: readonly LoggedEvent[], read: EndpointsRead): void
+  /** Has events delivered of which messages came to this process, also by other processes. */
+  onRecorded(batch: Recorded): void
   /** The endpoints that no live worker has, as they were last found. */
   untaken(): readonly EndpointSummary[]
   /** How late the deliveries of the endpoints are that this worker runs. */
@@ -248,10 +247,10 @@ export function startDispatcher({
       await recordSuccesses.flush()
       await instances.leave(nothingLeft).catch((err: unknown) => logger.warn({ err }, 'worker.not-retired'))
     },
-    recorded(events, { endpoints: seen, atMs }) {
-      tail.put(events)
-      for (const endpoint of seen) runs.get(endpoint._id)?.see(endpoint, atMs)
-      const ends = endsOf(events)
+    onRecorded({ recorded, known, read }) {
+      tail.put(recorded)
+      for (const endpoint of read.endpoints) runs.get(endpoint._id)?.see(endpoint, read.atMs)
+      const ends = endsOf([...recorded, ...known.values()])
       noteEnds(ends)
       notifyWorkers([], ends)
     },

@@ -161,7 +161,6 @@ t.test('a log goes on after the events of the first format, and is read as one',
     event({ scope, fact: first[0]?.id ?? '' }),
   ])
   t.strictSame([idsOf(recorded), [...known.keys()]], [idsOf(late), idsOf(first)])
-  t.strictSame(known.get(first[0]?.id ?? '')?.targets, ['whe_one'])
   t.strictSame(
     refused.map(({ by }) => by.id),
     [told.id],

@@ -45,7 +45,7 @@ function createWorld(stage: Stage, mistaken: Mistake) {
               .filter((document) => ids.includes(idOf(document)))
               .map((document) => ({
                 ...{ id: idOf(document), fact: idOf(document), scope, type: document.t },
-                targets: document.targets,
+                seq: readLogKey(document._id).seq,
               })),
         }),
       async insert(documents) {

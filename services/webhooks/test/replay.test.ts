@@ -59,14 +59,15 @@ function replayCalls(rig: Rig, webhook_id: string) {
 void t.test('what the endpoint has yet to pass is on its way, not missing', atOnce, async (t) => {
   const rig = await startRig(t)
   const receiver = await startReceiver(t)
-  const { log, ranges } = rig.collections
+  const { deliveries, log, ranges } = rig.collections
   const { webhook_id } = await rig.createEndpoint(receiver.url)
   const replay = replayCalls(rig, webhook_id)
   await rig.publish()
   await waitFor(async () => (await rig.countOf('DELIVERED')) === 1)
-  t.match((await replay.create({ dry_run: true })).body, { matched: 0 }, 'it is an item')
+  t.match((await replay.create({ dry_run: true })).body, { matched: 0 }, 'it was accepted')
   t.match((await replay.create({ dry_run: true, only: 'all' })).body, { matched: 1 })
-  await ranges.updateMany({}, { $unset: { d: 1 } })
+  // On a slow machine it took long enough to be a document.
+  await Promise.all([ranges.updateMany({}, { $unset: { d: 1 } }), deliveries.deleteMany({})])
   t.match((await replay.create({ dry_run: true })).body, { matched: 1 }, 'passed without a delivery')
   await ranges.deleteMany({})
   t.match((await replay.create({ dry_run: true })).body, { matched: 0 }, 'not passed')

@@ -219,7 +219,7 @@ await t.test('what no client can read fails a case that names the fault and the 
   await Promise.all(
     faults.map(async ([what, id, message, remedy, rewrite]) => {
       const { url } = await startRewritingWallet(t, await startSandbox(t), rewrite)
-      const report = await certify(url, 'USD', id === 'http-answer' ? 500 : 5000)
+      const report = await certify(url, 'USD', id === 'http-answer' ? 1500 : 5000)
       const one = report.cases.find((result) => result.id === id)
       t.match(one, { outcome: 'failed', message, hint: remedy }, what)
       t.equal(report.certified, false)

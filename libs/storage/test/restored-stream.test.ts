@@ -1,16 +1,14 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { applyTopology } from '@pitboss/bus/apply-topology'
-import { connectBus } from '@pitboss/bus/connect-bus'
-import { consumeDurable, eventsPosition } from '@pitboss/bus/consume-durable'
-import { startNats } from '@pitboss/engines/start-nats'
+import { eventsPosition } from '@pitboss/bus/consume-durable'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t, { type Test } from 'tap'
 import { ensureIndexes } from '../src/ensure-indexes.ts'
 import { createOutbox, outboxIndex } from '../src/outbox.ts'
 import { outboxEntry, type WithOutbox } from '../src/outbox-entry.ts'
+import { startRestartedBroker } from './fixtures/restarted-broker.ts'
 import { silentLogger, testStorage } from './fixtures/test-storage.ts'
 
 const scope = { operatorId: '0b6d1b52-9a54-4d6b-a1f4-1c4a3f0f7a11', environment: 'LIVE' } as const
@@ -23,16 +21,8 @@ async function startRig(t: Test, { documentsMax = 20_000 }: { documentsMax?: num
   const { db } = await testStorage(t)
   await ensureIndexes(db, { entities: [outboxIndex] })
   const collection = db.collection<WithOutbox & { _id: string }>('entities')
-  const root = await mkdtemp(join(tmpdir(), 'pitboss-restored-'))
-  const dataDir = join(root, 'data')
-  const { NATS_URL: _, ...env } = process.env
-  const accounts = [{ name: 'PITBOSS', users: [{ name: 'any', password: 'p' }] }]
-  let nats = await startNats({ dataDir, env, accounts })
-  const port = Number(new URL(nats.url).port)
-  const url = nats.url.replace('nats://', 'nats://any:p@')
-  const bus = await connectBus({ url, service: 'rounds', logger: silentLogger })
-  await applyTopology(bus.nc, { replicas: 1 })
-  const recorded: string[] = []
+  const broker = await startRestartedBroker()
+  const { bus } = broker
   let looks = 0
   const outbox = createOutbox({
     collection,
@@ -48,13 +38,10 @@ async function startRig(t: Test, { documentsMax = 20_000 }: { documentsMax?: num
   const stop = outbox.start()
   t.teardown(async () => {
     await stop()
-    await bus.close()
-    await nats.stop()
-    await rm(root, { recursive: true, force: true })
+    await broker.close()
   })
   return {
-    bus,
-    recorded,
+    ...broker,
     looks: () => looks,
     waiting: async () =>
       (await collection.find({}).toArray()).flatMap(({ outbox: left }) => left.map(({ id }) => id)).sort(),
@@ -62,31 +49,6 @@ async function startRig(t: Test, { documentsMax = 20_000 }: { documentsMax?: num
       await collection.insertOne({ _id: `of ${id}`, outbox: [entry(id)], outboxAt: clock.now() })
       await outbox.relay({ _id: `of ${id}` })
     },
-    /** Records as webhooks does, each event once, until it is stopped. */
-    record: () =>
-      consumeDurable({
-        bus,
-        stream: 'EVENTS',
-        consumer: 'webhooks-fanout',
-        batchMax: 100,
-        logger: silentLogger,
-        handle: async (messages) => {
-          for (const message of messages) {
-            const id = message.id ?? ''
-            if (!recorded.includes(id)) recorded.push(id)
-            message.ack()
-          }
-        },
-      }),
-    /** Stops the broker, does something to its files and starts it again. */
-    async whileDown(change: (dataDir: string, root: string) => Promise<void>) {
-      await nats.stop()
-      await waitFor(() => !bus.connected())
-      await change(dataDir, root)
-      nats = await startNats({ dataDir, env, accounts, port })
-      await waitFor(() => bus.connected())
-    },
-    newest: async () => (await (await jetstreamManager(bus.nc)).streams.info('EVENTS')).state.last_seq,
   }
 }
 

@@ -1,15 +1,13 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { applyTopology } from '@pitboss/bus/apply-topology'
-import { connectBus } from '@pitboss/bus/connect-bus'
-import { consumeDurable, eventsPosition } from '@pitboss/bus/consume-durable'
-import { startNats } from '@pitboss/engines/start-nats'
+import { eventsPosition } from '@pitboss/bus/consume-durable'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t, { type Test } from 'tap'
 import { createEventSender } from '../../src/journal/send-events.ts'
 import { outboxEntry } from '../../src/outbox-entry.ts'
+import { startRestartedBroker } from '../fixtures/restarted-broker.ts'
 import { silentLogger } from '../fixtures/test-storage.ts'
 
 const scope = { operatorId: '0b6d1b52-9a54-4d6b-a1f4-1c4a3f0f7a11', environment: 'LIVE' } as const
@@ -18,16 +16,8 @@ const event = (id: string) =>
 
 /** Events of entries on a broker of its own, whose files can be put back to what they were. */
 async function startRig(t: Test) {
-  const root = await mkdtemp(join(tmpdir(), 'pitboss-restored-'))
-  const dataDir = join(root, 'data')
-  const { NATS_URL: _, ...env } = process.env
-  const accounts = [{ name: 'PITBOSS', users: [{ name: 'any', password: 'p' }] }]
-  let nats = await startNats({ dataDir, env, accounts })
-  const port = Number(new URL(nats.url).port)
-  const url = nats.url.replace('nats://', 'nats://any:p@')
-  const bus = await connectBus({ url, service: 'rounds', logger: silentLogger })
-  await applyTopology(bus.nc, { replicas: 1 })
-  const recorded: string[] = []
+  const broker = await startRestartedBroker()
+  const { bus } = broker
   const waiting = new Set<string>()
   let positions = 0
   const sender = createEventSender<string>({
@@ -41,14 +31,11 @@ async function startRig(t: Test) {
   const stop = sender.start()
   t.teardown(async () => {
     await stop()
-    await bus.close()
-    await nats.stop()
-    await rm(root, { recursive: true, force: true })
+    await broker.close()
   })
   let number = 0
   return {
-    bus,
-    recorded,
+    ...broker,
     positions: () => positions,
     /** Entries whose events webhooks has not recorded, by their first event. */
     waiting: () => [...waiting].toSorted(),
@@ -60,31 +47,6 @@ async function startRig(t: Test) {
       waiting.add(first)
       sender.send({ stream: 'aa/stream', entry, recorded: () => waiting.delete(first) })
     },
-    /** Records as webhooks does, each event once, until it is stopped. */
-    record: () =>
-      consumeDurable({
-        bus,
-        stream: 'EVENTS',
-        consumer: 'webhooks-fanout',
-        batchMax: 100,
-        logger: silentLogger,
-        handle: async (messages) => {
-          for (const message of messages) {
-            const id = message.id ?? ''
-            if (!recorded.includes(id)) recorded.push(id)
-            message.ack()
-          }
-        },
-      }),
-    /** Stops the broker, does something to its files and starts it again. */
-    async whileDown(change: (dataDir: string, root: string) => Promise<void>) {
-      await nats.stop()
-      await waitFor(() => !bus.connected())
-      await change(dataDir, root)
-      nats = await startNats({ dataDir, env, accounts, port })
-      await waitFor(() => bus.connected())
-    },
-    newest: async () => (await (await jetstreamManager(bus.nc)).streams.info('EVENTS')).state.last_seq,
   }
 }
 

@@ -68,7 +68,6 @@ import { startDispatcher } from './workers/dispatcher.ts'
 import { startCertifier } from './workers/certifier.ts'
 import { replayLeaseTtlMs, startReplayWorker } from './workers/replay-worker.ts'
 import { createSlots } from './workers/slots.ts'
-import { ownerOf } from './rules/endpoint-owner.ts'
 
 const service = 'webhooks'
 const version = '0.1.0'
@@ -197,7 +196,6 @@ export async function startWebhooks({
     collection: collections.instances,
     build: version,
     newInstance: randomUUID,
-    shareOf: (dead, alive, self) => ownerOf(dead, alive) === self,
     now: clock.now,
     steadyMs: () => performance.now(),
   })

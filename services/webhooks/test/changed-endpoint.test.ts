@@ -1,7 +1,7 @@
 import { patchWebhook, pauseWebhook, resumeWebhook } from '@pitboss/contracts/endpoints/webhooks'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
-import { ownerOf } from '../src/rules/endpoint-owner.ts'
+import { ownerOf } from '@pitboss/storage/journal/owner-of'
 import { startReceiver } from './fixtures/receiver.ts'
 import { type Rig, startRig } from './fixtures/rig.ts'
 

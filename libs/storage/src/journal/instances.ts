@@ -1,5 +1,6 @@
 import type { Collection } from 'mongodb'
 import { insertedFirst } from '../create-once.ts'
+import { ownerOf } from './owner-of.ts'
 
 /** One run of a process, from its start to its end. Operations read it; so names are whole. */
 export type InstanceDocument = {
@@ -75,7 +76,7 @@ export function createInstances({
   collection,
   build,
   newInstance,
-  shareOf,
+  shareOf = (dead, alive, self) => ownerOf(dead, alive) === self,
   now,
   steadyMs,
 }: {
@@ -85,7 +86,7 @@ export function createInstances({
   /** An id that no other instance ever had. */
   newInstance: () => string
   /** Whether `self` is the one of `alive` that recovers `dead`. */
-  shareOf: (dead: string, alive: readonly string[], self: string) => boolean
+  shareOf?: (dead: string, alive: readonly string[], self: string) => boolean
   now: () => Date
   /** Milliseconds of a clock that never jumps. */
   steadyMs: () => number

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { Clock } from '@pitboss/runtime/clock'
@@ -132,7 +132,6 @@ export async function openJournal<Fact>({
     collection,
     build,
     newInstance: () => newId('ins'),
-    shareOf,
     now: () => clock.now(),
     steadyMs,
   })
@@ -332,12 +331,6 @@ function startWatch(watch: () => Promise<void>, logger: Logger): Poll {
     },
     logger,
   })
-}
-
-/** Whether `self` has the highest hash of `alive` with `dead`. */
-function shareOf(dead: string, alive: readonly string[], self: string): boolean {
-  const hash = (id: string) => createHash('sha256').update(`${dead}/${id}`).digest('hex')
-  return alive.every((id) => id === self || hash(id) < hash(self))
 }
 
 /**

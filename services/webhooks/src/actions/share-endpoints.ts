@@ -1,6 +1,6 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import { ownerOf } from '@pitboss/storage/journal/owner-of'
 import type { LogEndNote } from '../clients/notify-workers.ts'
-import { ownerOf } from '../rules/endpoint-owner.ts'
 import { openNarrowings } from '../rules/put-aside.ts'
 import type { DueDelivery, EndpointDocument } from '../storage/collections.ts'
 import type { EndpointSummary, TakenEndpoint } from '../storage/endpoint-store.ts'

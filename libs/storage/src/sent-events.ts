@@ -124,7 +124,9 @@ export function createSentEvents({
   }
 
   return {
-    /** Whether so much is sent and not recorded that the rest waits in its outboxes, where nothing is lost. */
+    /**
+     * Whether so much is sent and not recorded that the rest waits in its outboxes, where nothing is lost.
+     */
     isFull: (): boolean => sent.size >= documentsMax,
 
     /** Whether all these events of the document are sent already. */

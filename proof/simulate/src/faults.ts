@@ -2,8 +2,8 @@ import type { Random } from '@pitboss/chaos/random'
 
 /** Faults of one run; decided by its seed. Probabilities from 0 to 1. */
 /**
- * Of the database of rounds all of it, the uses of free bets alone or the books of limits alone; the movements;
- * `both`: rounds and movements, to a state of its own each.
+ * Of the database of rounds all of it, the uses of free bets alone or the books of limits alone; the
+ * movements; `both`: rounds and movements, to a state of its own each.
  */
 export type Restored = 'rounds' | 'grants' | 'limits' | 'movements' | 'both'
 

@@ -14,7 +14,8 @@ t.test(
     const { webhook_id: webhookId } = await rig.createEndpoint(receiver.url)
     await rig.running[0]?.stop()
     const { endpoints, events, deliveries } = rig.collections
-    // As a build left it that was killed: one delivered, one that waits, and one that it may have sent and not stored.
+    // As a build left it that was killed: one delivered, one that waits, and one that it may have sent and
+    // not stored.
     await endpoints.updateOne(
       { _id: webhookId },
       {

@@ -11,7 +11,9 @@ import { type Rig, startRig } from './fixtures/rig.ts'
 
 const minuteMs = 60_000
 
-/** Events as builds before `log` recorded them; the second was told under an id that is not that of its fact. */
+/**
+ * Events as builds before `log` recorded them; the second was told under an id that is not that of its fact.
+ */
 async function recordAsEarlier(rig: Rig, types: readonly EventType[]) {
   const startMs = Date.now() - types.length * minuteMs
   const earlier = types.map((type, index) => {

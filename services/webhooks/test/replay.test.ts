@@ -336,7 +336,8 @@ void t.test(
   'operations replay for every operator; a failing receiver ends a job with its failures counted',
   atOnce,
   async (t) => {
-    // 24 hours in 22 s: ten attempts take less also on a slow machine, or the endpoint is paused before its last.
+    // 24 hours in 22 s: ten attempts take less also on a slow machine, or the endpoint is paused before its
+    // last.
     const rig = await startRig(t, { timeScale: 4000 })
     const receiver = await startReceiver(t, status(500))
     await rig.publish()

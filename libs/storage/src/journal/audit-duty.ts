@@ -4,8 +4,8 @@ import type { Duty } from './duties.ts'
 const entriesPerCall = 50
 
 /**
- * Makes the duty that moves people's orders from entries to the audit log of auth. Without it they stay in the
- * journal.
+ * Makes the duty that moves people's orders from entries to the audit log of auth. Without it they stay in
+ * the journal.
  * @param append writes entries into the log and passes over those that it has
  */
 export function auditDuty<Fact>(append: (entries: readonly AuditEntry[]) => Promise<unknown>): Duty<Fact> {

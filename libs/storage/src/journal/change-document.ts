@@ -11,10 +11,10 @@ export type DocumentChange = {
 export type Keep = Readonly<Record<string, number>>
 
 /**
- * Finds the change that makes a document with the fields `before` one with the fields `after`. A list that has
- * only grown at its end, and lost at its beginning what `keep` says, is appended to; any other field is set
- * whole. An undefined field is one that is absent, and the order of an object's fields does not count. Values
- * of other kinds than plain data and dates count as different. Source: ours.
+ * Finds the change that makes a document with the fields `before` one with the fields `after`. A list that
+ * has only grown at its end, and lost at its beginning what `keep` says, is appended to; any other field is
+ * set whole. An undefined field is one that is absent, and the order of an object's fields does not count.
+ * Values of other kinds than plain data and dates count as different. Source: ours.
  * @throws RangeError for a changed field whose name is a path or an operator to the database
  */
 export function changeBetween(before: Fields, after: Fields, keep: Keep = {}): DocumentChange {

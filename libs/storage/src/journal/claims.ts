@@ -32,9 +32,9 @@ export async function othersAmong<Fact>(
 }
 
 /**
- * Inserts claims until each is its own, or another's whose entry stands. One whose entry is not there may belong
- * to a write that is on its way: after a second the entry's number is taken, so that it can never land, and the
- * claim is removed, as one whose entry was withdrawn is at once.
+ * Inserts claims until each is its own, or another's whose entry stands. One whose entry is not there may
+ * belong to a write that is on its way: after a second the entry's number is taken, so that it can never
+ * land, and the claim is removed, as one whose entry was withdrawn is at once.
  * @returns the claim that is another's; null when all are its own
  */
 export async function claimAgain<Fact>(

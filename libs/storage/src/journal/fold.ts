@@ -39,8 +39,8 @@ const cursorsMax = 8
 /**
  * Counts a batch into the sum `id`, each entry once: also one that two processes count, that is counted again
  * after a crash, or that has landed late under a number below others. Source: ours.
- * @param add the sum with these entries, which are those of the batch that it has not counted; its cursors and
- * version are replaced
+ * @param add the sum with these entries, which are those of the batch that it has not counted; its cursors
+ * and version are replaced
  * @throws ServiceError SERVICE_UNAVAILABLE when others were first 20 times
  */
 export async function fold<Fact, Doc extends Sum>(

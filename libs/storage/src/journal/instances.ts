@@ -59,8 +59,8 @@ export type Instances = {
   /** The id under which this process writes now; null while others may have judged it dead. */
   current(): string | null
   /**
-   * One update and one read, to be made every second. When it rejects, nothing was learnt; after 4 s without one
-   * that succeeds, the next one begins a new instance.
+   * One update and one read, to be made every second. When it rejects, nothing was learnt; after 4 s without
+   * one that succeeds, the next one begins a new instance.
    * @param progressOf of an instance; asked for this process's current one
    */
   beat(progressOf: (instance: string) => Progress): Promise<Beat>

@@ -6,8 +6,8 @@ import type { InstanceDocument } from './instances.ts'
 type Instances = { find(filter: object): { toArray(): Promise<InstanceDocument[]> } }
 
 /**
- * Creates `pitboss_journal_not_done` and `pitboss_journal_oldest_seconds` from the documents of all instances,
- * so that they are the same in every replica, and `pitboss_journal_unowned_streams` of this one.
+ * Creates `pitboss_journal_not_done` and `pitboss_journal_oldest_seconds` from the documents of all
+ * instances, so that they are the same in every replica, and `pitboss_journal_unowned_streams` of this one.
  */
 export function createJournalMetrics({
   registry,

@@ -124,8 +124,8 @@ export type Appended<Fact> =
   /** A claim is another's; the entry was withdrawn, its own claims are removed. */
   | { readonly kind: 'claimed'; readonly claim: ClaimDocument }
   /**
-   * It may stand, or land later: the deadline has passed, or this process may have been judged dead meanwhile.
-   * Do not act on it. What stands is taken over, by this process or by another one.
+   * It may stand, or land later: the deadline has passed, or this process may have been judged dead
+   * meanwhile. Do not act on it. What stands is taken over, by this process or by another one.
    */
   | { readonly kind: 'unknown' }
 
@@ -135,7 +135,8 @@ const triesMax = 12
 
 /**
  * Appends one entry after entry `after` of the stream, with the claims that it needs, in the process's next
- * insert. Nobody may act on the entry before this says `appended`: then it and all its claims are this write's.
+ * insert. Nobody may act on the entry before this says `appended`: then it and all its claims are this
+ * write's.
  * @param untilMs of the steady clock
  * @throws what the store throws for a read; the entry's fate is unknown then, too
  */
@@ -231,11 +232,12 @@ async function insertEntry<Fact>(
 }
 
 /**
- * Takes a stream over whose owner is dead: appends `adopted`, which fences what the owner may still have on the
- * wire, and only then inserts the claims of its entries again, with those entries' own `w`. Each is then the
- * stream's or another's for ever, so that what was on the wire decides nothing any more.
+ * Takes a stream over whose owner is dead: appends `adopted`, which fences what the owner may still have on
+ * the wire, and only then inserts the claims of its entries again, with those entries' own `w`. Each is then
+ * the stream's or another's for ever, so that what was on the wire decides nothing any more.
  * @param claimsOf the claims that an entry was written with; none for one without, such as `adopted`
- * @returns `claimed` when one is another's: the caller's own next entry has to withdraw the entry that lost it
+ * @returns `claimed` when one is another's: the caller's own next entry has to withdraw the entry that lost
+ * it
  */
 export async function adopt<Fact>(
   journal: Journal<Fact>,
@@ -276,7 +278,9 @@ export async function load<Fact>(journal: Journal<Fact>, stream: StreamKey): Pro
   return loaded
 }
 
-/** The entries whose claims are not all their own: what such an entry says counts for nobody, not even here. */
+/**
+ * The entries whose claims are not all their own: what such an entry says counts for nobody, not even here.
+ */
 async function unclaimedAmong<Fact>(
   journal: Journal<Fact>,
   entries: readonly Entry<Fact>[],

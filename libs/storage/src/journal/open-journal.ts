@@ -27,17 +27,16 @@ import { createEventSender } from './send-events.ts'
 
 /*
  * How a service keeps its journal:
- *
- *   const running = await openJournal({ db, bus, position, list, isFinished, takeOver, unfinished, … })
- *   await running.start()                                // once the service can take streams over
- *   const changed = await change(running.journal, stream, rules, running.journal.steadyMs() + budgetMs)
- *   await running.listed(stream, number)                 // before the answer
- *
+ * const running = await openJournal({ db, bus, position, list, isFinished, takeOver, unfinished, … }) await
+ * running.start() // once the service can take streams over const changed = await change(running.journal,
+ * stream, rules, running.journal.steadyMs() + budgetMs) await running.listed(stream, number) // before the
+ * answer
  * - A stream's work belongs to the instance that wrote its last entry, as long as that is alive. The service
  *   has it in memory and acts by appending; another one leaves it alone, also the one that had it before.
  * - Nobody acts on an entry before its append is answered `appended`. `unknown` is no answer to act on: what
  *   stands of it comes back by `takeOver`, here or in another process.
- * - Who goes on with what another instance has begun, such as a call past its `until`, adopts the stream first.
+ * - Who goes on with what another instance has begun, such as a call past its `until`, adopts the stream
+ *   first.
  * - An entry with claims has no events. Entries come back from memory without their events.
  * - List documents are written by `list` alone, before the events of their entries leave, within 5 s else.
  */
@@ -63,9 +62,9 @@ export type JournalOptions<Fact> = {
    */
   readonly isFinished: (entries: readonly Entry<Fact>[]) => boolean
   /**
-   * Takes over an unfinished stream whose last writer is dead: appends `adopted` by `adopt`, then puts the work
-   * into the service's memory. Somebody else may be first, or it may have been taken over already: then there
-   * is nothing to do. When it rejects, it is called again some seconds later.
+   * Takes over an unfinished stream whose last writer is dead: appends `adopted` by `adopt`, then puts the
+   * work into the service's memory. Somebody else may be first, or it may have been taken over already: then
+   * there is nothing to do. When it rejects, it is called again some seconds later.
    */
   readonly takeOver: (stream: StreamKey) => Promise<void>
   /** The claims that an entry was written with; needed where entries have any. */
@@ -73,8 +72,8 @@ export type JournalOptions<Fact> = {
   /** At most `limit` streams whose list documents are unfinished and show an `o` that is none of `others`. */
   readonly unfinished?: (limit: number, others: readonly string[]) => Promise<readonly StreamKey[]>
   /**
-   * Drops all unfinished work from the service's memory: others may have judged this process dead, and it goes
-   * on as another instance. What is still unfinished comes back by `takeOver`, here or elsewhere.
+   * Drops all unfinished work from the service's memory: others may have judged this process dead, and it
+   * goes on as another instance. What is still unfinished comes back by `takeOver`, here or elsewhere.
    */
   readonly forgetWork?: () => void
   /** Further duties of entries; an entry is done when they are, too. */
@@ -86,8 +85,8 @@ export type RunningJournal<Fact> = {
   /** For `append`, `load`, `change` and `adopt`. */
   readonly journal: Journal<Fact>
   /**
-   * Begins duties and take-overs; call it when the service can take streams over, before it is ready. Resolves
-   * when what is known to be unowned has been taken over once.
+   * Begins duties and take-overs; call it when the service can take streams over, before it is ready.
+   * Resolves when what is known to be unowned has been taken over once.
    */
   start(): Promise<void>
   /**
@@ -97,7 +96,10 @@ export type RunningJournal<Fact> = {
   listed(stream: StreamKey, number: number): Promise<void>
   /** Instances that are alive, by the last beat. */
   alive(): readonly string[]
-  /** Streams without a living owner that only the watch of every minute has found: 0 unless something is wrong. */
+  /**
+   * Streams without a living owner that only the watch of every minute has found: 0 unless something is
+   * wrong.
+   */
   unownedTotal(): number
   /** A clean end, after the last append: others take over at once. */
   stop(): Promise<void>
@@ -334,8 +336,8 @@ function startWatch(watch: () => Promise<void>, logger: Logger): Poll {
 }
 
 /**
- * A steady clock in milliseconds that also passes while the machine sleeps, which the monotonic clock may pass
- * over: where the wall clock has gone on a second more, that counts.
+ * A steady clock in milliseconds that also passes while the machine sleeps, which the monotonic clock may
+ * pass over: where the wall clock has gone on a second more, that counts.
  */
 export function createSteadyClock(
   monotonicMs: () => number = () => performance.now(),

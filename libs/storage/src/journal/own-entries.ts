@@ -13,7 +13,10 @@ export type OwnEntries<Fact> = {
   progress(): Progress
   /** Takes entries into memory that had no place there. */
   refill(): Promise<void>
-  /** Looks for entries of unknown fate, and closes the numbers of those that do not stand. @returns their streams */
+  /**
+   * Looks for entries of unknown fate, and closes the numbers of those that do not stand. @returns their
+   * streams
+   */
   closeLost(): Promise<readonly StreamKey[]>
   /** Whether the fate of some entries is not known. */
   hasOpen(): boolean

@@ -31,8 +31,8 @@ export type TakeOvers = {
     isDead: (o: string) => boolean,
   ): Promise<{ readonly taken: number; readonly failed: number }>
   /**
-   * As `take`, of the streams whose list documents show as writer an instance that is gone or is `dead`. Lists
-   * them at once, so that the documents show who has them now.
+   * As `take`, of the streams whose list documents show as writer an instance that is gone or is `dead`.
+   * Lists them at once, so that the documents show who has them now.
    */
   takeListed(dead?: string): Promise<{ readonly taken: number; readonly failed: number }>
 }

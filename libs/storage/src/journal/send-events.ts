@@ -20,8 +20,8 @@ export type EventSender<Fact> = {
 }
 
 /**
- * For so long an event waits: recording and delivering it takes more commands than the round that it is about,
- * whose player has his answer by then. Source: ours.
+ * For so long an event waits: recording and delivering it takes more commands than the round that it is
+ * about, whose player has his answer by then. Source: ours.
  */
 const restMs = 30
 const confirmEveryMs = 250
@@ -29,8 +29,8 @@ const againEveryMs = 1000
 const unacknowledgedMax = 256
 
 /**
- * Publishes the events of entries, many streams in one flush and each stream's in their order, and waits until
- * webhooks has recorded them: what the stream of events may have lost is sent again. Source:
+ * Publishes the events of entries, many streams in one flush and each stream's in their order, and waits
+ * until webhooks has recorded them: what the stream of events may have lost is sent again. Source:
  * docs/decisions/2026-11-22-events-outlive-the-stream.md.
  */
 export function createEventSender<Fact>({
@@ -142,8 +142,8 @@ export function createEventSender<Fact>({
     seen = now
     const lost: Outgoing<Fact>[] = []
     for (const [id, { outgoing, seqs }] of sent) {
-      // Only what is not recorded for long can leave the stream by its age, so the oldest sequence is asked for
-      // while nothing is.
+      // Only what is not recorded for long can leave the stream by its age, so the oldest sequence is asked
+      // for while nothing is.
       const hasLeft = (seq: number) =>
         now.first !== undefined && recordedBefore !== undefined && seq > recordedBefore && seq < now.first
       const isLost = hasLostAll || seqs.some(hasLeft)

@@ -17,9 +17,9 @@ import { createOwnEntries, type OwnEntries } from '../../src/journal/own-entries
 
 /*
  * Appends with their claims, in every order in which each document can land, be answered late or never, and
- * processes can die: processes open a round of one chain under the same nonce, and one takes over what another
- * has begun, or what it has given up itself. Whoever takes a stake stands for what the product does with an
- * entry that it believes in.
+ * processes can die: processes open a round of one chain under the same nonce, and one takes over what
+ * another has begun, or what it has given up itself. Whoever takes a stake stands for what the product does
+ * with an entry that it believes in.
  */
 
 type Fact = 'opened' | 'adopted' | 'withdrawn' | 'ended'

@@ -5,8 +5,8 @@ import type { Entry } from '../../src/journal/journal.ts'
 
 /*
  * Two entries of process A, which land in any order, counted into a sum by A, by processes that judge A dead,
- * rightly or not, and again by each of them; A may stand still or die at each step. The cursor of A leaves the
- * sum once A is recovered.
+ * rightly or not, and again by each of them; A may stand still or die at each step. The cursor of A leaves
+ * the sum once A is recovered.
  */
 
 type Counts = Sum & { readonly counted: Readonly<Record<string, number>> }

@@ -8,11 +8,12 @@ import { createWaitingDeliveries } from './waiting-deliveries.ts'
 import type { Deps } from './deps.ts'
 
 /*
- * The stored deliveries of an endpoint that wait are made by four hands: its own worker, which puts back what it
- * stores; people, replay jobs and tests, which count each piece of work at the endpoint (`wakes`) and send a
- * notification. A notification makes the view stale, so that the next refresh reads everything. One that gets lost is
- * found by the dispatcher, which compares the count of each endpoint with `countRead` from time to time. A waiting
- * delivery that is known here is a hint, never an authority: a claim is fenced by the stored delivery.
+ * The stored deliveries of an endpoint that wait are made by four hands: its own worker, which puts back what
+ * it stores; people, replay jobs and tests, which count each piece of work at the endpoint (`wakes`) and send
+ * a notification. A notification makes the view stale, so that the next refresh reads everything. One that
+ * gets lost is found by the dispatcher, which compares the count of each endpoint with `countRead` from time
+ * to time. A waiting delivery that is known here is a hint, never an authority: a claim is fenced by the
+ * stored delivery.
  */
 
 const pausedNow = Symbol('paused')
@@ -22,14 +23,16 @@ function resumeOf({ health, heldRule }: EndpointDocument): number | typeof pause
   return health.status === 'PAUSED' ? pausedNow : (heldRule?.at.getTime() ?? null)
 }
 
-/** An endpoint is sent to as it was read no longer than this ago, if nobody told of a change. Source: ours. */
+/**
+ * An endpoint is sent to as it was read no longer than this ago, if nobody told of a change. Source: ours.
+ */
 const trustedMsMax = 100
 
 export type EndpointView = ReturnType<typeof openEndpointView>
 
 /**
- * Opens a worker's knowledge of an endpoint that it holds: the endpoint, and its stored deliveries that wait, in
- * due order. Nothing of it is known before the first refresh.
+ * Opens a worker's knowledge of an endpoint that it holds: the endpoint, and its stored deliveries that wait,
+ * in due order. Nothing of it is known before the first refresh.
  * @param inFlight attempts under way, by the ids of their deliveries
  */
 export function openEndpointView(
@@ -163,7 +166,9 @@ export function openEndpointView(
       return isHeld
     },
 
-    /** Takes the endpoint over as somebody read it at `atMs`, so that it need not be read for what comes now. */
+    /**
+     * Takes the endpoint over as somebody read it at `atMs`, so that it need not be read for what comes now.
+     */
     see(endpoint: EndpointDocument, atMs: number) {
       if (stale || endpoint.leaseToken !== token || atMs < lookedAtMs) return
       lookedAtMs = atMs

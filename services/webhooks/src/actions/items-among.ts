@@ -4,8 +4,8 @@ import { deliveriesOf } from '../storage/range-items.ts'
 import type { RangeStore } from '../storage/range-store.ts'
 
 /**
- * The deliveries of these events to an endpoint that were accepted at once, by id, and how far the endpoint has
- * passed the log.
+ * The deliveries of these events to an endpoint that were accepted at once, by id, and how far the endpoint
+ * has passed the log.
  * @param events in the order of the log
  */
 export async function itemsAmong(

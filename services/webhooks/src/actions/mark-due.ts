@@ -1,8 +1,8 @@
 import type { Deps } from './deps.ts'
 
 /**
- * Makes the worker of an endpoint look at it at once: it was changed, or has stored work. The work is counted, so that
- * the dispatcher finds it when the notification is lost.
+ * Makes the worker of an endpoint look at it at once: it was changed, or has stored work. The work is
+ * counted, so that the dispatcher finds it when the notification is lost.
  */
 export async function markDue(
   { endpoints, notifyWorkers }: Pick<Deps, 'endpoints' | 'notifyWorkers'>,

@@ -27,10 +27,10 @@ import { takeOverPassage } from './take-over-passage.ts'
 import type { Deps } from './deps.ts'
 
 /*
- * New deliveries of one endpoint: the events after its cursor. One that is accepted at once becomes an item of
- * the next range. Every other one is stored as a document of its own, and goes on as such: one that failed, that is
- * under way for long, that waits for long, or that is held or cancelled. A document is stored before the range that
- * passes its event.
+ * New deliveries of one endpoint: the events after its cursor. One that is accepted at once becomes an item
+ * of the next range. Every other one is stored as a document of its own, and goes on as such: one that
+ * failed, that is under way for long, that waits for long, or that is held or cancelled. A document is stored
+ * before the range that passes its event.
  */
 
 const pageSize = 200
@@ -301,7 +301,8 @@ export async function openPassing(
 
     /**
      * Stores what cannot be sent, and what is under way for long.
-     * @param isStuck the endpoint keeps all its places for long: then what comes later goes along, many at a time
+     * @param isStuck the endpoint keeps all its places for long: then what comes later goes along, many at a
+     * time
      * @returns in how many milliseconds that is to be looked at again; null while nothing waits
      */
     putAside(endpoint: EndpointDocument, now: Date, isStuck: boolean): number | null {

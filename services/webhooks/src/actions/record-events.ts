@@ -7,16 +7,18 @@ import type { EventMessage } from './read-event-message.ts'
 /** Records a batch of events. @returns the ids of those that were not recorded before */
 export type RecordEvents = (messages: readonly EventMessage[]) => Promise<ReadonlySet<string>>
 
-/** What a batch has brought: recorded now, recorded before, and the endpoints as they were read just before. */
+/**
+ * What a batch has brought: recorded now, recorded before, and the endpoints as they were read just before.
+ */
 export type Recorded = Pick<Appended, 'recorded' | 'known'> & { readonly read: EndpointsRead }
 
 /** Endpoints, and when on the steady clock they were read. */
 export type EndpointsRead = { readonly endpoints: readonly EndpointDocument[]; readonly atMs: number }
 
 /**
- * Records events with the endpoints to which they go, none twice. A message with a recorded id but another account,
- * environment or type is left out and logged, and so is one whose fact another event tells. Nothing else is to be
- * done for a recorded event: the workers of its endpoints pass the log.
+ * Records events with the endpoints to which they go, none twice. A message with a recorded id but another
+ * account, environment or type is left out and logged, and so is one whose fact another event tells. Nothing
+ * else is to be done for a recorded event: the workers of its endpoints pass the log.
  * @param onRecorded also takes what was recorded before: whoever did may have died before it told the workers
  */
 export function createRecordEvents({

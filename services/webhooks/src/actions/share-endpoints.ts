@@ -35,7 +35,9 @@ export async function takeEndpoint(
   return endpoints.take(_id, self, aliveOthers, aheadOf)
 }
 
-/** Removes narrowings that can cancel nothing any more, since their events are passed. @returns whether it did */
+/**
+ * Removes narrowings that can cancel nothing any more, since their events are passed. @returns whether it did
+ */
 export async function forgetNarrowings(
   { endpoints }: Pick<Deps, 'endpoints'>,
   { _id, narrowings = [] }: EndpointDocument,

@@ -9,7 +9,9 @@ export type PassageStore<Event, Item> = {
   /** Events after `afterSeq` in the order of the log, without gaps; none at its end. */
   readonly readAfter: (afterSeq: number) => Promise<readonly Event[]>
   readonly isWanted: (event: Event) => boolean
-  /** Stores a delivery for each whose attempt has an unknown outcome; those that are there stay as they are. */
+  /**
+   * Stores a delivery for each whose attempt has an unknown outcome; those that are there stay as they are.
+   */
   readonly storeInterrupted: (events: readonly Event[]) => Promise<void>
   /** False when another range begins there: another worker passes the log for this endpoint. */
   readonly insertRange: (range: NextRange<Item>) => Promise<boolean>
@@ -20,8 +22,8 @@ const triesMax = 20
 /**
  * Begins to pass the log for an endpoint whose last worker may have made attempts that are on no record. Each
  * event that it may have sent is stored as interrupted, and then passed at once: nothing else is sent before
- * that range stands, and who loses it begins again after the range that stands there. The lease is read after the
- * cursor: whoever takes the lease later begins at this cursor or after it.
+ * that range stands, and who loses it begins again after the range that stands there. The lease is read after
+ * the cursor: whoever takes the lease later begins at this cursor or after it.
  * @param ahead so many events after the cursor may have been sent; 0 after a clean end
  * @returns null when the lease is lost
  */

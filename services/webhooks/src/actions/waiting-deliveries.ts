@@ -3,8 +3,8 @@ import { type Upcoming, upcomingMax } from '../storage/delivery-queue.ts'
 import type { DueDelivery } from '../storage/collections.ts'
 
 /**
- * The stored deliveries that wait for an endpoint as the worker that holds it knows them: by lane, in due order.
- * A lane is open when more wait than are known.
+ * The stored deliveries that wait for an endpoint as the worker that holds it knows them: by lane, in due
+ * order. A lane is open when more wait than are known.
  */
 export type WaitingDeliveries = {
   lanes(): Upcoming['lanes']

@@ -8,8 +8,8 @@ const subject = 'wake.webhooks.due'
 const perMessage = 256
 
 /**
- * What the workers of all processes are notified of. `ids`: endpoints that are new or changed, or have stored work;
- * `ends`: accounts whose logs have come to a number; `leaving`: instances that take no more endpoints.
+ * What the workers of all processes are notified of. `ids`: endpoints that are new or changed, or have stored
+ * work; `ends`: accounts whose logs have come to a number; `leaving`: instances that take no more endpoints.
  */
 const notificationSchema = z.object({
   ids: z.array(z.string()),
@@ -19,7 +19,9 @@ const notificationSchema = z.object({
 
 export type Notification = z.infer<typeof notificationSchema>
 export type LogEndNote = Notification['ends'][number]
-/** Notifies every worker. A message may get lost: the dispatcher compares with the database from time to time. */
+/**
+ * Notifies every worker. A message may get lost: the dispatcher compares with the database from time to time.
+ */
 export type NotifyWorkers = (
   webhookIds: readonly string[],
   ends?: readonly LogEndNote[],

@@ -102,8 +102,8 @@ type Unreadable = { readonly message: DurableMessage; readonly error: string }
 
 /**
  * Handles a batch of the event stream: records its events, then acknowledges. A message that cannot be read
- * comes again and is parked at its fifth failure; it holds up no other. A throw (the database is away) has the
- * whole batch come again.
+ * comes again and is parked at its fifth failure; it holds up no other. A throw (the database is away) has
+ * the whole batch come again.
  */
 export function createHandleFanoutBatch(
   deps: CallDeps,

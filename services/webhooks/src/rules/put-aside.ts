@@ -1,7 +1,10 @@
 import type { EventType } from '@pitboss/contracts/objects/event'
 import { type EndpointHealth, isShut } from './endpoint-health.ts'
 
-/** A new delivery that cannot be sent is stored when it has waited for so long. Source: docs/contract.md, section 7. */
+/**
+ * A new delivery that cannot be sent is stored when it has waited for so long. Source: docs/contract.md,
+ * section 7.
+ */
 export const waitingMsMax = 1000
 /** At an endpoint whose places are all kept for long, what waits for so long goes along. Source: ours. */
 export const stuckWaitingMs = 400
@@ -34,7 +37,9 @@ export function asideOf(
   return null
 }
 
-/** Whether a later list of the endpoint's types took the event's off, although a still later one may have it. */
+/**
+ * Whether a later list of the endpoint's types took the event's off, although a still later one may have it.
+ */
 function isTakenOff({ narrowings = [] }: Endpoint, { seq, type }: NewEvent): boolean {
   return narrowings.some(({ to, events }) => seq <= to && !events.includes(type))
 }

@@ -94,11 +94,15 @@ export type EndpointDocument = AuditedTenant & {
   prunedAt?: Date
   createdAt: Date
   deletedAt: Date | null
-  /** The end of the event log when it was created: it passes the log from there. Earlier releases stored none. */
+  /**
+   * The end of the event log when it was created: it passes the log from there. Earlier releases stored none.
+   */
   beginsAfter?: number
   /** Events up to this number that were not sent before the last resume with `skip` are cancelled. */
   skippedTo?: number
-  /** Lists of types that took some off: an event up to `to` of another type that was not sent is cancelled. */
+  /**
+   * Lists of types that took some off: an event up to `to` of another type that was not sent is cancelled.
+   */
   narrowings?: readonly { readonly to: number; readonly events: readonly EventType[] }[]
   /** Deleted, and its worker has yet to pass what was recorded before. */
   closing?: boolean
@@ -108,7 +112,9 @@ export type EndpointDocument = AuditedTenant & {
   leaseOwner: string | null
   /** Rises with each taking of the lease; claims bear it. */
   leaseToken: number
-  /** So many events after its last range may have been sent under this lease. Earlier releases stored none. */
+  /**
+   * So many events after its last range may have been sent under this lease. Earlier releases stored none.
+   */
   leaseAhead?: number
 }
 
@@ -136,7 +142,9 @@ export type AttemptRecord = {
   storedAt?: Date
 }
 
-/** A delivery that was accepted at once, as its range keeps it. Times are milliseconds after the range's `lo`. */
+/**
+ * A delivery that was accepted at once, as its range keeps it. Times are milliseconds after the range's `lo`.
+ */
 export type RangeItem = {
   /** The event's number, counted from the range's first one. */
   readonly n: number

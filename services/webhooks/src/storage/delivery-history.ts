@@ -16,8 +16,8 @@ const eventsOfInstantMax = 1000
 export type DeliveryHistory = ReturnType<typeof createDeliveryHistory>
 
 /**
- * Reads all deliveries: those that are documents of their own, and those that were accepted at once, which are
- * items of ranges. A document hides the item of its id: it was sent again.
+ * Reads all deliveries: those that are documents of their own, and those that were accepted at once, which
+ * are items of ranges. A document hides the item of its id: it was sent again.
  */
 export function createDeliveryHistory({
   stored,

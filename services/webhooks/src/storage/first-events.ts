@@ -5,8 +5,8 @@ import type { EventHeader, EventWindow, LoggedEvent } from './event-log.ts'
 import type { LogEnd, RecordedEvent } from './log-append.ts'
 
 /*
- * The oldest part of the event log: the collection `events` as builds before the log wrote it. Nothing is added
- * to it any more, so what is known of it stays true. Ids above its greatest one need no search.
+ * The oldest part of the event log: the collection `events` as builds before the log wrote it. Nothing is
+ * added to it any more, so what is known of it stays true. Ids above its greatest one need no search.
  */
 
 const projection = { body: 0 } as const

@@ -29,7 +29,8 @@ export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   ...rewindIndexes,
   ...figureIndexes,
   log: [
-    // Partial although every event is in it: the embedded engine reads by a whole index only in a large collection.
+    // Partial although every event is in it: the embedded engine reads by a whole index only in a large
+    // collection.
     { name: 'event', key: { e: 1 }, partialFilterExpression: { e: { $gt: '' } } },
     { name: 'round', key: { r: 1 }, partialFilterExpression: { r: { $gt: '' } } },
     { name: 'rare', key: { x: 1, _id: 1 }, partialFilterExpression: { x: { $gt: '' } } },

@@ -6,11 +6,11 @@ import type { LogDocument } from './collections.ts'
 import { logKey, readLogKey, scopeKey } from './log-keys.ts'
 
 /*
- * The event log has one unique key: its `_id`, the number of an event within its account and environment. Whoever
- * inserts number n+1 has read all up to n: so numbers have no gaps, and no event is recorded twice although no
- * index forbids it. Three rules hold that. The end is read before the log is searched for the new events. The
- * insert is ordered, so that a failure leaves a prefix. What another recorder has inserted meanwhile is searched
- * again before the next number is tried.
+ * The event log has one unique key: its `_id`, the number of an event within its account and environment.
+ * Whoever inserts number n+1 has read all up to n: so numbers have no gaps, and no event is recorded twice
+ * although no index forbids it. Three rules hold that. The end is read before the log is searched for the new
+ * events. The insert is ordered, so that a failure leaves a prefix. What another recorder has inserted
+ * meanwhile is searched again before the next number is tried.
  */
 
 /** An event that is to be recorded. */
@@ -82,9 +82,10 @@ const pauseMs = 20
 const scopesAtOnce = 8
 
 /**
- * Records events of any scopes, none twice: one search and one ordered insert, again when another recorder was
- * faster.
- * @throws Error when others were faster 12 times; what the database throws: it is then unknown what is recorded
+ * Records events of any scopes, none twice: one search and one ordered insert, again when another recorder
+ * was faster.
+ * @throws Error when others were faster 12 times; what the database throws: it is then unknown what is
+ * recorded
  */
 export async function appendEvents(log: LogWriter, events: readonly NewEvent[]): Promise<Appended> {
   const { store, ends } = log

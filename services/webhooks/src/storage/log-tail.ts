@@ -2,7 +2,9 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { EventLog, LoggedEvent } from './event-log.ts'
 import { logKey } from './log-keys.ts'
 
-/** The newest events of the log, each of which goes to several endpoints soon. Recorded events never change. */
+/**
+ * The newest events of the log, each of which goes to several endpoints soon. Recorded events never change.
+ */
 export type LogTail = {
   /** Remembers events that this process has recorded or read. */
   put(events: readonly LoggedEvent[]): void

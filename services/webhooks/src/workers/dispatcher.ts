@@ -46,9 +46,9 @@ export type Dispatcher = {
 }
 
 /**
- * Shares all endpoints among the processes that are alive, and runs those of this one. An endpoint changes hands when
- * its worker gives its lease back, or is dead. A process that could not beat, or whose clock is wrong, drops all that
- * it runs.
+ * Shares all endpoints among the processes that are alive, and runs those of this one. An endpoint changes
+ * hands when its worker gives its lease back, or is dead. A process that could not beat, or whose clock is
+ * wrong, drops all that it runs.
  * @param listen subscribes to the notifications of all processes; returns the end of it
  */
 export function startDispatcher({

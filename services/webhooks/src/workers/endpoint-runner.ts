@@ -19,10 +19,10 @@ import type { LateEndpoint } from './lateness-teller.ts'
 import type { Slots } from './slots.ts'
 
 /*
- * The invariant of this loop. The signal is notified after every change that can let it do more: new events, new
- * work, a changed endpoint, the end of an attempt, a stored range, a free slot, a stop. A notification during a turn
- * of the loop is kept for its next wait, so none is lost; and since every turn chooses from what is known then, a
- * notification too many does no harm.
+ * The invariant of this loop. The signal is notified after every change that can let it do more: new events,
+ * new work, a changed endpoint, the end of an attempt, a stored range, a free slot, a stop. A notification
+ * during a turn of the loop is kept for its next wait, so none is lost; and since every turn chooses from
+ * what is known then, a notification too many does no harm.
  */
 
 const recheckMs = 5000
@@ -114,7 +114,8 @@ export function runEndpoint(deps: RunnerDeps, taken: TakenEndpoint): EndpointRun
   async function run(): Promise<void> {
     passing = await openPassing(deps, taken.endpoint, {
       mayHaveSent: taken.mayHaveSent,
-      // Ranges and the lease are fenced: what was sent is written also by a process that others may take for dead.
+      // Ranges and the lease are fenced: what was sent is written also by a process that others may take for
+      // dead.
       mayWrite: () => !abandoned,
       onStored: view.putBack,
       onChange: signal.ring,
@@ -158,12 +159,17 @@ export function runEndpoint(deps: RunnerDeps, taken: TakenEndpoint): EndpointRun
     return true
   }
 
-  /** Whether all its places are taken, and kept for so long that what is new cannot be sent within a second. */
+  /**
+   * Whether all its places are taken, and kept for so long that what is new cannot be sent within a second.
+   */
   function isStuck(): boolean {
     return inFlight.size >= view.pace() && held.heldMs(clock.now()) >= stuckMs
   }
 
-  /** Has it on record how far ahead of its last range the worker may send. @returns false when the lease is lost */
+  /**
+   * Has it on record how far ahead of its last range the worker may send. @returns false when the lease is
+   * lost
+   */
   async function keepAhead(): Promise<boolean> {
     const ahead = aheadOf(view.endpoint())
     if (ahead <= leaseAhead) return true
@@ -266,8 +272,8 @@ export function runEndpoint(deps: RunnerDeps, taken: TakenEndpoint): EndpointRun
       })
       if (abandoned) return
       await failpoint('webhooks.posted')
-      // A success that changes nothing else gives its slot back while it is written; a new one may wait for others
-      // of its range.
+      // A success that changes nothing else gives its slot back while it is written; a new one may wait for
+      // others of its range.
       const early = outcome.ok && (isFresh || view.isFullyHealthy())
       const onWriting = () => {
         if (early) finish(chosen)

@@ -13,9 +13,9 @@ import {
 } from '../../src/rules/passage.ts'
 
 /*
- * Two workers of one endpoint and six events, in every order in which ranges can land, be answered late or never,
- * and workers can die or be taken for dead. Only first attempts are made here; whoever is stored as interrupted
- * is sent under the next number.
+ * Two workers of one endpoint and six events, in every order in which ranges can land, be answered late or
+ * never, and workers can die or be taken for dead. Only first attempts are made here; whoever is stored as
+ * interrupted is sent under the next number.
  */
 
 type Event = number

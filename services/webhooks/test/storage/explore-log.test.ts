@@ -6,8 +6,9 @@ import { appendEvents, type LogStore, type LogWriter, type NewEvent } from '../.
 import { readLogKey } from '../../src/storage/log-keys.ts'
 
 /*
- * Appends to the event log in every order in which their steps can take effect: two recorders with overlapping
- * batches, one of which can die; an insert whose answer is lost, and whose documents land later or never.
+ * Appends to the event log in every order in which their steps can take effect: two recorders with
+ * overlapping batches, one of which can die; an insert whose answer is lost, and whose documents land later
+ * or never.
  */
 
 type Table = Map<string, LogDocument>

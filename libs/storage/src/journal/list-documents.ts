@@ -1,8 +1,6 @@
-import { ServiceError } from '@pitboss/errors/service-error'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { Collection, Filter } from 'mongodb'
-import { createGroupCommit } from './group-commit.ts'
-import { insertUnordered } from './mongodb-journal.ts'
+import { createInsertTogether } from './insert-together.ts'
 
 /** What lists show of a stream: written from its entries, never loaded as state. */
 export type ListDocument = {
@@ -20,7 +18,6 @@ export type ListDocuments<Doc extends ListDocument> = {
   write(document: Doc & { readonly n: number }): Promise<void>
 }
 
-const answeredWithinMs = 10_000
 const knownMax = 20_000
 /** Of a list document, about. */
 const documentBytes = 2048
@@ -33,10 +30,7 @@ export function createListDocuments<Doc extends ListDocument>(
   collection: Collection<Doc>,
   { shardKey = [] }: { shardKey?: readonly (keyof Doc & string)[] } = {},
 ): ListDocuments<Doc> {
-  const group = createGroupCommit<Doc>({
-    insert: (documents) => insertUnordered(collection, documents),
-    bytesOf: () => documentBytes,
-  })
+  const insertTogether = createInsertTogether(collection, () => documentBytes)
   /** The `n` at which a document stands at least. */
   const known = new BoundedMap<string, number>(knownMax)
 
@@ -57,12 +51,8 @@ export function createListDocuments<Doc extends ListDocument>(
       if (standsAt !== undefined && standsAt >= n) return
       if (standsAt !== undefined) await replace(document)
       else {
-        const landed = await group.insert([document], performance.now() + answeredWithinMs)
-        if (landed === 'unknown') {
-          const cause = new Error(`the list document ${_id} was not written in time`)
-          throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })
-        }
-        if (landed[0] === 'present') await replace(document)
+        const [landed] = await insertTogether([document])
+        if (landed === 'present') await replace(document)
       }
       known.set(_id, Math.max(n, known.get(_id) ?? 0))
     },

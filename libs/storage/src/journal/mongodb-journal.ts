@@ -1,7 +1,7 @@
 import type { Collection } from 'mongodb'
-import { isOnlyDuplicates } from '../create-once.ts'
 import type { IndexDeclaration } from '../ensure-indexes.ts'
-import { createGroupCommit, type Landed } from './group-commit.ts'
+import { createGroupCommit } from './group-commit.ts'
+import { insertUnordered } from './insert-together.ts'
 import type { ClaimDocument, Entry, JournalDocument, JournalStore } from './journal.ts'
 import { entriesOf } from './journal-keys.ts'
 
@@ -55,20 +55,5 @@ export function mongodbJournal<Fact>(
     async removeClaim(id, w) {
       await collection.deleteOne({ _id: id, w })
     },
-  }
-}
-
-/** @throws the driver's error when it is not known what of the insert stands. */
-export async function insertUnordered<Document extends { readonly _id: string }>(
-  collection: Collection<Document>,
-  documents: readonly Document[],
-): Promise<readonly Landed[]> {
-  try {
-    await collection.insertMany(documents as never, { ordered: false })
-    return documents.map(() => 'inserted')
-  } catch (error) {
-    if (!isOnlyDuplicates(error)) throw error
-    const present = new Set(error.result.getWriteErrors().map(({ index }) => index))
-    return documents.map((_, index) => (present.has(index) ? 'present' : 'inserted'))
   }
 }

@@ -1,6 +1,6 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { EndpointDocument } from '../storage/collections.ts'
-import type { Appended, NewEvent } from '../storage/log-append.ts'
+import type { Appended, NewEvent, TargetsOf } from '../storage/log-append.ts'
 import type { Deps } from './deps.ts'
 import type { EventMessage } from './read-event-message.ts'
 
@@ -33,13 +33,20 @@ export function createRecordEvents({
 }): RecordEvents {
   return async function recordEvents(messages) {
     if (messages.length === 0) return new Set()
-    const atMs = performance.now()
-    const targets = await endpoints.targets([...new Set(messages.map(({ scope }) => scope.operatorId))])
+    const operators = [...new Set(messages.map(({ scope }) => scope.operatorId))]
+    let read: EndpointsRead = { endpoints: [], atMs: 0 }
     const now = clock.now()
-    const appended = await events.append(messages.map((message) => newEvent(message, targets, now)))
+    const appended = await events.append(
+      messages.map((message) => newEvent(message, now)),
+      async () => {
+        const atMs = performance.now()
+        read = { endpoints: await endpoints.targets(operators), atMs }
+        return targetsAmong(read.endpoints)
+      },
+    )
     noteRefused(appended)
     await failpoint('webhooks.recorded')
-    onRecorded({ ...appended, read: { endpoints: targets, atMs } })
+    onRecorded({ ...appended, read })
     const own = new Set(appended.recorded.map(({ id }) => id))
     const envelopes = new Map(messages.toReversed().map(({ envelope }) => [envelope.id, envelope]))
     for (const { id, scope } of appended.recorded) notes.tell(scope, 'events', () => envelopes.get(id))
@@ -55,18 +62,23 @@ export function createRecordEvents({
   }
 }
 
-function newEvent(message: EventMessage, targets: readonly EndpointDocument[], now: Date): NewEvent {
+function newEvent(message: EventMessage, now: Date): NewEvent {
   const { envelope, scope } = message
-  const matching = targets.filter(
-    (target) =>
-      target.operatorId === scope.operatorId &&
-      target.environment === scope.environment &&
-      (target.events.length === 0 || target.events.includes(envelope.type)),
-  )
   return {
     ...{ scope, id: envelope.id, fact: message.fact, type: envelope.type, createdAt: message.createdAt },
     ...{ recordedAt: now, body: message.body, roundId: message.roundId },
-    targets: matching.map(({ _id }) => _id),
     ...(message.traceparent === undefined ? {} : { traceparent: message.traceparent }),
   }
+}
+
+function targetsAmong(endpoints: readonly EndpointDocument[]): TargetsOf {
+  return ({ scope, type }) =>
+    endpoints
+      .filter(
+        ({ operatorId, environment, events }) =>
+          operatorId === scope.operatorId &&
+          environment === scope.environment &&
+          (events.length === 0 || events.includes(type)),
+      )
+      .map(({ _id }) => _id)
 }

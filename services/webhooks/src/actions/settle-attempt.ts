@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import { createMailbox } from '@pitboss/runtime/mailbox'
 import { type DeliveryOutcome, judgeAttempt, placeAfterInterruption } from '../rules/delivery-outcome.ts'
 import { presentDelivery } from '../records/webhook-records.ts'
 import { placeOf } from '../rules/retry-schedule.ts'
@@ -14,6 +13,7 @@ import {
   never,
 } from '../storage/collections.ts'
 import type { PlaceAfter } from '../storage/interrupted-delivery.ts'
+import { createChangeHealth } from './change-health.ts'
 import type { EndpointView } from './endpoint-view.ts'
 import type { AttemptOutcome } from './make-attempt.ts'
 import type { Deps } from './deps.ts'
@@ -26,7 +26,7 @@ type Attempt = {
   readonly outcome: AttemptOutcome
   /** The breaker let it through as its probe. */
   readonly probe: boolean
-  readonly view: Pick<EndpointView, 'isFullyHealthy' | 'changed'>
+  readonly view: Pick<EndpointView, 'endpoint' | 'isFullyHealthy' | 'changed'>
   /** Writes the outcome under the claim. False when the claim was lost. */
   readonly complete: (
     claimed: DueDelivery,
@@ -61,19 +61,10 @@ export function createSettleAttempt({
   random,
   logger,
 }: Pick<Deps, 'endpoints' | 'notes' | 'clock' | 'scaleMs' | 'random' | 'logger'>): SettleAttempt {
-  const inTurn = createMailbox()
-
-  return async function settleAttempt(attempt) {
-    const { delivery, outcome, view } = attempt
-    const settle = () => writeWithRetries(attempt)
-    if (outcome.ok && view.isFullyHealthy()) return settle()
-    // Results that change one endpoint's health are written one at a time: at once they would lose to each
-    // other.
-    return inTurn(delivery.webhookId, settle)
-  }
+  const changeHealth = createChangeHealth({ endpoints })
 
   /** The receiver has been asked. It must not be asked again because the database is away for a moment. */
-  async function writeWithRetries(attempt: Attempt): Promise<Settled> {
+  return async function settleAttempt(attempt) {
     for (let tried = 1; ; tried++) {
       try {
         return await write(attempt)
@@ -107,26 +98,25 @@ export function createSettleAttempt({
     let endpoint: EndpointDocument | null = null
     // A success at a fully healthy endpoint changes its time alone, which is written later, with others.
     if (!isTest && outcome.asked && !(ok && view.isFullyHealthy())) {
-      endpoint = await endpoints.change(delivery, delivery.webhookId, (current) => {
-        const health = afterAttempt(
+      const changed = await changeHealth(view.endpoint(), (current) =>
+        afterAttempt(
           withLastSuccess(current.health, lastSuccessAt),
           {
-            at,
-            ok,
+            ...{ at, ok, probe, firstAttemptAt },
             gone: outcome.gone,
-            probe,
             eventType: delivery.eventType,
             exhausted: judged.kind === 'failed' && judged.scheduleSpent,
-            firstAttemptAt,
             failedInStreak: delivery.failedInStreak,
           },
           scaleMs,
           inFlightMaxOf(current),
-        )
-        if (!ok) streakNumber = health.streak.number
-        if (!ok) pulledFor = health.breaker.closedAt ?? null
-        return { $set: { health } }
-      })
+        ),
+      )
+      if (changed !== null && !ok) {
+        streakNumber = changed.health.streak.number
+        pulledFor = changed.health.breaker.closedAt ?? null
+      }
+      endpoint = changed?.endpoint ?? null
       if (endpoint !== null) view.changed(endpoint)
     }
     await failpoint('webhooks.health-settled')

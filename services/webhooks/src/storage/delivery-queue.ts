@@ -1,14 +1,17 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
 import { amongKeys } from '@pitboss/storage/among-keys'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
-import { isOnlyDuplicates } from '@pitboss/storage/create-once'
+import { createInsertTogether } from '@pitboss/storage/journal/insert-together'
 import type { Filter } from 'mongodb'
 import { type Lane, lanes } from '../rules/choose-due.ts'
 import type { Probe } from '../rules/endpoint-health.ts'
 import { type Collections, type DeliveryDocument, type DueDelivery, keyOf, never } from './collections.ts'
 import { type NewDelivery, newDocument } from './new-delivery.ts'
 
-const batchMax = 500
+/** So many of one caller go out with one command at most. */
+const partMax = 100
+/** Of a delivery without attempts, about. */
+const documentBytes = 1024
 /** A worker knows at most so many waiting deliveries of a lane: twice what an endpoint may have in flight. */
 export const upcomingMax = 128
 
@@ -27,26 +30,16 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       .limit(limit)
       .toArray()
 
-  /** Inserts those whose ids are not there yet. @returns their ids */
-  async function insertAbsent(documents: readonly DeliveryDocument[]): Promise<Set<string>> {
-    const made = new Set<string>()
-    for (let start = 0; start < documents.length; start += batchMax) {
-      const batch = documents.slice(start, start + batchMax)
-      for (const id of await insertBatch(batch)) made.add(id)
-    }
-    return made
-  }
+  const insertTogether = createInsertTogether(deliveries, () => documentBytes)
 
-  async function insertBatch(documents: readonly DeliveryDocument[]): Promise<string[]> {
-    const ids = documents.map(({ _id }) => _id)
-    try {
-      await deliveries.insertMany(documents, { ordered: false })
-      return ids
-    } catch (error) {
-      if (!isOnlyDuplicates(error)) throw error
-      const present = new Set(error.result.getWriteErrors().map(({ index }) => index))
-      return ids.filter((_, index) => !present.has(index))
+  /** Inserts those whose ids are not there yet, together with those of other callers. @returns their ids */
+  async function insertAbsent(documents: readonly DeliveryDocument[]): Promise<Set<string>> {
+    const parts: (readonly DeliveryDocument[])[] = []
+    for (let start = 0; start < documents.length; start += partMax) {
+      parts.push(documents.slice(start, start + partMax))
     }
+    const landed = (await Promise.all(parts.map(insertTogether))).flat()
+    return new Set(documents.flatMap(({ _id }, index) => (landed[index] === 'inserted' ? [_id] : [])))
   }
 
   return {

@@ -84,6 +84,7 @@ export function createEndpointStore({ endpoints }: Pick<Collections, 'endpoints'
      * Reads the endpoint, lets `decide` make an update of it and writes that, again from the start when
      * another write was first.
      * @param decide returns null to leave the endpoint as it is
+     * @param read the endpoint as it was read before, to begin with
      * @returns the endpoint afterwards; null for an unknown or foreign one
      * @throws ServiceError SERVICE_UNAVAILABLE when other writes were first eight times
      */
@@ -91,19 +92,22 @@ export function createEndpointStore({ endpoints }: Pick<Collections, 'endpoints'
       scope: Scope,
       id: string,
       decide: (endpoint: EndpointDocument) => UpdateFilter<EndpointDocument> | null,
+      read?: EndpointDocument,
     ): Promise<EndpointDocument | null> {
-      const { endpoint } = await changeFenced({
-        document: await known(scope, id),
-        change: async (current) => {
-          const update = current === null ? null : decide(current)
-          if (current === null || update === null) return { endpoint: current }
-          const changed = await fencedUpdate(endpoints, { _id: id }, current.version, update)
-          return changed === null ? null : { endpoint: changed }
+      const { endpoint } = await changeFenced<EndpointDocument | null, { endpoint: EndpointDocument | null }>(
+        {
+          document: read ?? (await known(scope, id)),
+          change: async (current) => {
+            const update = current === null ? null : decide(current)
+            if (current === null || update === null) return { endpoint: current }
+            const changed = await fencedUpdate(endpoints, { _id: id }, current.version, update)
+            return changed === null ? null : { endpoint: changed }
+          },
+          reread: () => known(scope, id),
+          triesMax: changeTriesMax,
+          name: `endpoint ${id}`,
         },
-        reread: () => known(scope, id),
-        triesMax: changeTriesMax,
-        name: `endpoint ${id}`,
-      })
+      )
       return endpoint
     },
 

@@ -15,6 +15,7 @@ import {
   type LogWriter,
   type NewEvent,
   type RecordedEvent,
+  type TargetsOf,
 } from './log-append.ts'
 import { keysAfter, logKey, readLogKey, scopeKey } from './log-keys.ts'
 import { createSeqSearch } from './seq-search.ts'
@@ -53,7 +54,7 @@ export type LoggedEvent = EventHeader & {
  */
 export type EventLog = {
   /** Records events, none twice. @throws as `appendEvents` does */
-  append(events: readonly NewEvent[]): Promise<Appended>
+  append(events: readonly NewEvent[], readTargets: () => Promise<TargetsOf>): Promise<Appended>
   /** The last recording number, 0 for an empty log. */
   endOf(scope: Scope): Promise<number>
   /** The last number of the first format, 0 for none. */
@@ -140,7 +141,7 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
   }
 
   return {
-    append: (events) => appendEvents(writer, events),
+    append: (events, readTargets) => appendEvents(writer, events, readTargets),
     endOf: async (scope) => (await endOf(scope)).seq,
     endOfFirst: async (scope) => (await firstEndOf(scope)).seq,
 

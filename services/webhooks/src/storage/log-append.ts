@@ -25,11 +25,12 @@ export type NewEvent = {
   /** The envelope byte for byte as it was published. */
   readonly body: string
   readonly roundId: string | null
-  /** The endpoints for which it is recorded. */
-  readonly targets: readonly string[]
   /** Of the recorded span that records it. */
   readonly traceparent?: string
 }
+
+/** The endpoints for which an event is recorded. */
+export type TargetsOf = (event: Pick<NewEvent, 'scope' | 'type'>) => readonly string[]
 
 /** What is known of a recorded event when a message of it comes again. */
 export type RecordedEvent = {
@@ -67,7 +68,7 @@ export type LogWriter = {
 
 export type Appended = {
   /** Recorded by this call, in the order given within a scope. */
-  readonly recorded: readonly (NewEvent & { readonly seq: number })[]
+  readonly recorded: readonly (NewEvent & { readonly seq: number; readonly targets: readonly string[] })[]
   /** Recorded before, or by another recorder meanwhile; by id. */
   readonly known: ReadonlyMap<string, RecordedEvent>
   /** Left out: another event has its id, or another event has told its fact. */
@@ -84,10 +85,15 @@ const scopesAtOnce = 8
 /**
  * Records events of any scopes, none twice: one search and one ordered insert, again when another recorder
  * was faster.
+ * @param readTargets reads where events go to, while the log is searched
  * @throws Error when others were faster 12 times; what the database throws: it is then unknown what is
  * recorded
  */
-export async function appendEvents(log: LogWriter, events: readonly NewEvent[]): Promise<Appended> {
+export async function appendEvents(
+  log: LogWriter,
+  events: readonly NewEvent[],
+  readTargets: () => Promise<TargetsOf>,
+): Promise<Appended> {
   const { store, ends } = log
   const recorded: Appended['recorded'][number][] = []
   const known = new Map<string, RecordedEvent>()
@@ -97,16 +103,22 @@ export async function appendEvents(log: LogWriter, events: readonly NewEvent[]):
     if (attempt >= triesMax) throw new Error('the end of the event log kept moving')
     if (attempt > 0) await log.pause(attempt * pauseMs)
     const before = await endsOf(log, open)
-    const found = await store.withIds([...new Set(open.flatMap(({ id, fact }) => [id, fact]))])
+    const [found, targetsOf] = await Promise.all([
+      store.withIds([...new Set(open.flatMap(({ id, fact }) => [id, fact]))]),
+      readTargets(),
+    ])
     const fresh = withoutKnown(open, found, { known, refused })
-    const { documents, after } = numbered(fresh, before)
+    const { documents, after } = numbered(fresh, before, targetsOf)
     // Until it is known what stands, the next append reads the end again.
     for (const scope of after.keys()) ends.delete(scope)
     const atMs = log.steadyMs()
     const count = documents.length === 0 ? 0 : await store.insert(documents)
     const ordered = inOrderOfScopes(fresh)
     for (const [index, event] of ordered.slice(0, count).entries())
-      recorded.push({ ...event, seq: readLogKey(documents[index]?._id ?? '').seq })
+      recorded.push({
+        ...{ ...event, seq: readLogKey(documents[index]?._id ?? '').seq },
+        targets: documents[index]?.targets ?? [],
+      })
     open = ordered.slice(count)
     if (open.length === 0) for (const [scope, end] of after) ends.set(scope, { ...end, atMs })
   }
@@ -170,6 +182,7 @@ function inOrderOfScopes(events: readonly NewEvent[]): NewEvent[] {
 function numbered(
   events: readonly NewEvent[],
   before: ReadonlyMap<string, LogEnd>,
+  targetsOf: TargetsOf,
 ): { documents: LogDocument[]; after: Map<string, LogEnd> } {
   const after = new Map<string, LogEnd>()
   const documents = inOrderOfScopes(events).map((event) => {
@@ -177,13 +190,13 @@ function numbered(
     const { seq, highAt } = after.get(key) ?? before.get(key) ?? { seq: 0, highAt: new Date(0) }
     const end = { seq: seq + 1, highAt: event.createdAt > highAt ? event.createdAt : highAt }
     after.set(key, end)
-    return newLogDocument(event, end)
+    return newLogDocument(event, end, targetsOf(event))
   })
   return { documents, after }
 }
 
-function newLogDocument(event: NewEvent, { seq, highAt }: LogEnd): LogDocument {
-  const { scope, id, fact, roundId, targets, traceparent } = event
+function newLogDocument(event: NewEvent, { seq, highAt }: LogEnd, targets: readonly string[]): LogDocument {
+  const { scope, id, fact, roundId, traceparent } = event
   return {
     _id: logKey(scope, seq),
     e: id === fact ? id : [id, fact],

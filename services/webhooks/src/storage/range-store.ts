@@ -1,5 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import { isDuplicateKey } from '@pitboss/storage/create-once'
+import { createInsertTogether } from '@pitboss/storage/journal/insert-together'
 import type { Filter } from 'mongodb'
 import { rangeSpanMsMax, type NextRange } from '../rules/passage.ts'
 import {
@@ -16,6 +16,9 @@ import { packItems } from './range-items.ts'
 
 const seqDigits = 12
 const removedTogether = 500
+/** Of a range and of each of its items, about; an excerpt of a receiver's answer has at most 2 KB. */
+const rangeBytes = 300
+const itemBytes = 500
 
 /** A delivery that was accepted at its first attempt. */
 export type AcceptedDelivery = {
@@ -48,6 +51,7 @@ export function firstOf({ _id }: Pick<RangeDocument, '_id'>): number {
 
 /** What endpoints have passed of the event log. */
 export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
+  const insertTogether = createInsertTogether(ranges, ({ d = [] }) => rangeBytes + itemBytes * d.length)
   const ofEndpoint = (webhookId: string, from: number, to: number) => ({
     $gte: rangeKey(webhookId, from),
     $lte: rangeKey(webhookId, to),
@@ -68,7 +72,7 @@ export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
     },
 
     /**
-     * Inserts the range that comes next.
+     * Inserts the range that comes next, together with those of other endpoints.
      * @param w names this very write: the same one may be made again when its answer was lost
      * @returns false when another one begins there
      */
@@ -82,14 +86,11 @@ export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
       { w, at }: Pick<RangeDocument, 'w' | 'at'>,
     ): Promise<boolean> {
       const _id = rangeKey(webhookId, first)
-      try {
-        const tenant = { operatorId, environment }
-        await ranges.insertOne({ _id, webhookId, ...tenant, to, w, at, ...packItems(first, items) })
-        return true
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error
-        return (await ranges.findOne({ _id }, { projection: { w: 1 } }))?.w === w
-      }
+      const tenant = { operatorId, environment }
+      const [landed] = await insertTogether([
+        { _id, webhookId, ...tenant, to, w, at, ...packItems(first, items) },
+      ])
+      return landed === 'inserted' || (await ranges.findOne({ _id }, { projection: { w: 1 } }))?.w === w
     },
 
     /** The range that has passed this event; null while none has. */

@@ -23,10 +23,11 @@ function event(of: Of): NewEvent {
   const { id = newId('evt') } = of
   return {
     ...{ id, fact: id, type: 'round.started', createdAt: start, recordedAt: start, body: `body of ${id}` },
-    ...{ roundId: null, targets: [] },
+    ...{ roundId: null },
     ...of,
   }
 }
+const toNobody = async () => () => []
 const idsOf = (found: readonly { id: string }[]) => found.map(({ id }) => id)
 
 t.test('recorders at once record each event once, without gaps', async (t) => {
@@ -40,7 +41,7 @@ t.test('recorders at once record each event once, without gaps', async (t) => {
       const recorded: string[] = []
       for (let first = 0; first < mine.length; first += 30) {
         const batch = mine.slice(first, first + 30)
-        const appended = await log.append(batch)
+        const appended = await log.append(batch, toNobody)
         t.equal(appended.recorded.length + appended.known.size, batch.length)
         recorded.push(...idsOf(appended.recorded))
       }
@@ -65,18 +66,18 @@ t.test('an event whose fact is told, or whose id is of another event, is left ou
   const log = await openEventLog(collections)
   const told = event({ scope, fact: newId('evt') })
   const plain = event({ scope })
-  await log.append([told, plain])
+  await log.append([told, plain], toNobody)
   const again = event({ scope, id: told.fact })
   const otherId = event({ scope, fact: plain.id })
   const foreign = { ...plain, scope: newScope() }
-  const { recorded, known, refused } = await log.append([told, again, otherId])
+  const { recorded, known, refused } = await log.append([told, again, otherId], toNobody)
   t.strictSame([recorded, [...known.keys()]], [[], [told.id]])
   t.strictSame(
     refused.map(({ event: { id }, by }) => [id, by.id]),
     [[otherId.id, plain.id]],
   )
-  t.match((await log.append([again])).refused, [{ by: { id: told.id } }], 'in a batch of its own')
-  t.match((await log.append([foreign, { ...told, type: 'round.completed' }])).refused, [
+  t.match((await log.append([again], toNobody)).refused, [{ by: { id: told.id } }], 'in a batch of its own')
+  t.match((await log.append([foreign, { ...told, type: 'round.completed' }], toNobody)).refused, [
     { by: { id: plain.id } },
     { by: { id: told.id } },
   ])
@@ -94,7 +95,10 @@ t.test('a time is found in logs whose creation times are in no order', async (t)
   const scope = newScope()
   const log = await openEventLog(collections)
   const seconds = Array.from({ length: 90 }, (_, index) => index + ((index * 7) % 11) * (index % 3))
-  await log.append(seconds.map((at) => event({ scope, createdAt: after(at) })))
+  await log.append(
+    seconds.map((at) => event({ scope, createdAt: after(at) })),
+    toNobody,
+  )
   const expected = (at: number) => {
     const index = seconds.findIndex((one) => one >= at)
     return index === -1 ? seconds.length : index
@@ -120,7 +124,7 @@ t.test('a page has the wanted types of a window, rare ones by their own index', 
     const [type = 'round.started'] = types.slice(index % types.length)
     return event({ scope, type, createdAt: after(index) })
   })
-  await log.append(events)
+  await log.append(events, toNobody)
   const window = { types: null, from: after(10), to: after(59) }
   const inWindow = events.slice(10, 60)
   t.strictSame(idsOf(await log.readAfter(scope, 0, 100, window)), idsOf(inWindow))
@@ -154,18 +158,14 @@ t.test('a log goes on after the events of the first format, and is read as one',
   const log: EventLog = await openEventLog(collections)
   t.equal(await log.endOf(scope), 6)
   const late = Array.from({ length: 5 }, (_, index) => event({ scope, roundId, createdAt: after(index + 3) }))
-  const { recorded, known, refused } = await log.append([
-    ...first,
-    ...late,
-    event({ scope, id: told.fact }),
-    event({ scope, fact: first[0]?.id ?? '' }),
-  ])
+  const doubles = [event({ scope, id: told.fact }), event({ scope, fact: first[0]?.id ?? '' })]
+  const { recorded, known, refused } = await log.append([...first, ...late, ...doubles], toNobody)
   t.strictSame([idsOf(recorded), [...known.keys()]], [idsOf(late), idsOf(first)])
   t.strictSame(
     refused.map(({ by }) => by.id),
     [told.id],
   )
-  t.match((await log.append([event({ scope, fact: first[1]?.id ?? '' })])).refused, [
+  t.match((await log.append([event({ scope, fact: first[1]?.id ?? '' })], toNobody)).refused, [
     { by: { id: first[1]?.id } },
   ])
 

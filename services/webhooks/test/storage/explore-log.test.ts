@@ -14,13 +14,14 @@ import { readLogKey } from '../../src/storage/log-keys.ts'
 type Table = Map<string, LogDocument>
 type Mistake = (store: LogStore, table: Table) => LogStore
 
+const toNobody = async () => () => []
 const statesMax = 100_000
 const scope = { operatorId: 'operator', environment: 'SANDBOX' } as const
 const at = new Date('2026-11-28T12:00:00.000Z')
 
 function event(id: string): NewEvent {
   const times = { createdAt: at, recordedAt: at }
-  return { scope, id, fact: id, type: 'round.started', ...times, body: id, roundId: null, targets: [] }
+  return { scope, id, fact: id, type: 'round.started', ...times, body: id, roundId: null }
 }
 
 const idOf = ({ e }: LogDocument) => String(e)
@@ -105,7 +106,7 @@ function createWorld(stage: Stage, mistaken: Mistake) {
       for (const ids of batches) {
         for (let isDone = false; !isDone; ) {
           try {
-            const { recorded } = await appendEvents(writer, ids.map(event))
+            const { recorded } = await appendEvents(writer, ids.map(event), toNobody)
             called.push(...recorded.map(({ id }) => id))
             for (const id of ids) acknowledged.add(id)
             isDone = true

@@ -341,9 +341,9 @@ async function makeThings(): Promise<void> {
   const event = {
     ...{ scope: owner, id: eventId, fact: eventId, createdAt: now, recordedAt: now },
     type: 'round.started',
-    ...{ body: '{"the":"owners"}', roundId, targets: [webhookId] },
+    ...{ body: '{"the":"owners"}', roundId },
   } as const
-  await events.append([event])
+  await events.append([event], async () => () => [webhookId])
   const delivery = { ...owner, webhookId, eventId, eventType: 'round.started', lane: 'fresh' } as const
   await deliveries.create([
     { _id: endedId, ...delivery, createdAt: now },

@@ -87,6 +87,8 @@ const foundSimulated = {
   'wallet-bridge.rollback-of-played-stake': 'an own rollback takes back a stake that rounds knows as taken',
   'wallet-bridge.rollback-against-events':
     'an own rollback takes back a stake that the event log knows as taken',
+  'wallet-bridge.list-after-answer': 'an answer names a movement before lists show it',
+  'wallet-bridge.backlog-not-pulled': 'what waits for a wallet is not tried when it answers again',
   'wallet-bridge.event-of-other-amount': 'an event tells of an amount that its movement does not have',
 } as const
 

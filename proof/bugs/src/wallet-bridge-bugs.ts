@@ -5,8 +5,8 @@ import type { MovementState } from '@pitboss/wallet-bridge/rules/movement'
 import type { AskStanding } from '@pitboss/wallet-bridge/clients/ask-standing'
 import type { ApplyMessage } from '@pitboss/wallet-bridge/actions/apply-message'
 import { toMovementEvent } from '@pitboss/wallet-bridge/records/render-movement'
-import type { DueMovements } from '@pitboss/wallet-bridge/storage/due-movements'
-import type { MovementStore } from '@pitboss/wallet-bridge/storage/movements'
+import type { DueMovements } from '@pitboss/wallet-bridge/storage/unfinished-movements'
+import type { MovementStore } from '@pitboss/wallet-bridge/storage/movement-store'
 import type { HasBug } from './bugs.ts'
 import { busWith } from './bus-bugs.ts'
 import { clientWith } from './wallet-client-bugs.ts'
@@ -95,7 +95,7 @@ export function movementsWith(
       ...movements,
       async write(document, step) {
         const fresh = await movements.findById(document._id)
-        return movements.write({ ...document, version: fresh?.version ?? document.version }, step)
+        return movements.write({ ...document, n: fresh?.n ?? document.n }, step)
       },
     }
   }
@@ -114,17 +114,17 @@ export function movementsWith(
   if (has('wallet-bridge.rollback-of-unknown-forgotten')) {
     return {
       ...movements,
-      insert: (document) =>
-        movements.insert(document.reversal === null ? document : { ...document, dueAt: null }),
+      insert: (document, options) =>
+        movements.insert(document.reversal === null ? document : { ...document, dueAt: null }, options),
     }
   }
   if (has('wallet-bridge.look-before-insert')) {
     return {
       ...movements,
-      async insert(document) {
+      async insert(document, options) {
         if ((await movements.findById(document._id)) !== null) return 'taken'
-        const inserted = await movements.insert(document)
-        return inserted === 'taken' ? 'inserted' : inserted
+        const inserted = await movements.insert(document, options)
+        return inserted === 'taken' ? document : inserted
       },
     }
   }
@@ -132,6 +132,7 @@ export function movementsWith(
     let account: Scope | null = null
     return { ...movements, find: (scope, id) => movements.find((account ??= scope), id) }
   }
+  if (has('wallet-bridge.list-after-answer')) return { ...movements, listed: async () => undefined }
   if (has('wallet-bridge.event-of-other-amount')) {
     return telling(({ events }) =>
       events.map((event) => ({ ...event, body: event.body.replace(/"amount":"\d/, '"amount":"9') })),
@@ -161,11 +162,12 @@ export function movementsWith(
     })
     return {
       ...later,
-      insert(document) {
+      async insert(document, options) {
+        const inserted = await movements.insert(document, options)
         const begins = document.call !== null && document.type === 'BET'
-        if (!begins) return movements.insert(document)
-        const outbox = [...document.outbox, told(document, document)]
-        return movements.insert({ ...document, outbox, outboxAt: document.createdAt })
+        if (!begins || typeof inserted === 'string' || 'refused' in inserted) return inserted
+        await movements.republish(inserted, told(inserted, inserted))
+        return (await movements.findById(inserted._id)) ?? inserted
       },
     }
   }
@@ -184,6 +186,7 @@ export function dueWith(due: DueMovements, has: HasBug): DueMovements {
       ofWallet: async (walletKey, now, limit) => (await due.ofWallet(walletKey, now, limit)).slice(1),
     }
   }
+  if (has('wallet-bridge.backlog-not-pulled')) return { ...due, pullForward: async () => 0 }
   if (!has('wallet-bridge.two-resolvers')) return due
   const lateMs = 60_000
   const later = (now: Date) => new Date(now.getTime() + lateMs)

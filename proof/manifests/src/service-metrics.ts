@@ -12,6 +12,7 @@ import {
 } from '@pitboss/rounds/metrics'
 import { createReceiptNote } from '@pitboss/rounds/wings/receipts/metrics'
 import { registerAlarms } from '@pitboss/rounds/wings/returns/metrics'
+import { createJournalMetrics } from '@pitboss/storage/journal/journal-metrics'
 import { createOutboxMetrics } from '@pitboss/storage/outbox-metrics'
 import { createWalletMetrics, registerBreakers, registerDueLags } from '@pitboss/wallet-bridge/metrics'
 import { createLatenessNote, createMetrics as createWebhookMetrics } from '@pitboss/webhooks/metrics'
@@ -37,6 +38,7 @@ const unasked = async () => {
 const logger = pino({ level: 'silent' })
 
 const idle = { findOne: async () => null }
+const nothing = () => ({ toArray: async () => [] })
 const clock = { now: () => new Date(0) }
 const bus = {
   connected: () => false,
@@ -75,7 +77,7 @@ const registering: Readonly<Record<string, (registry: Registry) => void>> = {
     createWalletMetrics(registry)
     registerBreakers(registry, { open: () => [] })
     registerDueLags(registry, { dueLags: () => ({}) })
-    createOutboxMetrics({ registry, collections: { movements: idle }, clock })
+    createJournalMetrics({ registry, instances: { find: nothing }, unownedTotal: () => 0, clock })
   },
   webhooks(registry) {
     registerCallMetrics(registry)

@@ -8,17 +8,24 @@ import { createResolveByPerson } from '@pitboss/wallet-bridge/actions/operate-mo
 import { createTakeCallback } from '@pitboss/wallet-bridge/actions/take-callback'
 import { createAskStanding } from '@pitboss/wallet-bridge/clients/ask-standing'
 import type { BreakerNote } from '@pitboss/wallet-bridge/clients/breakers'
-import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movements'
+import { createApplyMessage } from '@pitboss/wallet-bridge/actions/apply-message'
+import { createHealMovements } from '@pitboss/wallet-bridge/actions/heal-movements'
+import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movement-document'
 import { signBody, signatureTimestamp } from '@pitboss/signing/body-signature'
 import { createSettlement } from '@pitboss/wallet-bridge/actions/create-settlement'
 import type { PlaceMovement } from '@pitboss/wallet-bridge/actions/place-movement'
 import { createReadMovements } from '@pitboss/wallet-bridge/actions/read-movements'
 import type { Wallet, Wallets } from '@pitboss/wallet-bridge/storage/wallet-document'
 import { walletKeyOf } from '@pitboss/wallet-bridge/rules/movement-keys'
+import type { Journal } from '@pitboss/storage/journal/journal'
+import { hasAnswer } from '@pitboss/wallet-bridge/rules/movement'
+import type { MoneyFact } from '@pitboss/wallet-bridge/storage/round-money'
+import type { DueMovements } from '@pitboss/wallet-bridge/storage/unfinished-movements'
 import { isExpected } from './is-expected.ts'
 import type { Machine } from './machine.ts'
-import { createRelay } from './model-stream.ts'
+import { endDoubts } from './end-doubts.ts'
 import { poll } from './poll.ts'
+import { runMoney } from './run-money.ts'
 import { scope, silent, type World } from './world.ts'
 
 const timeoutMs = 1000
@@ -45,6 +52,8 @@ export type BridgeProcess = {
   callBack(transactionId: string): void
   /** A person says that the wallet has done it. */
   resolveAsDone(document: MovementDocument): void
+  /** Operations end the stakes in doubt as events tell. */
+  endDoubts(): Promise<void>
 }
 
 /**
@@ -53,18 +62,12 @@ export type BridgeProcess = {
  */
 export function startBridge(machine: Machine, world: World): BridgeProcess {
   const clock = { now: machine.now }
-  const { timeline, movements: model, stream, bus, mistake, has, newId, scaleMs, onError } = world
-  const movements = movementsWith(model.storeOf(machine), newId, has)
-  const due = dueWith(model.dueOf(machine), has)
-  const outbox = createRelay({
-    machine,
-    stream,
-    pendingOf: (id) => model.table.get(id)?.outbox ?? [],
-    takeOut: model.takeOut,
-  })
+  const { timeline, bus, mistake, has, newId, scaleMs, onError } = world
+  const { running, unfinished, movements: stored } = runMoney(machine, world)
+  const movements = movementsWith(stored, newId, has)
+  const due = watchedDue(dueWith(unfinished, has), running.journal, world)
   const settlement = createSettlement({
     movements,
-    outbox,
     clock,
     scaleMs,
     newId,
@@ -84,10 +87,14 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
   const placeMovement = boundStakes(settlement.placeMovement, machine, world)
   const { voidStake } = settlement
   const readMovements = createReadMovements({ movements })
-  bus.serve(machine, movementCalls({ placeMovement, voidStake, readMovements }))
-
-  poll({ machine, timeline, everyMs: 500, nextMs: model.nextDueMs, work: resolve })
-  poll({ machine, timeline, everyMs: 1000, nextMs: oldestEventMs, work: relayAll })
+  running.start().then(() => {
+    bus.serve(machine, movementCalls(watchedAnswers({ placeMovement, voidStake, readMovements }, world)))
+    poll({
+      ...{ machine, timeline, everyMs: 500, idleMsMax: 2000 },
+      nextMs: unfinished.nextDueMs,
+      work: resolve,
+    })
+  }, onError)
 
   const { apply } = settlement
   const takeCallback = createTakeCallback({
@@ -96,9 +103,15 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
     wake: () => undefined,
   })
   const resolveByPerson = createResolveByPerson({
-    ...{ apply, movements, outbox, clock, scaleMs, newId },
+    ...{ apply, movements, clock, scaleMs, newId },
     audit,
   })
+  const ofOperations = { movements, clock, scaleMs, newId }
+  const byOperations = createApplyMessage(ofOperations)
+  const healing = {
+    resolve: createResolveByPerson({ ...ofOperations, apply: byOperations, audit }),
+    heal: createHealMovements({ ...ofOperations, apply: byOperations, wallets: walletsOf(machine), audit }),
+  }
   const order = { by: 'sim', reason: null, dryRun: false }
   const onMachine = (work: () => Promise<unknown>) =>
     machine.after(1, () => {
@@ -119,6 +132,7 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
     resolveAsDone(document) {
       onMachine(() => resolveByPerson(document, 'success', order, 'sim'))
     },
+    endDoubts: () => endDoubts(world, healing),
   }
 
   async function resolve(): Promise<void> {
@@ -134,16 +148,6 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
         })
       }
     }
-  }
-
-  async function relayAll(): Promise<void> {
-    for (const { _id, outbox: waiting } of model.table.values())
-      if (waiting.length > 0) void outbox.relay({ _id })
-  }
-
-  function oldestEventMs(): number {
-    const waits = [...model.table.values()].some(({ outbox: waiting }) => waiting.length > 0)
-    return waits ? 0 : Number.POSITIVE_INFINITY
   }
 }
 
@@ -166,8 +170,60 @@ function boundStakes(
   }
 }
 
+/** Has the run look at every movement that an answer names. */
+function watchedAnswers(
+  { placeMovement, voidStake, readMovements }: Parameters<typeof movementCalls>[0],
+  { checks: { movementAnswered } }: World,
+): Parameters<typeof movementCalls>[0] {
+  return {
+    async placeMovement(...args) {
+      const stored = await placeMovement(...args)
+      movementAnswered(stored.document)
+      return stored
+    },
+    async voidStake(...args) {
+      const voided = await voidStake(...args)
+      for (const one of [voided.stake, voided.rollback]) if (one !== null) movementAnswered(one)
+      return voided
+    },
+    readMovements: {
+      async find(...args) {
+        const found = await readMovements.find(...args)
+        // Who asks before the first try has ended waits for it.
+        if (found?.answered === true) movementAnswered(found.document)
+        return found
+      },
+      async ofRound(...args) {
+        const found = await readMovements.ofRound(...args)
+        for (const one of found) if (hasAnswer(one)) movementAnswered(one)
+        return found
+      },
+    },
+  }
+}
+
+/** Has the run look at what a pull forward has made due. */
+function watchedDue(
+  due: DueMovements,
+  journal: Pick<Journal<MoneyFact>, 'instance'>,
+  { checks: { backlogPulled }, movements }: World,
+): DueMovements {
+  return {
+    ...due,
+    async pullForward(walletKey, now) {
+      const o = journal.instance()
+      // What changes while it is read is tried by others, or has a new time.
+      const waiting = new Map(movements.table)
+      const pulled = await due.pullForward(walletKey, now)
+      const found = await due.ofWallet(walletKey, now, Number.POSITIVE_INFINITY)
+      if (o !== null) backlogPulled({ o, now, waiting, due: new Set(found.map(({ _id }) => _id)) })
+      return pulled
+    },
+  }
+}
+
 /** One wallet, which nobody changes. */
-export function walletsOf(machine: Machine): Wallets {
+function walletsOf(machine: Machine): Wallets {
   const never = async () => null
   const document = {
     _id: wallet.key,

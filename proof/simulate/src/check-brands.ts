@@ -1,6 +1,6 @@
 import type { Answers } from '@pitboss/chaos/answers'
 import type { RoundState } from '@pitboss/rounds/rules/round'
-import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movements'
+import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movement-document'
 import { BrokenInvariant } from './check-steps.ts'
 import type { World } from './world.ts'
 

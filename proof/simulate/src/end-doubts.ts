@@ -1,11 +1,6 @@
 import { toldWin } from '@pitboss/contracts/told-win'
-import { createApplyMessage } from '@pitboss/wallet-bridge/actions/apply-message'
-import { createHealMovements } from '@pitboss/wallet-bridge/actions/heal-movements'
-import { createResolveByPerson } from '@pitboss/wallet-bridge/actions/operate-movements'
-import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
-import { walletsOf } from './bridge-process.ts'
-import type { Machine } from './machine.ts'
-import { createRelay } from './model-stream.ts'
+import type { HealMovements } from '@pitboss/wallet-bridge/actions/heal-movements'
+import type { createResolveByPerson } from '@pitboss/wallet-bridge/actions/operate-movements'
 import { bodiesAbout, standingIn } from './serve-event-log.ts'
 import { scope, type World } from './world.ts'
 
@@ -14,21 +9,10 @@ import { scope, type World } from './world.ts'
  * events tell, after the wins that they tell of are written again. Source: docs/runbook.md, "A restored
  * backup".
  */
-export async function endDoubts(machine: Machine, world: World): Promise<void> {
-  const { movements: model, stream, scaleMs, newId } = world
-  const movements = model.storeOf(machine)
-  const outbox = createRelay({
-    ...{ machine, stream, takeOut: model.takeOut },
-    pendingOf: (id) => model.table.get(id)?.outbox ?? [],
-  })
-  const clock = { now: machine.now }
-  const deps = { movements, outbox, clock, scaleMs, newId }
-  const apply = createApplyMessage(deps)
-  const audit = { entry: () => sampleAuditEntry() }
-  const resolve = createResolveByPerson({ ...deps, apply, audit })
-  const heal = createHealMovements({
-    ...{ movements, wallets: walletsOf(machine), apply, audit, clock, newId },
-  })
+export async function endDoubts(
+  { movements: model, stream }: Pick<World, 'movements' | 'stream'>,
+  { heal, resolve }: { heal: HealMovements; resolve: ReturnType<typeof createResolveByPerson> },
+): Promise<void> {
   const order = { by: 'operations', reason: null, dryRun: false }
   const doubted = [...model.table.values()].filter(
     ({ status, inDoubt, reversal, call }) =>

@@ -43,6 +43,11 @@ export type Faults = {
   readonly people: number
   /** Probability that a wait of the run has a process read an old state of its database from then on. */
   readonly lag: number
+  /**
+   * Probability that an insert into a journal loses its answer, and each of its documents lands by itself: at
+   * once, late or never.
+   */
+  readonly torn: number
   /** What is set back to an earlier state, once. */
   readonly restore: Restored | null
   ioMs(random: Random): number
@@ -77,6 +82,7 @@ export function createFaults(random: Random, { harsh: always }: { harsh: boolean
     people: random.pick([0, 0, 0.1]),
     lag: random.pick([0, 0.2]),
     restore: chooseRestored(random),
+    torn: random.pick([0, 0.01, 0.05]),
     ioMs: (own) => (!fair && own.chance(slow) ? own.between(50, slowIoMs) : own.between(1, 3)),
   }
 }

@@ -6,7 +6,12 @@ import { ServiceError } from '@pitboss/errors/service-error'
  */
 export function isExpected(error: unknown): boolean {
   if (error instanceof ServiceError) return error.code !== 'INTERNAL_ERROR'
-  return isConnectionLost(error)
+  return isConnectionLost(error) || isUnknown(error)
+}
+
+/** What stands of an append is not known: whoever wanted it tries again. */
+function isUnknown(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('it is not known whether')
 }
 
 function isConnectionLost(error: unknown): boolean {

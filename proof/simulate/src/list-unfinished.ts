@@ -10,20 +10,27 @@ export function listUnfinished({
   rounds,
   movements,
   protection,
-}: Pick<World, 'rounds' | 'movements' | 'protection'>): string {
+  stream,
+}: Pick<World, 'rounds' | 'movements' | 'protection' | 'stream'>): string {
   const unfinished = [...rounds.table.values()].filter(
     ({ round, outbox }) => isUnfinished(round) || owesSomething(round) || outbox.length > 0,
   )
   const pending = [...movements.table.values()].filter(
-    ({ status, outbox, reversal }) =>
+    ({ status, reversal }) =>
       status === 'PENDING' ||
-      outbox.length > 0 ||
       (reversal !== null && !movements.table.has(movementIdOf(scope, reversal.transactionId))),
   )
+  const unlisted = [...movements.table.values()].filter(
+    ({ _id, n }) => (movements.journal.lists.get(_id)?.n ?? 0) < n,
+  )
+  const onTheWire = movements.journal.onTheWire()
   const stops = [...protection.stops.values()].filter(({ dueAt }) => dueAt !== null)
   return [
     ...unfinished.map(({ round }) => `${round.id} ${round.status}`),
     ...pending.map(({ type, transactionId, status }) => `${type} ${transactionId} ${status}`),
+    ...movements.unsent(stream.has).map(({ id }) => `event ${id}`),
+    ...unlisted.map(({ transactionId }) => `${transactionId} in lists`),
+    ...(onTheWire === 0 ? [] : [`${onTheWire} documents on the wire`]),
     ...stops.map(({ _id, playerId }) => `stop ${_id} of ${playerId}`),
   ].join(', ')
 }

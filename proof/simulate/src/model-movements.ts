@@ -1,179 +1,141 @@
-import type { MovementState } from '@pitboss/wallet-bridge/rules/movement'
-import { callingRoundOf, movementIdOf } from '@pitboss/wallet-bridge/rules/movement-keys'
-import type { DueMovements } from '@pitboss/wallet-bridge/storage/due-movements'
-import type { MovementDocument, MovementStore } from '@pitboss/wallet-bridge/storage/movements'
-import { createLaggingReads, type LaggingReads } from './lagging-reads.ts'
+import type { Random } from '@pitboss/chaos/random'
+import type { InstanceDocument } from '@pitboss/storage/journal/instances'
+import type { Entry, JournalDocument } from '@pitboss/storage/journal/journal'
+import { claimKey, type StreamKey } from '@pitboss/storage/journal/journal-keys'
+import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
+import type { MoneyFact } from '@pitboss/wallet-bridge/storage/round-money'
+import { movementIdOf } from '@pitboss/wallet-bridge/rules/movement-keys'
+import type { ListedMovement, ListedMovements } from '@pitboss/wallet-bridge/storage/listed-movements'
+import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movement-document'
+import type { Faults } from './faults.ts'
+import { foldMoney } from './fold-money.ts'
+import type { LaggingReads } from './lagging-reads.ts'
 import type { Machine } from './machine.ts'
-
-type MovementTable = ReadonlyMap<string, MovementDocument>
+import { createModelInstances, type ModelInstances } from './model-instances.ts'
+import { createModelJournal, isEntry, type ModelJournal, streamOf } from './model-journal.ts'
+import type { Timeline } from './timeline.ts'
 
 export type ModelMovements = {
-  readonly table: MovementTable
-  /** What each machine reads of it. */
-  readonly reads: LaggingReads<MovementDocument>
-  storeOf(machine: Machine): MovementStore
-  dueOf(machine: Machine): DueMovements
-  /** Sets the table back to these rows. */
-  restore(backup: MovementTable): void
-  /** Removes published events from a movement's outbox. */
-  takeOut(id: string, eventIds: readonly string[]): void
-  /** The next instant at which a movement is due; infinity when none is. */
-  nextDueMs(): number
+  /** The movements that stand: those whose entries and claims are their own. */
+  readonly table: ReadonlyMap<string, MovementDocument>
+  readonly journal: ModelJournal<MoneyFact, ListedMovement>
+  readonly instances: ModelInstances
+  /** What each machine reads of the lists. */
+  readonly reads: LaggingReads<ListedMovement>
+  listsOf(machine: Machine): ListedMovements
+  /** Events of entries that `isSent` does not know. */
+  unsent(isSent: (eventId: string) => boolean): readonly OutboxEntry[]
+  /** Remembers the database as it is. @returns the function that sets it back and says how many movements */
+  backUp(): () => string
 }
 
-/**
- * The collection of movements, with the promises of storage/movements.ts: unique ids, one call in flight per
- * round, fenced writes. `onWrite` sees every change as it is made durable.
- */
+export type MovementsWatch = {
+  /** Sees every movement as its change is made durable. */
+  readonly onWrite: (before: MovementDocument | null, after: MovementDocument) => void
+  /** Sees each entry, with the one before it in its stream. */
+  readonly onEntry?: (entry: Entry<MoneyFact>, before: Entry<MoneyFact> | null) => void
+  /** Sees a movement that stood and is withdrawn. */
+  readonly onGone?: (movement: MovementDocument) => void
+  readonly onListed?: (before: ListedMovement | null, after: ListedMovement) => void
+  readonly onProgress?: (before: InstanceDocument, after: InstanceDocument) => void
+}
+
+/** The database of wallet-bridge: its journal, its list documents and its instances. */
 export function createModelMovements({
-  nowMs,
+  timeline,
+  random,
+  faults,
+  newId,
+  setsBack = false,
   onWrite,
+  onEntry = () => undefined,
+  onGone = () => undefined,
+  onListed = () => undefined,
+  onProgress = () => undefined,
 }: {
-  nowMs: () => number
-  onWrite: (before: MovementDocument | null, after: MovementDocument) => void
-}): ModelMovements {
+  timeline: Timeline
+  random: Random
+  faults: Faults
+  newId: (prefix: string) => string
+  setsBack?: boolean
+} & MovementsWatch): ModelMovements {
   const table = new Map<string, MovementDocument>()
-  const reads = createLaggingReads(table, nowMs)
-  const seen = ({ name }: Machine) => reads.rows(name)
-  const rows = (machine: Machine) => [...seen(machine).values()]
-  const writing = <Result>(machine: Machine, what: string, effect: () => Result): Promise<Result> =>
-    machine.io(what, () => {
-      reads.wrote(machine.name)
-      return effect()
-    })
+  const idsOf = new Map<StreamKey, readonly string[]>()
+  const journal = createModelJournal<MoneyFact, ListedMovement>({
+    ...{ timeline, random, faults, onListed, setsBack },
+    onLanded,
+    onRemoved: ({ s }) => fold(s),
+  })
+  const instances = createModelInstances({ timeline, newId, onProgress })
+  const { reads } = journal
 
-  const isRoundBusy = (callingRound: string | null, id: string) =>
-    callingRound !== null &&
-    [...table.values()].some((other) => other._id !== id && other.callingRound === callingRound)
-
-  const put = (after: MovementDocument) => {
-    const before = table.get(after._id) ?? null
-    table.set(after._id, after)
-    onWrite(before, after)
-    return after
+  function onLanded(document: JournalDocument<MoneyFact>): void {
+    const stream = isEntry(document) ? streamOf(document) : document.s
+    if (isEntry(document)) {
+      const entries = journal.streams.get(stream) ?? []
+      onEntry(document, entries[entries.indexOf(document) - 1] ?? null)
+    }
+    fold(stream)
   }
 
-  const write = (
-    document: MovementDocument,
-    { state, events, attempt }: Parameters<MovementStore['write']>[1],
-  ): MovementDocument | null | 'round-busy' => {
-    const present = table.get(document._id)
-    if (present === undefined || present.version !== document.version) return null
-    const callingRound = state.call === null ? null : callingRoundOf(document)
-    if (isRoundBusy(callingRound, document._id)) return 'round-busy'
-    const { version, attempts, outbox, outboxAt } = present
-    return put({
-      ...present,
-      ...stateOf(state),
-      version: version + 1,
-      callingRound,
-      attempts: attempt === null ? attempts : [...attempts, attempt],
-      outbox: [...outbox, ...events],
-      outboxAt: events.length === 0 ? outboxAt : state.updatedAt,
-    })
+  /** Reads a stream once more, and shows what has changed by it. */
+  function fold(stream: StreamKey, isShown = true): void {
+    const isOwn = ({ operatorId, environment, transactionId }: MovementDocument, w: string) =>
+      journal.documents.get(claimKey('t', [operatorId, environment], transactionId))?.w === w
+    const standing = [...foldMoney(journal.streams.get(stream) ?? [], isOwn).values()]
+    const ids = new Set(standing.map(({ _id }) => _id))
+    for (const id of idsOf.get(stream) ?? []) {
+      const gone = table.get(id)
+      if (ids.has(id) || gone === undefined) continue
+      table.delete(id)
+      if (isShown) onGone(gone)
+    }
+    idsOf.set(stream, [...ids])
+    for (const movement of standing) {
+      const before = table.get(movement._id) ?? null
+      if (before?.w === movement.w) continue
+      table.set(movement._id, movement)
+      if (isShown) onWrite(before, movement)
+    }
   }
-
-  const isDue = ({ dueAt }: MovementDocument, now: Date) => dueAt !== null && dueAt <= now
 
   return {
     table,
+    journal,
+    instances,
     reads,
-    storeOf: (machine) => ({
-      insert: (document) =>
-        writing(machine, 'insert movement', () => {
-          if (table.has(document._id)) return 'taken'
-          if (isRoundBusy(document.callingRound, document._id)) return 'round-busy'
-          put(document)
-          return 'inserted'
-        }),
-      confirmPrimary: () => writing(machine, 'confirm primary', () => undefined),
-      find: (scope, id) =>
-        machine.io('find movement', () => seen(machine).get(movementIdOf(scope, id)) ?? null),
-      findById: (id) => machine.io('find movement', () => seen(machine).get(id) ?? null),
-      findCalling: (callingRound) =>
-        machine.io(
-          'find calling',
-          () => rows(machine).find((one) => one.callingRound === callingRound) ?? null,
-        ),
-      ofRound: (_scope, roundId, limit) =>
-        machine.io('find round', () =>
-          rows(machine)
-            .filter((one) => one.roundId === roundId)
-            .slice(0, limit),
-        ),
-      stakesOf: (_scope, roundId) =>
-        machine.io('find stakes', () =>
-          rows(machine).filter((one) => one.roundId === roundId && one.type === 'BET'),
-        ),
-      write: (document, step) => writing(machine, 'write movement', () => write(document, step)),
-    }),
-    dueOf: (machine) => ({
-      nextWallet: (after, now) =>
-        machine.io('next wallet', () => {
-          const keys = rows(machine)
-            .filter((one) => isDue(one, now))
-            .map(({ walletKey }) => walletKey)
-          return keys.toSorted().find((key) => key > after) ?? null
-        }),
-      ofWallet: (walletKey, now, limit) =>
-        machine.io('due of wallet', () =>
-          rows(machine)
-            .filter((one) => one.walletKey === walletKey && isDue(one, now))
-            .slice(0, limit),
-        ),
-      pullForward: (walletKey, now) =>
-        writing(machine, 'pull forward', () => {
-          const waiting = [...table.values()].filter(
-            (one) =>
-              one.walletKey === walletKey &&
-              one.dueAt !== null &&
-              one.dueAt > now &&
-              one.updatedAt <= now &&
-              one.status === 'PENDING' &&
-              one.type !== 'BET' &&
-              one.call === null,
+    listsOf(machine) {
+      const lists = journal.listsOf(machine)
+      return {
+        write: (movements) => lists.write(movements),
+        find: async (id) => (await lists.find(id)) ?? null,
+        ofRound: async (scope, roundId, limit) => {
+          const found = await lists.list(
+            (one) => one.roundId === roundId && one._id === movementIdOf(scope, one.transactionId),
           )
-          for (const one of waiting) table.set(one._id, { ...one, dueAt: now })
-          return waiting.length
-        }),
-    }),
-    restore(backup) {
-      reads.clear()
-      table.clear()
-      for (const [id, row] of backup) table.set(id, row)
+          return found.toSorted((a, b) => (a.reference < b.reference ? -1 : 1)).slice(0, limit)
+        },
+        unowned: async (limit, alive) => {
+          const found = await lists.list(({ open, o = '' }) => open === true && !alive.includes(o))
+          return found.slice(0, limit)
+        },
+        confirmPrimary: () => machine.io('confirm primary', () => reads.wrote(machine.name)),
+      }
     },
-    takeOut(id, eventIds) {
-      const present = table.get(id)
-      if (present === undefined) return
-      const outbox = present.outbox.filter((entry) => !eventIds.includes(entry.id))
-      table.set(id, { ...present, outbox, outboxAt: outbox.length === 0 ? null : present.outboxAt })
+    unsent: (isSent) =>
+      [...journal.streams.values()].flatMap((entries) =>
+        entries.flatMap(({ ev = [] }) => ev.filter(({ id }) => !isSent(id))),
+      ),
+    backUp() {
+      const setBacks = [journal.backUp(), instances.backUp()]
+      return () => {
+        const before = table.size
+        for (const setBack of setBacks) setBack()
+        table.clear()
+        idsOf.clear()
+        for (const stream of journal.streams.keys()) fold(stream, false)
+        return `${before} to ${table.size}`
+      }
     },
-    nextDueMs: () =>
-      Math.min(...[...table.values()].map(({ dueAt }) => dueAt?.getTime() ?? Number.POSITIVE_INFINITY)),
-  }
-}
-
-/** The state alone: what the rules return may carry the rest of an older document. */
-function stateOf(state: MovementState): MovementState {
-  const { type, operation, status, createdAt, updatedAt, tries, unknownTries, inDoubt } = state
-  const { call, dueAt, pendingCode, refusalCode, walletCode, walletTransactionId, balanceAfter, reversal } =
-    state
-  return {
-    type,
-    operation,
-    status,
-    createdAt,
-    updatedAt,
-    tries,
-    unknownTries,
-    call,
-    dueAt,
-    pendingCode,
-    refusalCode,
-    walletCode,
-    walletTransactionId,
-    balanceAfter,
-    reversal,
-    ...(inDoubt === undefined ? {} : { inDoubt }),
   }
 }

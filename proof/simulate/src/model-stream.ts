@@ -5,6 +5,7 @@ import type { Machine } from './machine.ts'
 export type ModelStream = {
   readonly events: readonly OutboxEntry[]
   publish(entry: OutboxEntry): void
+  has(id: string): boolean
 }
 
 export function createModelStream(onEvent: (entry: OutboxEntry) => void): ModelStream {
@@ -12,6 +13,7 @@ export function createModelStream(onEvent: (entry: OutboxEntry) => void): ModelS
   const ids = new Set<string>()
   return {
     events,
+    has: (id) => ids.has(id),
     publish(entry) {
       if (ids.has(entry.id)) return
       ids.add(entry.id)

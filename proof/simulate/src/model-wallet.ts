@@ -12,7 +12,7 @@ import type {
   WalletRequest,
 } from '@pitboss/wallet-bridge/clients/wallet-client'
 import type { WalletExchange } from '@pitboss/wallet-bridge/rules/wallet-answers'
-import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movements'
+import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movement-document'
 import { inCurrency } from '@pitboss/chaos/in-currency'
 import type { Random } from '@pitboss/chaos/random'
 import type { Machine } from './machine.ts'

@@ -2,8 +2,6 @@ import { isExpected } from './is-expected.ts'
 import type { Machine } from './machine.ts'
 import type { Timeline } from './timeline.ts'
 
-const idleMsMax = 60_000
-
 /**
  * Looks for work for as long as the machine lives, one look after the other. While nothing is due, the looks
  * that would find nothing are left out (`nextMs`: the next instant with something due), which changes nothing
@@ -14,12 +12,15 @@ export function poll({
   timeline,
   everyMs,
   nextMs,
+  idleMsMax = 60_000,
   work,
 }: {
   machine: Machine
   timeline: Timeline
   everyMs: number
   nextMs: () => number
+  /** A look is left out for this long at most: what is due may come earlier than it was known. */
+  idleMsMax?: number
   work: () => Promise<void>
 }): void {
   const again = () => {

@@ -3,7 +3,6 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { handler } from '@pitboss/bus/serve-calls'
 import { showStakeStanding } from '@pitboss/contracts/calls/rounds'
 import { createReadRounds } from '@pitboss/rounds/actions/read-rounds'
-import { endDoubts } from './end-doubts.ts'
 import { createHealOrphans } from '@pitboss/rounds/actions/heal-orphans'
 import { createWalletClient } from '@pitboss/rounds/clients/wallet'
 import { sequenceOf } from '@pitboss/rounds/storage/round-document'
@@ -15,6 +14,7 @@ import type { Machine } from './machine.ts'
 import { scope, type World } from './world.ts'
 
 const againAfterMs = 500
+const orderWithinMs = 5000
 const toldEvent = z.object({
   type: z.string(),
   data: z.looseObject({
@@ -32,7 +32,7 @@ const startedRound = z.object({
  * the real action. Source: docs/runbook.md, "A restored backup".
  */
 export async function healRounds(machine: Machine, world: World): Promise<void> {
-  const { rounds, movements, stream, bus, newId, newUuid, onError } = world
+  const { rounds, movements, stream, bus, bridges, newId, newUuid, onError } = world
   const orphans = createHealOrphans({
     rounds: rounds.storeOf(machine),
     wallet: createWalletClient({ bus: bus.busOf(machine) }),
@@ -66,7 +66,9 @@ export async function healRounds(machine: Machine, world: World): Promise<void> 
     })),
   ])
   while (stakes().some(({ status }) => status === 'PENDING')) {
-    await inTheEnd(() => endDoubts(machine, world))
+    // It may die at it, and is ordered once more then.
+    const work = inTheEnd(async () => bridges.pick()?.endDoubts())
+    await Promise.race([work, machine.wait(orderWithinMs)])
     await machine.wait(againAfterMs)
   }
   const order = { by: 'operations', reason: null, dryRun: false }

@@ -49,7 +49,7 @@ export function restoreTable(
     rounds: () => copyOf(rounds, timeline.nowMs()),
     grants: () => copyOf(grants, timeline.nowMs()),
     limits: () => copyOf(limits, timeline.nowMs()),
-    movements: () => copyOf(movements, timeline.nowMs()),
+    movements: () => movements.backUp(),
   }
   const copyNow = (name: keyof typeof copies) => {
     const setBack = copies[name]()

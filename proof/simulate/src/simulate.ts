@@ -8,6 +8,7 @@ import { askAsStranger } from './clients/stranger.ts'
 import { createModelReports } from './model-reports.ts'
 import { createReportChecks } from './check-reports.ts'
 import { checkIds } from './check-ids.ts'
+import { createJournalChecks } from './check-journal.ts'
 import { createBrandChecks } from './check-brands.ts'
 import { createProtectionChecks } from './check-protection.ts'
 import { createLimitChecks } from './check-limits.ts'
@@ -118,19 +119,26 @@ export async function simulate(
 
   const fleet = createFleet()
   const checks = createStepChecks(() => world, asked)
+  const journaled = createJournalChecks(() => world)
   const branded = createBrandChecks(() => world)
   const reports = createModelReports()
   const reported = createReportChecks(() => world, timeline.nowMs)
   const accepted = createAccepted(() => timeline.nowMs())
   const bug = mistake.bug ?? null
   const has = (name: Bug) => bug === name
+  const newId = (prefix: string) => `${prefix}_${number().padStart(26, '0')}`
   const movements = createModelMovements({
-    nowMs: timeline.nowMs,
+    ...{ timeline, random: random.fork('movements'), faults, newId },
+    setsBack: mistake.journal === 'lists are set back',
     onWrite: (before, after) => {
       note(`${after.type} ${after.transactionId}: ${before?.status ?? 'new'} → ${after.status}`)
       watched(checks.movementWritten, undefined)(before, after)
       watched(branded.movementWritten, undefined)(after)
     },
+    onEntry: watched(journaled.entryLanded, undefined),
+    onGone: watched(journaled.movementGone, undefined),
+    onListed: watched(journaled.movementListed, undefined),
+    onProgress: watched(journaled.progressRaised, undefined),
   })
   const rounds = createModelRounds({
     seed,
@@ -191,11 +199,16 @@ export async function simulate(
       tell(from, note) {
         for (const [name, bridge] of fleet.bridges) if (name !== from.name) bridge.hear(note)
       },
+      pick: () => [...fleet.bridges].find(([name]) => fleet.machines.get(name)?.isAlive() === true)?.[1],
+    },
+    checks: {
+      movementAnswered: watched(journaled.movementAnswered, undefined),
+      backlogPulled: watched(journaled.backlogPulled, undefined),
     },
     mistake,
     scaleMs: (ms) => ms / timeScale,
     has,
-    newId: (prefix) => `${prefix}_${number().padStart(26, '0')}`,
+    newId,
     newUuid: () => `00000000-0000-4000-8000-${number().padStart(12, '0')}`,
     trace: note,
     onError: broken,
@@ -302,6 +315,7 @@ export async function simulate(
     const left = listUnfinished(world)
     if (violation === null && !(left === '' && clientsLeft === 0))
       broken(new BrokenInvariant('everything ends', left))
+    if (violation === null) watched(journaled.allListed, undefined)()
   }
 
   async function runUntil(isReached: () => boolean): Promise<void> {

@@ -6,6 +6,8 @@ import type { GrantsStore } from '@pitboss/rounds/storage/grants-store'
 import type { RoundsStore } from '@pitboss/rounds/storage/rounds-store'
 import type { MovementMessage, MovementState, MovementStep } from '@pitboss/wallet-bridge/rules/movement'
 import type { BreakerNote } from '@pitboss/wallet-bridge/clients/breakers'
+import type { BridgeProcess } from './bridge-process.ts'
+import type { JournalChecks } from './check-journal.ts'
 import type { Machine } from './machine.ts'
 import type { Random } from '@pitboss/chaos/random'
 import type { ModelGrants } from './model-grants.ts'
@@ -29,7 +31,14 @@ export type Mistake = {
   readonly rounds?: (store: RoundsStore) => RoundsStore
   readonly grants?: (store: GrantUses) => GrantUses
   readonly bug?: Bug
+  readonly journal?: JournalMistake
 }
+
+/** What a journal does wrong. */
+export type JournalMistake =
+  | 'events count as recorded before they are sent'
+  | 'what lives is taken over'
+  | 'lists are set back'
 
 /** State that outlives every process: the tables, the stream, the wallet, the time. */
 export type World = {
@@ -46,7 +55,12 @@ export type World = {
   readonly wallet: ModelWallet
   readonly bus: ModelBus
   /** Carries notes about the wallet from one wallet-bridge to the others; some get lost. */
-  readonly bridges: { tell(from: Machine, note: BreakerNote): void }
+  readonly bridges: {
+    tell(from: Machine, note: BreakerNote): void
+    /** One that runs; undefined while none does. */
+    pick(): BridgeProcess | undefined
+  }
+  readonly checks: Pick<JournalChecks, 'movementAnswered' | 'backlogPulled'>
   readonly mistake: Mistake
   /**
    * Divides abandonment, the retry schedule of credits and the breaker's intervals by the run's time scale.

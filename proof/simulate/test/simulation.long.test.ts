@@ -5,7 +5,7 @@ import { findViolation } from '../src/find-violation.ts'
 import { simulate } from '../src/simulate.ts'
 import { mistakenRounds } from './fixtures/mistaken-rounds.ts'
 import { mistakenParts } from './fixtures/mistaken-stores.ts'
-import type { Mistake } from '../src/world.ts'
+import type { JournalMistake, Mistake } from '../src/world.ts'
 
 /** More by hand: npm run simulate -- --seeds 10000. */
 const seeds = 40
@@ -39,6 +39,12 @@ const meddlesome: Readonly<Record<string, Advance>> = {
 /** Of the wallet's calls in the simulation, with the time that a fast process takes to store the answer. */
 const timeoutMs = 1500
 
+const mistakenJournals: readonly JournalMistake[] = [
+  'events count as recorded before they are sent',
+  'what lives is taken over',
+  'lists are set back',
+]
+
 const mistakes: [name: string, mistake: Mistake][] = [
   ...Object.entries({ ...mistakenRules, ...meddlesome }).map(([name, movementRules]): [string, Mistake] => [
     name,
@@ -46,6 +52,7 @@ const mistakes: [name: string, mistake: Mistake][] = [
   ]),
   ...Object.entries(mistakenRounds).map(([name, roundRules]): [string, Mistake] => [name, { roundRules }]),
   ...Object.entries(mistakenParts),
+  ...mistakenJournals.map((journal): [string, Mistake] => [journal, { journal }]),
 ]
 /** Seeds that showed these mistakes on 27 November 2026: the search begins there. */
 const beginsAt: Readonly<Record<string, number>> = {

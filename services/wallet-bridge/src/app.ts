@@ -1,3 +1,4 @@
+import type { AuditEntry } from '@pitboss/contracts/audit'
 import { appendAudit } from '@pitboss/contracts/calls/auth'
 import { isAudited } from '@pitboss/contracts/defined-calls'
 import { createAskApproval } from '@pitboss/bus/ask-approval'
@@ -20,8 +21,8 @@ import { createFiguresStore } from '@pitboss/storage/figures-store'
 import { createFoldFigures } from '@pitboss/storage/fold-figures'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openKeyring } from '@pitboss/storage/open-keyring'
-import { createOutbox } from '@pitboss/storage/outbox'
-import { createOutboxMetrics } from '@pitboss/storage/outbox-metrics'
+import { createJournalMetrics } from '@pitboss/storage/journal/journal-metrics'
+import { createLease } from '@pitboss/storage/lease'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -35,6 +36,7 @@ import { createOperateMovements, createResolveByPerson } from './actions/operate
 import { createReadCalls, createReadCallSeries } from './actions/read-call-series.ts'
 import { createReadMovements, createReadTransactions } from './actions/read-movements.ts'
 import { createKeepFlags } from './actions/keep-flags.ts'
+import { createMoveAudits } from './actions/move-audits.ts'
 import { createRaiseFlags } from './actions/raise-flags.ts'
 import { createReconcileLedger } from './actions/reconcile-ledger.ts'
 import { createTellEndsAgain } from './actions/tell-ends-again.ts'
@@ -52,12 +54,15 @@ import { type AskStanding, createAskStanding } from './clients/ask-standing.ts'
 import { createWalletClient, type WalletClient } from './clients/wallet-client.ts'
 import type { WalletBridgeConfig } from './config.ts'
 import { countEnds, createWalletMetrics, registerBreakers, registerDueLags } from './metrics.ts'
-import { createDueMovements, createPendingMovements, type DueMovements } from './storage/due-movements.ts'
 import { createFlagStore } from './storage/flag-store.ts'
 import { auditedCollections, indexes } from './storage/indexes.ts'
-import { createLooks } from './storage/looks.ts'
 import { createMovementLists } from './storage/movement-lists.ts'
-import { createMovements, type MovementDocument, type Movements } from './storage/movements.ts'
+import type { MovementDocument } from './storage/movement-document.ts'
+import type { MovementStore } from './storage/movement-store.ts'
+import { openMoney } from './storage/open-money.ts'
+import { createPendingMovements } from './storage/pending-movements.ts'
+import type { DueMovements } from './storage/unfinished-movements.ts'
+import { findUpgrade, upgradeStorage } from './storage/upgrade-storage.ts'
 import { toMovementRecord } from './records/render-movement.ts'
 import { scopeOf } from './rules/movement-keys.ts'
 import { sealedPlaces } from './storage/sealed-places.ts'
@@ -75,10 +80,11 @@ const wakeSubject = 'wake.wallet.due'
  * it.
  */
 const drainMaxMs = 8000
+const upgradeLeaseTtlMs = 30_000
 
 /** Parts that a proof may put something around; the product leaves them as they are. */
 export type WalletBridgeWrap = {
-  movements: (store: Movements) => Movements
+  movements: (store: MovementStore) => MovementStore
   due: (store: DueMovements) => DueMovements
   wallets: (wallets: Wallets) => Wallets
   client: (client: WalletClient) => WalletClient
@@ -107,42 +113,60 @@ export async function startWalletBridge({
   const bus = wrap.bus?.(serviceBus) ?? serviceBus
   const storage = await connectServiceStorage({ service, config, host })
   const { db, clock, clockAheadMs } = storage
-  await storage.patiently((own) => ensureIndexes(own, indexes, logger))
+  const upgrade = await findUpgrade(db)
+  // What an upgrade reads by, it still needs.
+  await storage.patiently((own) => ensureIndexes(own, indexes, logger, { drops: upgrade !== null }))
   const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
   const seals = createRewriteSeals({ db, keyring, places: sealedPlaces, logger })
   await seals.reportMissing()
 
-  const stored = createMovements(db)
-  const metrics = createWalletMetrics(host.registry)
-  const movements = countEnds(wrap.movements?.(stored) ?? stored, metrics)
   const walletStore = createWallets(db, createSecretBox(keyring))
   const wallets = wrap.wallets?.(walletStore) ?? walletStore
-  const dueStore = createDueMovements(stored)
-  const due = wrap.due?.(dueStore) ?? dueStore
-  const pending = createPendingMovements(stored, scaleMs)
-  const lists = createMovementLists(stored)
   const flags = createFlagStore(db)
+  const appendAudits = (entries: readonly AuditEntry[]) =>
+    bus.call(appendAudit['wallet-bridge'], { entries: [...entries] })
+  const audits = createMoveAudits(appendAudits)
+  let hasEarlier = true
+  const money = await openMoney({
+    ...{ db, bus, clock, scaleMs, newId, logger },
+    position: (withFirst) => eventsPosition(bus, withFirst),
+    build: version,
+    hasEarlier: () => hasEarlier,
+    duties: (readMoney) => [
+      { name: 'flags', run: createRaiseFlags({ flags, readMoney, wallets, clock, logger }) },
+      { name: 'audit', run: audits.run },
+    ],
+    onAudit: audits.expect,
+  })
+  const { running, unfinished } = money
+  hasEarlier = await upgradeStorage({
+    ...{ db, journal: money.journal, unfinished, isListed: money.isListed, logger },
+    lease: createLease({
+      ...{ db, name: 'upgrade', owner: newId('rep'), ttlMs: upgradeLeaseTtlMs, clock, clockAheadMs },
+    }),
+    now: () => clock.now(),
+    stopping: host.stopping,
+  })
+  if (upgrade === null) await storage.patiently((own) => ensureIndexes(own, indexes, logger))
+  const metrics = createWalletMetrics(host.registry)
+  const movements = countEnds(wrap.movements?.(money.movements) ?? money.movements, metrics)
+  const due = wrap.due?.(unfinished) ?? unfinished
+  const pending = createPendingMovements(money.lists)
+  const lists = createMovementLists(money.lists)
   const figures = createFiguresStore(db)
   const cursors = createCursorCodec({ keyring })
   const walletClient = createWalletClient({ outbound, clock })
   const client = wrap.client?.(walletClient) ?? walletClient
-  const outbox = createOutbox({
-    collection: stored.collection,
-    bus,
-    position: (withFirst) => eventsPosition(bus, withFirst),
-    clock,
-    logger,
-  })
   const audit = createAuditOutbox({
     db,
     collections: auditedCollections,
-    append: (entries) => bus.call(appendAudit['wallet-bridge'], { entries: [...entries] }),
+    append: appendAudits,
     ...{ clock, newId, logger },
   })
   const notes = createTailNotes({ bus, root: 'wallet', logger })
   const tell = (movement: MovementDocument) =>
     notes.tell(scopeOf(movement), 'movements', () => toMovementRecord(movement))
-  const deps = { movements, outbox, tell, clock, scaleMs, newId }
+  const deps = { movements, tell, clock, scaleMs, newId }
   const askStanding = createAskStanding({ bus, clock, logger })
   const shared = shareBreakers({ bus, replicaId: newId('rep') })
   const { apply, advance, breakers, placeMovement, voidStake } = createSettlement({
@@ -160,7 +184,12 @@ export async function startWalletBridge({
   })
   const heard = shared.listen(breakers.receive)
   registerBreakers(host.registry, breakers)
-  createOutboxMetrics({ registry: host.registry, collections: { movements: stored.collection }, clock })
+  createJournalMetrics({
+    registry: host.registry,
+    instances: money.instances,
+    unownedTotal: running.unownedTotal,
+    clock,
+  })
   const resolver = startResolver({
     due: {
       ...advance,
@@ -176,12 +205,10 @@ export async function startWalletBridge({
   const jobs = createJobs({ db, wallets, client, reconcile, cursors, audit, clock, newId })
   const upkeep = startUpkeep({
     reportPending: createReportPending({ pending, metrics, clock, logger }),
-    shortenWaits: createShortenWaits({ pending, wake: wakeAll, clock, logger }),
+    shortenWaits: createShortenWaits({ unfinished, wake: () => resolver.wake(), clock, logger }),
     foldFigures: createFoldFigures({ figures, clock, readFacts: createReadCalls({ lists }) }),
-    raiseFlags: createRaiseFlags({ looks: createLooks(stored), flags, movements, wallets, clock, logger }),
-    ...{ jobs, db, clock, clockAheadMs, scaleMs, logger },
+    ...{ jobs, db, clock, clockAheadMs, logger },
   })
-  const stopOutbox = outbox.start()
   const stopAudit = audit.start()
   const wakeUps = bus.subscribe('wake.wallet.>', () => resolver.wake())
 
@@ -217,6 +244,7 @@ export async function startWalletBridge({
     ...sealCalls(seals),
     ...operationsCalls({
       operateMovements: createOperateMovements({
+        movements,
         lists,
         wallets,
         pending,
@@ -225,10 +253,11 @@ export async function startWalletBridge({
         logger,
       }),
       healMovements: createHealMovements({ movements, wallets, apply, audit, clock, newId }),
-      tellEndsAgain: createTellEndsAgain({ lists, outbox }),
+      tellEndsAgain: createTellEndsAgain({ lists, movements }),
       clock,
     }),
   ]
+  await running.start()
   const served = await serveCalls({
     bus,
     service,
@@ -245,7 +274,9 @@ export async function startWalletBridge({
     registry: host.registry,
     // Settlement never waits for the audit.
     handlers: handlers.map((handler) =>
-      isAudited(handler.subject) ? { ...handler, run: audit.following(handler.run) } : handler,
+      isAudited(handler.subject)
+        ? { ...handler, run: audit.following(audits.following(handler.run)) }
+        : handler,
     ),
   })
 
@@ -257,7 +288,7 @@ export async function startWalletBridge({
       notes.stop()
       const idle = Promise.all([served.stop(), resolver.stop(), upkeep.stop()])
       await Promise.race([idle, delay(drainMaxMs, null, { ref: false })])
-      await stopOutbox()
+      await running.stop()
       await stopAudit()
       await client.close()
       await storage.close()

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { WalletOperation } from './rules/movement.ts'
-import type { MovementStore } from './storage/movements.ts'
+import type { MovementStore } from './storage/movement-store.ts'
 
 /** The metrics of settlement. */
 export type WalletMetrics = {
@@ -105,10 +105,11 @@ export function countEnds<Store extends Pick<MovementStore, 'insert' | 'write'>>
 ): Store {
   return {
     ...store,
-    async insert(document) {
-      const result = await store.insert(document)
-      if (result === 'inserted' && document.status !== 'PENDING') ended(document)
-      return result
+    async insert(document, options) {
+      const inserted = await store.insert(document, options)
+      const isStored = typeof inserted !== 'string' && !('refused' in inserted)
+      if (isStored && inserted.status !== 'PENDING') ended(inserted)
+      return inserted
     },
     async write(document, step) {
       const written = await store.write(document, step)

@@ -13,9 +13,10 @@ import t from 'tap'
 import { z } from 'zod'
 import { createReadTransactions } from '../src/actions/read-movements.ts'
 import { createMovementLists } from '../src/storage/movement-lists.ts'
-import { createMovements, movementIndexes } from '../src/storage/movements.ts'
+import { createListedMovements, movementIndexes } from '../src/storage/listed-movements.ts'
 import { sealedPlaces } from '../src/storage/sealed-places.ts'
 import { createWallets } from '../src/storage/wallet-document.ts'
+import { openTestMoney } from './fixtures/test-money.ts'
 
 /** Documents that build 05ff98f wrote, under the one master key that it gave to all services. */
 const recorded = z
@@ -33,11 +34,12 @@ t.test('a wallet of an earlier build goes on, and its key can leave', async (t) 
   await ensureIndexes(db, movementIndexes)
   await restoreDocuments(db, recorded.documents)
   await openKeyring(db, recorded.master_keys)
+  const { movements } = await openTestMoney(t, db)
   const walletOf = (keyring: Keyring) => createWallets(db, createSecretBox(keyring)).open(scope)
   const listFrom = (keyring: Keyring) => {
-    const movements = createMovements(db)
+    const listed = createListedMovements(db)
     const cursors = createCursorCodec({ keyring })
-    const reads = createReadTransactions({ movements, lists: createMovementLists(movements), cursors })
+    const reads = createReadTransactions({ movements, lists: createMovementLists(listed), cursors })
     return reads.list(scope, { limit: 10, cursor: recorded.cursor.text, player_id: 'alice' })
   }
 

@@ -3,12 +3,11 @@ import { once } from 'node:events'
 import type { Scope } from '@pitboss/contracts/caller'
 import { getFlag, getFlagRules, listFlags, patchFlag, putFlagRules } from '@pitboss/contracts/endpoints/flags'
 import { defaultFlagRules, type FlagRules } from '@pitboss/contracts/objects/flag'
+import { newId } from '@pitboss/runtime/new-id'
 import { connectStorage } from '@pitboss/storage/connect-storage'
-import { runOutClaims } from '@pitboss/testing/run-out-claims'
+import { acknowledgeEvents } from '@pitboss/testing/acknowledge-events'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
-import { createLooks } from '../src/storage/looks.ts'
-import { createMovements } from '../src/storage/movements.ts'
 import {
   callerOf,
   clientOf,
@@ -22,6 +21,9 @@ import {
 } from './fixtures/bridge.ts'
 import { spawnBridge } from './fixtures/spawn-bridge.ts'
 import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
+import { areDutiesDone } from './fixtures/stored-money.ts'
+import { openTestMoney } from './fixtures/test-money.ts'
+import { documentOf, initialState } from '../src/records/new-movement.ts'
 
 const suite = await startSuite(t)
 const environment = suite.environment({ timeScale: 50 })
@@ -29,7 +31,7 @@ const bridges = [await startBridge(environment), await startBridge(environment)]
 t.teardown(() => Promise.all(bridges.map((bridge) => bridge.stop())))
 const wallet = await startSandboxWallet(t, 'x')
 const { storage } = suite
-const looks = createLooks(createMovements(storage.db))
+t.teardown(await acknowledgeEvents(suite.bus.nc))
 
 /** An account with its wallet and rules, and what its people see. */
 async function openAccount(rules: Partial<FlagRules> = {}) {
@@ -46,9 +48,8 @@ async function flagsOf(scope: Scope, filters: { status?: 'OPEN' | 'CLOSED'; play
   return (await suite.bus.call(listFlags.call, request)).body.data
 }
 
-/** Waits until every look has ended: what is not flagged then will not be. */
-const allLookedAt = () =>
-  waitFor(async () => (await looks.next(1)).length === 0, { what: 'all movements are looked at' })
+/** Waits until the duties of all entries are done: what is not flagged then will not be. */
+const allLookedAt = () => waitFor(() => areDutiesDone(storage.db), { what: 'all movements are looked at' })
 
 const bigWins = { big_win: [{ currency: 'USD', amount: '50.00' }] }
 /** A movement of the operator's own round, which stays open. */
@@ -133,33 +134,7 @@ t.test('a rule that is off raises nothing', async (t) => {
   t.strictSame(await flags(), [])
 })
 
-t.test('movements of an earlier release are not flagged', async (t) => {
-  const { scope, client, flags } = await openAccount(bigWins)
-  const bet = play()
-  await client.place(bet)
-  await client.place({ ...play({ type: 'WIN', amount: '60.00' }), roundId: bet.roundId })
-  await allLookedAt()
-  const known = (await flags()).length
-  const movements = createMovements(storage.db)
-  const stored = await movements.ofRound(scope, bet.roundId, 10)
-  // As an earlier release wrote it: without a look.
-  for (const { lookAt: _at, lookFor: _for, ...document } of stored) {
-    const transactionId = `${document.transactionId}-old`
-    const _id = `${document.walletKey}/${transactionId}`
-    await movements.insert({
-      ...document,
-      _id,
-      transactionId,
-      reference: `${document.reference.slice(0, -4)}zzzz`,
-    })
-  }
-  await client.place({ ...play({ type: 'WIN', amount: '70.00' }), roundId: bet.roundId })
-  await allLookedAt()
-  t.equal((await flags()).length, known + 1, 'the new one alone')
-})
-
-t.test('a process that dies between a flag and the end of its look leaves one flag', async (t) => {
-  const { scope, flags } = await openAccount(bigWins)
+t.test('a process that dies between a flag and the end of its duty leaves one flag', async (t) => {
   const prefix = `${suite.engines.databasePrefix}_dies${randomBytes(4).toString('hex')}`
   const own = {
     ...environment,
@@ -172,30 +147,30 @@ t.test('a process that dies between a flag and the end of its look leaves one fl
     logger: silentLogger,
   })
   t.teardown(close)
-  const bet = play()
-  await clientOf(suite.bus, scope).place(bet)
-  const win = { ...play({ type: 'WIN', amount: '60.00' }), roundId: bet.roundId }
-  await clientOf(suite.bus, scope).place(win)
-  await allLookedAt()
-  t.equal((await flags()).length, 1)
-  // The same records in a database of their own, with the look as it was.
-  const [movement] = (await createMovements(storage.db).ofRound(scope, bet.roundId, 10)).slice(1)
-  if (movement === undefined) return t.fail('there is no win')
-  await createMovements(db).insert({ ...movement, lookAt: movement.createdAt, lookFor: ['BIG_WIN'] })
+  // A process that ends before the duties of its entry are done.
+  const never = { name: 'never', run: () => Promise.reject(new Error('it ends before')) }
+  const money = await openTestMoney(t, db, { duties: [never] })
+  const state = { ...initialState('WIN', new Date()), status: 'SUCCESS', dueAt: null } as const
+  const win = documentOf({ scope: newScope(), spec: play({ type: 'WIN' }), reference: newId('txn'), state })
+  const other = specOf({ type: 'WIN' })
+  await money.movements.insert({ ...win, lookFor: ['BIG_WIN'] })
+  await money.movements.insert({
+    ...documentOf({ scope: newScope(), spec: other, reference: newId('txn'), state }),
+    lookFor: ['BIG_WIN'],
+  })
+  await money.running.stop()
   const child = spawnBridge(t, own)
   const [, signal]: unknown[] = await once(child, 'exit')
   t.equal(signal, 'SIGKILL')
   const stored = db.collection('flags')
-  t.equal(await stored.countDocuments(), 1, 'the flag is stored')
-  t.equal((await createLooks(createMovements(db)).next(1)).length, 1, 'and the look goes on')
-  await runOutClaims(db)
+  t.equal(await stored.countDocuments({ transactionIds: win.transactionId }), 1, 'its flag is stored')
+  t.equal(await stored.countDocuments(), 1)
   const again = await startBridge({ ...own, PITBOSS_FAILPOINTS: '' })
   t.teardown(() => again.stop())
-  await waitFor(async () => (await createLooks(createMovements(db)).next(1)).length === 0, {
-    what: 'another process ends the look',
-    timeoutMs: 60_000,
+  await waitFor(() => stored.findOne({ transactionIds: other.transactionId }), {
+    what: 'another process does the duties again',
   })
-  t.equal(await stored.countDocuments(), 1)
+  t.equal(await stored.countDocuments({ transactionIds: win.transactionId }), 1)
 })
 
 t.test('a case is taken, noted on and closed by name, and its lists follow', async (t) => {

@@ -13,13 +13,14 @@ import { createSettlement } from '../src/actions/create-settlement.ts'
 import type { WalletClient } from '../src/clients/wallet-client.ts'
 import { walletKeyOf } from '../src/rules/movement-keys.ts'
 import { nextTryWithinMs } from '../src/rules/retry-schedule.ts'
-import { createDueMovements } from '../src/storage/due-movements.ts'
-import { createMovements, movementIndexes } from '../src/storage/movements.ts'
+import { indexes } from '../src/storage/indexes.ts'
 import { createWallets } from '../src/storage/wallet-document.ts'
 import { newScope, silentLogger, specOf } from './fixtures/bridge.ts'
+import { openTestMoney } from './fixtures/test-money.ts'
 
 const s = 1000
 const min = 60 * s
+const h = 60 * min
 const unscaled = (ms: number) => ms
 
 const engines = await withEngines(t, { fresh: true })
@@ -29,10 +30,10 @@ const storage = await connectStorage({
   logger: silentLogger,
 })
 t.teardown(() => storage.close())
-await ensureIndexes(storage.db, movementIndexes)
+await ensureIndexes(storage.db, indexes)
 const keyring = parseKeyring(`k1:${randomBytes(32).toString('base64')}`)
 const wallets = createWallets(storage.db, createSecretBox(keyring))
-const movements = createMovements(storage.db)
+const { movements, unfinished } = await openTestMoney(t, storage.db)
 const scope = newScope()
 const walletKey = walletKeyOf(scope)
 await wallets.create(
@@ -48,7 +49,6 @@ function createOutage(answer: (call: { operation: string; id: string }) => { sta
   const startMs = Date.UTC(2026, 10, 22, 12)
   let nowMs = startMs
   const clock = { now: () => new Date(nowMs) }
-  const stored = createDueMovements(movements)
   let pulling: Promise<unknown> = Promise.resolve()
   let pulls = 0
   const client: WalletClient = {
@@ -78,15 +78,14 @@ function createOutage(answer: (call: { operation: string; id: string }) => { sta
     newId,
     scaleMs: unscaled,
     due: {
-      ...stored,
+      ...unfinished,
       pullForward: (key, now) => {
         pulls += 1
-        const work = stored.pullForward(key, now)
+        const work = unfinished.pullForward(key, now)
         pulling = work
         return work
       },
     },
-    outbox: { relay: async () => undefined },
     askStanding: async () => 'not-taken',
     audit: { entry: () => sampleAuditEntry() },
     metrics: { callEnded: () => undefined, repeatedAtFirstTry: () => undefined },
@@ -111,11 +110,15 @@ function createOutage(answer: (call: { operation: string; id: string }) => { sta
     pulls: () => pulls,
     breakerOpen: () => breakers.isOpen(walletKey),
     place,
-    owed: () => movements.collection.find({ walletKey, type: 'WIN', status: 'PENDING' }).toArray(),
+    /** The wins that wait, with the time at which this process tries them. */
+    async owed() {
+      const waiting = await unfinished.ofWallet(walletKey, new Date(nowMs + 24 * h), 128)
+      return waiting.filter(({ type, status }) => type === 'WIN' && status === 'PENDING')
+    },
     /** Does what is due at that age. */
     async passTo(ageMs: number) {
       nowMs = startMs + ageMs
-      const due = await stored.ofWallet(walletKey, clock.now(), 128)
+      const due = await unfinished.ofWallet(walletKey, clock.now(), 128)
       await Promise.all(due.map((document) => advance.advance(document, 'req_1')))
       await pulling
     },

@@ -26,7 +26,7 @@ import t from 'tap'
 import type { z } from 'zod'
 import { createReadCalls } from '../src/actions/read-call-series.ts'
 import { createMovementLists } from '../src/storage/movement-lists.ts'
-import { createMovements } from '../src/storage/movements.ts'
+import { createListedMovements } from '../src/storage/listed-movements.ts'
 import {
   callerOf,
   clientOf,
@@ -136,7 +136,7 @@ await t.test('one movement is read by the operator and by the dashboard', async 
 
 await t.test('the series of a wallet counts each call of its movements once', async (t) => {
   const { storage } = suite
-  const stored = createMovements(storage.db)
+  const stored = createListedMovements(storage.db)
   const attempts = (await stored.collection.find({ operatorId: scope.operatorId }).toArray()).flatMap(
     (movement) => movement.attempts,
   )

@@ -6,7 +6,8 @@ import { createResolveByPerson } from '../src/actions/operate-movements.ts'
 import { documentOf, initialState, reversalDocumentOf } from '../src/records/new-movement.ts'
 import { advanceMovement } from '../src/rules/advance-movement.ts'
 import type { MovementMessage, MovementState } from '../src/rules/movement.ts'
-import type { MovementDocument, MovementStore } from '../src/storage/movements.ts'
+import type { MovementDocument } from '../src/storage/movement-document.ts'
+import type { MovementStore } from '../src/storage/movement-store.ts'
 import { newScope, reversalOf, specOf } from './fixtures/bridge.ts'
 
 const at = new Date('2026-11-20T09:30:00.000Z')
@@ -42,17 +43,17 @@ function owedRefund() {
     confirmPrimary: async () => undefined,
     find: async (_scope, id) => of(id),
     findById: async (id) => documents.get(id) ?? null,
-    findCalling: async () => null,
     ofRound: async () => [...documents.values()],
-    stakesOf: async () => [],
+    republish: async () => undefined,
+    listed: async () => undefined,
     async write(document, { state }) {
-      if (documents.get(document._id)?.version !== document.version) return null
-      const written = { ...document, ...state, version: document.version + 1 }
+      if (documents.get(document._id)?.n !== document.n) return null
+      const written = { ...document, ...state, n: document.n + 1 }
       documents.set(document._id, written)
       return written
     },
   }
-  const deps = { movements, outbox: { relay: async () => undefined }, clock, scaleMs, newId }
+  const deps = { movements, clock, scaleMs, newId }
   const apply = createApplyMessage(deps)
   return {
     apply,

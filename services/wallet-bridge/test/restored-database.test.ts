@@ -11,37 +11,71 @@ import { serveAuditLog } from '@pitboss/testing/serve-audit-log'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { movementIdOf } from '../src/rules/movement-keys.ts'
-import type { MovementDocument } from '../src/storage/movements.ts'
+import { claimOf } from '../src/storage/movement-store.ts'
+import type { ListedMovement } from '../src/storage/listed-movements.ts'
+import { type MoneyEntry, moneyOf, moneyStream } from '../src/storage/round-money.ts'
+import { entriesOf } from '@pitboss/storage/journal/journal-keys'
 import { reversalOf, silentLogger, specOf, startBridge, startSuite } from './fixtures/bridge.ts'
 import { openWallet } from './fixtures/open-wallet.ts'
 
 const suite = await startSuite(t)
-const bridge = await startBridge(suite.environment())
+const environment = suite.environment()
+let bridge = await startBridge(environment)
 t.teardown(() => bridge.stop())
 const log = await serveAuditLog(t, suite.bus, silentLogger)
 const { wallet, scope, client } = await openWallet(t, suite.bus)
-const movements = suite.storage.db.collection<MovementDocument>('movements')
+const { db } = suite.storage
+const movements = db.collection<ListedMovement>('movements')
+const journal = db.collection<MoneyEntry>('journal')
 const { standings, asked } = suite.rounds
 const order = { by: 'ann', reason: 'the ledger has it', dryRun: false }
+
+/** Changes the database while no process works on it. */
+async function restore(change: () => Promise<unknown>): Promise<void> {
+  await bridge.stop()
+  await change()
+  bridge = await startBridge(environment)
+}
+
+const streamOf = ({ roundId }: MovementSpec) => moneyStream({ ...scope, roundId })
+const entriesIn = (spec: MovementSpec) =>
+  journal
+    .find(entriesOf(streamOf(spec)))
+    .sort({ _id: 1 })
+    .toArray()
 
 /**
  * Sets a stake back to the moment at which its first call was under way, an hour ago: so a backup holds it
  * that was made then.
  */
-async function setBack({ transactionId }: MovementSpec): Promise<void> {
-  const startedAt = new Date(Date.now() - 3_600_000)
-  const until = new Date(startedAt.getTime() + 5000)
-  const call = { token: 'call_lost', attempt: 1, startedAt, until }
-  const then = {
-    status: 'PENDING',
-    tries: 1,
-    unknownTries: 0,
-    call,
-    dueAt: until,
-    createdAt: startedAt,
-  } as const
-  const forgotten = { updatedAt: startedAt, attempts: [], outbox: [], walletTransactionId: null }
-  await movements.updateOne({ _id: movementIdOf(scope, transactionId) }, { $set: { ...then, ...forgotten } })
+const setBack = (spec: MovementSpec) =>
+  restore(async () => {
+    const [intent, ...later] = await entriesIn(spec)
+    const [fact] = intent?.f ?? []
+    if (intent === undefined || fact === undefined || !('base' in fact)) throw new Error('it was never made')
+    const startedAt = new Date(Date.now() - 3_600_000)
+    const until = new Date(startedAt.getTime() + 5000)
+    const call = { token: 'call_lost', attempt: 1, startedAt, until }
+    const then = { call, dueAt: until, createdAt: startedAt, updatedAt: startedAt }
+    const base = { ...fact.base, ...then }
+    const { _id, w } = intent
+    const o = 'ins_of_the_backup'
+    await journal.deleteMany({ _id: { $in: later.map((entry) => entry._id) } })
+    await journal.replaceOne({ _id }, { w, o, q: 1, at: startedAt, f: [{ base }] })
+    await movements.replaceOne({ _id: base._id }, { ...base, n: 1, w, o, open: true }, { upsert: true })
+  })
+
+/** Loses the movements of a round. */
+const lose = (spec: MovementSpec) =>
+  restore(async () => {
+    const lost = [...moneyOf(await entriesIn(spec)).values()].map(({ _id }) => _id)
+    await movements.deleteMany({ _id: { $in: lost } })
+    await forget(spec, lost)
+  })
+
+async function forget(spec: MovementSpec, ids: readonly string[]): Promise<void> {
+  await journal.deleteMany({ _id: { $in: ids.map((id) => claimOf(id).key) } })
+  await journal.deleteMany(entriesOf(streamOf(spec)))
 }
 
 const ended = (spec: MovementSpec) =>
@@ -62,9 +96,9 @@ t.test('a stake that was played is not rolled back by a restored database', asyn
   await setBack(spec)
   t.match(await ended(spec), { outcome: { kind: 'done' }, movement: { status: 'SUCCESS' } })
   t.same(await operations('played'), ['debit APPLIED'])
-  const found = await movements.findOne({ _id: movementIdOf(scope, spec.transactionId) })
+  const events = (await entriesIn(spec)).flatMap(({ ev = [] }) => ev)
   t.same(
-    found?.outbox.map(({ id }) => id),
+    events.map(({ id }) => id),
     [told.id],
     'its event is the one that was told',
   )
@@ -155,7 +189,7 @@ t.test('a lost stake that rounds still waits for is not taken back against the e
   const voidLost = async (playerId: string, logged: 'taken' | 'not-taken') => {
     const spec = specOf({ playerId })
     await client.place(spec)
-    await movements.deleteOne({ _id: movementIdOf(scope, spec.transactionId) })
+    await lose(spec)
     suite.eventLog.standings.set(spec.transactionId, logged)
     const asked = { scope, stake: spec, rollbackTransactionId: newId('rbk'), askedAt }
     t.match(await suite.bus.call(voidStake, asked), { outcome: { kind: 'pending' }, rollback: null })
@@ -171,7 +205,7 @@ t.test('a lost stake that rounds still waits for is not taken back against the e
 t.test('a stake that is lost is still refunded, once', async (t) => {
   const spec = specOf({ playerId: 'lost' })
   await client.place(spec)
-  await movements.deleteOne({ _id: movementIdOf(scope, spec.transactionId) })
+  await lose(spec)
   const refund = reversalOf(spec, 'REFUND')
   await t.rejects(client.place(refund), { code: 'TRANSACTION_NOT_FOUND' })
   t.match(await client.place(refund, spec), { outcome: { kind: 'done' }, created: true })
@@ -193,11 +227,19 @@ t.test('movements that are lost are written as rounds knows them, and no wallet 
   const refund = reversalOf(other, 'REFUND')
   for (const spec of [bet, other, win, refund]) await client.place(spec)
   const before = await movements.find({ playerId: 'healed' }).toArray()
-  await movements.deleteMany({ playerId: 'healed', transactionId: { $ne: other.transactionId } })
+  await lose(bet)
   // The backup holds this one as it was before its refund.
-  const [_id, forgotten] = [movementIdOf(scope, other.transactionId), { status: 'SUCCESS', reversal: null }]
-  await movements.updateOne({ _id }, { $set: { status: 'SUCCESS', reversal: null, dueAt: null } })
-  t.match(await movements.findOne({ _id }), forgotten)
+  await restore(async () => {
+    const [intent, answer, ...later] = await entriesIn(other)
+    if (intent === undefined || answer === undefined) throw new Error('it was never taken')
+    const ids = [...later.map(({ _id }) => _id), claimOf(movementIdOf(scope, refund.transactionId)).key]
+    await journal.deleteMany({ _id: { $in: ids } })
+    await movements.deleteOne({ _id: movementIdOf(scope, refund.transactionId) })
+    const [before] = moneyOf([intent, answer]).values()
+    if (before === undefined) throw new Error('it was never made')
+    await movements.replaceOne({ _id: before._id }, before)
+  })
+  t.match(await client.show(other.transactionId), { movement: { status: 'SUCCESS' } })
   const certain = [bet, other, win, refund].map((spec) => {
     const known = before.find(({ transactionId }) => transactionId === spec.transactionId)
     const told = { reference: known?.reference ?? '', at: known?.createdAt.toISOString() ?? '' }

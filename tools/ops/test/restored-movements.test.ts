@@ -1,13 +1,36 @@
 import { createOperatorClient, send } from '@pitboss/testing/operator-client'
 import { readOps } from '@pitboss/testing/run-ops'
-import { sharedStack } from '@pitboss/testing/shared-stack'
+import { runStack } from '@pitboss/testing/run-stack'
 import { waitFor } from '@pitboss/testing/wait-for'
-import { type Document, MongoClient } from 'mongodb'
+import { type Db, type Document, MongoClient } from 'mongodb'
 import t from 'tap'
 import { z } from 'zod'
 
+/** Set back while it runs, and restarted: so it has a stack of its own. */
+const stack = await runStack(t)
+
+/** The database of movements as a backup holds it: `change` is made while no wallet-bridge is asked. */
+async function restoreMovements(client: MongoClient, change: (db: Db) => Promise<unknown>): Promise<void> {
+  await change(client.db('pitboss_wallet_bridge'))
+  await stack.killAndAwaitRestart('wallet-bridge')
+  await waitFor(async () => {
+    const { http_url: url } = stack.demo().processes.find(({ name }) => name === 'wallet-bridge') ?? {}
+    return (await fetch(`${url}/readyz`)).ok
+  })
+}
+
+/** Loses the rest of a round's money behind its first entry, and that, too, unless it is `kept`. */
+async function loseMoney(db: Db, stake: Stored, kept: Stored | null): Promise<void> {
+  const journal = db.collection<Stored>('journal')
+  const intent = await journal.findOne({ 'f.base._id': stake._id })
+  if (intent === null) throw new Error('the stake has no entry')
+  const stream = intent._id.slice(0, intent._id.lastIndexOf('/'))
+  await journal.deleteMany({ s: stream, ...(kept === null ? {} : { w: { $ne: intent.w } }) })
+  await journal.deleteMany({ _id: { $gt: `${stream}/`, $lt: `${stream}/~` } })
+  if (kept !== null) await journal.insertOne({ ...kept, _id: intent._id })
+}
+
 t.test('movements that a restored database lacks are listed and written again, each once', async (t) => {
-  const stack = await sharedStack(t)
   const demo = stack.demo()
   const from = new Date().toISOString()
   const restored = (...more: string[]) => {
@@ -21,13 +44,16 @@ t.test('movements that a restored database lacks are listed and written again, e
   t.equal(round.status, 201)
   const client = new MongoClient(demo.engines.mongodb.url)
   t.teardown(() => client.close())
-  const movements = client.db('pitboss_wallet_bridge').collection('movements')
+  const movements = client.db('pitboss_wallet_bridge').collection<Stored>('movements')
   const own = { playerId: 'forgotten', type: 'BET' }
   const stake = await waitFor(() => movements.findOne({ ...own, status: 'SUCCESS' }))
   const events = client.db('pitboss_webhooks').collection('log')
   const told = { r: round.body.round_id, t: 'transaction.bet' }
   await waitFor(async () => (await events.countDocuments(told)) === 1, { what: 'the stake to be told of' })
-  await movements.deleteOne(own)
+  await restoreMovements(client, async (db) => {
+    await loseMoney(db, stake, null)
+    await movements.deleteMany({ playerId: 'forgotten', type: 'BET' })
+  })
 
   const row = { transaction_id: stake.transactionId, type: 'BET', state: 'lost', told: true }
   t.match(await restored(), [{ ...row, healed: null }])
@@ -38,7 +64,6 @@ t.test('movements that a restored database lacks are listed and written again, e
 })
 
 t.test('a stake that was played is not taken back when several databases were set back', async (t) => {
-  const stack = await sharedStack(t)
   const demo = stack.demo()
   const account = ['--operator', demo.operator_id, '--environment', 'TEST']
   const heal = ['--heal', '--yes', '--reason', 'restored']
@@ -58,7 +83,9 @@ t.test('a stake that was played is not taken back when several databases were se
       t.teardown(() => send('DELETE', `${demo.wallet.url}/sandbox/faults`))
       const bet = { target: '98.00', direction: 'under' }
       const playing = player.call('POST', '/game/rounds', { stake: '1.00', bet })
-      const stake = await waitFor(() => movements.findOne({ playerId, type: 'BET', call: { $ne: null } }))
+      const journal = client.db('pitboss_wallet_bridge').collection<Stored>('journal')
+      const intent = await waitFor(() => journal.findOne({ 'f.base.playerId': playerId }))
+      const stake: Stored = intent.f[0].base
       const round = await waitFor(() => rounds.findOne({ playerId, status: 'PENDING' }))
       t.equal((await playing).status, 201)
       const { _id: roundId } = round
@@ -67,12 +94,16 @@ t.test('a stake that was played is not taken back when several databases were se
 
       // As a backup holds them that was made two minutes ago.
       const createdAt = new Date(Date.now() - 120_000)
-      await movements.deleteMany({ playerId, type: 'WIN' })
       if (also === 'the event log') await events.deleteMany({ r: roundId })
       const call = { ...stake.call, startedAt: createdAt, until: new Date(createdAt.getTime() + 5000) }
       const inFlight = { ...stake, createdAt, updatedAt: createdAt, call, dueAt: call.until }
       await rounds.replaceOne({ _id: roundId }, { ...round, createdAt, updatedAt: createdAt })
-      await movements.replaceOne({ _id: stake._id }, inFlight)
+      const o = 'ins_of_the_backup'
+      await restoreMovements(client, async (db) => {
+        await loseMoney(db, stake, { ...intent, o, q: 1, f: [{ base: inFlight }] })
+        await movements.deleteMany({ playerId, type: 'WIN' })
+        await movements.replaceOne({ _id: stake._id }, { ...inFlight, n: 1, w: intent.w, o, open: true })
+      })
 
       await waitFor(() => movements.findOne({ _id: stake._id, inDoubt: true }))
       const reference = String(stake.reference)

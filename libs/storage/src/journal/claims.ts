@@ -82,10 +82,16 @@ function isClaim<Fact>(document: JournalDocument<Fact>): document is ClaimDocume
   return 's' in document
 }
 
-/** Whether a later entry of the stream withdraws this one. */
+/** Whether a later entry of the stream takes this one back, or says that it lost a claim. */
 export function isWithdrawn<Fact>(entry: Entry<Fact>, entries: readonly Entry<Fact>[]): boolean {
   const number = entryNumber(entry._id)
   return entries.some(({ wd }) => wd === number)
+}
+
+/** Whether a later entry of the stream says that this one lost a claim. */
+export function isVoid<Fact>(entry: Entry<Fact>, entries: readonly Entry<Fact>[]): boolean {
+  const number = entryNumber(entry._id)
+  return entries.some(({ wd, f }) => wd === number && f.length === 0)
 }
 
 export async function removeClaims<Fact>(

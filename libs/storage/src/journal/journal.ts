@@ -2,7 +2,7 @@ import type { AuditEntry } from '@pitboss/contracts/audit'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { OutboxEntry } from '../outbox-entry.ts'
-import { claimAgain, claimDocument, isWithdrawn, othersAmong, removeClaims } from './claims.ts'
+import { claimAgain, claimDocument, isVoid, isWithdrawn, othersAmong, removeClaims } from './claims.ts'
 import type { Landed } from './group-commit.ts'
 import { type ClaimRange, entryId, entryNumber, type StreamKey } from './journal-keys.ts'
 
@@ -21,7 +21,10 @@ export type Entry<Fact> = {
   readonly ev?: readonly OutboxEntry[]
   /** A person's order. */
   readonly au?: AuditEntry
-  /** The number of the entry that this one withdraws: claims of that entry's write are free again. */
+  /**
+   * The number of the entry that this one withdraws: claims of that entry's write are free again. Without facts
+   * it says that the other one lost a claim, and never counted.
+   */
   readonly wd?: number
 }
 
@@ -60,7 +63,7 @@ export type JournalStore<Fact> = {
 
 /** A stream as it was last seen. */
 export type Loaded<Fact> = {
-  /** Without their events, which nothing folds, and without those whose claims may be another's. */
+  /** Without their events, which nothing folds, and without those whose claims are or may be another's. */
   readonly entries: readonly Entry<Fact>[]
   /** Entries whose claims are not all there as their own: nobody acts on them. */
   readonly unclaimed: readonly Entry<Fact>[]
@@ -108,11 +111,9 @@ export type Decided<Fact> = {
   readonly facts: readonly [Fact, ...Fact[]]
   /** Not together with claims: an entry whose claims may be another's says nothing to the outside. */
   readonly events?: readonly OutboxEntry[]
-  /** What the entry needs for itself; it is withdrawn when one of them is another's. */
+  /** What the entry needs for itself; when one of them is another's, the entry counts for nobody. */
   readonly claims?: readonly Claim[]
-  /** The fact that withdraws it; needed with claims. */
-  readonly withdrawn?: Fact
-  /** The entry that this one withdraws, and its claims, which become free. */
+  /** The entry that this one takes back, and its claims, which become free. */
   readonly withdraws?: { readonly entry: Entry<Fact>; readonly claims: readonly Claim[] }
   readonly audit?: AuditEntry
 }
@@ -121,7 +122,7 @@ export type Appended<Fact> =
   | { readonly kind: 'appended'; readonly entry: Entry<Fact> }
   /** Somebody else has that number: load and decide anew. */
   | { readonly kind: 'taken' }
-  /** A claim is another's; the entry was withdrawn, its own claims are removed. */
+  /** A claim is another's; the entry is void, its own claims are removed. */
   | { readonly kind: 'claimed'; readonly claim: ClaimDocument }
   /**
    * It may stand, or land later: the deadline has passed, or this process may have been judged dead
@@ -140,16 +141,26 @@ const triesMax = 12
  * @param untilMs of the steady clock
  * @throws what the store throws for a read; the entry's fate is unknown then, too
  */
-export async function append<Fact>(
+export function append<Fact>(
   journal: Journal<Fact>,
   stream: StreamKey,
   after: number,
   decided: Decided<Fact>,
   untilMs: number,
 ): Promise<Appended<Fact>> {
-  const { events = [], claims = [], withdrawn } = decided
-  if (claims.length > 0 && withdrawn === undefined)
-    throw new Error(`${stream} claims without a fact that withdraws`)
+  return appendOne(journal, stream, after, decided, untilMs)
+}
+
+type Content<Fact> = Omit<Decided<Fact>, 'facts'> & { readonly facts: readonly Fact[] }
+
+async function appendOne<Fact>(
+  journal: Journal<Fact>,
+  stream: StreamKey,
+  after: number,
+  decided: Content<Fact>,
+  untilMs: number,
+): Promise<Appended<Fact>> {
+  const { events = [], claims = [] } = decided
   if (claims.length > 0 && events.length > 0) throw new Error(`${stream} claims in an entry with events`)
   const startedMs = journal.steadyMs()
   const writer = await journal.nextWriter(untilMs)
@@ -158,11 +169,11 @@ export async function append<Fact>(
   let fate: Fate = 'unknown'
   try {
     const answer = await insertEntry(journal, stream, entry, decided, untilMs)
-    if (answer.kind === 'taken') fate = 'taken'
+    // An entry that lost a claim brings no duties, as one whose number another has.
+    if (answer.kind === 'taken' || answer.kind === 'claimed') fate = 'taken'
     // Who may have been judged dead does not act on what stands: it is taken over, here or elsewhere.
     if (answer.kind === 'appended' && journal.instance() !== entry.o) return { kind: 'unknown' }
-    // The withdrawal of a lost claim is known by now: else the entry itself counts as unknown.
-    if (answer.kind === 'appended' || answer.kind === 'claimed') fate = 'stands'
+    if (answer.kind === 'appended') fate = 'stands'
     if (answer.kind !== 'appended') return answer
     if (claims.length > 0) journal.claims?.known.set(entry.w, true)
     remember(journal, stream, entry, startedMs)
@@ -176,7 +187,7 @@ function entryOf<Fact>(
   journal: Journal<Fact>,
   _id: string,
   { o, q }: Writer,
-  { facts, events = [], withdraws, audit }: Decided<Fact>,
+  { facts, events = [], withdraws, audit }: Content<Fact>,
 ): Entry<Fact> {
   return {
     _id,
@@ -195,7 +206,7 @@ async function insertEntry<Fact>(
   journal: Journal<Fact>,
   stream: StreamKey,
   entry: Entry<Fact>,
-  { claims = [], withdrawn, withdraws }: Decided<Fact>,
+  { claims = [], withdraws }: Content<Fact>,
   untilMs: number,
 ): Promise<Appended<Fact>> {
   const { store } = journal
@@ -217,11 +228,9 @@ async function insertEntry<Fact>(
     untilMs,
   )
   if (lost === 'unknown') return { kind: 'unknown' }
-  if (lost !== null && withdrawn !== undefined) {
-    const end = { facts: [withdrawn], withdraws: { entry, claims } } as const
-    const ended = await append(journal, stream, entryNumber(entry._id), end, untilMs)
-    // Somebody has adopted the stream: he withdraws it.
-    return ended.kind === 'unknown' ? ended : { kind: 'claimed', claim: lost }
+  if (lost !== null) {
+    const isVoid = await voidEntry(journal, stream, { entry, claims }, untilMs)
+    return isVoid ? { kind: 'claimed', claim: lost } : { kind: 'unknown' }
   }
   if (withdraws !== undefined)
     await removeClaims(
@@ -232,32 +241,55 @@ async function insertEntry<Fact>(
 }
 
 /**
+ * Records that an entry lost a claim, so that it counts for nobody, and gives its other claims back. Others may
+ * append meanwhile, who do not count it either.
+ * @returns false when it is not known whether that stands
+ */
+async function voidEntry<Fact>(
+  journal: Journal<Fact>,
+  stream: StreamKey,
+  withdraws: { readonly entry: Entry<Fact>; readonly claims: readonly Claim[] },
+  untilMs: number,
+): Promise<boolean> {
+  for (let after = entryNumber(withdraws.entry._id); ; ) {
+    const ended = await appendOne(journal, stream, after, { facts: [], withdraws }, untilMs)
+    if (ended.kind !== 'taken') return ended.kind === 'appended'
+    const entries = await journal.store.readEntries(stream)
+    if (isWithdrawn(withdraws.entry, entries)) return true
+    after = lastOf(entries)
+  }
+}
+
+/**
  * Takes a stream over whose owner is dead: appends `adopted`, which fences what the owner may still have on
  * the wire, and only then inserts the claims of its entries again, with those entries' own `w`. Each is then
- * the stream's or another's for ever, so that what was on the wire decides nothing any more.
+ * the stream's or another's for ever, so that what was on the wire decides nothing any more; an entry that
+ * lost one counts for nobody.
  * @param claimsOf the claims that an entry was written with; none for one without, such as `adopted`
- * @returns `claimed` when one is another's: the caller's own next entry has to withdraw the entry that lost
- * it
  */
 export async function adopt<Fact>(
   journal: Journal<Fact>,
   stream: StreamKey,
   { adopted, claimsOf }: { adopted: Fact; claimsOf: (entry: Entry<Fact>) => readonly Claim[] },
   untilMs: number,
-): Promise<Appended<Fact>> {
+): Promise<Exclude<Appended<Fact>, { kind: 'claimed' }>> {
   const { entries, unclaimed, last } = await load(journal, stream)
   const all = [...entries, ...unclaimed]
   if (all.length === 0) return { kind: 'taken' }
   const appended = await append(journal, stream, last, { facts: [adopted] }, untilMs)
+  if (appended.kind === 'claimed') throw new Error(`${stream} has lost a claim by an entry without any`)
   if (appended.kind !== 'appended') return appended
-  const claims = all
-    .filter((entry) => !isWithdrawn(entry, all))
-    .flatMap((entry) => claimsOf(entry).map((claim) => claimDocument(claim, stream, entry)))
-  const lost = await claimAgain(journal, claims, untilMs)
-  if (lost === 'unknown') return { kind: 'unknown' }
+  for (const entry of all.filter((one) => !isWithdrawn(one, all))) {
+    const claims = claimsOf(entry)
+    const documents = claims.map((claim) => claimDocument(claim, stream, entry))
+    const lost = await claimAgain(journal, documents, untilMs)
+    if (lost === 'unknown') return { kind: 'unknown' }
+    if (lost !== null && !(await voidEntry(journal, stream, { entry, claims }, untilMs)))
+      return { kind: 'unknown' }
+  }
   // What was not known to be its own before is read again.
   if (unclaimed.length > 0) journal.memory.delete(stream)
-  return lost === null ? appended : { kind: 'claimed', claim: lost }
+  return appended
 }
 
 /** A stream: from memory if this process saw it less than 30 s ago, else by one range read. */
@@ -269,7 +301,7 @@ export async function load<Fact>(journal: Journal<Fact>, stream: StreamKey): Pro
   // What this process has appended meanwhile is newer than what it has read.
   const newer = journal.memory.get(stream)
   if (newer !== undefined && newer.last > lastOf(entries)) return newer
-  const standing = entries.filter(hasFacts).map(withoutEvents)
+  const standing = entries.filter((entry) => hasFacts(entry) && !isVoid(entry, entries)).map(withoutEvents)
   const unclaimed = await unclaimedAmong(journal, standing)
   const known = standing.filter((entry) => !unclaimed.includes(entry))
   const loaded = { entries: known, unclaimed, last: lastOf(entries), seenMs }
@@ -302,7 +334,7 @@ async function unclaimedAmong<Fact>(
   })
 }
 
-/** False for an entry that only closes a number, so that a lost write can never have it. */
+/** False for an entry that closes a number, so that a lost write can never have it, or that voids another. */
 function hasFacts<Fact>({ f }: Entry<Fact>): boolean {
   return f.length > 0
 }
@@ -361,7 +393,7 @@ export async function change<State, Fact>(
 function remember<Fact>(journal: Journal<Fact>, stream: StreamKey, entry: Entry<Fact>, seenMs: number): void {
   const number = entryNumber(entry._id)
   const before = journal.memory.get(stream) ?? { entries: [], last: 0 }
-  if (before.last !== number - 1) return journal.memory.delete(stream)
+  if (before.last !== number - 1 || !hasFacts(entry)) return journal.memory.delete(stream)
   const entries = [...before.entries, withoutEvents(entry)]
   journal.memory.set(stream, { entries, unclaimed: [], last: number, seenMs })
 }

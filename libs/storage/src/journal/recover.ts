@@ -63,7 +63,8 @@ export function createTakeOvers<Fact>({
       begun.add(stream)
       await takeOver(stream)
     }
-    begun.delete(stream)
+    // Another look that leaves the stream says nothing of a take-over that fails meanwhile.
+    if (isToTake || isOver) begun.delete(stream)
     return isToTake
   }
 

@@ -12,7 +12,7 @@ import {
   type JournalStore,
   load,
 } from '../../src/journal/journal.ts'
-import { claimKey, streamKey, streamOf as streamOfEntry } from '../../src/journal/journal-keys.ts'
+import { claimKey, entryId, streamKey, streamOf as streamOfEntry } from '../../src/journal/journal-keys.ts'
 import { createOwnEntries, type OwnEntries } from '../../src/journal/own-entries.ts'
 
 /*
@@ -22,7 +22,7 @@ import { createOwnEntries, type OwnEntries } from '../../src/journal/own-entries
  * with an entry that it believes in.
  */
 
-type Fact = 'opened' | 'adopted' | 'withdrawn' | 'ended'
+type Fact = 'opened' | 'adopted' | 'ended'
 type Rules = {
   adopt: typeof adopt
   store: (store: JournalStore<Fact>, table: Table) => JournalStore<Fact>
@@ -162,7 +162,7 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules, trou
         journal,
         stream,
         0,
-        { facts: ['opened'], claims: claimsOf(process), withdrawn: 'withdrawn' },
+        { facts: ['opened'], claims: claimsOf(process) },
         deadline,
       )
       if (opened.kind === 'claimed') continue
@@ -188,18 +188,14 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules, trou
     const { journal } = processOf(process)
     journal.memory.delete(stream)
     const { entries } = await load(journal, stream)
-    if (entries.length === 0 || isOver(entries)) return
+    if (isOver(entries)) return
     const adopted = await take(
       journal,
       stream,
       { adopted: 'adopted', claimsOf: ({ f }) => (f.includes('opened') ? claimsOf(owner) : []) },
       deadline,
     )
-    if (adopted.kind === 'claimed') {
-      const { last } = await load(journal, stream)
-      await append(journal, stream, last, { facts: ['withdrawn'] }, deadline)
-    }
-    if (adopted.kind !== 'appended') return
+    if (adopted.kind !== 'appended' || isOver((await load(journal, stream)).entries)) return
     await stage.step(process, `asks that ${stream} is never taken`, {
       asked: () => void (taken.has(stream) || voided.add(stream)),
     })
@@ -218,6 +214,7 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules, trou
   const entriesOf = (stream: string) =>
     [...table.values()].filter((each): each is Entry<Fact> => each._id.startsWith(`${stream}/`))
   const facts = (stream: string) => entriesOf(stream).flatMap(({ f }) => f)
+  const isVoid = (stream: string) => entriesOf(stream).some(({ wd }) => wd === 1)
 
   return {
     play,
@@ -234,7 +231,7 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules, trou
       if (taken.size > 1) return 'two rounds of one nonce have their stakes taken'
       for (const stream of taken) {
         const [opened] = entriesOf(stream)
-        if (facts(stream).includes('withdrawn')) return 'a round is withdrawn whose stake is taken'
+        if (isVoid(stream)) return 'a round is void whose stake is taken'
         if (table.get(claimKey('n', chain, '1'))?.w !== opened?.w) return 'a stake is taken without its nonce'
       }
       for (const document of table.values()) {
@@ -248,7 +245,9 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules, trou
       const streams = new Set(
         [...table.values()].flatMap((each) => ('f' in each ? streamOfEntry(each._id) : [])),
       )
-      const open = [...streams].find((stream) => facts(stream).length > 0 && !isOver(entriesOf(stream)))
+      const open = [...streams].find(
+        (stream) => facts(stream).includes('opened') && !facts(stream).includes('ended') && !isVoid(stream),
+      )
       return open === undefined ? null : `${open} is unfinished and has no owner`
     },
   }
@@ -256,8 +255,10 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules, trou
 
 type World = ReturnType<typeof createWorld>
 
+/** Of the entries that count. */
 function isOver(entries: readonly Entry<Fact>[]): boolean {
-  return entries.some(({ f }) => f.includes('ended') || f.includes('withdrawn'))
+  const has = (fact: Fact) => entries.some(({ f }) => f.includes(fact))
+  return !has('opened') || has('ended')
 }
 
 type Scenario = { readonly begin: (world: World) => void; readonly isWatched?: boolean } & Troubles
@@ -312,7 +313,7 @@ const oneGivesUp: Scenario = {
 const scenarios = { twoPlay, oneIsTakenOver, oneIsSentTwice, threePlay, twoTakeOver, oneGivesUp }
 
 for (const [name, scenario] of Object.entries(scenarios)) {
-  await t.test(`${name}: a nonce has one round, and what was withdrawn is never taken`, async (t) => {
+  await t.test(`${name}: a nonce has one round, and what is void is never taken`, async (t) => {
     const { states, ends, violation } = await explore(scenario)
     t.strictSame(violation, null)
     t.ok(ends > 2, `${states} states, ${ends} ends`)
@@ -325,11 +326,15 @@ const adoptByReading: typeof adopt = async (journal, stream, { adopted, claimsOf
   const { entries, last } = await load(journal, stream)
   const appended = await append(journal, stream, last, { facts: [adopted] }, untilMs)
   const [intent] = entries
+  if (appended.kind === 'claimed') throw new Error('claimed')
   if (appended.kind !== 'appended' || intent === undefined) return appended
   const claims = claimsOf(intent)
   const standing = await journal.store.read(claims.map(({ key }) => key))
-  if (standing.length === claims.length && standing.every(({ w }) => w === intent.w)) return appended
-  return { kind: 'claimed', claim: { _id: claims[0]?.key ?? '', w: '', s: stream, n: 1, at: time } }
+  const isOwn = standing.length === claims.length && standing.every(({ w }) => w === intent.w)
+  const end = { _id: entryId(stream, last + 2), w: 'void', o: 'B', q: 1, at: time, f: [], wd: 1 }
+  if (!isOwn) await journal.store.insert([end], untilMs)
+  journal.memory.delete(stream)
+  return appended
 }
 
 const mistakes: Record<string, { scenario: Scenario; mistake: Partial<Rules> }> = {

@@ -4,9 +4,11 @@ import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { Db } from 'mongodb'
 import t from 'tap'
 import {
+  adopt,
   append,
   type Appended,
   change,
+  type Entry,
   type Journal,
   type JournalDocument,
   load,
@@ -15,7 +17,7 @@ import { claimedOwn, claimKey, claimsOf, entryId, streamKey } from '../../src/jo
 import { mongodbJournal } from '../../src/journal/mongodb-journal.ts'
 import { testStorage } from '../fixtures/test-storage.ts'
 
-type Fact = { raised: number } | 'opened' | 'withdrawn'
+type Fact = { raised: number } | 'opened' | 'adopted' | 'withdrawn'
 type Kind = Appended<Fact>['kind']
 
 /** A process with a journal over the collection `journal`, and a clock that the test moves. */
@@ -81,7 +83,6 @@ await t.test('a journal on a real engine', async (t) => {
           {
             facts: ['opened'],
             claims: [{ key: nonce }, { key: claimKey('t', ['account'], `of ${instance}`) }],
-            withdrawn: 'withdrawn',
           },
           soon(),
         ),
@@ -99,9 +100,10 @@ await t.test('a journal on a real engine', async (t) => {
       [won, won],
     )
     const lost = await load(createProcess(db, 'reader').journal, streamKey('claim', 'ab'[1 - winner] ?? ''))
-    t.strictSame(
-      lost.entries.flatMap(({ f }) => f),
-      ['opened', 'withdrawn'],
+    t.match(
+      lost,
+      { entries: [], unclaimed: [], last: 2 },
+      'its entry counts for nobody, and its number is taken',
     )
   })
 
@@ -110,7 +112,7 @@ await t.test('a journal on a real engine', async (t) => {
     async (t) => {
       const [a, b] = [createProcess(db, 'a').journal, createProcess(db, 'b').journal]
       const claims = [{ key: claimKey('t', ['account'], 'withdrawn') }]
-      const opening = { facts: ['opened'], claims, withdrawn: 'withdrawn' } as const
+      const opening = { facts: ['opened'], claims } as const
       const opened = await append(a, streamKey('withdrawn', 'a'), 0, opening, soon())
       if (opened.kind !== 'appended') return t.fail(opened.kind)
       t.equal((await append(b, streamKey('withdrawn', 'b'), 0, opening, soon())).kind, 'claimed')
@@ -147,10 +149,36 @@ await t.test('a journal on a real engine', async (t) => {
     t.match(await load(reader, stream), { entries: [{ _id: entry._id }], unclaimed: [] })
   })
 
+  await t.test(
+    'two entries of a stream that claim the same id: one counts, whichever came first',
+    async (t) => {
+      const key = claimKey('t', ['account'], 'twice')
+      const known = new BoundedMap<string, true>(10)
+      const claims = { of: ({ f }: Entry<Fact>) => (f.includes('opened') ? [{ key }] : []), known }
+      const { journal } = createProcess(db, 'a')
+      const stream = streamKey('twice')
+      // As a write whose answer is lost leaves it: the entry stands, and its claim is on its way.
+      const early = { _id: entryId(stream, 1), w: 'w1', o: 'b', q: 1, at: new Date(), f: ['opened' as const] }
+      await journal.store.insert([early], soon())
+      const reader = { ...journal, claims }
+      const later = await append(reader, stream, 1, { facts: ['opened'], claims: [{ key }] }, soon())
+      t.equal(later.kind, 'appended')
+      await append(reader, stream, 2, { facts: [{ raised: 1 }] }, soon())
+      const adopting = { adopted: 'adopted' as const, claimsOf: claims.of }
+      t.equal((await adopt(createReader(), stream, adopting, soon())).kind, 'appended')
+      const { entries, unclaimed } = await load(createReader(), stream)
+      t.strictSame([entries.flatMap(({ f }) => f), unclaimed], [['opened', { raised: 1 }, 'adopted'], []])
+
+      function createReader() {
+        return { ...createProcess(db, 'c').journal, claims }
+      }
+    },
+  )
+
   await t.test('a claim whose entry can land no more is free at once', async (t) => {
     const [a, b] = [createProcess(db, 'a').journal, createProcess(db, 'b').journal]
     const claims = [{ key: claimKey('t', ['account'], 'left over') }]
-    const opening = { facts: ['opened'], claims, withdrawn: 'withdrawn' } as const
+    const opening = { facts: ['opened'], claims } as const
     const left = { _id: claims[0]?.key ?? '', w: 'lost', n: 1, at: new Date() }
     await a.store.insert([{ ...left, s: streamKey('left over', 'b') }], soon())
     t.equal((await append(b, streamKey('left over', 'b'), 0, opening, soon())).kind, 'appended')
@@ -162,7 +190,7 @@ await t.test('a journal on a real engine', async (t) => {
   await t.test('the number of an entry that may still land is taken before its claim is', async (t) => {
     const [a, { journal: b, time }] = [createProcess(db, 'a').journal, createProcess(db, 'b')]
     const claims = [{ key: claimKey('t', ['account'], 'slow') }]
-    const opening = { facts: ['opened'], claims, withdrawn: 'withdrawn' } as const
+    const opening = { facts: ['opened'], claims } as const
     const stream = streamKey('slow', 'a')
     await a.store.insert([{ _id: claims[0]?.key ?? '', w: 'slow', s: stream, n: 1, at: new Date() }], soon())
     const pausing = { ...b, pause: async (ms: number) => void (time.steadyMs += ms) }
@@ -211,13 +239,7 @@ await t.test('a journal on a real engine', async (t) => {
     const claims = ['1', '2', '9'].map((own) => ({ key: claimKey('n', owner, own) }))
     const others = [claimKey('n', ['operator', 'player/2'], '3'), claimKey('t', owner, '4')]
     const all = [...claims, ...others.map((key) => ({ key }))]
-    await append(
-      journal,
-      streamKey('claims'),
-      0,
-      { facts: ['opened'], claims: all, withdrawn: 'withdrawn' },
-      soon(),
-    )
+    await append(journal, streamKey('claims'), 0, { facts: ['opened'], claims: all }, soon())
     const read = async (own: string | null, max: number) =>
       (await journal.store.readClaims(claimsOf('n', owner, own), max)).map(({ _id }) => claimedOwn(_id))
     t.same(await read(null, 9), ['9', '2', '1'])

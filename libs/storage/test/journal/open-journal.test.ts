@@ -82,14 +82,13 @@ await t.test('a running journal on a real engine', async (t) => {
   })
 })
 
-t.test('events do not go with claims, nor claims without a fact that withdraws', async (t) => {
+t.test('events do not go with claims', async (t) => {
   const fleet = await startFleet(t)
   const { journal } = (await fleet.start('a')).running
   const stream = streamKey('refused')
   const soon = journal.steadyMs() + 1000
   const claims = [{ key: 't/1' }]
-  await t.rejects(append(journal, stream, 0, { facts: ['opened'], claims }, soon), /withdraws/)
-  const both = { facts: ['opened'], claims, withdrawn: 'withdrawn', events: [event('evt_9')] } as const
+  const both = { facts: ['opened'], claims, events: [event('evt_9')] } as const
   await t.rejects(append(journal, stream, 0, both, soon), /events/)
 })
 

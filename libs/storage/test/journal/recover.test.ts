@@ -18,7 +18,6 @@ await t.test('claims of what is taken over are its own, or it is withdrawn', asy
   await before.append(streamKey('first'), 0, {
     facts: ['opened'],
     claims: [{ key: claimKey('t', ['account'], '2') }],
-    withdrawn: 'withdrawn',
   })
   await before.append(streamKey('first'), 1, { facts: ['ended'] })
   await before.running.stop()
@@ -27,7 +26,7 @@ await t.test('claims of what is taken over are its own, or it is withdrawn', asy
   t.strictSame(heir.taken, [left])
   t.strictSame(
     (await fleet.entries(lost)).flatMap(({ f }) => f),
-    ['opened', 'adopted', 'withdrawn'],
+    ['opened', 'adopted'],
   )
 })
 

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { pino } from 'pino'
 import t from 'tap'
 import type { Entry } from '../../src/journal/journal.ts'
@@ -22,6 +23,7 @@ function takingOver({
     isFinished: () => entries.length === 0,
     async takeOver(key) {
       calls.push(key)
+      await setImmediate()
       entries.push(entryOf(entries.length + unclaimed.length + 1, 'own', 'adopted'))
       failures -= 1
       if (failures >= 0) throw new Error('its claims are not known')
@@ -43,6 +45,16 @@ await t.test('a take-over that failed after its entry is repeated until it succe
   t.match(await takeOvers.take([stream], (o) => o === 'dead'), { taken: 1, failed: 0 })
   t.strictSame(calls, [stream, stream])
   t.match(await takeOvers.take([stream], (o) => o === 'dead'), { taken: 0, failed: 0 })
+})
+
+await t.test('a look at the stream meanwhile does not end its repetition', async (t) => {
+  const { takeOvers, calls } = takingOver({ entries: [entryOf(1, 'dead', 'opened')] })
+  const taking = takeOvers.take([stream], (o) => o === 'dead')
+  // Who still counts the writer among the living looks and leaves it.
+  const looking = takeOvers.take([stream], () => false)
+  t.match(await Promise.all([taking, looking]), [{ failed: 1 }, { taken: 0 }])
+  t.match(await takeOvers.take([stream], (o) => o === 'dead'), { taken: 1, failed: 0 })
+  t.strictSame(calls, [stream, stream])
 })
 
 await t.test('a stream of which nobody knows the claims is taken over', async (t) => {

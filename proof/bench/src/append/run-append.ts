@@ -45,7 +45,7 @@ export async function runAppend(
       journal,
       streamKey('account', id),
       0,
-      { facts: [{ body }], claims: [{ key: claimKey('n', ['account'], id) }], withdrawn: { body } },
+      { facts: [{ body }], claims: [{ key: claimKey('n', ['account'], id) }] },
       performance.now() + answeredWithinMs,
     )
     if (kind !== 'appended') throw new Error(`an append was ${kind}`)

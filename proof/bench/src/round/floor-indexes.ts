@@ -1,6 +1,6 @@
 import { roundIndexes } from '@pitboss/rounds/storage/rounds-store'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import { movementIndexes } from '@pitboss/wallet-bridge/storage/movements'
+import { movementIndexes } from '@pitboss/wallet-bridge/storage/listed-movements'
 
 /** The product's own indexes: a write of the floor includes them, too. */
 export const floorIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {

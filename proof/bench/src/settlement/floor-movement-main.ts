@@ -1,4 +1,4 @@
-import { movementIndexes } from '@pitboss/wallet-bridge/storage/movements'
+import { movementIndexes } from '@pitboss/wallet-bridge/storage/listed-movements'
 import { serveFloor } from '../harness/serve-floor.ts'
 import { moveOnFloor } from './floor-movement.ts'
 import { byTurns } from './make-movement.ts'

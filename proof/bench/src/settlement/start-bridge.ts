@@ -5,7 +5,8 @@ import { webhooksFanout } from '@pitboss/bus/topology'
 import type { Scope } from '@pitboss/contracts/caller'
 import { putWallet } from '@pitboss/contracts/endpoints/wallet'
 import { walletKeyOf } from '@pitboss/wallet-bridge/rules/movement-keys'
-import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movements'
+import type { InstanceDocument } from '@pitboss/storage/journal/instances'
+import type { ListedMovement } from '@pitboss/wallet-bridge/storage/listed-movements'
 import type { Collection } from 'mongodb'
 import pino from 'pino'
 import type { Cleanup } from '../harness/cleanup.ts'
@@ -23,7 +24,6 @@ const walletTimeoutMs = 5000
  */
 const resolvedWait = { everyMs: 200, withinMs: 600_000 } as const
 const recordedAtOnce = 500
-const epoch = new Date(0)
 
 /** An operator whose wallet is registered. */
 export type BridgeOperator = {
@@ -40,9 +40,9 @@ export type Bridge = {
   engines: BenchEngines
   bus: Bus
   walletUrl: string
-  movements: Collection<MovementDocument>
+  movements: Collection<ListedMovement>
   addOperator(name: string): Promise<BridgeOperator>
-  /** Waits until every event is in the stream and out of its outbox. */
+  /** Waits until every event is in the stream and recorded. */
   published(): Promise<void>
 }
 
@@ -67,7 +67,8 @@ export async function startBridge(cleanup: Cleanup): Promise<Bridge> {
     logger: pino({ level: 'silent' }),
   })
   cleanup.add(() => recorder.stop())
-  const movements = storage.db.collection<MovementDocument>('movements')
+  const movements = storage.db.collection<ListedMovement>('movements')
+  const instances = storage.db.collection<InstanceDocument>('journal_instances')
 
   async function register(operatorId: string, url: string): Promise<void> {
     await bus.call(putWallet.call, {
@@ -110,10 +111,8 @@ export async function startBridge(cleanup: Cleanup): Promise<Bridge> {
       }
     },
     published: () =>
-      until(
-        'the outboxes to be empty',
-        async () =>
-          (await movements.findOne({ outboxAt: { $gt: epoch } }, { projection: { _id: 1 } })) === null,
+      until('every entry to be listed and its events to be recorded', async () =>
+        (await instances.find({}).toArray()).every(({ done, last }) => done === last),
       ),
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { decodeRound, type RoundDocument } from '@pitboss/rounds/storage/round-document'
+import type { InstanceDocument } from '@pitboss/storage/journal/instances'
 import { MongoClient } from 'mongodb'
 import { canEnd } from './can-end.ts'
 import type { Verdict } from './verdict.ts'
@@ -13,7 +14,6 @@ const databases = ['pitboss_rounds', 'pitboss_webhooks']
 const outboxes = [
   ['pitboss_rounds', 'rounds'],
   ['pitboss_rounds', 'sessions'],
-  ['pitboss_wallet_bridge', 'movements'],
 ] as const
 
 export type DatabaseWatch = {
@@ -63,6 +63,11 @@ export function watchDatabase(url: string, verdict: Verdict): DatabaseWatch {
         const found = documents.find({ outboxAt: { $type: 'date' } }, { projection: { _id: 1 } })
         for (const { _id } of await found.toArray()) unsent.push(`events of ${_id}`)
       }
+      const instances = (await database('pitboss_wallet_bridge')).collection<InstanceDocument>(
+        'journal_instances',
+      )
+      for (const { _id, done, last } of await instances.find({ judgedAt: null }).toArray())
+        if (done < last) unsent.push(`entries of ${_id}`)
       return unsent
     },
     async returnAlarms() {

@@ -4,10 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Breakers } from '../clients/breakers.ts'
 import { freshRollback, reversalDocumentOf } from '../records/new-movement.ts'
 import { nextAction } from '../rules/advance-movement.ts'
-import { callingRoundOf, scopeOf } from '../rules/movement-keys.ts'
+import { scopeOf } from '../rules/movement-keys.ts'
 import { hasAnswer } from '../rules/movement.ts'
-import type { DueMovements } from '../storage/due-movements.ts'
-import type { MovementDocument } from '../storage/movements.ts'
+import type { MovementDocument } from '../storage/movement-document.ts'
+import type { DueMovements } from '../storage/unfinished-movements.ts'
 import type { Wallets } from '../storage/wallet-document.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
 import type { EndBudget } from './end-budget.ts'
@@ -31,7 +31,7 @@ export type AdvanceDue = {
   isStake(document: MovementDocument): boolean
   /**
    * Does the next actions on a movement: calls the wallet, gives up a lost call, ends a spent budget, makes
-   * the record of a reversal. A process works on a movement one at a time; between processes the fenced write
+   * the record of a reversal. A process works on a movement one at a time; between processes the append
    * decides.
    */
   advance(document: MovementDocument, requestId: string): Promise<Advanced>
@@ -44,6 +44,8 @@ export type AdvanceDue = {
 }
 
 const stepsMax = 6
+/** More movements than a round has. */
+const roundMovementsMax = 500
 
 /** Takes movements further without a caller: the resolver's work. Source: docs/contract.md, section 5. */
 export function createAdvanceDue({
@@ -90,7 +92,7 @@ export function createAdvanceDue({
   }
 
   /**
-   * Begins a call by an update and runs it. The first call of a movement is begun by its insert in
+   * Begins a call by an entry and runs it. The first call of a movement is begun by its insert in
    * place-movement.ts.
    */
   async function call(document: MovementDocument, at: Date, requestId: string): Promise<Advanced> {
@@ -108,8 +110,10 @@ export function createAdvanceDue({
 
   /** Gives up the call that is in flight in the round when its time has passed. */
   async function freeRound(document: MovementDocument): Promise<void> {
-    const holder = await movements.findCalling(callingRoundOf(document))
-    if (holder !== null && nextAction(holder, clock.now(), scaleMs) === 'call-lost') await giveUpCall(holder)
+    const round = await movements.ofRound(scopeOf(document), document.roundId, roundMovementsMax)
+    const calling = round.find(({ call }) => call !== null)
+    if (calling !== undefined && nextAction(calling, clock.now(), scaleMs) === 'call-lost')
+      await giveUpCall(calling)
   }
 
   async function giveUpCall(document: MovementDocument): Promise<MovementDocument> {
@@ -123,10 +127,11 @@ export function createAdvanceDue({
     if (reversal === null) return null
     const wanted = reversalDocumentOf(original, reversal)
     const { transactionId } = reversal
-    if ((await movements.insert(wanted)) === 'inserted') {
+    const inserted = await movements.insert(wanted)
+    if (typeof inserted !== 'string' && !('refused' in inserted)) {
       await failpoint('wallet.reversal-inserted')
       await apply(original, { kind: 'reversal-placed', at: clock.now(), transactionId })
-      return wanted
+      return inserted
     }
     const present = await movements.findById(wanted._id)
     if (present?.reference === wanted.reference) {

@@ -1,12 +1,12 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { Clock } from '@pitboss/runtime/clock'
 import { changeFenced } from '@pitboss/storage/change-fenced'
-import type { Outbox } from '@pitboss/storage/outbox'
 import { toMovementEvent } from '../records/render-movement.ts'
 import { advanceMovement, type ScaleMs } from '../rules/advance-movement.ts'
 import { isFirstUnknown } from '../rules/flags.ts'
 import type { MovementMessage, MovementState, MovementStep } from '../rules/movement.ts'
-import type { AttemptRecord, MovementDocument, MovementStore } from '../storage/movements.ts'
+import type { AttemptRecord, MovementDocument } from '../storage/movement-document.ts'
+import type { MovementStore } from '../storage/movement-store.ts'
 
 /**
  * The effect of a message on a movement, and the movement after it. `round-busy`: another call of the round
@@ -32,7 +32,6 @@ export type ApplyMessage = (
 
 export type ApplyDeps = {
   readonly movements: MovementStore
-  readonly outbox: Pick<Outbox, 'relay'>
   /** Tells who follows the account of a wallet call that ended, or of a new status. */
   readonly tell?: (movement: MovementDocument) => void
   readonly clock: Clock
@@ -48,13 +47,12 @@ const fencedTriesMax = 50
 
 /**
  * Applies a message: the rules decide on the document, and the new state, its event and the attempt are
- * written in one fenced update. When another write was first, the rules decide again on the newer document.
- * Events are relayed after the write, without holding up the caller.
+ * appended in one entry. When another entry was first, the rules decide again on the newer document. Events are
+ * published after the append, without delaying the caller.
  * @throws ServiceError SERVICE_UNAVAILABLE when the document keeps changing; Error when it is gone
  */
 export function createApplyMessage({
   movements,
-  outbox,
   tell,
   scaleMs,
   rules = (state, message) => advanceMovement(state, message, scaleMs),
@@ -78,7 +76,6 @@ export function createApplyMessage({
         })
         if (written === null) return null
         if (written === 'round-busy') return { kind: 'round-busy', document, step }
-        if (events.length > 0) void outbox.relay({ _id: written._id }, written.outbox)
         if (attempt !== undefined || written.status !== document.status) tell?.(written)
         return { kind: 'applied', document: written, step }
       },

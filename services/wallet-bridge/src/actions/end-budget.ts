@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { AskStanding } from '../clients/ask-standing.ts'
 import { freshRollback } from '../records/new-movement.ts'
 import { toMovementRecord } from '../records/render-movement.ts'
-import type { MovementDocument } from '../storage/movements.ts'
+import type { MovementDocument } from '../storage/movement-document.ts'
 import type { ApplyDeps, ApplyMessage, EntryOf } from './apply-message.ts'
 
 export type EndBudget = (stake: MovementDocument, requestId: string) => Promise<MovementDocument>

@@ -1,16 +1,17 @@
 import { orderedBy } from '@pitboss/contracts/audit'
 import type { opsHealMovements } from '@pitboss/contracts/calls/wallet-ops'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { auditedInsert, type AuditOutbox } from '@pitboss/storage/audit-outbox'
+import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import type { z } from 'zod'
 import { documentOf, initialState } from '../records/new-movement.ts'
 import { toMovementRecord } from '../records/render-movement.ts'
 import type { MovementState } from '../rules/movement.ts'
-import type { MovementDocument } from '../storage/movements.ts'
+import type { MovementDocument } from '../storage/movement-document.ts'
 import type { Wallets } from '../storage/wallet-document.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
 import { isUncalled } from './place-movement.ts'
+import { storeOnce } from './place-reversal.ts'
 
 type Heal = z.output<typeof opsHealMovements.request>
 type Certain = Heal['movements'][number]
@@ -53,7 +54,9 @@ export function createHealMovements({
       if (present === null) lost.push(transactionId)
       if (order.dryRun) continue
       const document = present ?? (await write(one))
-      if (one.end === 'SUCCESS') await endOriginal(document)
+      const original = one.end === 'SUCCESS' ? await endOriginal(document) : null
+      for (const healed of original === null ? [document] : [document, original])
+        await movements.listed(healed)
     }
     return lost
 
@@ -78,19 +81,21 @@ export function createHealMovements({
         before: null,
         after: toMovementRecord(document),
       })
-      await movements.insert({ ...document, ...auditedInsert(entry) })
-      return document
+      return (await storeOnce(movements, document, { audit: entry })).document
     }
 
     /** Ends the original of a refund or rollback with it. */
-    async function endOriginal({ referenceTransactionId, ...own }: MovementDocument): Promise<void> {
+    async function endOriginal({
+      referenceTransactionId,
+      ...own
+    }: MovementDocument): Promise<MovementDocument | null> {
       const { type, transactionId, reference, requestHash, roundClosed, createdAt } = own
-      if ((type !== 'REFUND' && type !== 'ROLLBACK') || referenceTransactionId === null) return
+      if ((type !== 'REFUND' && type !== 'ROLLBACK') || referenceTransactionId === null) return null
       const original = await movements.find(scope, referenceTransactionId)
-      if (original === null || own.status !== 'SUCCESS') return
+      if (original === null || own.status !== 'SUCCESS') return null
       const known = { transactionId, reference, type, requestHash, roundClosed, askedAt: createdAt }
       const reversal = { ...known, origin: 'caller', placed: true } as const
-      await apply(original, { kind: 'reversal-known', at: clock.now(), reversal })
+      return (await apply(original, { kind: 'reversal-known', at: clock.now(), reversal })).document
     }
   }
 }

@@ -11,9 +11,10 @@ import { toMovementRecord } from '../records/render-movement.ts'
 import { advanceMovement } from '../rules/advance-movement.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
 import type { MovementStatus } from '../rules/movement.ts'
-import type { PendingMovements } from '../storage/due-movements.ts'
+import type { PendingMovements } from '../storage/pending-movements.ts'
 import type { MovementLists } from '../storage/movement-lists.ts'
-import type { MovementDocument } from '../storage/movements.ts'
+import type { MovementDocument } from '../storage/movement-document.ts'
+import type { MovementStore } from '../storage/movement-store.ts'
 import type { Wallets } from '../storage/wallet-document.ts'
 import type { ApplyDeps, ApplyMessage, EntryOf } from './apply-message.ts'
 
@@ -35,6 +36,7 @@ type ListFilters = { status: MovementStatus | null; olderThanS: number | null; l
 
 /** Works on movements of every account for the operations command. Source: docs/contract.md, section 10. */
 export function createOperateMovements({
+  movements,
   lists,
   wallets,
   pending,
@@ -42,6 +44,7 @@ export function createOperateMovements({
   resolveByPerson,
   logger,
 }: {
+  movements: Pick<MovementStore, 'findById'>
   lists: MovementLists
   wallets: Wallets
   pending: PendingMovements
@@ -60,7 +63,7 @@ export function createOperateMovements({
       const last = keys.at(-1)
       if (last === undefined) break
       const found = await lists.byReference(reference, keys)
-      if (found !== null) return found
+      if (found !== null) return (await movements.findById(found._id)) ?? found
       after = last
     }
     throw new ServiceError('TRANSACTION_NOT_FOUND')
@@ -160,6 +163,7 @@ export function createResolveByPerson({
       throw new ServiceError('CONFLICT', { message: resolved.step.message })
     }
     if (as === 'failed') await endOriginal(document, 'reversal-given-up', entryOf)
+    await movements.listed(resolved.document)
     return resolved.document
   }
 
@@ -182,6 +186,8 @@ export function createResolveByPerson({
   ): Promise<void> {
     const original = await originalOf(document)
     const { transactionId } = document
-    if (original !== null) await apply(original, { kind, at: clock.now(), transactionId }, undefined, entryOf)
+    if (original === null) return
+    const ended = await apply(original, { kind, at: clock.now(), transactionId }, undefined, entryOf)
+    await movements.listed(ended.document)
   }
 }

@@ -19,7 +19,7 @@ import { toWalletRecord } from '../records/render-wallet.ts'
 import { walletKeyOf } from '../rules/movement-keys.ts'
 import { formerOriginsAfter, originOf } from '../rules/wallet-address.ts'
 import { readBalanceAnswer } from '../rules/wallet-answers.ts'
-import type { PendingMovements } from '../storage/due-movements.ts'
+import type { PendingMovements } from '../storage/pending-movements.ts'
 import type { WalletDocument, Wallets, WalletSettings } from '../storage/wallet-document.ts'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

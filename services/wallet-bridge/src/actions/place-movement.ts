@@ -9,7 +9,9 @@ import type { Breakers } from '../clients/breakers.ts'
 import { documentOf, initialState, uncalledState } from '../records/new-movement.ts'
 import { advanceMovement } from '../rules/advance-movement.ts'
 import type { MovementState } from '../rules/movement.ts'
-import type { MovementDocument } from '../storage/movements.ts'
+import { winRefusal } from '../rules/win-refusal.ts'
+import type { MovementDocument } from '../storage/movement-document.ts'
+import type { InsertOptions } from '../storage/movement-store.ts'
 import type { Wallet, Wallets } from '../storage/wallet-document.ts'
 import type { AdvanceDue, AwaitFirstTry } from './advance-due.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
@@ -53,16 +55,19 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
   const placeReversal = createPlaceReversal(deps)
   const stakesInFlight = new Map<string, number>()
 
-  return async function placeMovement(scope, { spec, stake }, context) {
+  return async function placeMovement(scope, order, context) {
+    const stored = await place(scope, order, context)
+    // What the answer names, lists show.
+    await movements.listed(stored.document)
+    return stored
+  }
+
+  async function place(scope: Scope, { spec, stake }: PlaceOrder, context: PlaceContext): Promise<Stored> {
     if (spec.type === 'REFUND' || spec.type === 'ROLLBACK') {
       return placeReversal(scope, { spec: { ...spec, type: spec.type }, stake }, context)
     }
-    const [wallet, refusal] = await Promise.all([
-      wallets.open(scope),
-      spec.type === 'WIN' && !spec.freeBet ? winRefusal(scope, spec) : null,
-    ])
-    if (refusal !== null) return joinOrThrow(scope, spec, context, refusal)
-    if (isUncalled(spec, wallet)) return record(scope, spec)
+    const wallet = await wallets.open(scope)
+    if (isUncalled(spec, wallet)) return record(scope, spec, context)
     if (wallet === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
     if (spec.type === 'WIN') return send(scope, spec, wallet, context)
     // A repeat sends nothing, so it must not use up the one probe that an open breaker lets through.
@@ -75,27 +80,8 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
   }
 
   /**
-   * The error for a win while no stake of its round is taken; null when the win may be sent. Without any
-   * stake of the round here, this database has lost them and the win is sent: rounds owes no credit before
-   * its stake is taken. Source: docs/contract.md, section 12.
-   */
-  async function winRefusal(
-    scope: Scope,
-    { roundId, roundClosed }: MovementSpec,
-  ): Promise<ServiceError | null> {
-    const stakes = await movements.stakesOf(scope, roundId)
-    const isPending = stakes.some(({ status }) => status === 'PENDING')
-    if (roundClosed && isPending) return stakePending()
-    const isTaken = stakes.some(({ status, reversal }) => status === 'SUCCESS' && reversal === null)
-    if (isTaken || stakes.length === 0) return null
-    const isReturning = stakes.some(({ status }) => status === 'SUCCESS')
-    return isPending || isReturning ? stakePending() : new ServiceError('ROUND_ALREADY_SETTLED')
-  }
-
-  /**
-   * Stores the intent and makes the first try. One insert stores the movement with its call begun, which
-   * saves a write; every later call is begun by an update in advance-due.ts, with the same message and the
-   * same `runCall`.
+   * Stores the intent and makes the first try. One entry stores the movement with its call begun; every later
+   * call is begun by an entry of its own in advance-due.ts, with the same message and the same `runCall`.
    */
   async function send(
     scope: Scope,
@@ -114,14 +100,23 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
       })
     const begun = make(advanceMovement(idle, beginCall(wallet, at, newId), scaleMs).state)
     await failpoint('wallet.before-intent')
-    const inserted = await movements.insert(begun)
-    if (inserted === 'inserted') {
-      await failpoint('wallet.intent-stored')
-      const document = await inTurn(begun._id, () => firstTry(begun, wallet, context.requestId))
-      return { document, created: true }
-    }
+    const options = { ...checkOf(spec), isFirst: spec.type === 'BET' && spec.isAdded !== true }
+    const inserted = await movements.insert(begun, options)
     if (inserted === 'taken') return join(await findStored(movements, begun._id), spec, context)
-    const waiting = await storeOnce(movements, make(idle))
+    if (inserted === 'round-busy') return waitForTurn(make(idle), spec, context)
+    if ('refused' in inserted) return joinOrThrow(scope, spec, context, inserted.refused)
+    await failpoint('wallet.intent-stored')
+    const document = await inTurn(begun._id, () => firstTry(inserted, wallet, context.requestId))
+    return { document, created: true }
+  }
+
+  /** Stores a movement of a round whose wallet is being called, and makes its first try afterwards. */
+  async function waitForTurn(
+    idle: MovementDocument,
+    spec: MovementSpec,
+    context: PlaceContext,
+  ): Promise<Stored> {
+    const waiting = await storeOnce(movements, idle, checkOf(spec))
     if (!waiting.created) return join(waiting.document, spec, context)
     return { document: await awaitFirstTry(waiting.document, context), created: true }
   }
@@ -154,11 +149,13 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
   }
 
   /** Stores a zero win that calls no wallet. */
-  async function record(scope: Scope, spec: MovementSpec): Promise<Stored> {
+  async function record(scope: Scope, spec: MovementSpec, context: PlaceContext): Promise<Stored> {
     const state = uncalledState(clock.now())
-    const stored = await storeOnce(movements, documentOf({ scope, spec, reference: newId('txn'), state }))
-    if (!stored.created) refuseOtherRequest(stored.document, spec)
-    return stored
+    const document = documentOf({ scope, spec, reference: newId('txn'), state })
+    const inserted = await movements.insert(document, checkOf(spec))
+    if (typeof inserted === 'string') return join(await findStored(movements, document._id), spec, context)
+    if ('refused' in inserted) return joinOrThrow(scope, spec, context, inserted.refused)
+    return { document: inserted, created: true }
   }
 
   /** Bounds the stakes that wait for one wallet, so that a wallet that hangs does not fill the process. */
@@ -178,9 +175,17 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
   }
 }
 
-function stakePending(): ServiceError {
-  const message = 'A stake of this round is pending or on its way back.'
-  return new ServiceError('ROUND_IN_PROGRESS', { message })
+/** The check of a win against the stakes of its round; none for other movements. */
+function checkOf(spec: MovementSpec): Pick<InsertOptions, 'check'> {
+  if (spec.type !== 'WIN' || spec.freeBet) return {}
+  return {
+    check(stakes) {
+      const code = winRefusal(stakes, spec)
+      if (code !== 'ROUND_IN_PROGRESS') return code === null ? null : new ServiceError(code)
+      const message = 'A stake of this round is pending or on its way back.'
+      return new ServiceError(code, { message })
+    },
+  }
 }
 
 /** Tells whether the movement is a zero win of which the wallet is not told. */

@@ -7,7 +7,8 @@ import { documentOf, freshRollback, initialState, normaliseAmount } from '../rec
 import { advanceMovement } from '../rules/advance-movement.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
 import type { MovementMessage, MovementState } from '../rules/movement.ts'
-import type { MovementDocument, MovementStore } from '../storage/movements.ts'
+import type { MovementDocument } from '../storage/movement-document.ts'
+import type { InsertOptions, MovementStore } from '../storage/movement-store.ts'
 import type { PlaceContext, PlaceDeps, PlaceOrder } from './place-movement.ts'
 
 type ReversalSpec = MovementSpec & { readonly type: 'REFUND' | 'ROLLBACK' }
@@ -114,12 +115,17 @@ export function createVoidStake(deps: PlaceDeps): VoidStake {
       throw new ServiceError('TRANSACTION_CONFLICT')
     }
     const mayBeRestored = stake.status === 'PENDING' && stake.reversal === null && isOld(stake.createdAt)
-    if (mayBeRestored) return { stake, rollback: null }
+    if (mayBeRestored) {
+      await movements.listed(stake)
+      return { stake, rollback: null }
+    }
     const asked = (await apply(stake, message)).document
     await failpoint('wallet.void-asked')
     const placed = await placedRollback(asked)
     const ended = placed === null ? null : await awaitFirstTry(placed, context)
-    return { stake: (await movements.findById(asked._id)) ?? asked, rollback: ended }
+    const after = (await movements.findById(asked._id)) ?? asked
+    await Promise.all([after, ...(ended === null ? [] : [ended])].map(movements.listed))
+    return { stake: after, rollback: ended }
 
     async function ownStake(): Promise<MovementDocument> {
       const present = await movements.find(scope, spec.transactionId)
@@ -153,10 +159,20 @@ function refuseOtherAmount(original: MovementDocument, spec: MovementSpec): void
 /** A stored movement. `created` is false when the id was stored before. */
 export type Stored = { readonly document: MovementDocument; readonly created: boolean }
 
-/** Inserts a movement that has no call in flight, or finds the one that has its id. */
-export async function storeOnce(movements: MovementStore, document: MovementDocument): Promise<Stored> {
-  if ((await movements.insert(document)) === 'inserted') return { document, created: true }
-  return { document: await findStored(movements, document._id), created: false }
+/**
+ * Inserts a movement that has no call in flight, or finds the one that has its id.
+ * @throws ServiceError by which `check` refuses a new one
+ */
+export async function storeOnce(
+  movements: MovementStore,
+  document: MovementDocument,
+  options: InsertOptions = {},
+): Promise<Stored> {
+  const inserted = await movements.insert(document, options)
+  if (typeof inserted === 'string')
+    return { document: await findStored(movements, document._id), created: false }
+  if ('refused' in inserted) throw inserted.refused
+  return { document: inserted, created: true }
 }
 
 /** Finds the movement for which an insert was refused. @throws Error when it is not found */

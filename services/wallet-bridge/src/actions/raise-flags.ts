@@ -5,53 +5,53 @@ import type { Logger } from 'pino'
 import { newFlag } from '../records/new-flag.ts'
 import { countsOf, flagRulesOf, isBackAfterWin, type LookReason } from '../rules/flags.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
+import { looksOf, type MoneyEntry, type RoundMoney } from '../storage/round-money.ts'
 import type { FlagDocument, FlagStore } from '../storage/flag-store.ts'
-import type { Looks } from '../storage/looks.ts'
-import type { MovementDocument, MovementStore } from '../storage/movements.ts'
+import type { MovementDocument } from '../storage/movement-document.ts'
 import type { Wallets } from '../storage/wallet-document.ts'
 
-const looksPerRun = 100
-/** More movements than a round has. */
-const roundMovementsMax = 500
-
 /**
- * Looks at the movements whose writes asked for it, and raises the flags that follow. The id of a flag
- * follows from its fact, and a look ends after its flags are stored: whichever process dies when, each fact
- * gets one.
- * @returns whether more may wait
+ * Raises the flags that follow from entries which ask for it, as a duty of theirs. The id of a flag follows
+ * from its fact, so a repeat after a crash raises none twice.
  */
 export function createRaiseFlags({
-  looks,
   flags,
-  movements,
+  readMoney,
   wallets,
   clock,
   logger,
 }: {
-  looks: Looks
   flags: FlagStore
-  movements: Pick<MovementStore, 'ofRound'>
+  /** The round's money that an entry belongs to, as a majority has it. */
+  readMoney: (entry: MoneyEntry) => Promise<RoundMoney>
   wallets: Pick<Wallets, 'find'>
   clock: Clock
   logger: Pick<Logger, 'info'>
-}): () => Promise<boolean> {
-  return async function raiseFlags() {
-    const waiting = await looks.next(looksPerRun)
-    for (const movement of waiting) {
-      const rules = flagRulesOf(await wallets.find(scopeOf(movement)))
-      for (const reason of new Set(movement.lookFor)) await look(movement, reason, rules)
+}): (entries: readonly MoneyEntry[]) => Promise<void> {
+  return async function raiseFlags(entries) {
+    for (const entry of entries) {
+      const asked = entry.f.flatMap(looksOf)
+      if (asked.length === 0) continue
+      const money = await readMoney(entry)
+      for (const { transactionId, reasons } of asked) {
+        const movement = money.get(transactionId)
+        if (movement === undefined) continue
+        const rules = flagRulesOf(await wallets.find(scopeOf(movement)))
+        for (const reason of reasons) await look(movement, reason, { rules, money })
+      }
       await failpoint('wallet.flags-raised')
-      await looks.end(movement)
     }
-    return waiting.length === looksPerRun
   }
 
-  async function look(movement: MovementDocument, reason: LookReason, rules: FlagRules): Promise<void> {
+  async function look(
+    movement: MovementDocument,
+    reason: LookReason,
+    { rules, money }: { rules: FlagRules; money: RoundMoney },
+  ): Promise<void> {
     if (reason === 'BIG_WIN') return raise('BIG_WIN', movement)
     if (reason === 'UNKNOWN_OUTCOME') return countUnknown(movement, rules)
     if (!rules.back_after_win) return
-    const round = await movements.ofRound(scopeOf(movement), movement.roundId, roundMovementsMax)
-    if (isBackAfterWin(movement, round)) await raise('BACK_AFTER_WIN', movement)
+    if (isBackAfterWin(movement, [...money.values()])) await raise('BACK_AFTER_WIN', movement)
   }
 
   async function raise(rule: FlagRule, movement: MovementDocument): Promise<void> {

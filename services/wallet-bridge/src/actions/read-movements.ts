@@ -7,7 +7,8 @@ import { z } from 'zod'
 import { scopeOf } from '../rules/movement-keys.ts'
 import { hasAnswer } from '../rules/movement.ts'
 import type { MovementFilters, MovementLists } from '../storage/movement-lists.ts'
-import type { MovementDocument, MovementStore } from '../storage/movements.ts'
+import type { MovementDocument } from '../storage/movement-document.ts'
+import type { MovementStore } from '../storage/movement-store.ts'
 
 type ListQuery = z.infer<typeof listTransactions.call.request>['query']
 
@@ -25,10 +26,18 @@ export function createReadMovements({ movements }: { movements: MovementStore })
     /** The movement of that id, and whether its first try has ended; null when there is none. */
     async find(scope: Scope, transactionId: string) {
       const document = await movements.find(scope, transactionId)
-      return document === null ? null : { document, answered: hasAnswer(document) }
+      if (document === null) return null
+      const answered = hasAnswer(document)
+      // Rounds may answer by it: what the answer names, lists show.
+      if (answered) await movements.listed(document)
+      return { document, answered }
     },
     /** The movements of a round, oldest first, at most 500. */
-    ofRound: (scope: Scope, roundId: string) => movements.ofRound(scope, roundId, roundMovementsMax),
+    async ofRound(scope: Scope, roundId: string) {
+      const found = await movements.ofRound(scope, roundId, roundMovementsMax)
+      await Promise.all(found.filter(hasAnswer).map((document) => movements.listed(document)))
+      return found
+    },
   }
 }
 

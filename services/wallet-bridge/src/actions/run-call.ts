@@ -15,7 +15,7 @@ import {
 import { callTimeoutMs } from '../rules/retry-schedule.ts'
 import { addressFor } from '../rules/wallet-address.ts'
 import { contradictionOf, judgeExchange } from '../rules/wallet-answers.ts'
-import type { AttemptRecord, MovementDocument } from '../storage/movements.ts'
+import type { AttemptRecord, MovementDocument } from '../storage/movement-document.ts'
 import type { Wallet } from '../storage/wallet-document.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
 import { traceWalletCall } from './trace-wallet-call.ts'

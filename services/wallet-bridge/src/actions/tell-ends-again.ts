@@ -1,8 +1,8 @@
 import { roundMovementsMax } from '@pitboss/contracts/calls/wallet-ops'
-import type { Outbox } from '@pitboss/storage/outbox'
 import { toEndEvent } from '../records/render-movement.ts'
 import type { MovementLists } from '../storage/movement-lists.ts'
-import type { MovementDocument } from '../storage/movements.ts'
+import type { MovementDocument } from '../storage/movement-document.ts'
+import type { MovementStore } from '../storage/movement-store.ts'
 
 type Ended = { readonly document: MovementDocument } & NonNullable<ReturnType<typeof toEndEvent>>
 
@@ -11,10 +11,10 @@ export type TellEndsAgain = ReturnType<typeof createTellEndsAgain>
 /** Creates the orders of operations about the events of ended movements. Source: docs/runbook.md. */
 export function createTellEndsAgain({
   lists,
-  outbox,
+  movements,
 }: {
   lists: Pick<MovementLists, 'ofRound'>
-  outbox: Pick<Outbox, 'again'>
+  movements: Pick<MovementStore, 'republish'>
 }) {
   /** The movements of a round whose ends have events, oldest first. */
   async function list(roundId: string): Promise<Ended[]> {
@@ -33,7 +33,7 @@ export function createTellEndsAgain({
   async function again(roundId: string, eventIds: readonly string[], dryRun: boolean): Promise<string[]> {
     const wanted = new Set(eventIds)
     const chosen = (await list(roundId)).filter(({ entry }) => wanted.has(entry.id))
-    if (!dryRun) for (const { document, entry } of chosen) await outbox.again({ _id: document._id }, entry)
+    if (!dryRun) for (const { document, entry } of chosen) await movements.republish(document, entry)
     return chosen.map(({ entry }) => entry.id)
   }
 

@@ -1,7 +1,7 @@
 import { inSpan } from '@pitboss/tracing/spans'
 import type { WalletCallResult } from '../clients/wallet-client.ts'
 import type { Judgement } from '../rules/movement.ts'
-import type { MovementDocument } from '../storage/movements.ts'
+import type { MovementDocument } from '../storage/movement-document.ts'
 
 type Judged = { readonly result: WalletCallResult; readonly answer: Judgement }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '@pitboss/runtime/clock'
 import type { Logger } from 'pino'
-import type { PendingFigures, PendingMovements } from '../storage/due-movements.ts'
+import type { PendingFigures, PendingMovements } from '../storage/pending-movements.ts'
+import type { UnfinishedMovements } from '../storage/unfinished-movements.ts'
 
 export type ReportPending = () => Promise<void>
 
@@ -54,24 +55,23 @@ export function createReportPending({
 export type ShortenWaits = () => Promise<void>
 
 /**
- * Makes every credit and rollback due whose next try is later than the retry schedule allows for its age. A
- * replica of an earlier build may write such waits while a deployment runs. Source: docs/contract.md, section
- * 12.
+ * Makes every credit and rollback due whose next try is later than the retry schedule allows for its age, as
+ * after a clock that was ahead. Source: docs/contract.md, section 12.
  */
 export function createShortenWaits({
-  pending,
+  unfinished,
   wake,
   clock,
   logger,
 }: {
-  pending: PendingMovements
-  /** Wakes the resolver of every replica. */
+  unfinished: Pick<UnfinishedMovements, 'endLongWaits'>
+  /** Wakes the resolver. */
   wake: () => void
   clock: Clock
   logger: Logger
 }): ShortenWaits {
   return async function shortenWaits() {
-    const ended = await pending.endLongWaits(clock.now())
+    const ended = unfinished.endLongWaits(clock.now())
     if (ended === 0) return
     logger.warn({ movements: ended }, 'movements.back-on-ladder')
     wake()

@@ -7,7 +7,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { Logger } from 'pino'
 import { scopeOf } from '../rules/movement-keys.ts'
-import type { MovementDocument } from '../storage/movements.ts'
+import type { MovementDocument } from '../storage/movement-document.ts'
 
 /** Whether it is known that a stake was taken, or that nobody was told so; else why it is in doubt. */
 export type Standing = 'taken' | 'not-taken' | Doubt

@@ -34,7 +34,7 @@ const walletsMax = 10_000
  * between them each counts its own alone.
  * @param notify sends a note to the other processes
  * @param onOpened called when a wallet's breaker opens
- * @param onClosed called when a wallet answers this process again after its breaker was open
+ * @param onClosed called when a wallet answers again, this process or another one, after its breaker was open
  */
 export function createBreakers({
   scaleMs,
@@ -57,6 +57,7 @@ export function createBreakers({
     const wasOpen = isOpen(key)
     states.set(key, recordOutcome(stateOf(key), answered, nowMs(), scaleMs))
     if (!wasOpen && isOpen(key)) onOpened(key)
+    if (wasOpen && !isOpen(key)) onClosed(key)
   }
 
   return {
@@ -70,10 +71,8 @@ export function createBreakers({
     },
     isOpen,
     record(key, answered) {
-      const wasOpen = isOpen(key)
       count(key, answered)
       notify({ wallet: key, news: answered ? 'answered' : 'unknown' })
-      if (wasOpen && !isOpen(key)) onClosed(key)
     },
     receive({ wallet, news }) {
       if (news === 'probed') states.set(wallet, deferProbe(stateOf(wallet), nowMs(), scaleMs))

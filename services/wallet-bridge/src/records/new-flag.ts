@@ -2,7 +2,7 @@ import type { FlagRule } from '@pitboss/contracts/objects/flag'
 import { factIdOf } from '@pitboss/storage/event-id'
 import { scopeOf } from '../rules/movement-keys.ts'
 import type { FlagDocument } from '../storage/flag-store.ts'
-import type { MovementDocument } from '../storage/movements.ts'
+import type { MovementDocument } from '../storage/movement-document.ts'
 
 type Fact = {
   readonly rule: FlagRule

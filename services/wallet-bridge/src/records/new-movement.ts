@@ -11,8 +11,8 @@ import type {
   Reversal,
   WalletOperation,
 } from '../rules/movement.ts'
-import { callingRoundOf, movementIdOf, walletKeyOf } from '../rules/movement-keys.ts'
-import type { MovementDocument, MovementFacts } from '../storage/movements.ts'
+import { movementIdOf, walletKeyOf } from '../rules/movement-keys.ts'
+import type { MovementDocument, MovementFacts } from '../storage/movement-document.ts'
 import { renderWalletBody } from './render-movement.ts'
 
 const operationOf = { BET: 'debit', WIN: 'credit', REFUND: 'credit', ROLLBACK: 'rollback' } as const
@@ -130,7 +130,7 @@ export function freshRollback(
 }
 
 function lookedAt(document: MovementDocument, reason: LookReason): MovementDocument {
-  return { ...document, lookAt: document.createdAt, lookFor: [reason] }
+  return { ...document, lookFor: [reason] }
 }
 
 function factsOf({ type: _type, callWallet: _callWallet, ...spec }: MovementSpec) {
@@ -140,13 +140,10 @@ function factsOf({ type: _type, callWallet: _callWallet, ...spec }: MovementSpec
 function toDocument(facts: Omit<MovementFacts, 'body'>, state: MovementState): MovementDocument {
   return {
     _id: movementIdOf({ operatorId: facts.operatorId, environment: facts.environment }, facts.transactionId),
-    version: 1,
+    ...{ n: 0, w: '' },
     ...facts,
     body: renderWalletBody(facts, state.type, state.createdAt),
     ...state,
-    callingRound: state.call === null ? null : callingRoundOf(facts),
     attempts: [],
-    outbox: [],
-    outboxAt: null,
   }
 }

@@ -9,7 +9,7 @@ import { outboxEntry, type OutboxEntry } from '@pitboss/storage/outbox-entry'
 import { eventOfEnd } from '../rules/event-of-end.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
 import { type MovementEventType, type MovementState, outcomeOf } from '../rules/movement.ts'
-import type { AttemptRecord, MovementDocument, MovementFacts } from '../storage/movements.ts'
+import type { AttemptRecord, MovementDocument, MovementFacts } from '../storage/movement-document.ts'
 
 /** Bounds of a movement in a dossier: the last wallet calls, and the characters of each answer. */
 const factsAttemptsMax = 12

@@ -3,7 +3,13 @@ import { parseAmount } from '@pitboss/money/amount'
 import type { MovementState, MovementType } from './movement.ts'
 
 /** Why a movement is looked at after its write. The write itself holds the reason, so none is lost. */
-export type LookReason = 'BIG_WIN' | 'UNKNOWN_OUTCOME' | 'BACK_AFTER_WIN'
+export type LookReason = (typeof lookReasons)[number]
+
+const lookReasons = ['BIG_WIN', 'UNKNOWN_OUTCOME', 'BACK_AFTER_WIN'] as const
+
+export function isLookReason(value: unknown): value is LookReason {
+  return lookReasons.some((reason) => reason === value)
+}
 
 /** When movements of a wallet raise flags. */
 export function flagRulesOf(wallet: { readonly flagRules?: FlagRules } | null): FlagRules {

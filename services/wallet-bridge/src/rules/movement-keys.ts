@@ -12,11 +12,6 @@ export function movementIdOf(scope: Scope, transactionId: string): string {
   return `${walletKeyOf(scope)}/${transactionId}`
 }
 
-/** The key under which a round's one call in flight is unique. */
-export function callingRoundOf(movement: { readonly walletKey: string; readonly roundId: string }): string {
-  return `${movement.walletKey}/${movement.roundId}`
-}
-
 /** The scope of a stored movement. */
 export function scopeOf({ operatorId, environment }: Scope): Scope {
   return { operatorId, environment }

@@ -261,3 +261,8 @@ export function hasAnswer(
   if (movement.status !== 'PENDING' || movement.attempts.length > 0) return true
   return movement.type === 'BET' && movement.reversal !== null
 }
+
+/** Whether a movement waits for its outcome, or its reversal for a record of its own. */
+export function hasWork({ status, reversal }: Pick<MovementState, 'status' | 'reversal'>): boolean {
+  return status === 'PENDING' || reversal?.placed === false
+}

@@ -26,13 +26,13 @@ const stakeTryMinMs = 250
 type ScaleMs = (ms: number) => number
 
 /** From the age `fromAgeMs` on, until `untilAgeMs`, tries lie `delayMs` apart. */
-export type RetryStep = { readonly fromAgeMs: number; readonly untilAgeMs: number; readonly delayMs: number }
+type RetryStep = { readonly fromAgeMs: number; readonly untilAgeMs: number; readonly delayMs: number }
 
 /**
  * The retry schedule by ages in milliseconds, delays and ages scaled alike. The last step has no end; delays
  * never get shorter.
  */
-export function retrySteps(scaleMs: ScaleMs): RetryStep[] {
+function retrySteps(scaleMs: ScaleMs): RetryStep[] {
   let fromAgeMs = 0
   return [...firstSteps, lastStep].map(({ delayMs: unscaledMs, times }) => {
     const delayMs = scaleMs(unscaledMs)

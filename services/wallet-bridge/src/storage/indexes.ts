@@ -1,18 +1,20 @@
-import { auditOutboxIndex } from '@pitboss/storage/audit-outbox'
+import { auditEntriesIndexes, auditOutboxIndex } from '@pitboss/storage/audit-outbox'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { figureIndexes } from '@pitboss/storage/figures-store'
 import { leaseIndexes } from '@pitboss/storage/lease'
 import { certificationIndexes } from './certification-store.ts'
 import { flagIndexes } from './flag-store.ts'
 import { ledgerChunkIndexes } from './ledger-chunks.ts'
-import { movementIndexes } from './movements.ts'
+import { journalIndexes } from '@pitboss/storage/journal/mongodb-journal'
+import { movementIndexes } from './listed-movements.ts'
 import { reconciliationIndexes } from './reconciliation-store.ts'
+import { upgradeIndexes } from './upgrade-storage.ts'
 import { callbackIndexes } from './wallet-document.ts'
 
 /** The collections whose changes are audited. */
 export const auditedCollections = [
   'wallets',
-  'movements',
+  'audit_entries',
   'flags',
   'certifications',
   'reconciliations',
@@ -29,4 +31,7 @@ export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   ...ledgerChunkIndexes,
   ...figureIndexes,
   ...leaseIndexes,
+  journal: journalIndexes,
+  ...auditEntriesIndexes,
+  ...upgradeIndexes,
 }

@@ -1,10 +1,11 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { createdWithin } from '@pitboss/storage/created-within'
-import type { Filter } from 'mongodb'
+import type { Collection, Filter } from 'mongodb'
 import { walletKeyOf } from '../rules/movement-keys.ts'
 import type { MovementStatus, MovementType } from '../rules/movement.ts'
 import { bounded, listMsMax } from './bounded-list.ts'
-import type { AttemptRecord, MovementDocument, Movements } from './movements.ts'
+import type { ListedMovement } from './listed-movements.ts'
+import type { AttemptRecord, MovementDocument } from './movement-document.ts'
 
 export type MovementFilters = {
   readonly playerId?: string | undefined
@@ -58,10 +59,14 @@ const calledFields = {
   'attempts.storedAt': 1,
 }
 
-export function createMovementLists({ collection }: Movements): MovementLists {
+export function createMovementLists({
+  collection,
+}: {
+  readonly collection: Collection<ListedMovement>
+}): MovementLists {
   return {
     newestFirst(scope, { from, to, ...filters }, { before, limit }) {
-      const filter: Filter<MovementDocument> = {
+      const filter: Filter<ListedMovement> = {
         walletKey: walletKeyOf(scope),
         ...withoutUndefined(filters),
         ...within({ from, to }, { before }),
@@ -71,14 +76,14 @@ export function createMovementLists({ collection }: Movements): MovementLists {
       return bounded((index === null ? found : found.hint(index)).toArray())
     },
     oldestFirst(scope, { from, to }, { after, limit }) {
-      const filter: Filter<MovementDocument> = {
+      const filter: Filter<ListedMovement> = {
         walletKey: walletKeyOf(scope),
         ...within({ from, to }, { after }),
       }
       return collection.find(filter).sort({ reference: 1 }).limit(limit).toArray()
     },
     inDoubt(scope, { after, limit }) {
-      const pending: Filter<MovementDocument> = {
+      const pending: Filter<ListedMovement> = {
         walletKey: walletKeyOf(scope),
         status: 'PENDING',
         inDoubt: true,
@@ -95,7 +100,7 @@ export function createMovementLists({ collection }: Movements): MovementLists {
       return collection.find({ _id: { $in: ids } }).toArray()
     },
     overall({ status, createdBefore, limit }) {
-      const filter: Filter<MovementDocument> = {
+      const filter: Filter<ListedMovement> = {
         ...(status === null ? {} : { status }),
         ...(createdBefore === null ? {} : { createdAt: { $lte: createdBefore } }),
       }
@@ -135,7 +140,7 @@ function indexOf({ status, type, playerId, roundId, sessionId }: MovementFilters
 function within(
   window: { from?: Date | undefined; to?: Date | undefined },
   page: { before?: string | null; after?: string | null },
-): Filter<MovementDocument> {
+): Filter<ListedMovement> {
   const { ids, createdAt } = createdWithin({ prefix: 'txn', ...window, ...page })
   return {
     ...(ids === null ? {} : { reference: ids }),
@@ -143,6 +148,6 @@ function within(
   }
 }
 
-function withoutUndefined(filters: Omit<MovementFilters, 'from' | 'to'>): Filter<MovementDocument> {
+function withoutUndefined(filters: Omit<MovementFilters, 'from' | 'to'>): Filter<ListedMovement> {
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
 }

@@ -9,7 +9,6 @@ import type { Logger } from 'pino'
 import type { Jobs } from '../actions/create-jobs.ts'
 import type { ReportPending, ShortenWaits } from '../actions/watch-pending.ts'
 import { startCertifier } from './certifier.ts'
-import { flagsLeaseTtlMs, startFlagRaiser } from './flag-raiser.ts'
 import { startReconciler } from './reconciler.ts'
 
 const reportEveryMs = 5000
@@ -17,30 +16,26 @@ const shortenEveryMs = 60_000
 
 /**
  * Starts the work of the service that calls no wallet for a player: the watch of movements that wait, the
- * figures of calls, flags, and the jobs that people order.
+ * figures of calls, and the jobs that people order.
  */
 export function startUpkeep({
   reportPending,
   shortenWaits,
   foldFigures,
-  raiseFlags,
   jobs,
   db,
   clock,
   clockAheadMs,
-  scaleMs,
   logger,
 }: {
   reportPending: ReportPending
   shortenWaits: ShortenWaits
   foldFigures: () => Promise<boolean>
-  raiseFlags: () => Promise<boolean>
   jobs: Jobs
   /** Where the leases are kept. */
   db: Db
   clock: Clock
   clockAheadMs: () => number
-  scaleMs: (ms: number) => number
   logger: Logger
 }) {
   const leaseOf = (name: string, ttlMs: number) =>
@@ -56,12 +51,6 @@ export function startUpkeep({
       logger,
     }),
     startFigures({ fold: foldFigures, lease: leaseOf('figures', figuresLeaseTtlMs), logger }),
-    startFlagRaiser({
-      raise: raiseFlags,
-      scaleMs,
-      lease: leaseOf('flags', flagsLeaseTtlMs),
-      logger,
-    }),
     certifier,
     reconciler,
   ]

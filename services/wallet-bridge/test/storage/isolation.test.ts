@@ -12,20 +12,22 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import t from 'tap'
 import { newFlag } from '../../src/records/new-flag.ts'
 import { documentOf, initialState } from '../../src/records/new-movement.ts'
-import { callingRoundOf, movementIdOf, walletKeyOf } from '../../src/rules/movement-keys.ts'
+import { movementIdOf, walletKeyOf } from '../../src/rules/movement-keys.ts'
 import { type CertificationDocument, createCertifications } from '../../src/storage/certification-store.ts'
 import { tallyDifferences } from '../../src/actions/tally-differences.ts'
-import { createDueMovements, createPendingMovements } from '../../src/storage/due-movements.ts'
 import { createFlagStore } from '../../src/storage/flag-store.ts'
 import { indexes } from '../../src/storage/indexes.ts'
 import { createLedgerChunks } from '../../src/storage/ledger-chunks.ts'
-import { createLooks } from '../../src/storage/looks.ts'
+import { createListedMovements } from '../../src/storage/listed-movements.ts'
+import { createMovementStore } from '../../src/storage/movement-store.ts'
+import { createUnfinishedMovements } from '../../src/storage/unfinished-movements.ts'
 import { createMovementLists } from '../../src/storage/movement-lists.ts'
-import { createMovements } from '../../src/storage/movements.ts'
+import { createPendingMovements } from '../../src/storage/pending-movements.ts'
 import { createReconciliations, type ReconciliationDocument } from '../../src/storage/reconciliation-store.ts'
 import { createCallbackSignatures, createWallets } from '../../src/storage/wallet-document.ts'
 import { specOf } from '../fixtures/bridge.ts'
 import { shardedMovements } from '../fixtures/sharded-movements.ts'
+import { testJournal } from '../fixtures/test-money.ts'
 
 type Ids = {
   transactionId: string
@@ -46,10 +48,12 @@ const otherSettings = { ...settings, timeoutMs: 3000 }
 
 const db = await openTestDatabase(t)
 await ensureIndexes(db, indexes)
-const movements = createMovements(shardedMovements(db))
-const lists = createMovementLists(movements)
+const journal = testJournal(shardedMovements(db))
+const listed = createListedMovements(shardedMovements(db))
+const unfinished = createUnfinishedMovements({ journal, scaleMs: (ms) => ms })
+const movements = createMovementStore({ journal, unfinished, lists: listed, isListed: async () => undefined })
+const lists = createMovementLists(listed)
 const flags = createFlagStore(db)
-const looks = createLooks(movements)
 const certifications = createCertifications(db)
 const reconciliations = createReconciliations(db)
 const chunks = createLedgerChunks(db)
@@ -61,8 +65,11 @@ const entry = entryOf()
 const ids: Ids = named('the-owners')
 await wallets.create(owner, settings, 'the secret', now, entryOf)
 await signatures.use(walletKeyOf(owner), '1', ids.signature, now)
-await movements.insert(stakeIn(owner, ids))
-await movements.insert(waitingWinIn(owner))
+for (const document of [stakeIn(owner, ids), waitingWinIn(owner)]) {
+  const stored = await movements.insert(document)
+  if (typeof stored === 'string' || 'refused' in stored) throw new Error('it is not stored')
+  await listed.write([{ ...stored, open: true, o: 'ins_test' }])
+}
 await flags.insert(flagIn(owner, ids))
 await certifications.insert(certificationIn(owner, ids))
 await reconciliations.insert(reconciliationIn(owner, ids))
@@ -71,8 +78,7 @@ const counted = { ...ids, reference: newId('txn'), createdAt: now }
 await flags.count(owner, ids.playerId, counted, now)
 
 const { scoped, internal, table } = linesFor<Ids>()
-const due = createDueMovements(movements)
-const pending = createPendingMovements(movements, (ms) => ms)
+const pending = createPendingMovements(listed)
 /** Held by libs/bus/test/permissions.test.ts. */
 const operations =
   'only actions/operate-movements.ts calls it, and only the ops user of NATS may call wallet.v1.ops.*'
@@ -129,12 +135,19 @@ await holdIsolation(t, {
       read: scoped((scope, ids) => chunks.read(scope, ids.reconciliationId, 0)),
       remove: internal('only the worker of a job and its cancel call it, with a job found under a scope'),
     }),
-    createDueMovements: table(due, {
+    createUnfinishedMovements: table(unfinished, {
       nextWallet: internal(
         'only workers/resolver.ts calls it; it takes no id and gives a wallet key to no caller',
       ),
-      ofWallet: scoped((scope) => due.ofWallet(walletKeyOf(scope), now, 10)),
-      pullForward: scoped((scope) => due.pullForward(walletKeyOf(scope), now)),
+      ofWallet: scoped((scope) => unfinished.ofWallet(walletKeyOf(scope), now, 10)),
+      pullForward: scoped((scope) => unfinished.pullForward(walletKeyOf(scope), now)),
+      own: internal('only this folder calls it, with the movements of an entry that it has appended'),
+      leave: internal('only this folder calls it; it forgets what another process goes on with'),
+      clear: internal('only open-money.ts calls it; it forgets'),
+      endLongWaits: internal(
+        'only watch-pending.ts calls it; it takes a time, names no movement and returns a count',
+      ),
+      nextDueMs: internal('a time; only simulations call it'),
     }),
     createFlagStore: table(flags, {
       insert: scoped((scope, ids) => flags.insert({ ...flagIn(scope, ids), _id: newId('flg') })),
@@ -149,10 +162,6 @@ await holdIsolation(t, {
         const flag = await flags.find(scope, flagId)
         return flag === null ? null : flags.change(flag, { ...flag, status: 'CLOSED' }, entryOf())
       }),
-    }),
-    createLooks: table(looks, {
-      next: internal('only raise-flags.ts calls it, over every account; it gives a movement to no caller'),
-      end: internal('only raise-flags.ts calls it, with a movement that it was given'),
     }),
     createMovementLists: table(lists, {
       newestFirst: scoped(async (scope, { playerId, roundId }) => {
@@ -170,32 +179,32 @@ await holdIsolation(t, {
       ofRound: internal(operations),
       calledSince: internal('only read-call-series.ts calls it, to count calls of every account'),
     }),
-    createMovements: table(movements, {
-      collection: internal(
-        'only app.ts and this folder read it: app.ts hands it to createOutbox of libs/storage',
-      ),
-      insert: scoped((scope, ids) => movements.insert(stakeIn(scope, ids))),
+    createListedMovements: table(listed, {
+      collection: internal('only this folder reads it'),
+      write: internal('only open-money.ts calls it, with what entries make of their own movements'),
+      find: scoped((scope, { transactionId }) => listed.find(movementIdOf(scope, transactionId))),
+      ofRound: scoped((scope, { roundId }) => listed.ofRound(scope, roundId, 10)),
+      unowned: internal('only open-money.ts calls it, to take rounds over; it gives no movement to a caller'),
+      confirmPrimary: internal('movement-store.ts; it reads and changes nothing'),
+    }),
+    createMovementStore: table(movements, {
+      insert: scoped(async (scope, ids) => (await movements.insert(stakeIn(scope, ids))) === 'taken'),
       find: scoped((scope, { transactionId }) => movements.find(scope, transactionId)),
       confirmPrimary: internal('place-reversal.ts; it reads and changes nothing'),
       findById: scoped((scope, { transactionId }) => movements.findById(movementIdOf(scope, transactionId))),
-      findCalling: scoped((scope, { roundId }) =>
-        movements.findCalling(callingRoundOf({ walletKey: walletKeyOf(scope), roundId })),
-      ),
       ofRound: scoped((scope, { roundId }) => movements.ofRound(scope, roundId, 10)),
-      stakesOf: scoped((scope, { roundId }) => movements.stakesOf(scope, roundId)),
       write: scoped(async (scope, { transactionId }) => {
         const document = await movements.find(scope, transactionId)
         if (document === null) return null
         const state = { ...document, tries: document.tries + 1 }
         return movements.write(document, { state, events: [], attempt: null })
       }),
+      republish: internal('only tell-ends-again.ts calls it, with a movement that it has read'),
+      listed: internal('takes a movement that a store has given; it returns nothing'),
     }),
     createPendingMovements: table(pending, {
       unresolved: scoped((scope) => pending.unresolved(scope)),
       oldestOf: scoped((scope) => pending.oldestOf(scope)),
-      endLongWaits: internal(
-        'only watch-pending.ts calls it; it takes a time, names no movement and returns a count',
-      ),
       figures: internal(
         'takes a time and returns counts; only operate-movements.ts and watch-pending.ts call it',
       ),
@@ -221,7 +230,12 @@ await holdIsolation(t, {
       keysAfter: internal(operations),
     }),
   },
-  others: ['bounded'],
+  // Parts of the stores above, and what only app.ts calls.
+  others: [
+    ...['bounded', 'callingBeside', 'claimOf', 'claimsOf', 'evolveMoney', 'findUpgrade', 'firstEntryOf'],
+    ...['fromEarlier', 'isSettled', 'listedAfter', 'looksOf', 'moneyOf', 'moneyStream'],
+    ...['openMoney', 'takeOverMoney', 'upgradeStorage'],
+  ],
 })
 
 /** Ids that begin alike. Only ids that operators or players choose can be the same for two accounts. */
@@ -270,7 +284,7 @@ function stakeIn(scope: Scope, { transactionId, roundId, playerId }: Ids) {
   const spec = specOf({ transactionId, roundId, playerId, game: 'dice', requestHash: '' })
   const state = initialState('BET', now)
   const document = documentOf({ scope, spec, reference: newId('txn'), state })
-  return { ...document, callingRound: callingRoundOf(document) }
+  return document
 }
 
 /** A win of another round and player that waits an hour for its next try. */

@@ -1,7 +1,7 @@
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { documentOf, initialState } from '../../src/records/new-movement.ts'
-import type { MovementDocument } from '../../src/storage/movements.ts'
+import type { MovementDocument } from '../../src/storage/movement-document.ts'
 import { startResolver } from '../../src/workers/resolver.ts'
 import { newScope, silentLogger, specOf } from '../fixtures/bridge.ts'
 

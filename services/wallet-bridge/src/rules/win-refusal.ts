@@ -1,0 +1,20 @@
+import type { MovementState } from './movement.ts'
+
+export type StakeStanding = Pick<MovementState, 'status' | 'reversal'>
+
+/**
+ * Why a win must not be sent while no stake of its round is taken; null when it may be. Without any stake of
+ * the round here, this database has lost them and the win is sent: rounds owes no credit before its stake is
+ * taken. Source: docs/contract.md, section 12.
+ */
+export function winRefusal(
+  stakes: readonly StakeStanding[],
+  { roundClosed }: { readonly roundClosed: boolean },
+): 'ROUND_IN_PROGRESS' | 'ROUND_ALREADY_SETTLED' | null {
+  const isPending = stakes.some(({ status }) => status === 'PENDING')
+  if (roundClosed && isPending) return 'ROUND_IN_PROGRESS'
+  const isTaken = stakes.some(({ status, reversal }) => status === 'SUCCESS' && reversal === null)
+  if (isTaken || stakes.length === 0) return null
+  const isReturning = stakes.some(({ status }) => status === 'SUCCESS')
+  return isPending || isReturning ? 'ROUND_IN_PROGRESS' : 'ROUND_ALREADY_SETTLED'
+}

@@ -1,0 +1,120 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import { confirmPrimary } from '@pitboss/storage/confirm-primary'
+import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { entryNumber } from '@pitboss/storage/journal/journal-keys'
+import { createListDocuments } from '@pitboss/storage/journal/list-documents'
+import type { Collection, Db } from 'mongodb'
+import { scopeOf, walletKeyOf } from '../rules/movement-keys.ts'
+import { hasWork } from '../rules/movement.ts'
+import { type MoneyEntry, moneyOf } from './round-money.ts'
+import { type EarlierMovement, fromEarlier } from './earlier-movement.ts'
+import type { MovementDocument } from './movement-document.ts'
+
+/**
+ * A movement in the collection that lists are read from. While it has something left to do, `n` and `w` are of
+ * the last entry of its round.
+ */
+export type ListedMovement = MovementDocument & {
+  /** Absent when it has nothing left to do. */
+  readonly open?: true
+  /** While it is open: the instance that wrote the last entry of its round. */
+  readonly o?: string
+}
+
+/** What lists show of movements. */
+export type ListedMovements = {
+  /** Shows these movements, each only over an earlier state of it. */
+  write(movements: readonly ListedMovement[]): Promise<void>
+  find(id: string): Promise<MovementDocument | null>
+  /** The movements of a round, oldest first. */
+  ofRound(scope: Scope, roundId: string, limit: number): Promise<MovementDocument[]>
+  /** Unfinished movements of every account whose last writer is not among these instances. */
+  unowned(limit: number, alive: readonly string[]): Promise<MovementDocument[]>
+  /** Confirms the primary by its majority. */
+  confirmPrimary(): Promise<void>
+}
+
+const someTime = { $gt: new Date(0) }
+
+/** Indexes of earlier builds, which found there what is now in the journal or in memory. */
+const earlier: readonly IndexDeclaration[] = [
+  { key: { callingRound: 1 }, name: 'calling_round', partialFilterExpression: { callingRound: { $gt: '' } } },
+  { key: { walletKey: 1, dueAt: 1 }, name: 'due', partialFilterExpression: { dueAt: someTime } },
+  { key: { lookAt: 1 }, name: 'look', partialFilterExpression: { lookAt: someTime } },
+  { key: { outboxAt: 1 }, name: 'outbox_at', partialFilterExpression: { outboxAt: someTime } },
+  { key: { auditOutboxAt: 1 }, name: 'audit_outbox', partialFilterExpression: { auditOutboxAt: someTime } },
+]
+
+export const movementIndexes: Readonly<Record<'movements', readonly IndexDeclaration[]>> = {
+  movements: [
+    { key: { walletKey: 1, reference: 1 }, name: 'wallet_reference', unique: true },
+    { key: { walletKey: 1, playerId: 1, reference: 1 }, name: 'player' },
+    { key: { roundId: 1 }, name: 'round' },
+    { key: { sessionId: 1 }, name: 'session' },
+    { key: { open: 1, o: 1, walletKey: 1 }, name: 'open', partialFilterExpression: { open: true } },
+    { key: { reference: 1 }, name: 'pending', partialFilterExpression: { status: 'PENDING' } },
+    // Every status but SUCCESS, and every type but BET and WIN: few of very many.
+    {
+      key: { walletKey: 1, status: 1, reference: 1 },
+      name: 'rare_status',
+      partialFilterExpression: { status: { $lt: 'SUCCESS' } },
+    },
+    {
+      key: { walletKey: 1, type: 1, reference: 1 },
+      name: 'rare_type',
+      partialFilterExpression: { type: { $gt: 'BET', $lt: 'WIN' } },
+    },
+    {
+      key: { attemptedAt: 1 },
+      name: 'attempted',
+      partialFilterExpression: { attemptedAt: someTime },
+    },
+    ...earlier.map((index) => ({ ...index, retired: true })),
+  ],
+}
+
+/** The collection `movements`. Documents of earlier builds have no number. */
+export function createListedMovements(
+  db: Db,
+): ListedMovements & { readonly collection: Collection<ListedMovement> } {
+  const collection = db.collection<ListedMovement>('movements')
+  const documents = createListDocuments(collection)
+  return {
+    collection,
+    async write(movements) {
+      await Promise.all(movements.map((movement) => documents.write(movement)))
+    },
+    async find(id) {
+      const found = await collection.findOne({ _id: id })
+      return found === null ? null : fromListed(found)
+    },
+    async ofRound(scope, roundId, limit) {
+      const ofRound = { roundId, ...scopeOf(scope), walletKey: walletKeyOf(scope) }
+      const found = await collection.find(ofRound).sort({ reference: 1 }).limit(limit).toArray()
+      return found.map(fromListed)
+    },
+    async unowned(limit, alive) {
+      const found = await collection
+        .find({ open: true, o: { $nin: [...alive] } })
+        .hint('open')
+        .limit(limit)
+        .toArray()
+      return found.map(fromListed)
+    },
+    confirmPrimary: () => confirmPrimary(collection),
+  }
+}
+
+/** What lists show of a round after these entries. */
+export function listedAfter(entries: readonly MoneyEntry[]): ListedMovement[] {
+  const last = entries.at(-1)
+  if (last === undefined) return []
+  const shown = { n: entryNumber(last._id), w: last.w, o: last.o, open: true } as const
+  return [...moneyOf(entries).values()].map((one) => (hasWork(one) ? { ...one, ...shown } : one))
+}
+
+function fromListed(listed: ListedMovement | EarlierMovement): MovementDocument {
+  if ('version' in listed) return fromEarlier(listed)
+  const { open: _, o: __, ...movement } = listed
+  return movement
+}

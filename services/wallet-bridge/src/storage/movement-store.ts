@@ -1,0 +1,300 @@
+import type { AuditEntry } from '@pitboss/contracts/audit'
+import type { Scope } from '@pitboss/contracts/caller'
+import { ServiceError } from '@pitboss/errors/service-error'
+import { BoundedMap } from '@pitboss/runtime/bounded-map'
+import { createMailbox } from '@pitboss/runtime/mailbox'
+import { changeBetween } from '@pitboss/storage/journal/change-document'
+import {
+  append,
+  type Changed as JournalChanged,
+  change,
+  type Claim,
+  type Decided,
+  type Journal,
+  load,
+} from '@pitboss/storage/journal/journal'
+import { claimKey, entryNumber, type StreamKey } from '@pitboss/storage/journal/journal-keys'
+import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
+import type { LookReason } from '../rules/flags.ts'
+import type { MovementState } from '../rules/movement.ts'
+import { movementIdOf } from '../rules/movement-keys.ts'
+import type { StakeStanding } from '../rules/win-refusal.ts'
+import {
+  callingBeside,
+  evolveMoney,
+  type MoneyFact,
+  moneyOf,
+  moneyStream,
+  noMoney,
+  type RoundMoney,
+} from './round-money.ts'
+import type { ListedMovements } from './listed-movements.ts'
+import type { AttemptRecord, MovementDocument } from './movement-document.ts'
+import type { UnfinishedMovements } from './unfinished-movements.ts'
+
+/**
+ * The movement that was stored. `taken`: its id has a movement; `round-busy`: it begins a call, and another one
+ * of the round is in flight.
+ */
+export type Inserted = MovementDocument | 'taken' | 'round-busy' | { readonly refused: ServiceError }
+
+export type InsertOptions = {
+  /** It may be the first movement of its round: nothing is read before it. */
+  readonly isFirst?: boolean
+  /** Refuses the movement by the stakes that its round has when it would be stored. */
+  readonly check?: (stakes: readonly StakeStanding[]) => ServiceError | null
+  readonly audit?: AuditEntry
+}
+
+export type MovementWrite = {
+  readonly state: MovementState
+  readonly events: readonly OutboxEntry[]
+  readonly attempt: AttemptRecord | null
+  readonly audit?: AuditEntry | null
+  readonly look?: LookReason | null
+}
+
+/** The store of movements that settlement needs. */
+export type MovementStore = {
+  /**
+   * Stores a movement and claims its id, in one append to its round's money.
+   * @throws ServiceError SERVICE_UNAVAILABLE when it is not known whether it stands
+   */
+  insert(document: MovementDocument, options?: InsertOptions): Promise<Inserted>
+  find(scope: Scope, transactionId: string): Promise<MovementDocument | null>
+  findById(id: string): Promise<MovementDocument | null>
+  /** The movements of a round, oldest first. */
+  ofRound(scope: Scope, roundId: string, limit: number): Promise<MovementDocument[]>
+  /**
+   * Appends a step of a movement: the new state, its events and the attempt that caused it.
+   * @returns null when the movement changed meanwhile; `round-busy` when the step begins a call while another
+   * one of the round is in flight
+   * @throws ServiceError SERVICE_UNAVAILABLE when it is not known whether the step stands
+   */
+  write(document: MovementDocument, step: MovementWrite): Promise<MovementDocument | null | 'round-busy'>
+  /** Appends an event once more to the movement's round. */
+  republish(document: MovementDocument, event: OutboxEntry): Promise<void>
+  /** Resolves when lists show the movement as this document does, or as it was later. */
+  listed(document: MovementDocument): Promise<void>
+  /** Confirms the primary by its majority. */
+  confirmPrimary(): Promise<void>
+}
+
+/** For how long an append is tried whose answer is lost. */
+const appendWithinMs = 10_000
+/** Movements of which the process remembers the round. */
+const streamsMax = 50_000
+/** More movements than a round has. */
+const roundMovementsMax = 500
+
+type Decide = (money: RoundMoney) => Decided<MoneyFact> | null
+type Changed = Exclude<JournalChanged<RoundMoney, MoneyFact>, { kind: 'unknown' }>
+
+/** The movements of all rounds over the journal; those of earlier builds are read from the lists. */
+export function createMovementStore({
+  journal,
+  unfinished,
+  lists,
+  isListed,
+  hasEarlier = () => false,
+  onAudit = () => undefined,
+}: {
+  journal: Journal<MoneyFact>
+  unfinished: Pick<UnfinishedMovements, 'own' | 'leave'>
+  lists: Pick<ListedMovements, 'find' | 'ofRound' | 'confirmPrimary'>
+  /** Resolves when the list documents of the stream stand at the entry of that number. */
+  isListed: (stream: StreamKey, number: number) => Promise<void>
+  /** Whether lists may have movements of earlier builds, which have no entries. */
+  hasEarlier?: () => boolean
+  /** Called with each audit entry that an entry of this process has. */
+  onAudit?: (auditId: string) => void
+}): MovementStore {
+  const streams = new BoundedMap<string, StreamKey>(streamsMax)
+  const inTurn = createMailbox()
+  const untilMs = () => journal.steadyMs() + appendWithinMs
+
+  /** The round's money as a majority has it now. */
+  async function read(stream: StreamKey): Promise<RoundMoney> {
+    journal.memory.delete(stream)
+    const { entries, last } = await load(journal, stream)
+    if (entries.at(-1)?.o !== journal.instance()) unfinished.leave(stream, last)
+    return moneyOf(entries)
+  }
+
+  /** Makes entries of the movements of a round that an earlier build stored, if there are none. */
+  async function bringOver(about: MovementDocument): Promise<void> {
+    const stream = moneyStream(about)
+    if (!hasEarlier() || (await load(journal, stream)).last > 0) return
+    const found = await lists.ofRound(about, about.roundId, roundMovementsMax)
+    const decided = firstEntryOf(found.filter(({ n }) => n === 0))
+    if (decided !== null) await append(journal, stream, 0, decided, untilMs())
+  }
+
+  function changeMoney(about: MovementDocument, decide: Decide): Promise<Changed> {
+    const stream = moneyStream(about)
+    const fold = { none: noMoney, evolve: evolveMoney, decide }
+    return inTurn(stream, async () => {
+      const changed = await change(journal, stream, fold, untilMs())
+      if (changed.kind === 'unknown') {
+        const cause = new Error(`it is not known whether the step of ${about.reference} stands`)
+        throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })
+      }
+      if (changed.kind !== 'changed') return changed
+      note(stream, changed.state, entryNumber(changed.entry._id))
+      if (changed.entry.au !== undefined) onAudit(changed.entry.au.audit_id)
+      return changed
+    })
+  }
+
+  function note(stream: StreamKey, money: RoundMoney, last: number): void {
+    const movements = [...money.values()]
+    for (const { _id } of movements) streams.set(_id, stream)
+    unfinished.own(movements, last)
+  }
+
+  async function streamOf(id: string): Promise<StreamKey | null> {
+    const known = streams.get(id)
+    if (known !== undefined) return known
+    const [claim] = await journal.store.read([claimOf(id).key])
+    return claim !== undefined && 's' in claim ? claim.s : null
+  }
+
+  async function findById(id: string): Promise<MovementDocument | null> {
+    const stream = await streamOf(id)
+    if (stream === null) return hasEarlier() ? lists.find(id) : null
+    return (await read(stream)).get(transactionIdIn(id)) ?? null
+  }
+
+  async function insertOnce(
+    document: MovementDocument,
+    { check, audit }: { check: InsertOptions['check']; audit: AuditEntry | undefined },
+  ): Promise<Inserted> {
+    const { transactionId } = document
+    let refusal: Exclude<Inserted, MovementDocument> = 'taken'
+    const changed = await changeMoney(document, (money) => {
+      refusal = 'taken'
+      if (money.has(transactionId)) return null
+      refusal = 'round-busy'
+      if (document.call !== null && callingBeside(money, transactionId) !== null) return null
+      const refused = check?.([...money.values()].filter(({ type }) => type === 'BET')) ?? null
+      if (refused !== null) {
+        refusal = { refused }
+        return null
+      }
+      return {
+        facts: [{ base: document }],
+        claims: [claimOf(document._id)],
+        ...(audit === undefined ? {} : { audit }),
+      }
+    })
+    if (changed.kind === 'claimed') return 'taken'
+    return changed.kind === 'changed' ? (changed.state.get(transactionId) ?? 'taken') : refusal
+  }
+
+  return {
+    findById,
+    find: (scope, transactionId) => findById(movementIdOf(scope, transactionId)),
+    confirmPrimary: () => lists.confirmPrimary(),
+    async ofRound(scope, roundId, limit) {
+      const money = await read(moneyStream({ ...scope, roundId }))
+      if (money.size === 0 && hasEarlier()) return lists.ofRound(scope, roundId, limit)
+      const oldestFirst = [...money.values()].toSorted((a, b) => (a.reference < b.reference ? -1 : 1))
+      return oldestFirst.slice(0, limit)
+    },
+
+    async insert(document, { isFirst = false, check, audit } = {}) {
+      if (hasEarlier() && (await lists.find(document._id))?.n === 0) return 'taken'
+      const stream = moneyStream(document)
+      if (!isFirst) await bringOver(document)
+      else if (journal.memory.get(stream) === undefined)
+        journal.memory.set(stream, { entries: [], unclaimed: [], last: 0, seenMs: journal.steadyMs() })
+      const inserted = await insertOnce(document, { check, audit })
+      if (typeof inserted === 'string' || !('refused' in inserted)) return inserted
+      // What this process remembered of the round may be old: a refusal is decided on what stands.
+      await read(stream)
+      return insertOnce(document, { check, audit })
+    },
+
+    async write(document, step) {
+      if (document.n === 0) await bringOver(document)
+      const { transactionId } = document
+      let isBusy = false
+      const changed = await changeMoney(document, (money) => {
+        const stored = money.get(transactionId)
+        if (stored?.n !== document.n) return null
+        isBusy = step.state.call !== null && callingBeside(money, transactionId) !== null
+        return isBusy ? null : decidedOf(stored, document, step)
+      })
+      if (changed.kind === 'changed') return changed.state.get(transactionId) ?? null
+      return isBusy ? 'round-busy' : null
+    },
+
+    async republish(document, event) {
+      await bringOver(document)
+      const { transactionId } = document
+      await changeMoney(document, (money) =>
+        money.has(transactionId)
+          ? { facts: [{ of: transactionId }], events: [{ ...event, again: true }] }
+          : null,
+      )
+    },
+
+    async listed(document) {
+      if (document.n > 0) await isListed(moneyStream(document), document.n)
+    },
+  }
+}
+
+/** The claim of a movement's id, which is unique per operator and environment. */
+export function claimOf(id: string): Claim {
+  const [operatorId = '', environment = ''] = id.split('/')
+  return { key: claimKey('t', [operatorId, environment], transactionIdIn(id)) }
+}
+
+/** The first entry of a round whose movements an earlier build has stored; null when it has stored none. */
+export function firstEntryOf(
+  movements: readonly MovementDocument[],
+  events: readonly OutboxEntry[] = [],
+): Decided<MoneyFact> | null {
+  const [first, ...others] = movements.map((base): MoneyFact => ({ base }))
+  if (first === undefined) return null
+  return {
+    facts: [first, ...others],
+    claims: movements.map(({ _id }) => claimOf(_id)),
+    // Nobody else has the ids: a movement is made after a look for one of an earlier build.
+    ...(events.length === 0 ? {} : { events }),
+  }
+}
+
+/** The part of a movement's key behind its operator and environment. */
+function transactionIdIn(id: string): string {
+  return id.split('/').slice(2).join('/')
+}
+
+function decidedOf(
+  stored: MovementDocument,
+  given: MovementDocument,
+  { state, events, attempt: made, audit = null, look = null }: MovementWrite,
+): Decided<MoneyFact> {
+  const attempt = made === null ? null : { ...made, storedAt: state.updatedAt }
+  const { n, w, attempts, lookFor } = stored
+  const after: MovementDocument = {
+    ...stored,
+    ...state,
+    ...{ n, w, attempts },
+    ...(lookFor === undefined ? {} : { lookFor }),
+    // A wait is shortened in memory: unless the step has set one, the stored one stays.
+    ...(state.dueAt === given.dueAt ? { dueAt: stored.dueAt } : {}),
+    ...(attempt === null ? {} : { attemptedAt: attempt.storedAt }),
+  }
+  const push = {
+    ...(attempt === null ? {} : { attempts: [attempt] }),
+    ...(look === null ? {} : { lookFor: [look] }),
+  }
+  const pushed = Object.keys(push).length === 0 ? {} : { push }
+  return {
+    facts: [{ of: stored.transactionId, ...changeBetween(stored, after), ...pushed }],
+    ...(events.length === 0 ? {} : { events }),
+    ...(audit === null ? {} : { audit }),
+  }
+}

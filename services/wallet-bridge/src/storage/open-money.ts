@@ -1,0 +1,69 @@
+import type { Duty } from '@pitboss/storage/journal/duties'
+import type { InstanceDocument } from '@pitboss/storage/journal/instances'
+import { streamOf } from '@pitboss/storage/journal/journal-keys'
+import { type JournalOptions, openJournal, type RunningJournal } from '@pitboss/storage/journal/open-journal'
+import type { Db } from 'mongodb'
+import type { ScaleMs } from '../rules/advance-movement.ts'
+import {
+  isSettled,
+  type MoneyEntry,
+  type MoneyFact,
+  moneyOf,
+  moneyStream,
+  type RoundMoney,
+} from './round-money.ts'
+import { createListedMovements, listedAfter } from './listed-movements.ts'
+import { createMovementStore } from './movement-store.ts'
+import { claimsOf, takeOverMoney } from './take-over-money.ts'
+import { createUnfinishedMovements } from './unfinished-movements.ts'
+
+type Given = Omit<
+  JournalOptions<MoneyFact>,
+  'list' | 'isFinished' | 'takeOver' | 'claimsOf' | 'unfinished' | 'forgetWork' | 'duties'
+> & {
+  readonly db: Db
+  readonly scaleMs: ScaleMs
+  /** Whether the database has movements of earlier builds. */
+  readonly hasEarlier: () => boolean
+  /** @param readMoney the round's money that an entry belongs to, as a majority has it */
+  readonly duties: (readMoney: (entry: MoneyEntry) => Promise<RoundMoney>) => readonly Duty<MoneyFact>[]
+  /** Called with each audit entry that an entry of this process has. */
+  readonly onAudit?: (auditId: string) => void
+}
+
+/**
+ * Opens the journal of the money of rounds, with what lists show of it and what this process goes on with.
+ * Begin it with `running.start()` once the storage is upgraded.
+ */
+export async function openMoney({
+  db,
+  scaleMs,
+  hasEarlier,
+  duties,
+  onAudit = () => undefined,
+  ...given
+}: Given) {
+  const readMoney = async ({ _id }: MoneyEntry) =>
+    moneyOf(await running.journal.store.readEntries(streamOf(_id)))
+  const lists = createListedMovements(db)
+  const running: RunningJournal<MoneyFact> = await openJournal<MoneyFact>({
+    ...given,
+    db,
+    list: (_stream, entries) => lists.write(listedAfter(entries)),
+    isFinished: (entries) => isSettled(moneyOf(entries)),
+    claimsOf,
+    takeOver: (stream) => takeOverMoney(running.journal, stream, unfinished),
+    async unfinished(limit, alive) {
+      const found = await lists.unowned(limit, alive)
+      return [...new Set(found.map(moneyStream))]
+    },
+    forgetWork: () => unfinished.clear(),
+    duties: duties(readMoney),
+  })
+  const { journal } = running
+  const unfinished = createUnfinishedMovements({ journal, scaleMs })
+  const isListed = (stream: string, number: number) => running.listed(stream, number)
+  const movements = createMovementStore({ journal, unfinished, lists, isListed, hasEarlier, onAudit })
+  const instances = db.collection<InstanceDocument>('journal_instances')
+  return { running, journal, instances, lists, unfinished, movements, isListed }
+}

@@ -1,0 +1,94 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import type { Collection, Filter } from 'mongodb'
+import { walletKeyOf } from '../rules/movement-keys.ts'
+import type { ListedMovement } from './listed-movements.ts'
+import type { MovementDocument } from './movement-document.ts'
+
+/** The numbers of pending movements by age, and the oldest one. */
+export type PendingFigures = {
+  readonly all: number
+  /** A rollback of a refused stake, which holds up nobody, counts after 15 minutes. */
+  readonly over5m: number
+  readonly over1h: number
+  readonly over24h: number
+  readonly oldest: Pick<MovementDocument, 'reference' | 'createdAt' | 'operatorId'> | null
+}
+
+export type PendingMovements = {
+  /** Each figure counts up to 100,000. */
+  figures(now: Date): Promise<PendingFigures>
+  /**
+   * Movements of a wallet that are not resolved, their reversals included; up to `max`, 100,000 unless told.
+   */
+  unresolved(scope: Scope, max?: number): Promise<number>
+  /** The pending movement of a wallet that was made first. */
+  oldestOf(scope: Scope): Promise<Pick<MovementDocument, 'transactionId' | 'createdAt'> | null>
+}
+
+const minuteMs = 60_000
+/** When a rollback of a refused stake is alarmed. Source: docs/contract.md, section 5. */
+const ofRefusedAlarmMs = 15 * minuteMs
+const countMax = 100_000
+
+/** Counts what lists show as unfinished. */
+export function createPendingMovements({
+  collection,
+}: {
+  readonly collection: Collection<ListedMovement>
+}): PendingMovements {
+  const count = (now: Date, olderThanMs: number) => {
+    const since: Filter<ListedMovement> =
+      olderThanMs === 0 ? {} : { createdAt: { $lte: new Date(now.getTime() - olderThanMs) } }
+    const quiet: Filter<ListedMovement> =
+      olderThanMs === 0
+        ? {}
+        : {
+            $or: [
+              { ofRefused: { $exists: false } },
+              { createdAt: { $lte: new Date(now.getTime() - Math.max(olderThanMs, ofRefusedAlarmMs)) } },
+            ],
+          }
+    const older: Filter<ListedMovement> = { status: 'PENDING', ...since, ...quiet }
+    return collection.countDocuments(older, { limit: countMax, hint: 'pending' })
+  }
+  return {
+    async figures(now) {
+      const oldest = await collection
+        .find({ status: 'PENDING' })
+        .project<Pick<MovementDocument, 'reference' | 'createdAt' | 'operatorId'>>({
+          reference: 1,
+          createdAt: 1,
+          operatorId: 1,
+        })
+        .sort({ reference: 1 })
+        .hint('pending')
+        .limit(1)
+        .next()
+      if (oldest === null) return { all: 0, over5m: 0, over1h: 0, over24h: 0, oldest: null }
+      const all = await count(now, 0)
+      const ageMs = now.getTime() - oldest.createdAt.getTime()
+      const over5m = ageMs < 5 * minuteMs ? 0 : await count(now, 5 * minuteMs)
+      const over1h = over5m === 0 ? 0 : await count(now, 60 * minuteMs)
+      const over24h = over1h === 0 ? 0 : await count(now, 24 * 60 * minuteMs)
+      return { all, over5m, over1h, over24h, oldest }
+    },
+    async unresolved(scope, max = countMax) {
+      const walletKey = walletKeyOf(scope)
+      const pending = { walletKey, status: 'PENDING' } as const
+      const reversed = { walletKey, open: true, status: { $ne: 'PENDING' } } as const
+      const counts = await Promise.all([
+        collection.countDocuments(pending, { limit: max, hint: 'rare_status' }),
+        collection.countDocuments(reversed, { limit: max, hint: 'open' }),
+      ])
+      return Math.min(counts[0] + counts[1], max)
+    },
+    oldestOf: (scope) =>
+      collection
+        .find({ walletKey: walletKeyOf(scope), status: 'PENDING' })
+        .project<Pick<MovementDocument, 'transactionId' | 'createdAt'>>({ transactionId: 1, createdAt: 1 })
+        .sort({ reference: 1 })
+        .hint('rare_status')
+        .limit(1)
+        .next(),
+  }
+}

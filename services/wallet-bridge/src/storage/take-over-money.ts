@@ -1,0 +1,32 @@
+import { adopt, type Claim, type Journal, load } from '@pitboss/storage/journal/journal'
+import { entryNumber, type StreamKey } from '@pitboss/storage/journal/journal-keys'
+import { type MoneyEntry, type MoneyFact, moneyOf } from './round-money.ts'
+import { claimOf } from './movement-store.ts'
+import type { UnfinishedMovements } from './unfinished-movements.ts'
+
+/** For how long an append is tried whose answer is lost. */
+const appendWithinMs = 10_000
+
+/**
+ * Takes a round over whose owner is dead, and goes on with its movements. A movement whose id is another's by
+ * now was never made: nobody acts on an entry before its claims are known.
+ * @throws Error when it is not known whether that stands: it is to be repeated
+ */
+export async function takeOverMoney(
+  journal: Journal<MoneyFact>,
+  stream: StreamKey,
+  unfinished: Pick<UnfinishedMovements, 'own'>,
+): Promise<void> {
+  const untilMs = journal.steadyMs() + appendWithinMs
+  const adopted = await adopt(journal, stream, { adopted: { adopted: true }, claimsOf }, untilMs)
+  if (adopted.kind === 'taken') return
+  if (adopted.kind === 'unknown') throw new Error(`it is not known whether ${stream} is taken over`)
+  const standing = await load(journal, stream)
+  // What was read while this process appended may be older than its own entry.
+  unfinished.own([...moneyOf(standing.entries).values()], entryNumber(adopted.entry._id))
+}
+
+/** The claims that an entry was written with. */
+export function claimsOf({ f }: MoneyEntry): readonly Claim[] {
+  return f.flatMap((fact) => ('base' in fact ? [claimOf(fact.base._id)] : []))
+}

@@ -1,0 +1,190 @@
+import { type Journal, load } from '@pitboss/storage/journal/journal'
+import type { ScaleMs } from '../rules/advance-movement.ts'
+import { hasWork } from '../rules/movement.ts'
+import { furthestWait, hasCome, nextTryWithinMs } from '../rules/retry-schedule.ts'
+import { type MoneyFact, moneyOf, moneyStream } from './round-money.ts'
+import type { MovementDocument } from './movement-document.ts'
+
+/** The movements that this process goes on with and that are due. */
+export type DueMovements = {
+  /** The first wallet key after `after` with a movement due at `now`, or null. */
+  nextWallet(after: string, now: Date): Promise<string | null>
+  /** A wallet's due movements, longest due first. */
+  ofWallet(walletKey: string, now: Date, limit: number): Promise<MovementDocument[]>
+  /**
+   * Makes a wallet's waiting credits and rollbacks due at once.
+   * @returns the number of them
+   */
+  pullForward(walletKey: string, now: Date): Promise<number>
+}
+
+/** What stays in memory of a movement: its state is loaded when it is due. */
+type Waiting = Pick<MovementDocument, 'transactionId' | 'type' | 'createdAt' | 'updatedAt'> & {
+  readonly stream: string
+  readonly dueAt: Date
+  readonly isCalled: boolean
+  readonly isPending: boolean
+}
+
+type OfWallet = { readonly waiting: Map<string, Waiting>; firstMs: number | null }
+
+export type UnfinishedMovements = DueMovements & {
+  /**
+   * Takes in a stream's movements: this process has written its last entry, and goes on with it.
+   * @param last that entry's number
+   */
+  own(movements: readonly MovementDocument[], last: number): void
+  /** Leaves all of it to others. */
+  clear(): void
+  /**
+   * Leaves a stream to the process that has written its last entry.
+   * @param last that entry's number; what was read before this process wrote a later one is passed over
+   */
+  leave(stream: string, last: number): void
+  /**
+   * Makes every credit and rollback due whose next try is later than its age allows, and everything that
+   * waits longer than any age allows. Such waits come from clocks that were ahead.
+   * @returns the number of them
+   */
+  endLongWaits(now: Date): number
+  /** The next instant at which a movement is due; infinity when none is. */
+  nextDueMs(): number
+}
+
+/** Clocks of replicas may differ by this much before a wait counts as too long. */
+const slackMs = 2000
+
+/**
+ * The unfinished movements of the streams whose last entry this process has written. Only what is due is
+ * looked for here: the append of each step decides between processes. Source: ours.
+ */
+export function createUnfinishedMovements({
+  journal,
+  scaleMs,
+}: {
+  journal: Journal<MoneyFact>
+  scaleMs: ScaleMs
+}): UnfinishedMovements {
+  const wallets = new Map<string, OfWallet>()
+  const keysOf = new Map<
+    string,
+    { readonly wallet: string; readonly ids: readonly string[]; readonly last: number }
+  >()
+  let sorted: readonly string[] | null = null
+
+  function leave(stream: string, last: number): void {
+    const known = keysOf.get(stream)
+    if (known !== undefined && known.last >= last) return
+    const ofWallet = known === undefined ? undefined : wallets.get(known.wallet)
+    if (known === undefined || ofWallet === undefined) return
+    for (const id of known.ids) ofWallet.waiting.delete(id)
+    ofWallet.firstMs = null
+    keysOf.delete(stream)
+    if (ofWallet.waiting.size > 0) return
+    wallets.delete(known.wallet)
+    sorted = null
+  }
+
+  function put(movement: MovementDocument, stream: string, dueAt: Date): void {
+    const { walletKey, transactionId, type, createdAt, updatedAt, call, status } = movement
+    const ofWallet = wallets.get(walletKey) ?? { waiting: new Map(), firstMs: null }
+    const states = { isCalled: call !== null, isPending: status === 'PENDING' }
+    ofWallet.waiting.set(movement._id, {
+      ...{ transactionId, type, createdAt, updatedAt, stream, dueAt },
+      ...states,
+    })
+    ofWallet.firstMs = null
+    if (wallets.has(walletKey)) return
+    wallets.set(walletKey, ofWallet)
+    sorted = null
+  }
+
+  /** When the wallet's first movement is due. */
+  function firstMs(walletKey: string): number {
+    const ofWallet = wallets.get(walletKey)
+    if (ofWallet === undefined) return Number.POSITIVE_INFINITY
+    if (ofWallet.firstMs === null) {
+      let first = Number.POSITIVE_INFINITY
+      for (const { dueAt } of ofWallet.waiting.values()) first = Math.min(first, dueAt.getTime())
+      ofWallet.firstMs = first
+    }
+    return ofWallet.firstMs
+  }
+
+  function makeDue(isMeant: (one: Waiting) => boolean, now: Date, keys: Iterable<string>): number {
+    let changed = 0
+    for (const key of keys) {
+      const ofWallet = wallets.get(key)
+      if (ofWallet === undefined) continue
+      for (const [id, one] of ofWallet.waiting) {
+        if (!isMeant(one)) continue
+        ofWallet.waiting.set(id, { ...one, dueAt: now })
+        changed += 1
+      }
+      ofWallet.firstMs = null
+    }
+    return changed
+  }
+
+  function isTooLong({ type, createdAt, dueAt, isCalled, isPending }: Waiting, now: Date): boolean {
+    if (dueAt > furthestWait(now, scaleMs)) return true
+    if (type === 'BET' || isCalled || !isPending) return false
+    const withinMs = nextTryWithinMs(Math.max(0, now.getTime() - createdAt.getTime()), scaleMs)
+    return dueAt.getTime() > now.getTime() + withinMs + slackMs
+  }
+
+  async function loadOwn({ stream, transactionId, dueAt }: Waiting): Promise<MovementDocument[]> {
+    const { entries, last } = await load(journal, stream)
+    // Another process has it by now, or this one was judged dead and goes on under another name.
+    if (entries.at(-1)?.o !== journal.instance()) {
+      leave(stream, last)
+      return []
+    }
+    const movement = moneyOf(entries).get(transactionId)
+    // What was pulled forward is due earlier than its entry says.
+    return movement === undefined ? [] : [{ ...movement, dueAt }]
+  }
+
+  return {
+    own(movements, last) {
+      const open = movements.filter((one) => hasWork(one) && one.dueAt !== null)
+      const [any] = movements
+      if (any === undefined) return
+      const stream = moneyStream(any)
+      if ((keysOf.get(stream)?.last ?? 0) > last) return
+      leave(stream, Number.POSITIVE_INFINITY)
+      for (const one of open) if (one.dueAt !== null) put(one, stream, one.dueAt)
+      const ids = open.map(({ _id }) => _id)
+      if (open.length > 0) keysOf.set(stream, { wallet: any.walletKey, ids, last })
+    },
+    leave,
+    clear() {
+      wallets.clear()
+      keysOf.clear()
+      sorted = null
+    },
+    async nextWallet(after, now) {
+      sorted ??= [...wallets.keys()].toSorted()
+      const isDue = (key: string) => key > after && firstMs(key) <= now.getTime()
+      return sorted.find(isDue) ?? null
+    },
+    async ofWallet(walletKey, now, limit) {
+      const waiting = [...(wallets.get(walletKey)?.waiting.values() ?? [])]
+      const due = waiting
+        .filter(({ dueAt }) => hasCome(dueAt, now, scaleMs))
+        .toSorted((a, b) => a.dueAt.getTime() - b.dueAt.getTime())
+        .slice(0, limit)
+      return (await Promise.all(due.map(loadOwn))).flat()
+    },
+    pullForward: async (walletKey, now) =>
+      makeDue(
+        // A movement that was tried since then keeps its new time.
+        ({ dueAt, updatedAt, isPending, type, isCalled }) =>
+          dueAt > now && updatedAt <= now && isPending && type !== 'BET' && !isCalled,
+        now,
+        [walletKey],
+      ),
+    endLongWaits: (now) => makeDue((one) => isTooLong(one, now), now, [...wallets.keys()]),
+    nextDueMs: () => Math.min(Number.POSITIVE_INFINITY, ...[...wallets.keys()].map(firstMs)),
+  }
+}

@@ -1,0 +1,148 @@
+import type { AuditEntry } from '@pitboss/contracts/audit'
+import { mapBounded } from '@pitboss/runtime/map-bounded'
+import { auditedInsert, type WithAudit } from '@pitboss/storage/audit-outbox'
+import { insertedFirst } from '@pitboss/storage/create-once'
+import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { append, type Decided, type Journal, load } from '@pitboss/storage/journal/journal'
+import type { StreamKey } from '@pitboss/storage/journal/journal-keys'
+import type { Lease } from '@pitboss/storage/lease'
+import type { Collection, Db, Filter } from 'mongodb'
+import type { Logger } from 'pino'
+import { setTimeout as delay } from 'node:timers/promises'
+import { scopeOf, walletKeyOf } from '../rules/movement-keys.ts'
+import { type MoneyFact, moneyOf, moneyStream } from './round-money.ts'
+import { type EarlierMovement, fromEarlier } from './earlier-movement.ts'
+import type { MovementDocument } from './movement-document.ts'
+import { firstEntryOf } from './movement-store.ts'
+import type { UnfinishedMovements } from './unfinished-movements.ts'
+
+type Round = Pick<MovementDocument, 'operatorId' | 'environment' | 'roundId'>
+
+/** The upgrades that a database has had. */
+type UpgradeDocument = { readonly _id: string; readonly at: Date; readonly hasEarlier: boolean }
+
+export const upgradeIndexes: Readonly<Record<'upgrades', readonly IndexDeclaration[]>> = { upgrades: [] }
+
+const upgradeId = 'movements-in-journal'
+const epoch = new Date(0)
+const atOnce = 16
+const appendWithinMs = 30_000
+const waitMs = 500
+
+/** What of an earlier build's movements is not finished, by the index that it had for it. */
+const unfinishedBy: Readonly<Record<string, Filter<EarlierMovement>>> = {
+  pending: { status: 'PENDING' },
+  due: { walletKey: { $gt: '' }, dueAt: { $gt: epoch } },
+  outbox_at: { outboxAt: { $gt: epoch } },
+  audit_outbox: { auditOutboxAt: { $gt: epoch } },
+  look: { lookAt: { $gt: epoch } },
+}
+
+/** Whether the database has been upgraded; null when it has not, else whether it had movements before. */
+export async function findUpgrade(db: Db): Promise<{ readonly hasEarlier: boolean } | null> {
+  return db.collection<UpgradeDocument>('upgrades').findOne({ _id: upgradeId })
+}
+
+/**
+ * Brings what an earlier build has not finished of movements into the journal: the movements of each such round
+ * become its first entry, their events an entry after it, and their audit entries documents of their own.
+ * Finished movements stay as they are. It is idempotent, and one process does it while the others wait; no
+ * process of an earlier build may run. Source: docs/versioning.md.
+ * @returns whether the database has movements of an earlier build
+ */
+export async function upgradeStorage({
+  db,
+  journal,
+  unfinished,
+  isListed,
+  lease,
+  now,
+  stopping,
+  logger,
+}: {
+  db: Db
+  journal: Journal<MoneyFact>
+  unfinished: Pick<UnfinishedMovements, 'own'>
+  isListed: (stream: StreamKey, number: number) => Promise<void>
+  lease: Lease
+  now: () => Date
+  stopping: AbortSignal
+  logger: Pick<Logger, 'info'>
+}): Promise<boolean> {
+  for (;;) {
+    const done = await findUpgrade(db)
+    if (done !== null) return done.hasEarlier
+    const token = await lease.acquire()
+    if (token === null) {
+      await delay(waitMs, null, { signal: stopping })
+      continue
+    }
+    try {
+      const movements = db.collection<EarlierMovement>('movements')
+      const hasEarlier = (await movements.findOne({}, { projection: { _id: 1 } })) !== null
+      const rounds = hasEarlier ? await readUnfinished(movements) : []
+      await mapBounded(rounds, atOnce, async (round) => {
+        if (!(await lease.renew(token))) throw new Error('another process upgrades the storage')
+        await bringOver(round)
+      })
+      await insertedFirst(() =>
+        db.collection<UpgradeDocument>('upgrades').insertOne({ _id: upgradeId, at: now(), hasEarlier }),
+      )
+      if (hasEarlier) logger.info({ rounds: rounds.length }, 'storage.upgraded')
+      return hasEarlier
+    } finally {
+      await lease.release(token)
+    }
+  }
+
+  async function bringOver(round: Round): Promise<void> {
+    const stream = moneyStream(round)
+    const { roundId } = round
+    const found = await db
+      .collection<EarlierMovement>('movements')
+      .find({ roundId, ...scopeOf(round), walletKey: walletKeyOf(round) })
+      .sort({ reference: 1 })
+      .toArray()
+    const earlier = found.filter(({ n }) => n === undefined)
+    for (const { auditOutbox = [] } of earlier) await moveAudit(auditOutbox)
+    if ((await load(journal, stream)).last === 0)
+      await appendKnown(stream, firstEntryOf(earlier.map(fromEarlier)))
+    const events = earlier.flatMap(({ outbox }) => outbox)
+    const { entries } = await load(journal, stream)
+    const isSent = entries.some(({ f }) => f.some((fact) => 'sent' in fact))
+    if (events.length > 0 && !isSent) await appendKnown(stream, { facts: [{ sent: true }], events })
+    const { entries: standing, last } = await load(journal, stream)
+    unfinished.own([...moneyOf(standing).values()], last)
+    await isListed(stream, last)
+  }
+
+  async function appendKnown(stream: StreamKey, decided: Decided<MoneyFact> | null): Promise<void> {
+    if (decided === null) return
+    const { last } = await load(journal, stream)
+    const { kind } = await append(journal, stream, last, decided, journal.steadyMs() + appendWithinMs)
+    if (kind !== 'appended') throw new Error(`${stream} is not brought over: ${kind}`)
+  }
+
+  async function moveAudit(entries: readonly AuditEntry[]): Promise<void> {
+    const collection = db.collection<WithAudit & { _id: string }>('audit_entries')
+    for (const entry of entries) {
+      const document = { _id: entry.audit_id, auditRemoves: true, ...auditedInsert(entry) }
+      await insertedFirst(() => collection.insertOne(document))
+    }
+  }
+}
+
+/** A build without one of the indexes had nothing to find by it. */
+async function readUnfinished(movements: Collection<EarlierMovement>): Promise<Round[]> {
+  const rounds = new Map<string, Round>()
+  const present = new Set((await movements.indexes()).map(({ name }) => name))
+  for (const [index, filter] of Object.entries(unfinishedBy)) {
+    if (!present.has(index)) continue
+    const found = movements
+      .find({ ...filter, n: { $exists: false } })
+      .hint(index)
+      .project<Round>({ _id: 0, operatorId: 1, environment: 1, roundId: 1 })
+    for await (const round of found) rounds.set(moneyStream(round), round)
+  }
+  return [...rounds.values()]
+}

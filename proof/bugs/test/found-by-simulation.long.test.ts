@@ -28,6 +28,7 @@ const beginsAt: Partial<Record<Bug, number>> = {
   'wallet-bridge.credit-given-up': 4,
   'wallet-bridge.two-resolvers': 38,
   'wallet-bridge.rollback-against-events': 310,
+  'wallet-bridge.backlog-not-pulled': 309,
 }
 
 for (const bug of foundBySimulation) {

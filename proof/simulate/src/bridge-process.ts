@@ -19,7 +19,7 @@ import type { Wallet, Wallets } from '@pitboss/wallet-bridge/storage/wallet-docu
 import { walletKeyOf } from '@pitboss/wallet-bridge/rules/movement-keys'
 import type { Journal } from '@pitboss/storage/journal/journal'
 import { hasAnswer } from '@pitboss/wallet-bridge/rules/movement'
-import type { MoneyFact } from '@pitboss/wallet-bridge/storage/round-money'
+import { type MoneyFact, moneyStream } from '@pitboss/wallet-bridge/storage/round-money'
 import type { DueMovements } from '@pitboss/wallet-bridge/storage/unfinished-movements'
 import { isExpected } from './is-expected.ts'
 import type { Machine } from './machine.ts'
@@ -205,15 +205,18 @@ function watchedAnswers(
 /** Has the run look at what a pull forward has made due. */
 function watchedDue(
   due: DueMovements,
-  journal: Pick<Journal<MoneyFact>, 'instance'>,
+  journal: Pick<Journal<MoneyFact>, 'instance' | 'memory'>,
   { checks: { backlogPulled }, movements }: World,
 ): DueMovements {
+  // An entry may stand whose writer has no answer yet: he puts the movement forward with it.
+  const isKnown = (movement: MovementDocument) =>
+    (journal.memory.get(moneyStream(movement))?.last ?? 0) >= movement.n
   return {
     ...due,
     async pullForward(walletKey, now) {
       const o = journal.instance()
       // What changes while it is read is tried by others, or has a new time.
-      const waiting = new Map(movements.table)
+      const waiting = new Map([...movements.table].filter(([, movement]) => isKnown(movement)))
       const pulled = await due.pullForward(walletKey, now)
       const found = await due.ofWallet(walletKey, now, Number.POSITIVE_INFINITY)
       if (o !== null) backlogPulled({ o, now, waiting, due: new Set(found.map(({ _id }) => _id)) })

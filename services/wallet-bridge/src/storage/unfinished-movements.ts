@@ -1,3 +1,4 @@
+import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { type Journal, load } from '@pitboss/storage/journal/journal'
 import type { ScaleMs } from '../rules/advance-movement.ts'
 import { hasWork } from '../rules/movement.ts'
@@ -51,6 +52,8 @@ export type UnfinishedMovements = DueMovements & {
   nextDueMs(): number
 }
 
+/** Wallets whose last pull forward is remembered. */
+const pulledMax = 10_000
 /** Clocks of replicas may differ by this much before a wait counts as too long. */
 const slackMs = 2000
 
@@ -70,6 +73,8 @@ export function createUnfinishedMovements({
     string,
     { readonly wallet: string; readonly ids: readonly string[]; readonly last: number }
   >()
+  /** When a wallet's backlog was pulled forward last. */
+  const pulledAt = new BoundedMap<string, Date>(pulledMax)
   let sorted: readonly string[] | null = null
 
   function leave(stream: string, last: number): void {
@@ -89,10 +94,11 @@ export function createUnfinishedMovements({
     const { walletKey, transactionId, type, createdAt, updatedAt, call, status } = movement
     const ofWallet = wallets.get(walletKey) ?? { waiting: new Map(), firstMs: null }
     const states = { isCalled: call !== null, isPending: status === 'PENDING' }
-    ofWallet.waiting.set(movement._id, {
-      ...{ transactionId, type, createdAt, updatedAt, stream, dueAt },
-      ...states,
-    })
+    const one = { transactionId, type, createdAt, updatedAt, stream, dueAt, ...states }
+    // Its entry may have been on the way when the wallet's backlog was pulled forward.
+    const pulled = pulledAt.get(walletKey)
+    const isPulled = pulled !== undefined && isPulledBy(one, pulled)
+    ofWallet.waiting.set(movement._id, isPulled ? { ...one, dueAt: pulled } : one)
     ofWallet.firstMs = null
     if (wallets.has(walletKey)) return
     wallets.set(walletKey, ofWallet)
@@ -176,15 +182,16 @@ export function createUnfinishedMovements({
         .slice(0, limit)
       return (await Promise.all(due.map(loadOwn))).flat()
     },
-    pullForward: async (walletKey, now) =>
-      makeDue(
-        // A movement that was tried since then keeps its new time.
-        ({ dueAt, updatedAt, isPending, type, isCalled }) =>
-          dueAt > now && updatedAt <= now && isPending && type !== 'BET' && !isCalled,
-        now,
-        [walletKey],
-      ),
+    async pullForward(walletKey, now) {
+      pulledAt.set(walletKey, now)
+      return makeDue((one) => isPulledBy(one, now), now, [walletKey])
+    },
     endLongWaits: (now) => makeDue((one) => isTooLong(one, now), now, [...wallets.keys()]),
     nextDueMs: () => Math.min(Number.POSITIVE_INFINITY, ...[...wallets.keys()].map(firstMs)),
   }
+}
+
+/** Whether a pull forward at that instant makes it due: what was tried since then keeps its new time. */
+function isPulledBy({ dueAt, updatedAt, isPending, type, isCalled }: Waiting, at: Date): boolean {
+  return dueAt > at && updatedAt <= at && isPending && type !== 'BET' && !isCalled
 }

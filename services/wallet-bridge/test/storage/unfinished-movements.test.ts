@@ -64,6 +64,17 @@ t.test('all waiting credits of a wallet that answers again become due', async (t
 })
 
 t.test(
+  'what was tried before a pull forward becomes due, though its entry is known only after it',
+  async (t) => {
+    const scope = newScope()
+    await unfinished.pullForward(walletKeyOf(scope), now)
+    const [before, after] = [waiting({}, scope), waiting({ updatedAt: inMs(1) }, scope)]
+    await store([before, after])
+    t.same(await dueNow(walletKeyOf(scope)), [before._id])
+  },
+)
+
+t.test(
   'a movement that waits longer than its age allows becomes due, and any other keeps its time',
   async (t) => {
     const scope = newScope()

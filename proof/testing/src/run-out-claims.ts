@@ -8,6 +8,7 @@ const longAgo = new Date(0)
  */
 export async function runOutClaims(db: Db): Promise<void> {
   await db.collection('leases').updateMany({}, { $set: { expiresAt: longAgo } })
+  await db.collection('instances').updateMany({ judgedAt: null }, { $set: { judgedAt: new Date() } })
   for (const jobs of ['certifications', 'reconciliations', 'replays'])
     await db
       .collection(jobs)

@@ -14,6 +14,7 @@ import { createIsDenied } from '@pitboss/contracts/address-range'
 import type { OutboundSettings } from '@pitboss/outbound/address-guard'
 import { createTimeScale } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
+import { createSteadyClock } from '@pitboss/runtime/steady-clock'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
 import { connectServiceStorage } from '@pitboss/storage/connect-storage'
 import { createAuditOutbox } from '@pitboss/storage/audit-outbox'
@@ -22,6 +23,7 @@ import { createFiguresStore } from '@pitboss/storage/figures-store'
 import { createFoldFigures, figuresLeaseTtlMs, startFigures } from '@pitboss/storage/fold-figures'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openKeyring } from '@pitboss/storage/open-keyring'
+import { createInstanceLease } from '@pitboss/storage/journal/instance-lease'
 import { createInstances } from '@pitboss/storage/journal/instances'
 import { createLease } from '@pitboss/storage/lease'
 import { createConsumerPositions } from '@pitboss/storage/consumer-positions'
@@ -29,6 +31,7 @@ import { createRewindStore } from '@pitboss/storage/rewind-store'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import type { CallDeps, Deps } from './actions/deps.ts'
+import { createSlots } from './actions/slots.ts'
 import { createRunCertification } from './actions/run-certification.ts'
 import { createAdvanceReplays } from './actions/advance-replays.ts'
 import { createClaimDeliveries } from './actions/claim-deliveries.ts'
@@ -47,7 +50,7 @@ import { sealCalls } from './calls/seals.ts'
 import { createNotifyWorkers, listenForNotifications } from './clients/notify-workers.ts'
 import { createPostWebhook, type PostWebhook } from './clients/post-webhook.ts'
 import type { Config } from './config.ts'
-import { createHandleFanoutBatch, fanoutLeaseTtlMs, startFanout } from './consumers/fanout.ts'
+import { createHandleFanoutBatch, startFanout } from './consumers/fanout.ts'
 import { createFanoutLateness } from './actions/fanout-lateness.ts'
 import { createLatenessNote, createMetrics } from './metrics.ts'
 import { createBodyCache } from './storage/body-cache.ts'
@@ -65,9 +68,9 @@ import { createReplayStore } from './storage/replay-store.ts'
 import { sealedPlaces } from './storage/sealed-places.ts'
 import { startLatenessTeller } from './workers/lateness-teller.ts'
 import { startDispatcher } from './workers/dispatcher.ts'
+import { startHeartbeat } from './workers/heartbeat.ts'
 import { startCertifier } from './workers/certifier.ts'
 import { replayLeaseTtlMs, startReplayWorker } from './workers/replay-worker.ts'
-import { createSlots } from './workers/slots.ts'
 
 const service = 'webhooks'
 const version = '0.1.0'
@@ -197,13 +200,17 @@ export async function startWebhooks({
     build: version,
     newInstance: randomUUID,
     now: clock.now,
-    steadyMs: () => performance.now(),
+    steadyMs: createSteadyClock(),
+  })
+  const heartbeat = startHeartbeat({
+    ...{ instances, clockAgrees: storage.clockAgrees, logger },
+    hasLeft: (instance) => endpoints.hasLeases(instance),
   })
   const dispatcher = startDispatcher({
     ...deps,
     listen: (onNotification) => listenForNotifications(bus, onNotification),
-    clockAgrees: storage.clockAgrees,
-    instances,
+    heartbeat,
+    connection: () => bus.connection(),
     claimDeliveries: createClaimDeliveries(deps),
     makeAttempt: createMakeAttempt({ ...deps, post: wrap.post?.(poster.post) ?? poster.post }),
     settleAttempt: createSettleAttempt(deps),
@@ -238,12 +245,14 @@ export async function startWebhooks({
   }
   const fanout = startFanout({
     bus,
-    lease: leaseOf('fanout', fanoutLeaseTtlMs),
+    lease: createInstanceLease({ db, name: 'fanout', isAlive: instances.isAlive }),
+    self: heartbeat.self,
     handle: createHandleFanoutBatch(callDeps, recording),
     lateness: recording,
     logger,
   })
   holdsFanout = fanout.holds
+  heartbeat.listen({ onChange: fanout.wake, onLost: fanout.wake })
   const teller = startLatenessTeller({
     ...{ bus, by: workerId, clock, logger },
     endpoints: dispatcher.lateness,
@@ -281,6 +290,7 @@ export async function startWebhooks({
     async stop() {
       const parts = [calls, teller, watch, fanout, replayWorker, certifier, dispatcher, figures]
       await Promise.all(parts.map((part) => part.stop()))
+      await heartbeat.stop()
       notes.stop()
       await stopAudit()
       await poster.close()

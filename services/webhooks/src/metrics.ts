@@ -2,8 +2,8 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { UnseenLag } from './actions/read-due-lag.ts'
 import type { EndpointLateness } from './actions/endpoint-lateness.ts'
 import { type DueLags, noDueLags, standings, worstLags } from './rules/due-lag.ts'
-import type { RunnerDeps } from './workers/endpoint-runner.ts'
-import type { Slots } from './workers/slots.ts'
+import type { RunnerDeps } from './actions/run-endpoint.ts'
+import type { Slots } from './actions/slots.ts'
 
 /** Counts and times attempts, and times the wait of a delivery for its first attempt. */
 export function createMetrics(registry: Registry, slots: Slots): RunnerDeps['onAttempt'] {

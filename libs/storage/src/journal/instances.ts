@@ -66,6 +66,8 @@ export type Instances = {
   beat(progressOf: (instance: string) => Progress): Promise<Beat>
   /** All that have a document: those that are alive, and those that are not recovered yet. */
   readKnown(): Promise<readonly string[]>
+  /** Whether an instance is stored and not dead: one that is not alive never is again. */
+  isAlive(instance: string): Promise<boolean>
   /** Says that a dead instance has nothing left that is unfinished. */
   recovered(instance: string): Promise<void>
   /** A clean end: others take over at once what is left of this instance. */
@@ -180,6 +182,8 @@ export function createInstances({
       const known = await collection.find({}, { projection: { _id: 1 } }).toArray()
       return known.map(({ _id }) => _id)
     },
+    isAlive: async (instance) =>
+      (await collection.findOne({ _id: instance, judgedAt: null }, { projection: { _id: 1 } })) !== null,
     async recovered(instance) {
       await collection.deleteOne({ _id: instance, judgedAt: { $ne: null } })
     },

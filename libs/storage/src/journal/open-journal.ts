@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
+import { createSteadyClock } from '@pitboss/runtime/steady-clock'
 import type { Clock } from '@pitboss/runtime/clock'
 import { type Poll, startPoll } from '@pitboss/runtime/poll'
 import { within } from '@pitboss/runtime/within'
@@ -111,7 +112,6 @@ const refillEveryMs = 250
 /** Streams, and entries that are not done, in the memory of one process. */
 const memoryMax = 20_000
 const waitMs = 20
-const jumpMs = 1000
 const formerMax = 10
 /** What is not done by then at a clean end is left to others. */
 const drainMaxMs = 3000
@@ -333,23 +333,4 @@ function startWatch(watch: () => Promise<void>, logger: Logger): Poll {
     },
     logger,
   })
-}
-
-/**
- * A steady clock in milliseconds that also passes while the machine sleeps, which the monotonic clock may
- * pass over: where the wall clock has gone on a second more, that counts.
- */
-export function createSteadyClock(
-  monotonicMs: () => number = () => performance.now(),
-  wallMs: () => number = () => Date.now(),
-): () => number {
-  let sleptMs = 0
-  let apartMs = wallMs() - monotonicMs()
-  return () => {
-    const monotonic = monotonicMs()
-    const apart = wallMs() - monotonic
-    if (apart - apartMs > jumpMs) sleptMs += apart - apartMs
-    if (Math.abs(apart - apartMs) > jumpMs) apartMs = apart
-    return monotonic + sleptMs
-  }
 }

@@ -5,7 +5,7 @@ import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import { auditDuty } from '../../src/journal/audit-duty.ts'
 import { append, type Entry, load } from '../../src/journal/journal.ts'
 import { streamKey } from '../../src/journal/journal-keys.ts'
-import { createSteadyClock } from '../../src/journal/open-journal.ts'
+import { createSteadyClock } from '@pitboss/runtime/steady-clock'
 import { type Fact, startFleet } from '../fixtures/journal-fleet.ts'
 
 const event = (id: string) => ({ id, subject: `events.${id}`, body: `{"id":"${id}"}` })

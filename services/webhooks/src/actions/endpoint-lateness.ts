@@ -13,6 +13,9 @@ export type EndpointLateness = {
   readonly dueMs: number
 }
 
+/** An endpoint of an account, and how late its deliveries are. */
+export type LateEndpoint = EndpointLateness & { readonly account: string }
+
 /**
  * Follows how late an endpoint's deliveries are, as its worker sees them; asked at even intervals.
  * @returns what takes the number of attempts that are at the receiver

@@ -1,55 +1,225 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Scope } from '@pitboss/contracts/caller'
+import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { ownerOf } from '@pitboss/storage/journal/owner-of'
-import type { LogEndNote } from '../clients/notify-workers.ts'
-import { openNarrowings } from '../rules/put-aside.ts'
-import type { DueDelivery, EndpointDocument } from '../storage/collections.ts'
-import type { EndpointSummary, TakenEndpoint } from '../storage/endpoint-store.ts'
-import type { LoggedEvent } from '../storage/event-log.ts'
+import type { LogEndNote, Notification } from '../clients/notify-workers.ts'
+import type { EndpointSummary } from '../storage/endpoint-store.ts'
 import { scopeKey } from '../storage/log-keys.ts'
 import { aheadOf } from './pass-events.ts'
-import type { Deps } from './deps.ts'
+import type { Recorded } from './record-events.ts'
+import { type EndpointRunner, runEndpoint, type RunnerDeps } from './run-endpoint.ts'
 
-export type { Notification } from '../clients/notify-workers.ts'
-export type { DueDelivery, EndpointDocument, EndpointSummary, LogEndNote, LoggedEvent, TakenEndpoint }
+/** A worker without a beat looks again this soon. */
+const notAliveMs = 50
+/** All endpoints and logs are compared with the database so often. */
+const scanEveryMs = 5000
+const pageSize = 500
+const takesAtOnce = 16
+const endsAtOnce = 8
+/** Accounts whose logs are looked at in one step of a scan. */
+const endsPerStep = 50
+/** Attempts get this long to end when the process is told to stop, of the ten seconds that it has. */
+const stopWithinMs = 7000
 
-/** Whether this instance is the one of those that are alive that delivers to the endpoint. */
-export function isOwner(self: string, webhookId: string, alive: readonly string[]): boolean {
-  return ownerOf(webhookId, alive) === self
+export type ShareContext = RunnerDeps & {
+  readonly heartbeat: { self(): string | null; others(): readonly string[] }
+  /** Rises with each new connection to the broker. */
+  readonly connection: () => number
 }
 
-/** An account and environment as one text. */
-export const accountKey = (scope: Scope): string => scopeKey(scope)
+/** What a process knows of the endpoints that all processes share. */
+export type Share = {
+  /** The endpoints that this process runs, and the same by account. */
+  readonly runs: Map<string, EndpointRunner>
+  readonly byScope: Map<string, { readonly scope: Scope; readonly runners: Map<string, EndpointRunner> }>
+  readonly taking: Set<string>
+  /** Endpoints that no live process has, as they were last found. */
+  readonly untaken: Map<string, EndpointSummary>
+  /** Endpoints to be read and compared, beside those of the next page. */
+  readonly wanted: Set<string>
+  /** Instances that are alive and take no more endpoints. */
+  readonly leaving: Set<string>
+  /** Where the next page of the scan under way begins; null when all pages are read. */
+  pageAfter: string | null
+  /** Accounts whose logs are yet to be looked at in this scan. */
+  scopesLeft: readonly Scope[]
+  scannedAtMs: number
+  scannedConnection: number
+  /** Whether all endpoints are to be compared as soon as can be. */
+  isHurried: boolean
+}
+
+export function newShare(): Share {
+  return {
+    ...{ runs: new Map(), byScope: new Map(), taking: new Set(), untaken: new Map() },
+    ...{ wanted: new Set(), leaving: new Set(), pageAfter: '', scopesLeft: [] },
+    ...{ scannedAtMs: performance.now(), scannedConnection: 0, isHurried: true },
+  }
+}
 
 /**
- * Takes an endpoint that no live worker has.
- * @param aliveOthers the instances that are alive, without `self`
- * @returns null when another one was first
+ * Compares endpoints with the database: those of which notifications came, and the next page of all.
+ * @returns in how many milliseconds there is more to do, if soon
  */
-export async function takeEndpoint(
-  { endpoints }: Pick<Deps, 'endpoints'>,
-  { _id, leaseOwner }: EndpointSummary,
+export async function scanEndpoints(
+  c: ShareContext,
+  share: Share,
+  stopping: AbortSignal,
+): Promise<number | void> {
+  if (c.heartbeat.self() === null) return notAliveMs
+  const ids = [...share.wanted]
+  share.wanted.clear()
+  if (ids.length > 0) await compareEndpoints(c, share, await c.endpoints.summaries(ids), stopping)
+  beginScan(c, share)
+  if (share.pageAfter !== null) {
+    const page = await c.endpoints.page(share.pageAfter, pageSize)
+    share.pageAfter = page.length < pageSize ? null : (page.at(-1)?._id ?? null)
+    if (share.pageAfter === null) share.isHurried = false
+    await compareEndpoints(c, share, page, stopping)
+  }
+  await readEnds(c, share)
+  if (share.isHurried || share.wanted.size > 0) return 0
+}
+
+/**
+ * Begins the next scan when it is time and the last one has ended. A new connection to the broker is a
+ * reason, too: a notification may have got lost.
+ */
+function beginScan({ connection }: ShareContext, share: Share): void {
+  if (share.scopesLeft.length > 0 || share.pageAfter !== null) return
+  const isDue = performance.now() - share.scannedAtMs >= scanEveryMs
+  if (!isDue && connection() === share.scannedConnection) return
+  share.scannedAtMs = performance.now()
+  share.scannedConnection = connection()
+  share.pageAfter = ''
+  share.scopesLeft = [...share.byScope.values()].map(({ scope }) => scope)
+}
+
+/** Reads the ends of some logs, of which a notification may have got lost. */
+async function readEnds({ events }: ShareContext, share: Share): Promise<void> {
+  const some = share.scopesLeft.slice(0, endsPerStep)
+  share.scopesLeft = share.scopesLeft.slice(endsPerStep)
+  await mapBounded(some, endsAtOnce, async (scope) => {
+    noteEnds(share, [{ ...scope, seq: await events.endOf(scope) }])
+  })
+}
+
+/** Compares what is stored of endpoints with what this process runs; takes what is its own. */
+async function compareEndpoints(
+  c: ShareContext,
+  share: Share,
+  found: readonly EndpointSummary[],
+  stopping: AbortSignal,
+): Promise<void> {
+  const self = c.heartbeat.self()
+  if (self === null) return
+  const others = c.heartbeat.others()
+  const takers = [self, ...others].filter((instance) => !share.leaving.has(instance))
+  const free: EndpointSummary[] = []
+  for (const endpoint of found) {
+    const { _id, leaseOwner } = endpoint
+    const running = share.runs.get(_id)
+    const isTaken = running !== undefined || [self, ...others].includes(leaseOwner ?? '')
+    if (isTaken) share.untaken.delete(_id)
+    else share.untaken.set(_id, endpoint)
+    if (ownerOf(_id, takers) !== self) running?.stop()
+    else if (running !== undefined) running.notifyIfBehind(endpoint.wakes)
+    else if (!others.includes(leaseOwner ?? '')) free.push(endpoint)
+  }
+  await mapBounded(free, takesAtOnce, async (endpoint) => {
+    if (!stopping.aborted && c.heartbeat.self() !== null) await takeEndpoint(c, share, endpoint, self, others)
+  })
+}
+
+/** Takes an endpoint that no live process has, and runs it until its lease ends. */
+async function takeEndpoint(
+  c: ShareContext,
+  share: Share,
+  summary: EndpointSummary,
   self: string,
-  aliveOthers: readonly string[],
-): Promise<TakenEndpoint | null> {
-  if (leaseOwner !== null && aliveOthers.includes(leaseOwner)) return null
-  return endpoints.take(_id, self, aliveOthers, aheadOf)
+  others: readonly string[],
+): Promise<void> {
+  const { _id: id, operatorId, environment } = summary
+  if (share.taking.has(id) || share.runs.has(id)) return
+  share.taking.add(id)
+  try {
+    const taken = await c.endpoints.take(id, self, others, aheadOf)
+    if (taken === null) return
+    const runner = runEndpoint(c, taken)
+    const scope = { operatorId, environment }
+    const known = share.byScope.get(scopeKey(scope)) ?? { scope, runners: new Map() }
+    share.byScope.set(scopeKey(scope), known)
+    known.runners.set(id, runner)
+    share.runs.set(id, runner)
+    share.untaken.delete(id)
+    void runner.done.then((isReleased) => {
+      share.runs.delete(id)
+      known.runners.delete(id)
+      if (known.runners.size === 0) share.byScope.delete(scopeKey(scope))
+      // Its next worker takes it now. After a failure the next scan is soon enough.
+      if (isReleased) c.notifyWorkers([id])
+    })
+  } finally {
+    share.taking.delete(id)
+  }
 }
 
-/**
- * Removes narrowings that can cancel nothing any more, since their events are passed. @returns whether it did
- */
-export async function forgetNarrowings(
-  { endpoints }: Pick<Deps, 'endpoints'>,
-  { _id, narrowings = [] }: EndpointDocument,
-  cursor: number,
-): Promise<boolean> {
-  if (openNarrowings(narrowings, cursor).length === narrowings.length) return false
-  await endpoints.forgetNarrowings(_id, cursor)
-  return true
+/** Notes how far the logs of accounts have come. */
+function noteEnds({ byScope }: Share, ends: readonly LogEndNote[]): void {
+  for (const end of ends) {
+    for (const runner of byScope.get(scopeKey(end))?.runners.values() ?? []) runner.noteEnd(end.seq)
+  }
+}
+
+/** Takes a notification over. @returns whether there are endpoints to be compared */
+export function noteNotification(share: Share, { ids, ends, leaving }: Notification): boolean {
+  for (const instance of leaving) share.leaving.add(instance)
+  for (const id of ids) {
+    const running = share.runs.get(id)
+    if (running !== undefined) running.notify()
+    else share.wanted.add(id)
+  }
+  noteEnds(share, ends)
+  return share.wanted.size > 0
+}
+
+/** Has all endpoints compared: another set of instances is alive. */
+export function noteInstances({ heartbeat }: ShareContext, share: Share): void {
+  const others = heartbeat.others()
+  for (const instance of share.leaving) if (!others.includes(instance)) share.leaving.delete(instance)
+  share.pageAfter = ''
+  share.isHurried = true
+}
+
+/** Stops all that this process runs, since it may act under its leases no more. */
+export function dropEndpoints({ logger }: ShareContext, { runs }: Share, event: string): void {
+  if (runs.size === 0) return
+  logger.error({ endpoints: runs.size }, event)
+  for (const runner of runs.values()) runner.stop()
+}
+
+/** Lets attempts in flight end, and gives all leases back. */
+export async function leaveEndpoints(c: ShareContext, { runs }: Share): Promise<void> {
+  const self = c.heartbeat.self()
+  if (self !== null) c.notifyWorkers([], [], [self])
+  for (const runner of runs.values()) runner.stop()
+  const left = Promise.all([...runs.values()].map((runner) => runner.done))
+  await Promise.race([left, delay(stopWithinMs, undefined, { ref: false })])
+  for (const runner of runs.values()) runner.abandon()
+  if (runs.size > 0) c.logger.warn({ endpoints: runs.size }, 'worker.attempts-abandoned')
+}
+
+/** Has events delivered of which messages came to this process, also by other processes. */
+export function noteRecorded(c: ShareContext, share: Share, { recorded, known, read }: Recorded): void {
+  c.tail.put(recorded)
+  for (const endpoint of read.endpoints) share.runs.get(endpoint._id)?.see(endpoint, read.atMs)
+  const ends = endsOf([...recorded, ...known.values()])
+  noteEnds(share, ends)
+  c.notifyWorkers([], ends)
 }
 
 /** The greatest number of each account. */
-export function endsOf(events: readonly Pick<LoggedEvent, 'scope' | 'seq'>[]): LogEndNote[] {
+export function endsOf(events: readonly { readonly scope: Scope; readonly seq: number }[]): LogEndNote[] {
   const ends = new Map<string, LogEndNote>()
   for (const { scope, seq } of events) {
     const key = scopeKey(scope)

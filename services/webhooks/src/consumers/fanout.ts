@@ -2,7 +2,7 @@ import type { Bus } from '@pitboss/bus/connect-bus'
 import { consumeDurable, type DurableMessage } from '@pitboss/bus/consume-durable'
 import { webhooksFanout } from '@pitboss/bus/topology'
 import { startPoll } from '@pitboss/runtime/poll'
-import { createLeaseHolder, type Lease } from '@pitboss/storage/lease'
+import type { InstanceLease } from '@pitboss/storage/journal/instance-lease'
 import type { Logger } from 'pino'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { HandledMessage } from '@pitboss/storage/rewind-tally'
@@ -14,83 +14,71 @@ import { traceBatch } from '../actions/trace-batch.ts'
 
 const batchMax = 500
 
-/** How long a dead replica keeps the others from the consumer. */
-export const fanoutLeaseTtlMs = 4000
 const leaseEveryMs = 1000
 
 /**
- * Works the fan-out consumer while this replica holds the lease, else waits for it. A replica that lost the
- * lease and does not know it does no harm: every write of a batch is idempotent.
+ * Works the fan-out consumer while this process's instance holds the lease, else waits for it. A process that
+ * others take for dead does no harm: every write of a batch is idempotent.
+ * @param self this process's instance; null while others may take it for dead
  */
 export function startFanout({
   bus,
   lease,
+  self,
   handle,
   lateness,
   logger,
 }: {
   bus: Bus
-  lease: Lease
+  lease: InstanceLease
+  self: () => string | null
   lateness: Pick<FanoutLateness, 'forgive' | 'left'>
   handle: (messages: readonly DurableMessage[]) => Promise<void>
   logger: Logger
-}): { holds(): boolean; stop(): Promise<void> } {
-  const holder = createLeaseHolder(lease)
-  let held: { token: number; heldAtMs: number; consumer: { stop(): Promise<void> } } | null = null
+}): { holds(): boolean; wake(): void; stop(): Promise<void> } {
+  let held: { readonly instance: string; readonly consumer: { stop(): Promise<void> } } | null = null
 
-  function take(token: number): void {
-    logger.info({ token }, 'fanout.taken')
+  function take(instance: string): void {
+    logger.info({ instance }, 'fanout.taken')
     lateness.forgive()
     const { stream, config } = webhooksFanout
     const consumer = consumeDurable({
-      bus,
-      stream,
-      consumer: config.durable_name,
-      batchMax,
-      handle,
-      logger,
+      ...{ bus, stream, consumer: config.durable_name },
+      ...{ batchMax, handle, logger },
     })
-    held = { token, heldAtMs: performance.now(), consumer }
+    held = { instance, consumer }
   }
 
   async function leave(): Promise<void> {
     if (held === null) return
-    const { token, consumer } = held
+    const { instance, consumer } = held
     held = null
     // At once, for a batch may wait for the database for long; and again, for one that began meanwhile.
     lateness.left()
     await consumer.stop()
     lateness.left()
-    logger.info({ token }, 'fanout.left')
+    logger.info({ instance }, 'fanout.left')
   }
 
-  /**
-   * Prolongs the lease or takes it. An outage of the database costs the consumer only once the lease has run
-   * out.
-   */
-  async function holdLease(): Promise<void> {
-    const askedAtMs = performance.now()
-    try {
-      const token = await holder.hold()
-      if (held !== null && held.token !== token) await leave()
-      if (held !== null) held.heldAtMs = askedAtMs
-      else if (token !== null) take(token)
-    } catch (err) {
-      logger.warn({ err }, held === null ? 'fanout.lease-not-acquired' : 'fanout.lease-not-renewed')
-      if (held === null || performance.now() - held.heldAtMs <= fanoutLeaseTtlMs) return
-      await leave()
-      await holder.release()
-    }
-  }
-  const poll = startPoll({ event: 'fanout.interrupted', everyMs: leaseEveryMs, work: holdLease, logger })
+  const poll = startPoll({
+    ...{ event: 'fanout.lease-not-acquired', level: 'warn', everyMs: leaseEveryMs },
+    async work() {
+      const instance = self()
+      if (held !== null && held.instance !== instance) await leave()
+      if (held === null && instance !== null && (await lease.hold(instance))) take(instance)
+    },
+    logger,
+  })
 
   return {
     /** Whether this replica works the consumer. */
     holds: () => held !== null,
+    /** Looks again at once, since other instances are alive. */
+    wake: poll.wake,
     async stop() {
       await poll.stop()
       await leave()
-      await holder.release()
+      await lease.release()
     },
   }
 }

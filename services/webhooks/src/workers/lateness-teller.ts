@@ -8,13 +8,10 @@ import type { Bus } from '@pitboss/bus/connect-bus'
 import type { Clock } from '@pitboss/runtime/clock'
 import { startPoll } from '@pitboss/runtime/poll'
 import type { Logger } from 'pino'
-import type { EndpointLateness } from '../actions/endpoint-lateness.ts'
+import type { LateEndpoint } from '../actions/endpoint-lateness.ts'
 
 /** Less than this needs no word: play yields from seconds on. */
 const toldFromMs = 500
-
-/** An endpoint of an account, and how late its deliveries are. */
-export type LateEndpoint = EndpointLateness & { readonly account: string }
 
 /**
  * Tells rounds how late events and deliveries are, five times a second while they are and once when they are

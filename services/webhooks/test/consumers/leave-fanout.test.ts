@@ -22,11 +22,8 @@ t.test(
     let batches = 0
     const fanout = startFanout({
       ...{ bus, lateness, logger },
-      lease: {
-        acquire: () => Promise.resolve(isOurs ? 1 : null),
-        renew: () => Promise.resolve(isOurs),
-        release: () => Promise.resolve(),
-      },
+      lease: { hold: async () => isOurs, release: async () => undefined },
+      self: () => (isOurs ? 'this one' : null),
       handle: () => {
         batches += 1
         lateness.began([madeAt])

@@ -1,44 +1,51 @@
+import type { Instances } from '@pitboss/storage/journal/instances'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { pino } from 'pino'
 import t from 'tap'
 import { type Dispatcher, startDispatcher } from '../../src/workers/dispatcher.ts'
-import { createSlots } from '../../src/workers/slots.ts'
+import { startHeartbeat } from '../../src/workers/heartbeat.ts'
+import { createSlots } from '../../src/actions/slots.ts'
 
 t.test('a worker without any heartbeat yet takes nothing, however young its process is', async (t) => {
-  // The first seconds of a process, in which its clock has not yet come to the life of a heartbeat.
-  let looks = 0
-  t.intercept(performance, 'now', {
-    value: () => {
-      looks += 1
-      return 10
-    },
-  })
   const beaten = Promise.withResolvers<void>()
   const asked: string[] = []
+  let looks = 0
   let isWrong = false
   let clockLooks = 0
   const summary = {
     ...{ _id: 'whe_1', operatorId: 'an operator', environment: 'SANDBOX' as const },
     ...{ version: 1, wakes: 0, leaseOwner: null },
   }
-  const parts: { [Name in keyof Parameters<typeof startDispatcher>[0]]?: unknown } = {
-    clockAgrees: () => {
+  const instances: Pick<Instances, 'current' | 'beat' | 'leave'> = {
+    current: () => 'self',
+    async beat() {
+      await beaten.promise
+      asked.push('beaten')
+      return { instance: 'self', isNew: false, toRecover: [], alive: ['self'] }
+    },
+    leave: async () => undefined,
+  }
+  const logger = pino({ level: 'silent' })
+  const heartbeat = startHeartbeat({
+    instances: instances as Instances,
+    clockAgrees() {
       if (isWrong) clockLooks += 1
       return !isWrong
     },
+    hasLeft: async () => false,
+    logger,
+  })
+  t.teardown(() => heartbeat.stop())
+  const self = () => {
+    looks += 1
+    return heartbeat.self()
+  }
+  const parts: { [Name in keyof Parameters<typeof startDispatcher>[0]]?: unknown } = {
+    heartbeat: { ...heartbeat, self },
+    connection: () => 1,
     listen: (onNotification: (notification: unknown) => void) => {
       onNotification({ ids: ['whe_1'], ends: [], leaving: [] })
       return () => undefined
-    },
-    instances: {
-      current: () => 'self',
-      async beat() {
-        await beaten.promise
-        asked.push('beaten')
-        return { instance: 'self', isNew: false, toRecover: [], alive: ['self'] }
-      },
-      recovered: async () => undefined,
-      leave: async () => undefined,
     },
     endpoints: {
       summaries: async () => [summary],
@@ -51,7 +58,7 @@ t.test('a worker without any heartbeat yet takes nothing, however young its proc
     recordSuccesses: { add: () => undefined, flush: async () => undefined },
     notifyWorkers: () => undefined,
     slots: createSlots({ totalMax: 1 }),
-    logger: pino({ level: 'silent' }),
+    logger,
   }
   const dispatcher: Dispatcher = startDispatcher(parts as never)
   t.teardown(() => dispatcher.stop())

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { scarceInFlight, withHold } from '../../src/workers/held-slots.ts'
-import { createSlots } from '../../src/workers/slots.ts'
+import { scarceInFlight, withHold } from '../../src/actions/held-slots.ts'
+import { createSlots } from '../../src/actions/slots.ts'
 
 /** An endpoint that has not shown yet how fast it answers. */
 const one = (inFlight: number) => ({ inFlight, scarceMax: scarceInFlight(null, 0) })

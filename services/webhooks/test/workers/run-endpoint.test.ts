@@ -5,8 +5,8 @@ import { createClaimDeliveries } from '../../src/actions/claim-deliveries.ts'
 import { newHealth } from '../../src/rules/endpoint-health.ts'
 import type { DueDelivery, EndpointDocument } from '../../src/storage/collections.ts'
 import { newDocument } from '../../src/storage/new-delivery.ts'
-import { runEndpoint, type RunnerDeps } from '../../src/workers/endpoint-runner.ts'
-import { createSlots } from '../../src/workers/slots.ts'
+import { runEndpoint, type RunnerDeps } from '../../src/actions/run-endpoint.ts'
+import { createSlots } from '../../src/actions/slots.ts'
 
 const logger = pino({ level: 'silent' })
 const triesMax = 50

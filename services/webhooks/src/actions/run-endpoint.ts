@@ -1,21 +1,17 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { partition } from '@pitboss/runtime/partition'
 import { createSignal } from '@pitboss/runtime/poll'
-import type { Choice, Chosen, ClaimDeliveries, Claimed } from '../actions/claim-deliveries.ts'
-import type { Deps } from '../actions/deps.ts'
-import { createEndpointLateness } from '../actions/endpoint-lateness.ts'
-import { openEndpointView } from '../actions/endpoint-view.ts'
-import type { MakeAttempt } from '../actions/make-attempt.ts'
-import { aheadOf, openPassing, type PassEvents } from '../actions/pass-events.ts'
-import type { RecordSuccesses, RecoverOrphans, SettleAttempt } from '../actions/settle-attempt.ts'
-import {
-  type DueDelivery,
-  type EndpointDocument,
-  forgetNarrowings,
-  type TakenEndpoint,
-} from '../actions/share-endpoints.ts'
+import type { Choice, Chosen, ClaimDeliveries, Claimed } from './claim-deliveries.ts'
+import type { Deps } from './deps.ts'
+import { createEndpointLateness, type LateEndpoint } from './endpoint-lateness.ts'
+import { openEndpointView } from './endpoint-view.ts'
+import type { MakeAttempt } from './make-attempt.ts'
+import { aheadOf, openPassing, type PassEvents } from './pass-events.ts'
+import type { RecordSuccesses, RecoverOrphans, SettleAttempt } from './settle-attempt.ts'
+import { openNarrowings } from '../rules/put-aside.ts'
+import type { DueDelivery, EndpointDocument } from '../storage/collections.ts'
+import type { TakenEndpoint } from '../storage/endpoint-store.ts'
 import { createHeldSlots } from './held-slots.ts'
-import type { LateEndpoint } from './lateness-teller.ts'
 import type { Slots } from './slots.ts'
 
 /*
@@ -148,7 +144,7 @@ export function runEndpoint(deps: RunnerDeps, taken: TakenEndpoint): EndpointRun
       await endpoints.close(webhookId, token)
       return false
     }
-    if (await forgetNarrowings({ endpoints }, endpoint, passes.cursor())) view.markStale()
+    await forgetNarrowings(endpoint, passes.cursor())
     // An attempt in flight notifies at its end anyway; a free slot is for endpoints that have none.
     if (starved && inFlight.size === 0) slots.notifyWhenFree(operatorId, signal.ring)
     const untilNextMs = nextAt === null ? recheckMs : Math.max(0, nextAt.getTime() - clock.now().getTime())
@@ -157,6 +153,13 @@ export function runEndpoint(deps: RunnerDeps, taken: TakenEndpoint): EndpointRun
     const isIdle = nextAt === null && againMs === null && inFlight.size === 0 && !starved
     await signal.wait(isIdle ? 2 ** 31 - 1 : waitMs)
     return true
+  }
+
+  /** Removes narrowings that can cancel nothing any more, since their events are passed. */
+  async function forgetNarrowings({ narrowings = [] }: EndpointDocument, cursor: number): Promise<void> {
+    if (openNarrowings(narrowings, cursor).length === narrowings.length) return
+    await endpoints.forgetNarrowings(webhookId, cursor)
+    view.markStale()
   }
 
   /**

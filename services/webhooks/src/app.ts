@@ -30,17 +30,15 @@ import { createConsumerPositions } from '@pitboss/storage/consumer-positions'
 import { createRewindStore } from '@pitboss/storage/rewind-store'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
-import type { CallDeps, Deps } from './actions/deps.ts'
+import type { CallsContext, WebhooksContext } from './context.ts'
 import { createSlots } from './actions/slots.ts'
 import { createRunCertification } from './actions/run-certification.ts'
 import { createAdvanceReplays } from './actions/advance-replays.ts'
-import { createClaimDeliveries } from './actions/claim-deliveries.ts'
+import { newHealthChanges } from './actions/change-health.ts'
 import { createSecretCipher } from './actions/create-endpoint.ts'
-import { createMakeAttempt } from './actions/make-attempt.ts'
 import { createReadDueLag } from './actions/read-due-lag.ts'
 import { createReadAttempts } from './actions/read-attempt-series.ts'
 import { createRecordEvents, type RecordEvents } from './actions/record-events.ts'
-import { createRecordSuccesses, createRecoverOrphans, createSettleAttempt } from './actions/settle-attempt.ts'
 import { compositionHandlers } from './calls/composed.ts'
 import { deliveryHandlers, eventHandlers } from './calls/events.ts'
 import { certificationHandlers } from './calls/certifications.ts'
@@ -161,9 +159,8 @@ export async function startWebhooks({
   const ranges = wrap.ranges?.(rangeStore) ?? rangeStore
   const notifyWorkers = createNotifyWorkers(bus)
   const schedule = { clock, random: Math.random, scaleMs: timeScale.scaleMs }
-  const recoverOrphans = createRecoverOrphans({ deliveries, ...schedule })
   const notes = createTailNotes({ bus, root: 'webhooks', logger })
-  const deps: Deps = {
+  const deps: WebhooksContext = {
     notes,
     db,
     bus,
@@ -211,11 +208,8 @@ export async function startWebhooks({
     listen: (onNotification) => listenForNotifications(bus, onNotification),
     heartbeat,
     connection: () => bus.connection(),
-    claimDeliveries: createClaimDeliveries(deps),
-    makeAttempt: createMakeAttempt({ ...deps, post: wrap.post?.(poster.post) ?? poster.post }),
-    settleAttempt: createSettleAttempt(deps),
-    recoverOrphans,
-    recordSuccesses: createRecordSuccesses(deps),
+    post: wrap.post?.(poster.post) ?? poster.post,
+    memory: { healthChanges: newHealthChanges(), successes: new Map() },
     slots,
     onAttempt: createMetrics(host.registry, slots),
   })
@@ -237,7 +231,7 @@ export async function startWebhooks({
     lease: leaseOf('figures', figuresLeaseTtlMs),
     logger,
   })
-  const callDeps: CallDeps = {
+  const callDeps: CallsContext = {
     ...deps,
     recordEvents,
     notifyReplayWorker: replayWorker.wake,

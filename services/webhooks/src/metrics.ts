@@ -2,11 +2,11 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { UnseenLag } from './actions/read-due-lag.ts'
 import type { EndpointLateness } from './actions/endpoint-lateness.ts'
 import { type DueLags, noDueLags, standings, worstLags } from './rules/due-lag.ts'
-import type { RunnerDeps } from './actions/run-endpoint.ts'
+import type { RunContext } from './actions/endpoint-run.ts'
 import type { Slots } from './actions/slots.ts'
 
 /** Counts and times attempts, and times the wait of a delivery for its first attempt. */
-export function createMetrics(registry: Registry, slots: Slots): RunnerDeps['onAttempt'] {
+export function createMetrics(registry: Registry, slots: Slots): RunContext['onAttempt'] {
   const attempts = new Counter({
     name: 'pitboss_webhook_attempts_total',
     help: 'Delivery attempts by result',

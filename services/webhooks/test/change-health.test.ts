@@ -1,6 +1,6 @@
 import t from 'tap'
-import { createChangeHealth } from '../src/actions/change-health.ts'
-import type { Deps } from '../src/actions/deps.ts'
+import { changeHealth, newHealthChanges } from '../src/actions/change-health.ts'
+import type { WebhooksContext } from '../src/context.ts'
 import { type EndpointHealth, newHealth } from '../src/rules/endpoint-health.ts'
 import type { EndpointDocument } from '../src/storage/collections.ts'
 
@@ -23,7 +23,7 @@ const failed = ({ health }: EndpointDocument): EndpointHealth => ({
 function held() {
   const stored = new Map(['whe_1', 'whe_2'].map((id) => [id, endpointOf(id)]))
   const writes: { id: string; end: PromiseWithResolvers<void> }[] = []
-  const endpoints: Pick<Deps['endpoints'], 'change'> = {
+  const endpoints: Pick<WebhooksContext['endpoints'], 'change'> = {
     async change(_scope, id, decide) {
       const end = Promise.withResolvers<void>()
       writes.push({ id, end })
@@ -36,8 +36,11 @@ function held() {
       return changed
     },
   }
-  const changeHealth = createChangeHealth({ endpoints } as Pick<Deps, 'endpoints'>)
-  const fail = async (id: string) => (await changeHealth(endpointOf(id), failed))?.health.streak.attempts
+  const context = { endpoints, memory: { healthChanges: newHealthChanges() } } as Parameters<
+    typeof changeHealth
+  >[0]
+  const fail = async (id: string) =>
+    (await changeHealth(context, endpointOf(id), failed))?.health.streak.attempts
   /** The ids of the writes under way, in their order. */
   const underWay = async () => {
     await new Promise((resolve) => setImmediate(resolve))

@@ -4,7 +4,7 @@ import { runningMax } from '../storage/replay-store.ts'
 import { countReplay } from './read-replays.ts'
 import type { Scope } from '@pitboss/contracts/caller'
 import { deliveryIdOf } from '../storage/new-delivery.ts'
-import type { Deps } from './deps.ts'
+import type { WebhooksContext } from '../context.ts'
 import { countedElsewhere } from '../storage/range-items.ts'
 import { itemsAmong } from './items-among.ts'
 import { markDue } from './mark-due.ts'
@@ -13,7 +13,7 @@ import { markDue } from './mark-due.ts'
 export type AdvanceReplays = (stopping: AbortSignal) => Promise<boolean>
 
 /** Advances each replay job by one page. */
-export function createAdvanceReplays(deps: Deps): AdvanceReplays {
+export function createAdvanceReplays(deps: WebhooksContext): AdvanceReplays {
   const { replays, deliveries, endpoints, clock, logger } = deps
   /**
    * Continues behind a full page of jobs: those of paused endpoints may wait for ever, and must not hold up
@@ -120,7 +120,7 @@ type SelectedPage = {
  * sent already.
  */
 async function selectPage(
-  { events, deliveries, ranges }: Pick<Deps, 'events' | 'deliveries' | 'ranges'>,
+  { events, deliveries, ranges }: Pick<WebhooksContext, 'events' | 'deliveries' | 'ranges'>,
   job: ReplaySelector,
   afterSeq: number,
   limit = pageSize,
@@ -165,7 +165,7 @@ async function selectPage(
 
 /** Counts the deliveries that a job would create or send again. */
 export async function countSelection(
-  deps: Pick<Deps, 'events' | 'deliveries' | 'ranges'>,
+  deps: Pick<WebhooksContext, 'events' | 'deliveries' | 'ranges'>,
   job: ReplaySelector,
 ): Promise<number> {
   const scope: Scope = { operatorId: job.operatorId, environment: job.environment }

@@ -11,7 +11,7 @@ import { newWebhookSecret, rotateSecrets } from '../rules/signing-secrets.ts'
 import type { EndpointDocument } from '../storage/collections.ts'
 import { checkEndpointUrl, refuseCrowd } from './create-endpoint.ts'
 import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
-import type { Deps } from './deps.ts'
+import type { WebhooksContext } from '../context.ts'
 import { markDue } from './mark-due.ts'
 import { pruneDeliveries } from './prune-deliveries.ts'
 
@@ -27,7 +27,7 @@ type EndpointPatch = {
  * ServiceError NOT_FOUND for an unknown, foreign or deleted endpoint. Source: docs/contract.md, sections 7
  * and 11.
  */
-export function createChangeEndpoint(deps: Deps) {
+export function createChangeEndpoint(deps: WebhooksContext) {
   const { endpoints, deliveries, events: log, audit, secretCipher, clock, newId } = deps
   const { outbound, eventEndpointsMax } = deps
   const { askApproval } = deps

@@ -5,7 +5,7 @@ import { chooseDue, type Turns } from '../rules/choose-due.ts'
 import { isUnsubscribed } from '../rules/subscription.ts'
 import type { DueDelivery, EndpointDocument } from '../storage/collections.ts'
 import type { Upcoming } from '../storage/delivery-queue.ts'
-import type { Deps } from './deps.ts'
+import type { WebhooksContext } from '../context.ts'
 
 /** A delivery to be claimed. @param probe the open breaker lets it through */
 export type Chosen = { readonly due: DueDelivery; readonly probe: boolean }
@@ -27,85 +27,56 @@ export type Claimed = {
   readonly body: string | null
 }
 
-export type ClaimDeliveries = ReturnType<typeof createClaimDeliveries>
+/** Chooses an endpoint's due deliveries that may be sent now. */
+export async function chooseDeliveries(
+  { deliveries }: Pick<WebhooksContext, 'deliveries'>,
+  endpoint: EndpointDocument,
+  {
+    inFlight,
+    ...state
+  }: {
+    readonly waiting: Upcoming['lanes']
+    readonly inFlight: readonly DueDelivery[]
+    readonly probeInFlight: boolean
+    readonly turns: Turns
+    readonly now: Date
+  },
+): Promise<Choice> {
+  const { health } = endpoint
+  if (endpoint.deletedAt !== null) return { chosen: [], unsubscribed: [], nextAt: null, turns: state.turns }
+  const choice = chooseDue({
+    ...{ ...state, health, inFlightMax: inFlightMaxOf(endpoint), inFlight: inFlight.length },
+    replayInFlight: inFlight.filter(({ lane }) => lane === 'replay').length,
+  })
+  const chosen = choice.chosen.map((due) => ({ due, probe: false }))
+  const probe = choice.probe ? await deliveries.probe(endpoint._id, nextProbe(health), state.now) : null
+  const [unsubscribed, wanted] = partition(
+    probe === null ? chosen : [{ due: probe, probe: true }, ...chosen],
+    ({ due }) => isUnsubscribed(endpoint, due),
+  )
+  const { nextAt, turns } = choice
+  return { chosen: wanted, unsubscribed: unsubscribed.map(({ due }) => due), nextAt, turns }
+}
 
-/** Chooses an endpoint's due deliveries, and claims stored ones under its lease. */
-export function createClaimDeliveries({ deliveries, bodies }: Pick<Deps, 'deliveries' | 'bodies'>) {
-  return {
-    /** Chooses what may be sent now. */
-    async choose({
-      endpoint,
-      waiting,
-      inFlight,
-      probeInFlight,
-      turns,
-      now,
-    }: {
-      endpoint: EndpointDocument
-      waiting: Upcoming['lanes']
-      inFlight: readonly DueDelivery[]
-      probeInFlight: boolean
-      turns: Turns
-      now: Date
-    }): Promise<Choice> {
-      if (endpoint.deletedAt !== null) return { chosen: [], unsubscribed: [], nextAt: null, turns }
-      const choice = chooseDue({
-        ...{
-          health: endpoint.health,
-          inFlightMax: inFlightMaxOf(endpoint),
-          waiting,
-          probeInFlight,
-          turns,
-          now,
-        },
-        inFlight: inFlight.length,
-        replayInFlight: inFlight.filter(({ lane }) => lane === 'replay').length,
-      })
-      const chosen = choice.chosen.map((due) => ({ due, probe: false }))
-      const probe = choice.probe
-        ? await deliveries.probe(endpoint._id, nextProbe(endpoint.health), now)
-        : null
-      const [unsubscribed, wanted] = partition(
-        probe === null ? chosen : [{ due: probe, probe: true }, ...chosen],
-        ({ due }) => isUnsubscribed(endpoint, due),
-      )
-      return {
-        chosen: wanted,
-        unsubscribed: unsubscribed.map(({ due }) => due),
-        nextAt: choice.nextAt,
-        turns: choice.turns,
-      }
-    },
-
-    /** Cancels those that are not sent any more. */
-    cancel: (webhookId: string, unsubscribed: readonly DueDelivery[]): Promise<void> =>
-      deliveries.cancelWaiting(
-        webhookId,
-        unsubscribed.map(({ _id }) => _id),
-      ),
-
-    /**
-     * Stores the next attempt number of each and reads its body. After a throw, any of them may be claimed.
-     * @param scope that of their endpoint
-     */
-    async claim(scope: Scope, chosen: readonly Chosen[], token: number, now: Date): Promise<Claimed[]> {
-      const real = chosen.filter(({ due }) => due.eventType !== 'webhook.test')
-      const [texts, claimed] = await Promise.all([
-        bodies.of(
-          scope,
-          real.map(({ due }) => due.eventId),
-        ),
-        deliveries.claim(
-          chosen.map(({ due }) => due),
-          token,
-          now,
-        ),
-      ])
-      const byId = new Map(claimed.map((delivery) => [delivery._id, delivery]))
-      return chosen.map((one) => {
-        const delivery = byId.get(one.due._id) ?? null
-        return { chosen: one, delivery, body: delivery?.testBody ?? texts.get(one.due.eventId) ?? null }
-      })
-    },
-  }
+/**
+ * Claims stored deliveries under a lease: stores the next attempt number of each and reads its body. After a
+ * throw, any of them may be claimed.
+ * @param scope that of their endpoint
+ */
+export async function claimDeliveries(
+  { deliveries, bodies }: Pick<WebhooksContext, 'deliveries' | 'bodies'>,
+  scope: Scope,
+  chosen: readonly Chosen[],
+  token: number,
+  now: Date,
+): Promise<Claimed[]> {
+  const real = chosen.filter(({ due }) => due.eventType !== 'webhook.test')
+  const eventIds = real.map(({ due }) => due.eventId)
+  const dues = chosen.map(({ due }) => due)
+  const [texts, claimed] = await Promise.all([bodies.of(scope, eventIds), deliveries.claim(dues, token, now)])
+  const byId = new Map(claimed.map((delivery) => [delivery._id, delivery]))
+  return chosen.map((one) => {
+    const delivery = byId.get(one.due._id) ?? null
+    return { chosen: one, delivery, body: delivery?.testBody ?? texts.get(one.due.eventId) ?? null }
+  })
 }

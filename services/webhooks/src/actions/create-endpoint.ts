@@ -15,7 +15,7 @@ import { freshHealth, newHealth } from '../rules/endpoint-health.ts'
 import { newWebhookSecret, type StoredSecret } from '../rules/signing-secrets.ts'
 import type { EndpointDocument } from '../storage/collections.ts'
 import type { SecretBox } from '@pitboss/storage/stored-secrets'
-import type { Deps } from './deps.ts'
+import type { WebhooksContext } from '../context.ts'
 
 const endpointsMax = 1000
 
@@ -38,7 +38,7 @@ export function createCreateEndpoint({
   outbound,
   eventEndpointsMax,
   askApproval,
-}: Deps) {
+}: WebhooksContext) {
   const newWebhookId = () => newId('whe')
 
   /** The id that the idempotency key was given first, or a new one. */

@@ -5,7 +5,7 @@ import { type Upcoming, upcomingMax } from '../storage/delivery-queue.ts'
 import type { DueDelivery, EndpointDocument } from '../storage/collections.ts'
 import { pruneDeliveries } from './prune-deliveries.ts'
 import { createWaitingDeliveries } from './waiting-deliveries.ts'
-import type { Deps } from './deps.ts'
+import type { WebhooksContext } from '../context.ts'
 
 /*
  * The stored deliveries of an endpoint that wait are made by four hands: its own worker, which puts back what
@@ -41,7 +41,7 @@ export function openEndpointView(
     deliveries,
     clock,
     logger: parentLogger,
-  }: Pick<Deps, 'endpoints' | 'deliveries' | 'clock' | 'logger'>,
+  }: Pick<WebhooksContext, 'endpoints' | 'deliveries' | 'clock' | 'logger'>,
   leased: EndpointDocument,
   inFlight: ReadonlyMap<string, unknown>,
 ) {

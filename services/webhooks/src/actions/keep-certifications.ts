@@ -12,7 +12,7 @@ import { readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
 import { presentCertificationSummary } from '../records/present-certification.ts'
 import type { CertificationDocument } from '../storage/certification-store.ts'
-import type { CallDeps } from './deps.ts'
+import type { CallsContext } from '../context.ts'
 import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 
 /** Certifications of receivers: the order and what became of it. Source: docs/contract.md, section 3. */
@@ -24,7 +24,7 @@ export function createKeepCertifications({
   clock,
   newId,
   notifyCertifier,
-}: CallDeps) {
+}: CallsContext) {
   /** @throws ServiceError NOT_FOUND */
   async function find(target: EndpointTarget, id: string): Promise<CertificationDocument> {
     const endpoint = await findEndpoint(endpoints, target)

@@ -6,7 +6,7 @@ import { retryAfterMs } from '../rules/retry-schedule.ts'
 import { computedSignatureHeader, signatureHint } from '../rules/signature-hint.ts'
 import { secretsValidAt } from '../rules/signing-secrets.ts'
 import type { AttemptRecord, DeliveryDocument, EndpointDocument } from '../storage/collections.ts'
-import type { Deps } from './deps.ts'
+import type { WebhooksContext } from '../context.ts'
 
 export type AttemptOutcome = {
   readonly ok: boolean
@@ -28,115 +28,103 @@ function locationOf({ httpStatus, headers }: Awaited<ReturnType<PostWebhook>>): 
   return { location: location.slice(0, locationCharactersMax) }
 }
 
-/** @param body null when the event log lacks the event */
-export type MakeAttempt = (
-  endpoint: EndpointDocument,
-  delivery: Pick<DeliveryDocument, '_id' | 'eventId' | 'eventType' | 'attemptCount' | 'traceparent'>,
-  body: string | null,
-) => Promise<AttemptOutcome>
-
 const userAgent = 'Pitboss-Webhooks/1'
+
+type AttemptContext = Pick<WebhooksContext, 'secretCipher' | 'clock' | 'logger'> & {
+  readonly post: PostWebhook
+}
+
+type Attempted = Pick<DeliveryDocument, '_id' | 'eventId' | 'eventType' | 'attemptCount' | 'traceparent'>
 
 /**
  * Signs a delivery with the secrets valid now and posts it. Never rejects for anything that the receiver
  * does. Source: docs/contract.md, section 7.
+ * @param body null when the event log lacks the event
  */
-export function createMakeAttempt({
-  post,
-  secretCipher,
-  clock,
-  logger,
-}: Deps & { post: PostWebhook }): MakeAttempt {
-  return async function makeAttempt(endpoint, delivery, body) {
-    const sentAt = clock.now()
-    if (body === null) {
-      logger.error(
-        { webhook_id: endpoint._id, delivery_id: delivery._id, event_id: delivery.eventId },
-        'delivery.without-event',
-      )
-      return outcomeWithoutBody(delivery.attemptCount, sentAt)
-    }
-    const timestamp = signatureTimestamp(sentAt)
-    const secrets = secretsValidAt(endpoint.secrets, sentAt).map((secret) =>
-      secretCipher.decrypt(endpoint, secret),
-    )
-    const answer = await traced(endpoint, delivery, {
-      account: endpoint.operatorId,
+export async function makeAttempt(
+  c: AttemptContext,
+  endpoint: EndpointDocument,
+  delivery: Attempted,
+  body: string | null,
+): Promise<AttemptOutcome> {
+  const sentAt = c.clock.now()
+  if (body === null) {
+    const ids = { webhook_id: endpoint._id, delivery_id: delivery._id, event_id: delivery.eventId }
+    c.logger.error(ids, 'delivery.without-event')
+    return outcomeWithoutBody(delivery.attemptCount, sentAt)
+  }
+  const timestamp = signatureTimestamp(sentAt)
+  const secrets = secretsValidAt(endpoint.secrets, sentAt).map((secret) =>
+    c.secretCipher.decrypt(endpoint, secret),
+  )
+  const answer = await postTraced(c, endpoint, delivery, {
+    ...{ account: endpoint.operatorId, environment: toAccountMode(endpoint.environment) },
+    ...{ url: endpoint.url, body },
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': userAgent,
+      'x-svc-event-id': delivery.eventId,
+      'x-svc-event-type': delivery.eventType,
+      'x-svc-timestamp': timestamp,
+      'x-svc-signature': secrets.map((secret) => `v1=${signBody(secret, timestamp, body)}`).join(' '),
+      'x-svc-delivery-attempt': String(delivery.attemptCount),
+    },
+  })
+  const at = c.clock.now()
+  const { httpStatus, durationMs, error, timings } = answer
+  return {
+    ...{ ok: answer.ok, asked: true, gone: httpStatus === 410, at },
+    retryAfterMs: retryAfterMs(httpStatus ?? 0, answer.headers.get('retry-after') ?? null, at),
+    record: {
+      ...{ attempt: delivery.attemptCount, sentAt, durationMs, httpStatus, error, timings },
+      responseExcerpt: answer.excerpt,
       url: endpoint.url,
-      environment: toAccountMode(endpoint.environment),
-      body,
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': userAgent,
-        'x-svc-event-id': delivery.eventId,
-        'x-svc-event-type': delivery.eventType,
-        'x-svc-timestamp': timestamp,
-        'x-svc-signature': secrets.map((secret) => `v1=${signBody(secret, timestamp, body)}`).join(' '),
-        'x-svc-delivery-attempt': String(delivery.attemptCount),
-      },
-    })
-    const at = clock.now()
-    const status = answer.httpStatus ?? 0
-    return {
-      ok: answer.ok,
-      asked: true,
-      gone: status === 410,
-      retryAfterMs: retryAfterMs(status, answer.headers.get('retry-after') ?? null, at),
-      at,
-      record: {
-        attempt: delivery.attemptCount,
-        sentAt,
-        durationMs: answer.durationMs,
-        httpStatus: answer.httpStatus,
-        error: answer.error,
-        responseExcerpt: answer.excerpt,
-        timings: answer.timings,
-        url: endpoint.url,
-        ...locationOf(answer),
-        hint: hintFor(endpoint, answer, { body, timestamp, secrets, sentAt }),
-      },
-    }
+      ...locationOf(answer),
+      hint: hintFor(c, endpoint, answer, { body, timestamp, secrets, sentAt }),
+    },
   }
+}
 
-  /** Posts below a span, in the trace of what the event tells. */
-  function traced(
-    endpoint: EndpointDocument,
-    delivery: Parameters<MakeAttempt>[1],
-    request: Parameters<PostWebhook>[0],
-  ) {
-    const attributes = {
-      'pitboss.operator_id': endpoint.operatorId,
-      'pitboss.environment': endpoint.environment,
-      'pitboss.webhook_id': endpoint._id,
-      'pitboss.delivery_id': delivery._id,
-      'pitboss.event_id': delivery.eventId,
-      'pitboss.attempt': delivery.attemptCount,
-    }
-    const options = { kind: 'client', parent: delivery.traceparent ?? null, attributes } as const
-    return inSpan(`deliver ${delivery.eventType}`, options, async (span) => {
-      const answer = await post(request)
-      if (answer.httpStatus !== null) span.set({ 'http.response.status_code': answer.httpStatus })
-      if (!answer.ok) span.fail(answer.error ?? String(answer.httpStatus))
-      return answer
-    })
+/** Posts below a span, in the trace of what the event tells. */
+function postTraced(
+  { post }: AttemptContext,
+  endpoint: EndpointDocument,
+  delivery: Attempted,
+  request: Parameters<PostWebhook>[0],
+) {
+  const attributes = {
+    'pitboss.operator_id': endpoint.operatorId,
+    'pitboss.environment': endpoint.environment,
+    'pitboss.webhook_id': endpoint._id,
+    'pitboss.delivery_id': delivery._id,
+    'pitboss.event_id': delivery.eventId,
+    'pitboss.attempt': delivery.attemptCount,
   }
+  const options = { kind: 'client', parent: delivery.traceparent ?? null, attributes } as const
+  return inSpan(`deliver ${delivery.eventType}`, options, async (span) => {
+    const answer = await post(request)
+    if (answer.httpStatus !== null) span.set({ 'http.response.status_code': answer.httpStatus })
+    if (!answer.ok) span.fail(answer.error ?? String(answer.httpStatus))
+    return answer
+  })
+}
 
-  /** Names the mistake of a test receiver that refuses and echoes the signature that it computed. */
-  function hintFor(
-    endpoint: EndpointDocument,
-    answer: Awaited<ReturnType<PostWebhook>>,
-    sent: { body: string; timestamp: string; secrets: string[]; sentAt: Date },
-  ): string | null {
-    const status = answer.httpStatus ?? 0
-    const computed = answer.headers.get(computedSignatureHeader)
-    if (computed === undefined || endpoint.environment !== 'SANDBOX' || status < 400 || status >= 500)
-      return null
-    const valid = secretsValidAt(endpoint.secrets, sent.sentAt)
-    const oldSecrets = endpoint.secrets
-      .filter((secret) => !valid.includes(secret))
-      .map((secret) => secretCipher.decrypt(endpoint, secret))
-    return signatureHint({ ...sent, computed, oldSecrets })
-  }
+/** Names the mistake of a test receiver that refuses and echoes the signature that it computed. */
+function hintFor(
+  { secretCipher }: AttemptContext,
+  endpoint: EndpointDocument,
+  answer: Awaited<ReturnType<PostWebhook>>,
+  sent: { body: string; timestamp: string; secrets: string[]; sentAt: Date },
+): string | null {
+  const status = answer.httpStatus ?? 0
+  const computed = answer.headers.get(computedSignatureHeader)
+  if (computed === undefined || endpoint.environment !== 'SANDBOX' || status < 400 || status >= 500)
+    return null
+  const valid = secretsValidAt(endpoint.secrets, sent.sentAt)
+  const oldSecrets = endpoint.secrets
+    .filter((secret) => !valid.includes(secret))
+    .map((secret) => secretCipher.decrypt(endpoint, secret))
+  return signatureHint({ ...sent, computed, oldSecrets })
 }
 
 /**

@@ -4,10 +4,10 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { ParkedDocument } from '../storage/collections.ts'
 import { readEventMessage } from './read-event-message.ts'
 import type { OpsOrder } from './retry-delivery.ts'
-import type { CallDeps } from './deps.ts'
+import type { CallsContext } from '../context.ts'
 
 /** Keeps messages that cannot be read until operations have them tried again. */
-export function createParkedMessages({ parked, recordEvents, audit, clock, logger }: CallDeps) {
+export function createParkedMessages({ parked, recordEvents, audit, clock, logger }: CallsContext) {
   async function find(id: string): Promise<ParkedDocument> {
     const found = await parked.read(id)
     if (found === null) throw new ServiceError('NOT_FOUND', { message: `There is no parked message ${id}.` })

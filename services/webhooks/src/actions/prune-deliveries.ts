@@ -1,14 +1,14 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { pruneOwedAt } from '../rules/subscription.ts'
 import type { EndpointDocument } from '../storage/collections.ts'
-import type { Deps } from './deps.ts'
+import type { WebhooksContext } from '../context.ts'
 
 /**
  * Cancels what waits of types that the endpoint has unsubscribed, once for each change of its list. A crash
  * since that change leaves it to the endpoint's worker.
  */
 export async function pruneDeliveries(
-  { endpoints, deliveries }: Pick<Deps, 'endpoints' | 'deliveries'>,
+  { endpoints, deliveries }: Pick<WebhooksContext, 'endpoints' | 'deliveries'>,
   endpoint: EndpointDocument,
 ): Promise<void> {
   const until = pruneOwedAt(endpoint)

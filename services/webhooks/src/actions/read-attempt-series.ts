@@ -3,7 +3,7 @@ import type { FigureFact, ReadFacts } from '@pitboss/storage/fold-figures'
 import { readSeries, type SeriesQuery } from '@pitboss/storage/read-series'
 import { countsOfAttempt, endpointPointOf } from '../rules/attempt-figures.ts'
 import type { AttemptedDelivery } from '../storage/delivery-store.ts'
-import type { Deps } from './deps.ts'
+import type { WebhooksContext } from '../context.ts'
 import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 
 /**
@@ -12,7 +12,7 @@ import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 export function createReadAttempts({
   history,
 }: {
-  history: Pick<Deps['history'], 'attemptedSince'>
+  history: Pick<WebhooksContext['history'], 'attemptedSince'>
 }): ReadFacts {
   return async function* readAttempts(from) {
     for await (const delivery of history.attemptedSince(from)) {
@@ -44,7 +44,7 @@ export function createReadAttemptSeries({
   endpoints,
   figures,
   clock,
-}: Pick<Deps, 'endpoints' | 'figures' | 'clock'>) {
+}: Pick<WebhooksContext, 'endpoints' | 'figures' | 'clock'>) {
   return async function readAttemptSeries(target: EndpointTarget, query: SeriesQuery) {
     const { _id, operatorId, environment } = await findEndpoint(endpoints, target)
     const found = { scope: { operatorId, environment }, subject: _id }

@@ -13,7 +13,7 @@ import type { DeliveryHistory } from '../storage/delivery-history.ts'
 import type { DeliveryFilter } from '../storage/delivery-store.ts'
 import type { DeliveryDocument, EndpointDocument } from '../storage/collections.ts'
 import { windowStart } from './read-events.ts'
-import type { Deps } from './deps.ts'
+import type { WebhooksContext } from '../context.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 const waitsAtOnce = 8
@@ -21,7 +21,7 @@ const waitsAtOnce = 8
 export type DeliveryQuery = z.output<typeof listDeliveries.query>
 
 /** Reads deliveries. Source: docs/contract.md, sections 7, 10 and 11. */
-export function createReadDeliveries({ endpoints, deliveries, history, cursors, clock }: Deps) {
+export function createReadDeliveries({ endpoints, deliveries, history, cursors, clock }: WebhooksContext) {
   /** Says why a delivery is not sent yet; null when it has ended. */
   async function waitFor(delivery: DeliveryDocument): Promise<Wait | null> {
     if (delivery.status !== 'PENDING' && delivery.status !== 'HELD') return null

@@ -2,7 +2,7 @@ import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { earliest } from '../rules/choose-due.ts'
 import { lagOf } from '../rules/due-lag.ts'
 import type { EndpointSummary } from '../storage/endpoint-store.ts'
-import type { Deps } from './deps.ts'
+import type { WebhooksContext } from '../context.ts'
 
 /**
  * Of the open breakers those that are looked into; the ones that failed longest are among them. Source: ours.
@@ -30,7 +30,7 @@ export function createReadDueLag({
   ranges,
   clock,
   untaken,
-}: Pick<Deps, 'endpoints' | 'deliveries' | 'events' | 'ranges' | 'clock'> & {
+}: Pick<WebhooksContext, 'endpoints' | 'deliveries' | 'events' | 'ranges' | 'clock'> & {
   /** The endpoints that no live worker has. */
   untaken: () => readonly EndpointSummary[]
 }) {

@@ -6,7 +6,7 @@ import { readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
 import type { EndpointDocument } from '../storage/collections.ts'
 import type { EndpointStore } from '../storage/endpoint-store.ts'
-import type { Deps } from './deps.ts'
+import type { WebhooksContext } from '../context.ts'
 
 /** An endpoint as a caller names it: its id, and the scopes in which it may be. */
 export type EndpointTarget = { readonly scopes: readonly Scope[]; readonly webhookId: string }
@@ -15,7 +15,7 @@ export function createReadEndpoints({
   endpoints,
   deliveries,
   cursors,
-}: Pick<Deps, 'endpoints' | 'deliveries' | 'cursors'>) {
+}: Pick<WebhooksContext, 'endpoints' | 'deliveries' | 'cursors'>) {
   return {
     /** @throws ServiceError NOT_FOUND as `findEndpoint` does */
     find: (target: EndpointTarget): Promise<EndpointDocument> => findEndpoint(endpoints, target),

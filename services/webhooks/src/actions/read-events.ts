@@ -7,7 +7,7 @@ import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { expectedEventId } from './expected-event-id.ts'
 import { readPosition } from '@pitboss/storage/read-page'
 import { z } from 'zod'
-import type { Deps } from './deps.ts'
+import type { WebhooksContext } from '../context.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 const defaultWindowMs = 7 * dayMs
@@ -28,7 +28,7 @@ const positionSchema = z.strictObject({ seq: z.int().min(0), from: z.int() })
 type Hour = { count: number; types: Record<string, number>; ids: ReturnType<typeof createHash> }
 
 /** Reads the event log. Source: docs/contract.md, sections 7, 10 and 11. */
-export function createReadEvents({ events, history, cursors, clock }: Deps) {
+export function createReadEvents({ events, history, cursors, clock }: WebhooksContext) {
   return {
     /**
      * One page in recording order; its cursor continues after the last event, also when there is none yet.

@@ -3,7 +3,7 @@ import { eventSubject, webhooksFanout } from '@pitboss/bus/topology'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { StakeStanding } from '@pitboss/contracts/calls/rounds'
 import { readLoggedEvent, standingInEvents } from '@pitboss/contracts/logged-stake'
-import type { Deps } from './deps.ts'
+import type { WebhooksContext } from '../context.ts'
 
 const roundEventsMax = 200
 /** Read by sequence in about a second. After an outage of wallet-bridge there are fewer. Source: ours. */
@@ -16,7 +16,7 @@ type Stake = { readonly roundId: string; readonly transactionId: string; readonl
  * Creates the look for what events say of a stake: those that are recorded and, since this database may have
  * been set back as well, those of the stream. That nothing was said holds only where the stream reaches back.
  */
-export function createReadLoggedStake({ events, bus }: Pick<Deps, 'events' | 'bus'>) {
+export function createReadLoggedStake({ events, bus }: Pick<WebhooksContext, 'events' | 'bus'>) {
   return async function readLoggedStake(scope: Scope, stake: Stake): Promise<StakeStanding> {
     const recorded = await events.ofRound(scope, stake.roundId, roundEventsMax)
     const standing = standingOf(recorded.map(({ body }) => body))

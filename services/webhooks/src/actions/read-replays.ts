@@ -7,10 +7,10 @@ import { presentReplay } from '../records/webhook-records.ts'
 import type { ReplayDocument } from '../storage/collections.ts'
 import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import type { CallDeps, Deps } from './deps.ts'
+import type { CallsContext, WebhooksContext } from '../context.ts'
 
 /** Reads replay jobs with their counts of now. Source: docs/contract.md, sections 7, 10 and 11. */
-export function createReadReplays({ endpoints, deliveries, replays, cursors }: Deps) {
+export function createReadReplays({ endpoints, deliveries, replays, cursors }: WebhooksContext) {
   return {
     /** @throws ServiceError NOT_FOUND */
     async find(target: EndpointTarget, id: string): Promise<ReplayDocument> {
@@ -72,7 +72,7 @@ export function createCancelReplay({
   audit,
   clock,
   notifyReplayWorker,
-}: CallDeps) {
+}: CallsContext) {
   /**
    * Ends a job and cancels its deliveries, but for those in flight. After a crash in between, the replay
    * worker cancels them.

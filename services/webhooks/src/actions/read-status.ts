@@ -3,12 +3,12 @@ import type { RewindStart } from '@pitboss/contracts/calls/rewind'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { acknowledgedSequence } from '@pitboss/bus/consume-durable'
 import { webhooksFanout } from '@pitboss/bus/topology'
-import type { Deps } from './deps.ts'
+import type { WebhooksContext } from '../context.ts'
 
 const waitingEndpointsMax = 1000
 const lookupsAtOnce = 8
 
-export function createReadStatus({ endpoints, deliveries, parked, clock }: Deps) {
+export function createReadStatus({ endpoints, deliveries, parked, clock }: WebhooksContext) {
   /** The due time of the delivery that is longest overdue, whether a breaker or busy workers hold it back. */
   async function oldestDueAt(): Promise<Date | null> {
     const found = await endpoints.page('', waitingEndpointsMax)
@@ -31,7 +31,7 @@ export function createReadStatus({ endpoints, deliveries, parked, clock }: Deps)
 }
 
 /** Counts what a rewind of the fan-out consumer repairs. Source: docs/contract.md, section 10. */
-export function createRewindFanout({ bus, rewinds, audit }: Deps) {
+export function createRewindFanout({ bus, rewinds, audit }: WebhooksContext) {
   const { stream, config } = webhooksFanout
   return {
     start: (request: RewindStart, requestId: string) =>

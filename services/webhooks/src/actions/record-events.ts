@@ -1,7 +1,7 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { EndpointDocument } from '../storage/collections.ts'
 import type { Appended, NewEvent, TargetsOf } from '../storage/log-append.ts'
-import type { Deps } from './deps.ts'
+import type { WebhooksContext } from '../context.ts'
 import type { EventMessage } from './read-event-message.ts'
 
 /** Records a batch of events. @returns the ids of those that were not recorded before */
@@ -28,7 +28,7 @@ export function createRecordEvents({
   clock,
   logger,
   onRecorded,
-}: Pick<Deps, 'events' | 'endpoints' | 'notes' | 'clock' | 'logger'> & {
+}: Pick<WebhooksContext, 'events' | 'endpoints' | 'notes' | 'clock' | 'logger'> & {
   onRecorded: (recorded: Recorded) => void
 }): RecordEvents {
   return async function recordEvents(messages) {

@@ -5,13 +5,13 @@ import { presentDelivery } from '../records/webhook-records.ts'
 import type { DeliveryDocument } from '../storage/collections.ts'
 import { countedElsewhere } from '../storage/range-items.ts'
 import { findDelivery, findDeliveryAnywhere } from './read-deliveries.ts'
-import type { Deps } from './deps.ts'
+import type { WebhooksContext } from '../context.ts'
 import { markDue } from './mark-due.ts'
 
 /** An order on the operations command: who gives it and why. A dry run changes nothing. */
 export type OpsOrder = { readonly by: string; readonly reason: string | null; readonly dryRun: boolean }
 
-export function createRetryDelivery(deps: Deps) {
+export function createRetryDelivery(deps: WebhooksContext) {
   const { endpoints, deliveries, history, audit, clock, logger } = deps
 
   async function assertMayRetry(delivery: DeliveryDocument): Promise<void> {

@@ -9,7 +9,7 @@ import { endCertification, runCertificationJob } from '@pitboss/storage/certific
 import type { HeldJob } from '@pitboss/storage/start-job-workers'
 import type { PostWebhook } from '../clients/post-webhook.ts'
 import type { CertificationDocument } from '../storage/certification-store.ts'
-import type { Deps } from './deps.ts'
+import type { WebhooksContext } from '../context.ts'
 
 const changedText = 'The endpoint was changed meanwhile. Certify it again.'
 
@@ -24,7 +24,7 @@ export function createRunCertification({
   secretCipher,
   clock,
   post,
-}: Deps & { post: PostWebhook }): (held: HeldJob<CertificationDocument>) => Promise<void> {
+}: WebhooksContext & { post: PostWebhook }): (held: HeldJob<CertificationDocument>) => Promise<void> {
   return async function run(held) {
     const { job } = held
     const secret = await unchangedSecret(job)

@@ -13,10 +13,10 @@ import {
   never,
 } from '../storage/collections.ts'
 import type { PlaceAfter } from '../storage/interrupted-delivery.ts'
-import { createChangeHealth } from './change-health.ts'
+import { changeHealth, type HealthChanges } from './change-health.ts'
 import type { EndpointView } from './endpoint-view.ts'
 import type { AttemptOutcome } from './make-attempt.ts'
-import type { Deps } from './deps.ts'
+import type { WebhooksContext } from '../context.ts'
 
 const triesMax = 6
 const retryFirstMs = 200
@@ -39,8 +39,6 @@ type Attempt = {
   readonly onWriting: () => void
 }
 
-export type SettleAttempt = (attempt: Attempt) => Promise<Settled>
-
 type Settled = {
   readonly status: DeliveryDocument['status']
   /** False when the claim was lost: another worker settles this delivery. */
@@ -49,96 +47,87 @@ type Settled = {
   readonly again: DueDelivery | null
 }
 
+type SettleContext = Pick<
+  WebhooksContext,
+  'endpoints' | 'notes' | 'clock' | 'scaleMs' | 'random' | 'logger'
+> & {
+  readonly memory: { readonly healthChanges: HealthChanges }
+}
+
 /**
  * Writes the result of an attempt: the endpoint's health in one update, then the delivery in one update
- * fenced by its claim. A crash in between repeats the attempt. Tests never touch the health.
+ * fenced by its claim. A crash in between repeats the attempt. Tests never touch the health. The receiver
+ * has been asked: it must not be asked again because the database is away for a moment.
  */
-export function createSettleAttempt({
-  endpoints,
-  notes,
-  clock,
-  scaleMs,
-  random,
-  logger,
-}: Pick<Deps, 'endpoints' | 'notes' | 'clock' | 'scaleMs' | 'random' | 'logger'>): SettleAttempt {
-  const changeHealth = createChangeHealth({ endpoints })
-
-  /** The receiver has been asked. It must not be asked again because the database is away for a moment. */
-  return async function settleAttempt(attempt) {
-    for (let tried = 1; ; tried++) {
-      try {
-        return await write(attempt)
-      } catch (err) {
-        if (tried >= triesMax) throw err
-        const { _id, webhookId } = attempt.delivery
-        logger.warn({ err, webhook_id: webhookId, delivery_id: _id }, 'delivery.not-settled')
-        await delay(retryFirstMs * 2 ** (tried - 1))
-      }
+export async function settleAttempt(c: SettleContext, attempt: Attempt): Promise<Settled> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await write(c, attempt)
+    } catch (err) {
+      if (tried >= triesMax) throw err
+      const { _id, webhookId } = attempt.delivery
+      c.logger.warn({ err, webhook_id: webhookId, delivery_id: _id }, 'delivery.not-settled')
+      await delay(retryFirstMs * 2 ** (tried - 1))
     }
   }
+}
 
-  async function write({ delivery, outcome, probe, view, ...attempt }: Attempt): Promise<Settled> {
-    const lastSuccessAt = attempt.lastSuccessAt()
-    const { at, ok } = outcome
-    const isTest = delivery.eventType === 'webhook.test'
-    const firstAttemptAt = delivery.firstAttemptAt ?? outcome.record.sentAt
-    const judged = judgeAttempt({
-      ok,
-      at,
-      place: placeOf(delivery, scaleMs),
-      startedAt: delivery.claimedAt ?? outcome.record.sentAt,
-      firstAttemptAt,
-      single: delivery.single,
-      retryAfterMs: outcome.retryAfterMs,
-      random: random(),
-      scaleMs,
-    })
-    let streakNumber: number | null = delivery.failedInStreak
-    let pulledFor: Date | null = delivery.pulledFor ?? null
-    let endpoint: EndpointDocument | null = null
-    // A success at a fully healthy endpoint changes its time alone, which is written later, with others.
-    if (!isTest && outcome.asked && !(ok && view.isFullyHealthy())) {
-      const changed = await changeHealth(view.endpoint(), (current) =>
-        afterAttempt(
-          withLastSuccess(current.health, lastSuccessAt),
-          {
-            ...{ at, ok, probe, firstAttemptAt },
-            gone: outcome.gone,
-            eventType: delivery.eventType,
-            exhausted: judged.kind === 'failed' && judged.scheduleSpent,
-            failedInStreak: delivery.failedInStreak,
-          },
-          scaleMs,
-          inFlightMaxOf(current),
-        ),
-      )
-      if (changed !== null && !ok) {
-        streakNumber = changed.health.streak.number
-        pulledFor = changed.health.breaker.closedAt ?? null
-      }
-      endpoint = changed?.endpoint ?? null
-      if (endpoint !== null) view.changed(endpoint)
-    }
-    await failpoint('webhooks.health-settled')
-    const storedAt = clock.now()
-    const fields = {
-      attemptedAt: storedAt,
-      ...settledFields(delivery, judged, endedAt(outcome), endpoint),
-      firstAttemptAt,
-      failedInStreak: streakNumber,
-      pulledFor,
-    }
-    const writing = attempt.complete(delivery, fields, { ...outcome.record, storedAt })
-    attempt.onWriting()
-    const written = await writing
-    const settled = { ...delivery, ...fields, claimToken: 0, claimedAt: null }
-    if (written) {
-      const ended = { ...settled, attempts: [outcome.record] }
-      notes.tell(delivery, 'deliveries', () => presentDelivery(ended))
-    }
-    const isOver = settled.status !== 'PENDING' && settled.status !== 'HELD'
-    return { status: fields.status, written, again: isOver ? null : settled }
+async function write(c: SettleContext, attempt: Attempt): Promise<Settled> {
+  const { delivery, outcome, view } = attempt
+  const firstAttemptAt = delivery.firstAttemptAt ?? outcome.record.sentAt
+  const judged = judgeAttempt({
+    ...{ ok: outcome.ok, at: outcome.at, retryAfterMs: outcome.retryAfterMs, firstAttemptAt },
+    ...{ place: placeOf(delivery, c.scaleMs), single: delivery.single },
+    startedAt: delivery.claimedAt ?? outcome.record.sentAt,
+    ...{ random: c.random(), scaleMs: c.scaleMs },
+  })
+  const changed = changesHealth(attempt) ? await noteOutcome(c, attempt, judged, firstAttemptAt) : null
+  if (changed !== null) view.changed(changed.endpoint)
+  await failpoint('webhooks.health-settled')
+  const failedUnder = outcome.ok ? null : (changed?.health ?? null)
+  const storedAt = c.clock.now()
+  const fields = {
+    attemptedAt: storedAt,
+    ...settledFields(delivery, judged, endedAt(outcome), changed?.endpoint ?? null),
+    firstAttemptAt,
+    failedInStreak: failedUnder === null ? delivery.failedInStreak : failedUnder.streak.number,
+    pulledFor: (failedUnder === null ? delivery.pulledFor : failedUnder.breaker.closedAt) ?? null,
   }
+  const writing = attempt.complete(delivery, fields, { ...outcome.record, storedAt })
+  attempt.onWriting()
+  const written = await writing
+  const settled = { ...delivery, ...fields, claimToken: 0, claimedAt: null }
+  if (written) {
+    const ended = { ...settled, attempts: [outcome.record] }
+    c.notes.tell(delivery, 'deliveries', () => presentDelivery(ended))
+  }
+  const isOver = settled.status !== 'PENDING' && settled.status !== 'HELD'
+  return { status: fields.status, written, again: isOver ? null : settled }
+}
+
+/** A success at a fully healthy endpoint changes its time alone, which is written later, with others. */
+function changesHealth({ delivery, outcome, view }: Attempt): boolean {
+  return delivery.eventType !== 'webhook.test' && outcome.asked && !(outcome.ok && view.isFullyHealthy())
+}
+
+function noteOutcome(
+  c: SettleContext,
+  { delivery, outcome, probe, view, ...attempt }: Attempt,
+  judged: DeliveryOutcome,
+  firstAttemptAt: Date,
+) {
+  const lastSuccessAt = attempt.lastSuccessAt()
+  const { eventType, failedInStreak } = delivery
+  const { at, ok, gone } = outcome
+  const exhausted = judged.kind === 'failed' && judged.scheduleSpent
+  return changeHealth(c, view.endpoint(), (current) =>
+    afterAttempt(
+      withLastSuccess(current.health, lastSuccessAt),
+      { at, ok, gone, probe, eventType, exhausted, firstAttemptAt, failedInStreak },
+      c.scaleMs,
+      inFlightMaxOf(current),
+    ),
+  )
 }
 
 function settledFields(
@@ -172,24 +161,11 @@ function withLastSuccess(health: EndpointHealth, at: Date | null): EndpointHealt
   return { ...health, lastSuccessAt: at }
 }
 
-/**
- * Makes the deliveries due that dead workers left in flight for the endpoint whose lease has this token.
- * @returns how many these were
- */
-export type RecoverOrphans = (webhookId: string, token: number) => Promise<number>
-
-export function createRecoverOrphans({
-  deliveries,
-  clock,
+/** The place on its schedule of a delivery whose attempt has an unknown outcome. */
+export function createPlaceAfter({
   scaleMs,
   random,
-}: Pick<Deps, 'deliveries' | 'clock' | 'scaleMs' | 'random'>): RecoverOrphans {
-  const placeAfter = createPlaceAfter({ scaleMs, random })
-  return (webhookId, token) => deliveries.recoverOrphans(webhookId, token, clock.now(), placeAfter)
-}
-
-/** The place on its schedule of a delivery whose attempt has an unknown outcome. */
-export function createPlaceAfter({ scaleMs, random }: Pick<Deps, 'scaleMs' | 'random'>): PlaceAfter {
+}: Pick<WebhooksContext, 'scaleMs' | 'random'>): PlaceAfter {
   return (orphan, sentAt) =>
     placeAfterInterruption({
       place: placeOf(orphan, scaleMs),
@@ -201,38 +177,27 @@ export function createPlaceAfter({ scaleMs, random }: Pick<Deps, 'scaleMs' | 'ra
 }
 
 /**
- * Times of the last success at endpoints where a success changes nothing else: kept in memory and written
- * together now and then.
+ * Writes the times of the last success at endpoints where a success changes nothing else. Those that cannot be
+ * written are kept for the next time. A crash loses what was added since: that counts against an endpoint only
+ * when a whole schedule has failed since. Never rejects.
  */
-export type RecordSuccesses = {
-  add(webhookId: string, at: Date): void
-  /** Writes all times. Those that cannot be written are kept for the next time. Never rejects. */
-  flush(): Promise<void>
+export async function writeSuccesses(
+  { endpoints, logger }: Pick<WebhooksContext, 'endpoints' | 'logger'>,
+  successes: Map<string, Date>,
+): Promise<void> {
+  if (successes.size === 0) return
+  const written = new Map(successes)
+  successes.clear()
+  try {
+    await endpoints.noteSuccesses(written)
+  } catch (err) {
+    for (const [webhookId, at] of written) noteSuccess(successes, webhookId, at)
+    logger.warn({ err, endpoints: written.size }, 'successes.not-noted')
+  }
 }
 
-/**
- * A crash loses what was added since the last flush. That counts against an endpoint only when a whole
- * schedule has failed since.
- */
-export function createRecordSuccesses({ endpoints, logger }: Deps): RecordSuccesses {
-  let times = new Map<string, Date>()
-  const add = (webhookId: string, at: Date) => {
-    const kept = times.get(webhookId)
-    if (kept === undefined || kept < at) times.set(webhookId, at)
-  }
-
-  return {
-    add,
-    async flush() {
-      if (times.size === 0) return
-      const written = times
-      times = new Map()
-      try {
-        await endpoints.noteSuccesses(written)
-      } catch (err) {
-        for (const [webhookId, at] of written) add(webhookId, at)
-        logger.warn({ err, endpoints: written.size }, 'successes.not-noted')
-      }
-    },
-  }
+/** Keeps the time of a success to be written together with others. */
+export function noteSuccess(successes: Map<string, Date>, webhookId: string, at: Date): void {
+  const kept = successes.get(webhookId)
+  if (kept === undefined || kept < at) successes.set(webhookId, at)
 }

@@ -5,9 +5,10 @@ import { ownerOf } from '@pitboss/storage/journal/owner-of'
 import type { LogEndNote, Notification } from '../clients/notify-workers.ts'
 import type { EndpointSummary } from '../storage/endpoint-store.ts'
 import { scopeKey } from '../storage/log-keys.ts'
-import { aheadOf } from './pass-events.ts'
+import type { RunContext } from './endpoint-run.ts'
+import { aheadOf } from './passing.ts'
 import type { Recorded } from './record-events.ts'
-import { type EndpointRunner, runEndpoint, type RunnerDeps } from './run-endpoint.ts'
+import { type EndpointRunner, runEndpoint } from './run-endpoint.ts'
 
 /** A worker without a beat looks again this soon. */
 const notAliveMs = 50
@@ -21,7 +22,7 @@ const endsPerStep = 50
 /** Attempts get this long to end when the process is told to stop, of the ten seconds that it has. */
 const stopWithinMs = 7000
 
-export type ShareContext = RunnerDeps & {
+export type ShareContext = RunContext & {
   readonly heartbeat: { self(): string | null; others(): readonly string[] }
   /** Rises with each new connection to the broker. */
   readonly connection: () => number

@@ -10,7 +10,7 @@ import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 import { withCounts } from './read-replays.ts'
 import { countSelection } from './advance-replays.ts'
 import type { OpsOrder } from './retry-delivery.ts'
-import type { CallDeps } from './deps.ts'
+import type { CallsContext } from '../context.ts'
 
 /** No `types` stand for those of the endpoint. A dry run counts and makes nothing. */
 type ReplayRequest = {
@@ -31,7 +31,7 @@ type ReplayPreview = Omit<ReplayDocument, '_id' | 'status' | 'doneSeq' | 'select
  * Starts a replay job, or counts what one would send. Source: docs/contract.md, sections 7, 11 and 12.
  * @param notifyReplayWorker has the new job worked on at once
  */
-export function createStartReplay(deps: CallDeps) {
+export function createStartReplay(deps: CallsContext) {
   const {
     db,
     endpoints,

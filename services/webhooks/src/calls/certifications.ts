@@ -8,13 +8,13 @@ import {
   listWebhookCertifications,
 } from '@pitboss/contracts/endpoints/webhooks'
 import { answerPage } from '@pitboss/storage/read-page'
-import type { CallDeps } from '../actions/deps.ts'
+import type { CallsContext } from '../context.ts'
 import { createKeepCertifications } from '../actions/keep-certifications.ts'
 import { presentCertification, presentCertificationSummary } from '../records/present-certification.ts'
 import { endpointTarget } from './endpoints.ts'
 
 /** Certifications of receivers. Source: docs/contract.md, section 3. */
-export function certificationHandlers(deps: CallDeps): CallHandler[] {
+export function certificationHandlers(deps: CallsContext): CallHandler[] {
   const certifications = createKeepCertifications(deps)
   return [
     handler(certifyWebhook.call, async (request, context) => {

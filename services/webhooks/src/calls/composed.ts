@@ -1,13 +1,13 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { deliveryHealth, roundEvents } from '@pitboss/contracts/calls/dashboard'
 import { dossierMax } from '@pitboss/contracts/objects/dossier'
-import type { CallDeps } from '../actions/deps.ts'
+import type { CallsContext } from '../context.ts'
 import { createReadDeliveries } from '../actions/read-deliveries.ts'
 import { createReadEvents } from '../actions/read-events.ts'
 import { instantText, presentDeliveryFacts, presentEvent } from '../records/webhook-records.ts'
 
 /** What the gateway composes answers for people from. Source: docs/contract.md, section 3. */
-export function compositionHandlers(deps: CallDeps): CallHandler[] {
+export function compositionHandlers(deps: CallsContext): CallHandler[] {
   const readEvents = createReadEvents(deps)
   const readDeliveries = createReadDeliveries(deps)
   return [

@@ -21,7 +21,7 @@ import {
 import { answerPage } from '@pitboss/storage/read-page'
 import { createChangeEndpoint } from '../actions/change-endpoint.ts'
 import { createCreateEndpoint } from '../actions/create-endpoint.ts'
-import type { CallDeps } from '../actions/deps.ts'
+import type { CallsContext } from '../context.ts'
 import { createReadEndpoints } from '../actions/read-endpoints.ts'
 import { instantText, presentEndpoint, presentReplay } from '../records/webhook-records.ts'
 import { createCancelReplay, createReadReplays } from '../actions/read-replays.ts'
@@ -40,7 +40,7 @@ export function idScopes(caller: Caller, environment: AccountMode | undefined): 
 }
 
 /** Webhook endpoints. Source: docs/contract.md, sections 7 and 11. */
-export function endpointHandlers(deps: CallDeps): CallHandler[] {
+export function endpointHandlers(deps: CallsContext): CallHandler[] {
   const readEndpoints = createReadEndpoints(deps)
   const createEndpoint = createCreateEndpoint(deps)
   const changeEndpoint = createChangeEndpoint(deps)
@@ -128,7 +128,7 @@ export function endpointTarget({
 }
 
 /** Replay jobs. Source: docs/contract.md, sections 7, 11 and 12. */
-export function replayHandlers(deps: CallDeps): CallHandler[] {
+export function replayHandlers(deps: CallsContext): CallHandler[] {
   const startReplay = createStartReplay(deps)
   const cancelReplay = createCancelReplay(deps)
   const readReplays = createReadReplays(deps)

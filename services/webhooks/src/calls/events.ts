@@ -16,7 +16,7 @@ import {
   retryDelivery as retryDeliveryEndpoint,
 } from '@pitboss/contracts/endpoints/webhooks'
 import { answerPage } from '@pitboss/storage/read-page'
-import type { CallDeps } from '../actions/deps.ts'
+import type { CallsContext } from '../context.ts'
 import { createReadEvents, type EventQuery } from '../actions/read-events.ts'
 import { presentDelivery, presentDeliveryDetail, presentEvent } from '../records/webhook-records.ts'
 import { idScopes, queryScope } from './endpoints.ts'
@@ -24,7 +24,7 @@ import { createReadDeliveries, type DeliveryQuery } from '../actions/read-delive
 import { createRetryDelivery } from '../actions/retry-delivery.ts'
 
 /** Event history by polling. Source: docs/contract.md, sections 7 and 11. */
-export function eventHandlers(deps: CallDeps): CallHandler[] {
+export function eventHandlers(deps: CallsContext): CallHandler[] {
   const readEvents = createReadEvents(deps)
   const list = async (scope: Scope, query: EventQuery) => {
     const { bodies, nextCursor } = await readEvents.list(scope, query)
@@ -62,7 +62,7 @@ export function eventHandlers(deps: CallDeps): CallHandler[] {
 }
 
 /** Deliveries, in the dashboard and for API keys. Source: docs/contract.md, sections 7 and 11. */
-export function deliveryHandlers(deps: CallDeps): CallHandler[] {
+export function deliveryHandlers(deps: CallsContext): CallHandler[] {
   const readDeliveries = createReadDeliveries(deps)
   const retryDelivery = createRetryDelivery(deps)
   const list = async (scope: Scope, query: DeliveryQuery) =>

@@ -18,7 +18,7 @@ import {
 import { eventDataSchemas } from '@pitboss/contracts/objects/event'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
 import { parseJsonObject } from '@pitboss/contracts/json'
-import type { CallDeps } from '../actions/deps.ts'
+import type { CallsContext } from '../context.ts'
 import { createParkedMessages } from '../actions/parked-messages.ts'
 import { createReadDeliveries } from '../actions/read-deliveries.ts'
 import { createReadEvents } from '../actions/read-events.ts'
@@ -39,7 +39,7 @@ import { z } from 'zod'
 const startedEvent = z.object({ data: eventDataSchemas['round.started'] })
 
 /** Calls of operations, about every operator's data. Source: docs/contract.md, section 10. */
-export function opsHandlers(deps: CallDeps): CallHandler[] {
+export function opsHandlers(deps: CallsContext): CallHandler[] {
   const readDeliveries = createReadDeliveries(deps)
   const retryDelivery = createRetryDelivery(deps)
   const startReplay = createStartReplay(deps)

@@ -7,7 +7,7 @@ import type { Logger } from 'pino'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { HandledMessage } from '@pitboss/storage/rewind-tally'
 import type { FanoutLateness } from '../actions/fanout-lateness.ts'
-import type { CallDeps } from '../actions/deps.ts'
+import type { CallsContext } from '../context.ts'
 import { createParkedMessages } from '../actions/parked-messages.ts'
 import { type EventMessage, readEventMessage } from '../actions/read-event-message.ts'
 import { traceBatch } from '../actions/trace-batch.ts'
@@ -94,7 +94,7 @@ type Unreadable = { readonly message: DurableMessage; readonly error: string }
  * the whole batch come again.
  */
 export function createHandleFanoutBatch(
-  deps: CallDeps,
+  deps: CallsContext,
   lateness: FanoutLateness,
 ): (messages: readonly DurableMessage[]) => Promise<void> {
   const { recordEvents, rewinds, logger } = deps

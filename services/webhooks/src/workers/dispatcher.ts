@@ -1,6 +1,7 @@
 import { startPoll } from '@pitboss/runtime/poll'
 import type { LateEndpoint } from '../actions/endpoint-lateness.ts'
 import type { Recorded } from '../actions/record-events.ts'
+import { writeSuccesses } from '../actions/settle-attempt.ts'
 import {
   dropEndpoints,
   leaveEndpoints,
@@ -42,7 +43,7 @@ export function startDispatcher({
     onNotification: (notification: Parameters<typeof noteNotification>[1]) => void,
   ) => () => void
 }): Dispatcher {
-  const { heartbeat, recordSuccesses, logger } = c
+  const { heartbeat, memory, logger } = c
   const isAlive = () => heartbeat.self() !== null
   const context: ShareContext = { ...c, isAlive }
   const share = newShare()
@@ -60,7 +61,7 @@ export function startDispatcher({
   })
   const successes = startPoll({
     ...{ event: 'successes.not-noted', everyMs: recordSuccessesEveryMs },
-    work: () => recordSuccesses.flush(),
+    work: () => writeSuccesses(context, memory.successes),
     logger,
   })
   const endListening = listen((notification) => {
@@ -73,7 +74,7 @@ export function startDispatcher({
       await scan.stop()
       await leaveEndpoints(context, share)
       await successes.stop()
-      await recordSuccesses.flush()
+      await writeSuccesses(context, memory.successes)
     },
     onRecorded: (batch) => noteRecorded(context, share, batch),
     untaken: () => [...share.untaken.values()],

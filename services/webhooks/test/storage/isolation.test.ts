@@ -71,7 +71,7 @@ const queueLines = {
   createOne: by('change-endpoint', 'a delivery of an endpoint that was found under a scope'),
   create: by('advance-replays', 'each delivery bears the scope of its job'),
   insertAbsent: by(
-    'pass-events, advance-replays, retry-delivery',
+    'passing, store-passing, advance-replays, retry-delivery',
     'each delivery bears the scope of its event, or is an item that was found under a scope or of a job',
   ),
   existing: by('advance-replays', 'ids derive from an endpoint and an event of one scope'),
@@ -88,7 +88,7 @@ const queueLines = {
 const claimLines = {
   claim: by('claim-deliveries', leased),
   complete: by('settle-attempt', 'a delivery that this worker has claimed under its lease'),
-  recoverOrphans: by('settle-attempt', leased),
+  recoverOrphans: by('run-endpoint', leased),
 }
 const entry = sampleAuditEntry()
 const moveLines = {
@@ -98,7 +98,7 @@ const moveLines = {
   hasHeld: by('endpoint-view', leased),
   cancelAll: by('change-endpoint, endpoint-view', 'the endpoint was found under a scope, or is under lease'),
   cancelTypes: by('prune-deliveries', 'the endpoint was found under a scope, or is under lease'),
-  cancelWaiting: by('claim-deliveries', leased),
+  cancelWaiting: by('send-due', leased),
   reopen: scoped((scope, ids) =>
     deliveries.reopen(
       scope,
@@ -205,8 +205,8 @@ const stores = {
     ofRounds: by('storage/event-log', 'what it finds is compared with the scope of the caller'),
   }),
   createRangeStore: table(ranges, {
-    endOf: by('pass-events, items-among', leased),
-    insert: by('pass-events', leased),
+    endOf: by('passing, items-among', leased),
+    insert: by('store-passing', leased),
     passing: by(
       'storage/delivery-history',
       'the endpoint is a target of an event of the scope of the caller',
@@ -217,7 +217,7 @@ const stores = {
     madeAt: scoped((scope) => ranges.madeAt(scope, [now])),
     hasItems: scoped((scope) => ranges.hasItems(scope)),
     storedSince: by('storage/delivery-history', everyAccount),
-    removeAfter: by('pass-events', leased),
+    removeAfter: by('passing', leased),
   }),
   createDeliveryHistory: table(history, {
     find: scoped((scope, { endedId }) => history.find(scope, endedId)),

@@ -55,7 +55,7 @@ t.test('a worker without any heartbeat yet takes nothing, however young its proc
         return null
       },
     },
-    recordSuccesses: { add: () => undefined, flush: async () => undefined },
+    memory: { successes: new Map() },
     notifyWorkers: () => undefined,
     slots: createSlots({ totalMax: 1 }),
     logger,

@@ -8,23 +8,23 @@ import type { FiguresStore } from '@pitboss/storage/figures-store'
 import type { RewindStore } from '@pitboss/storage/rewind-store'
 import type { Db } from 'mongodb'
 import type { Logger } from 'pino'
-import type { NotifyWorkers } from '../clients/notify-workers.ts'
+import type { NotifyWorkers } from './clients/notify-workers.ts'
 import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
-import type { BodyCache } from '../storage/body-cache.ts'
-import type { CertificationStore } from '../storage/certification-store.ts'
-import type { DeliveryHistory } from '../storage/delivery-history.ts'
-import type { DeliveryStore } from '../storage/delivery-store.ts'
-import type { EndpointStore } from '../storage/endpoint-store.ts'
-import type { EventLog } from '../storage/event-log.ts'
-import type { LogTail } from '../storage/log-tail.ts'
-import type { RangeStore } from '../storage/range-store.ts'
-import type { ParkedStore } from '../storage/parked-store.ts'
-import type { ReplayStore } from '../storage/replay-store.ts'
-import type { SecretCipher } from './create-endpoint.ts'
-import type { RecordEvents } from './record-events.ts'
+import type { BodyCache } from './storage/body-cache.ts'
+import type { CertificationStore } from './storage/certification-store.ts'
+import type { DeliveryHistory } from './storage/delivery-history.ts'
+import type { DeliveryStore } from './storage/delivery-store.ts'
+import type { EndpointStore } from './storage/endpoint-store.ts'
+import type { EventLog } from './storage/event-log.ts'
+import type { LogTail } from './storage/log-tail.ts'
+import type { RangeStore } from './storage/range-store.ts'
+import type { ParkedStore } from './storage/parked-store.ts'
+import type { ReplayStore } from './storage/replay-store.ts'
+import type { SecretCipher } from './actions/create-endpoint.ts'
+import type { RecordEvents } from './actions/record-events.ts'
 
 /** What the actions of this service work with; each takes the parts that it needs. */
-export type Deps = {
+export type WebhooksContext = {
   readonly db: Db
   readonly bus: Bus
   readonly events: EventLog
@@ -67,7 +67,7 @@ export type Deps = {
 }
 
 /** What the actions behind calls work with. */
-export type CallDeps = Deps & {
+export type CallsContext = WebhooksContext & {
   readonly recordEvents: RecordEvents
   /** Has the replay worker look at its jobs at once. */
   readonly notifyReplayWorker: () => void

@@ -1,0 +1,180 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import { inFlightMaxOf } from '../rules/endpoint-health.ts'
+import { knownTo, type Passage } from '../rules/passage.ts'
+import type { DeliveryDocument, DueDelivery, EndpointDocument } from '../storage/collections.ts'
+import type { LoggedEvent } from '../storage/event-log.ts'
+import { newInterrupted } from '../storage/interrupted-delivery.ts'
+import { deliveryIdOf, type NewDelivery } from '../storage/new-delivery.ts'
+import type { AcceptedDelivery } from '../storage/range-store.ts'
+import type { WebhooksContext } from '../context.ts'
+import { createPlaceAfter } from './settle-attempt.ts'
+import { insertRange } from './store-passing.ts'
+import { takeOverPassage } from './take-over-passage.ts'
+
+/*
+ * New deliveries of one endpoint: the events after its cursor. One that is accepted at once becomes an item
+ * of the next range. Every other one is stored as a document of its own, and goes on as such: one that
+ * failed, that is under way for long, that waits for long, or that is held or cancelled. A document is stored
+ * before the range that passes its event.
+ */
+
+/** So many events are read from the log together. */
+export const logPageSize = 200
+
+/** Events that may have an attempt of which nothing is on record, for an endpoint of this setting. */
+export function aheadOf(endpoint: Pick<EndpointDocument, 'maxInFlight'>): number {
+  return 2 * inFlightMaxOf(endpoint)
+}
+
+export type PassingContext = Pick<
+  WebhooksContext,
+  | 'endpoints'
+  | 'tail'
+  | 'events'
+  | 'ranges'
+  | 'deliveries'
+  | 'clock'
+  | 'newId'
+  | 'logger'
+  | 'scaleMs'
+  | 'random'
+>
+
+/** A new delivery that is known. */
+type Fresh = {
+  readonly event: LoggedEvent
+  readonly delivery: NewDelivery
+  readonly due: DueDelivery
+  /** The delivery in flight, and when its attempt began on the steady clock; null while it waits. */
+  sent: { readonly claimed: DueDelivery; readonly atMs: number } | null
+}
+
+/** A document that is to be stored, or just being stored. */
+export type Storing = {
+  document: DeliveryDocument
+  readonly seq: number
+  isWriting: boolean
+  readonly end: PromiseWithResolvers<void>
+}
+
+/** What is done for the worker that passes the log. */
+type PassingHooks = {
+  readonly mayWrite: () => boolean
+  /** Takes what waits as a document from now on. */
+  readonly onStored: (delivery: DueDelivery) => void
+  /** Something came to an end. */
+  readonly onChange: () => void
+}
+
+/** How far an endpoint has passed the log, under its lease. */
+export type Passing = PassingHooks & {
+  readonly leased: EndpointDocument
+  readonly scope: Scope
+  readonly passage: Passage<AcceptedDelivery>
+  /** By the ids of the deliveries. */
+  readonly fresh: Map<string, Fresh>
+  readonly storing: Map<string, Storing>
+  /** Accepted deliveries whose range does not stand yet, by the numbers of their events. */
+  readonly accepted: Map<number, PromiseWithResolvers<boolean>>
+  /** The number to which the log has come, as far as is known. */
+  endNoted: number
+  /** Whether another worker passes the log, or this one may not write any more. */
+  isLost: boolean
+  settling: Promise<void> | null
+}
+
+/**
+ * Begins to pass the log for an endpoint under its lease.
+ * @param mayHaveSent so many events after its last range may have been sent under an earlier lease
+ * @returns null when the lease is lost
+ */
+export async function openPassing(
+  c: PassingContext,
+  leased: EndpointDocument,
+  mayHaveSent: number,
+  hooks: PassingHooks,
+): Promise<Passing | null> {
+  const { _id: webhookId, leaseToken } = leased
+  const scope = { operatorId: leased.operatorId, environment: leased.environment }
+  let endNoted = 0
+  const passage = await takeOverPassage<LoggedEvent, AcceptedDelivery>(
+    {
+      async readCursor() {
+        const { cursor, end } = await readCursor(c, leased, mayHaveSent)
+        endNoted = Math.max(endNoted, end)
+        return cursor
+      },
+      holdsLease: async () => (await c.endpoints.readTogether(webhookId))?.leaseToken === leaseToken,
+      readAfter: (afterSeq) => c.tail.readAfter(scope, afterSeq, logPageSize),
+      isWanted: ({ targets }) => targets.includes(webhookId),
+      async storeInterrupted(events) {
+        const now = c.clock.now()
+        const placeAfter = createPlaceAfter(c)
+        await c.deliveries.insertAbsent(
+          events.map((event) => newInterrupted(newDeliveryOf(leased, event), now, placeAfter)),
+        )
+        c.logger.warn({ webhook_id: webhookId, events: events.length }, 'deliveries.interrupted')
+      },
+      insertRange: (range) => insertRange(c, { leased, mayWrite: hooks.mayWrite }, range),
+    },
+    mayHaveSent,
+  )
+  if (passage === null) return null
+  return {
+    ...{ ...hooks, leased, scope, passage, fresh: new Map(), storing: new Map(), accepted: new Map() },
+    ...{ endNoted, isLost: false, settling: null },
+  }
+}
+
+/** Where the endpoint stands: after its last range, or where it begins; and the end of its log. */
+async function readCursor(
+  c: PassingContext,
+  leased: EndpointDocument,
+  mayHaveSent: number,
+): Promise<{ cursor: number; end: number }> {
+  const { _id: webhookId } = leased
+  const passed = await c.ranges.endOf(webhookId)
+  // Read after the ranges: another worker may pass what is recorded meanwhile.
+  const end = await c.events.endOf(leased)
+  if (passed !== null && passed > end) {
+    const removed = await c.ranges.removeAfter(webhookId, end)
+    c.logger.error({ webhook_id: webhookId, passed, end, removed }, 'ranges.ahead-of-log')
+    return readCursor(c, leased, mayHaveSent)
+  }
+  const begins = leased.beginsAfter ?? Math.max(0, (await c.events.endOfFirst(leased)) - mayHaveSent)
+  return { cursor: passed ?? begins, end }
+}
+
+/** The delivery of an event to an endpoint. */
+export function newDeliveryOf(
+  { _id: webhookId, operatorId, environment }: EndpointDocument,
+  { id, type, recordedAt, traceparent }: LoggedEvent,
+): NewDelivery {
+  return {
+    ...{ _id: deliveryIdOf(id, webhookId, 0), operatorId, environment, webhookId },
+    ...{ eventId: id, eventType: type, lane: 'fresh', createdAt: recordedAt },
+    ...(traceparent === undefined ? {} : { traceparent }),
+  }
+}
+
+/** Notes that the log has come to `seq`. @returns whether that was not known */
+export function noteEnd(passing: Passing, seq: number): boolean {
+  if (seq <= passing.endNoted) return false
+  passing.endNoted = seq
+  return true
+}
+
+/** Whether all events that are known of are passed. */
+export function isPassed({ passage, endNoted, storing }: Passing): boolean {
+  return knownTo(passage) >= endNoted && passage.known.length === 0 && storing.size === 0
+}
+
+/** Whether nothing of it is on its way to be stored. */
+export function isSettled({ settling, storing, accepted }: Passing): boolean {
+  return settling === null && storing.size === 0 && accepted.size === 0
+}
+
+/** The first new delivery that waits, in the order of the log; null for none. */
+export function firstWaiting({ fresh }: Passing): DueDelivery | null {
+  return [...fresh.values()].find(({ sent }) => sent === null)?.due ?? null
+}

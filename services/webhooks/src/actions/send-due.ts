@@ -1,0 +1,151 @@
+import { failpoint } from '@pitboss/runtime/failpoint'
+import { partition } from '@pitboss/runtime/partition'
+import type { DueDelivery, EndpointDocument } from '../storage/collections.ts'
+import { chooseDeliveries, type Chosen, claimDeliveries, type Claimed } from './claim-deliveries.ts'
+import { type EndpointRun, finish, follow, mayAct, type RunContext } from './endpoint-run.ts'
+import { type AttemptOutcome, makeAttempt } from './make-attempt.ts'
+import { completeFresh, sendable, sendFresh } from './pass-events.ts'
+import { aheadOf, type Passing } from './passing.ts'
+import { noteSuccess, settleAttempt } from './settle-attempt.ts'
+
+/**
+ * Sends what is due, as far as places are free.
+ * @returns when there will be more, and whether places were lacking
+ */
+export async function sendDue(
+  c: RunContext,
+  run: EndpointRun,
+  passing: Passing,
+  endpoint: EndpointDocument,
+): Promise<{ nextAt: Date | null; starved: boolean }> {
+  const { webhookId, view, inFlight, held } = run
+  const now = c.clock.now()
+  const stored = view.waiting()
+  const ahead = Math.min(aheadOf(endpoint), run.leaseAhead)
+  const choice = await chooseDeliveries(c, endpoint, {
+    ...{ probeInFlight: run.probeInFlight, turns: run.turns, now, inFlight: [...inFlight.values()] },
+    waiting: { ...stored, fresh: [...stored.fresh, ...sendable(passing, ahead)] },
+  })
+  run.turns = choice.turns
+  if (choice.unsubscribed.length > 0) {
+    const ids = choice.unsubscribed.map(({ _id }) => _id)
+    await c.deliveries.cancelWaiting(webhookId, ids)
+    view.remove(new Set(ids))
+    // They had the places of others.
+    run.signal.ring()
+  }
+  // One that has just been written as waiting may still have its place: it is chosen again without it.
+  const chosen = choice.chosen.filter(({ due }) => !inFlight.has(due._id))
+  const holds = { inFlight: inFlight.size, scarceMax: held.scarceMax(now) }
+  const granted = c.slots.take(run.operatorId, chosen.length, holds)
+  await start(c, run, passing, endpoint, chosen.slice(0, granted))
+  return { nextAt: choice.nextAt, starved: granted < chosen.length }
+}
+
+/** Begins attempts; the slot of one that could not be claimed is given back. */
+async function start(
+  c: RunContext,
+  run: EndpointRun,
+  passing: Passing,
+  endpoint: EndpointDocument,
+  chosen: readonly Chosen[],
+): Promise<void> {
+  if (chosen.length === 0) return
+  const now = c.clock.now()
+  for (const { due, probe } of chosen) {
+    run.inFlight.set(due._id, due)
+    run.held.took(due._id, now)
+    if (probe) run.probeInFlight = true
+  }
+  const [fresh, stored] = partition(chosen, ({ due }) => passing.fresh.has(due._id))
+  const begin = (delivery: DueDelivery, claimed: Claimed) =>
+    follow(run, send(c, run, passing, endpoint, delivery, claimed))
+  for (const one of fresh) {
+    const sent = mayAct(c, run) ? sendFresh(passing, one.due._id, now) : null
+    if (sent === null) finish(c, run, one)
+    else begin(sent.claimed, { chosen: one, delivery: sent.claimed, body: sent.body })
+  }
+  if (stored.length === 0) return
+  run.view.remove(new Set(stored.map(({ due }) => due._id)))
+  try {
+    for (const one of await claimDeliveries(c, endpoint, stored, run.token, now)) {
+      if (one.delivery !== null) begin(one.delivery, one)
+      else {
+        run.view.markStale()
+        finish(c, run, one.chosen)
+      }
+    }
+  } catch (err) {
+    // Any of them may be claimed; the next holder of the lease recovers those.
+    for (const one of stored) finish(c, run, one)
+    throw err
+  }
+}
+
+/** Makes an attempt and writes its outcome. */
+async function send(
+  c: RunContext,
+  run: EndpointRun,
+  passing: Passing,
+  endpoint: EndpointDocument,
+  delivery: DueDelivery,
+  { body, chosen }: Claimed,
+): Promise<void> {
+  const isFresh = passing.fresh.has(delivery._id)
+  try {
+    await failpoint('webhooks.claimed')
+    run.asking += 1
+    const outcome = await makeAttempt(c, endpoint, delivery, body).finally(() => {
+      run.asking -= 1
+    })
+    if (run.abandoned) return
+    await failpoint('webhooks.posted')
+    await settle(c, run, passing, delivery, { chosen, isFresh, outcome })
+  } catch (err) {
+    run.logger.error({ err, delivery_id: delivery._id }, 'delivery.interrupted')
+    // Its outcome is not on record. The next lease, also one of this worker, counts it as interrupted.
+    run.isUnclean = true
+    run.stopped = true
+  } finally {
+    finish(c, run, chosen)
+  }
+}
+
+async function settle(
+  c: RunContext,
+  run: EndpointRun,
+  passing: Passing,
+  delivery: DueDelivery,
+  { chosen, isFresh, outcome }: { chosen: Chosen; isFresh: boolean; outcome: AttemptOutcome },
+): Promise<void> {
+  const { view, webhookId } = run
+  // A success that changes nothing else gives its slot back while it is written; a new one may wait for others
+  // of its range.
+  const early = outcome.ok && (isFresh || view.isFullyHealthy())
+  const settled = await settleAttempt(c, {
+    ...{ delivery, outcome, probe: chosen.probe, view },
+    complete: isFresh ? (...ended) => completeFresh(c, passing, ...ended) : c.deliveries.complete,
+    lastSuccessAt: () => run.lastSuccessAt,
+    onWriting() {
+      if (early) finish(c, run, chosen)
+    },
+  })
+  await failpoint('webhooks.settled')
+  finish(c, run, chosen)
+  if (!settled.written) view.markStale()
+  else if (settled.again !== null) view.putBack(settled.again)
+  const { sentAt, durationMs, httpStatus, error } = outcome.record
+  if (outcome.ok && delivery.eventType !== 'webhook.test') {
+    run.lastSuccessAt = outcome.at
+    noteSuccess(c.memory.successes, webhookId, outcome.at)
+  }
+  c.onAttempt({ delivery, ok: outcome.ok, sentAt, durationMs: durationMs ?? 0 })
+  run.logger.info(
+    {
+      ...{ delivery_id: delivery._id, event_id: delivery.eventId, attempt: delivery.attemptCount },
+      ...{ http_status: httpStatus, error, duration_ms: durationMs },
+      ...{ status: settled.status, written: settled.written },
+    },
+    'delivery.attempted',
+  )
+}

@@ -88,10 +88,15 @@ export function isWithdrawn<Fact>(entry: Entry<Fact>, entries: readonly Entry<Fa
   return entries.some(({ wd }) => wd === number)
 }
 
-/** Whether a later entry of the stream says that this one lost a claim. */
-export function isVoid<Fact>(entry: Entry<Fact>, entries: readonly Entry<Fact>[]): boolean {
-  const number = entryNumber(entry._id)
-  return entries.some(({ wd, f }) => wd === number && f.length === 0)
+/**
+ * A stream's entries without those that lost a claim, and without those that say so or only close a number, so
+ * that a lost write can never have it.
+ */
+export function standingAmong<Fact>(entries: readonly Entry<Fact>[]): readonly Entry<Fact>[] {
+  const empty = entries.filter(({ f }) => f.length === 0)
+  if (empty.length === 0) return entries
+  const voided = new Set(empty.map(({ wd }) => wd))
+  return entries.filter(({ _id, f }) => f.length > 0 && !voided.has(entryNumber(_id)))
 }
 
 export async function removeClaims<Fact>(

@@ -2,7 +2,7 @@ import type { AuditEntry } from '@pitboss/contracts/audit'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { OutboxEntry } from '../outbox-entry.ts'
-import { claimAgain, claimDocument, isVoid, isWithdrawn, othersAmong, removeClaims } from './claims.ts'
+import { claimAgain, claimDocument, isWithdrawn, othersAmong, removeClaims, standingAmong } from './claims.ts'
 import type { Landed } from './group-commit.ts'
 import { type ClaimRange, entryId, entryNumber, type StreamKey } from './journal-keys.ts'
 
@@ -63,12 +63,17 @@ export type JournalStore<Fact> = {
 
 /** A stream as it was last seen. */
 export type Loaded<Fact> = {
-  /** Without their events, which nothing folds, and without those whose claims are or may be another's. */
+  /** Without their events, which nothing folds, and without those that lost a claim. */
   readonly entries: readonly Entry<Fact>[]
-  /** Entries whose claims are not all there as their own: nobody acts on them. */
+  /**
+   * The entries from the first one on whose claims are not all there as their own: nobody acts on them, and
+   * nobody appends after them before that is decided.
+   */
   readonly unclaimed: readonly Entry<Fact>[]
-  /** The number of the last entry; 0 for a stream that has none. */
+  /** The number after which an entry can be appended; 0 for a stream that has none. */
   readonly last: number
+  /** The number of the last entry; greater than `last` where some are unclaimed. */
+  readonly end: number
   /** Of the steady clock: before the read or the write that this is known from. */
   readonly seenMs: number
 }
@@ -133,6 +138,8 @@ export type Appended<Fact> =
 /** What was decided on an older view is not acted on. */
 export const viewMaxMs = 30_000
 const triesMax = 12
+/** Between two looks at an entry whose claims are on their way. */
+const undecidedMs = 100
 
 /**
  * Appends one entry after entry `after` of the stream, with the claims that it needs, in the process's next
@@ -273,10 +280,10 @@ export async function adopt<Fact>(
   { adopted, claimsOf }: { adopted: Fact; claimsOf: (entry: Entry<Fact>) => readonly Claim[] },
   untilMs: number,
 ): Promise<Exclude<Appended<Fact>, { kind: 'claimed' }>> {
-  const { entries, unclaimed, last } = await load(journal, stream)
+  const { entries, unclaimed, end } = await load(journal, stream)
   const all = [...entries, ...unclaimed]
   if (all.length === 0) return { kind: 'taken' }
-  const appended = await append(journal, stream, last, { facts: [adopted] }, untilMs)
+  const appended = await append(journal, stream, end, { facts: [adopted] }, untilMs)
   if (appended.kind === 'claimed') throw new Error(`${stream} has lost a claim by an entry without any`)
   if (appended.kind !== 'appended') return appended
   for (const entry of all.filter((one) => !isWithdrawn(one, all))) {
@@ -301,12 +308,14 @@ export async function load<Fact>(journal: Journal<Fact>, stream: StreamKey): Pro
   // What this process has appended meanwhile is newer than what it has read.
   const newer = journal.memory.get(stream)
   if (newer !== undefined && newer.last > lastOf(entries)) return newer
-  const standing = entries.filter((entry) => hasFacts(entry) && !isVoid(entry, entries)).map(withoutEvents)
-  const unclaimed = await unclaimedAmong(journal, standing)
-  const known = standing.filter((entry) => !unclaimed.includes(entry))
-  const loaded = { entries: known, unclaimed, last: lastOf(entries), seenMs }
+  const standing = standingAmong(entries).map(withoutEvents)
+  const [open] = await unclaimedAmong(journal, standing)
+  const end = lastOf(entries)
+  const last = open === undefined ? end : entryNumber(open._id) - 1
+  const known = standing.filter(({ _id }) => entryNumber(_id) <= last)
+  const loaded = { entries: known, unclaimed: standing.slice(known.length), last, end, seenMs }
   // A claim that is on its way is there a moment later.
-  if (unclaimed.length === 0) journal.memory.set(stream, loaded)
+  if (open === undefined) journal.memory.set(stream, loaded)
   return loaded
 }
 
@@ -332,11 +341,6 @@ async function unclaimedAmong<Fact>(
     if (isOwn) claims.known.set(entry.w, true)
     return !isOwn
   })
-}
-
-/** False for an entry that closes a number, so that a lost write can never have it, or that voids another. */
-function hasFacts<Fact>({ f }: Entry<Fact>): boolean {
-  return f.length > 0
 }
 
 function withoutEvents<Fact>({ ev: _, ...entry }: Entry<Fact>): Entry<Fact> {
@@ -375,6 +379,10 @@ export async function change<State, Fact>(
     const state = stateOf(loaded)
     const decided = decide(state)
     if (decided === null) return { kind: 'unchanged', state }
+    if (loaded.unclaimed.length > 0) {
+      await journal.pause(undecidedMs)
+      continue
+    }
     const appended = await append(journal, stream, loaded.last, decided, untilMs)
     if (appended.kind === 'taken') continue
     if (appended.kind !== 'appended') return appended
@@ -393,9 +401,9 @@ export async function change<State, Fact>(
 function remember<Fact>(journal: Journal<Fact>, stream: StreamKey, entry: Entry<Fact>, seenMs: number): void {
   const number = entryNumber(entry._id)
   const before = journal.memory.get(stream) ?? { entries: [], last: 0 }
-  if (before.last !== number - 1 || !hasFacts(entry)) return journal.memory.delete(stream)
+  if (before.last !== number - 1 || entry.f.length === 0) return journal.memory.delete(stream)
   const entries = [...before.entries, withoutEvents(entry)]
-  journal.memory.set(stream, { entries, unclaimed: [], last: number, seenMs })
+  journal.memory.set(stream, { entries, unclaimed: [], last: number, end: number, seenMs })
 }
 
 function isFresh<Fact>(journal: Journal<Fact>, { seenMs }: Loaded<Fact>): boolean {

@@ -139,14 +139,38 @@ await t.test('a journal on a real engine', async (t) => {
     const [a, b] = [createProcess(db, 'a').journal, createProcess(db, 'b').journal]
     const key = claimKey('t', ['account'], 'on its way')
     const known = new BoundedMap<string, true>(10)
-    const reader = { ...b, claims: { of: () => [{ key }], known } }
+    const ofOpened = ({ f }: Entry<Fact>) => (f.includes('opened') ? [{ key }] : [])
+    const reader = { ...b, claims: { of: ofOpened, known } }
     const stream = streamKey('unclaimed')
     const entry = { _id: entryId(stream, 1), w: 'w1', o: 'a', q: 1, at: new Date(), f: ['opened' as const] }
     await a.store.insert([entry], soon())
     const seen = await load(reader, stream)
-    t.match(seen, { entries: [], unclaimed: [{ _id: entry._id }], last: 1 }, 'its claim may be on its way')
+    const undecided = { entries: [], unclaimed: [{ _id: entry._id }], last: 0, end: 1 }
+    t.match(seen, undecided, 'its claim may be on its way')
+    // Nobody appends after it before that is decided.
+    const { promise: paused, resolve: pauses } = Promise.withResolvers<void>()
+    const { promise: goesOn, resolve: go } = Promise.withResolvers<void>()
+    const pause = () => (pauses(), goesOn)
+    const states: number[] = []
+    const changing = change(
+      { ...reader, pause },
+      stream,
+      {
+        none: 0,
+        evolve: (count) => count + 1,
+        decide(count) {
+          states.push(count)
+          return { facts: [{ raised: 1 }] }
+        },
+      },
+      soon(),
+    )
+    await paused
     await a.store.insert([{ _id: key, w: 'w1', s: stream, n: 1, at: entry.at }], soon())
-    t.match(await load(reader, stream), { entries: [{ _id: entry._id }], unclaimed: [] })
+    go()
+    t.match(await changing, { kind: 'changed', entry: { _id: entryId(stream, 2) } })
+    t.equal(states.at(-1), 1, 'and what it says counts then')
+    t.match(await load(b, stream), { entries: [{ _id: entry._id }, {}], unclaimed: [], last: 2, end: 2 })
   })
 
   await t.test(

@@ -19,7 +19,10 @@ function takingOver({
   const takeOvers = createTakeOvers<Fact>({
     instances: { readKnown: async () => [], recovered: async () => undefined },
     duties: { add: () => undefined, listed: async () => undefined, listAll: async () => undefined } as never,
-    read: async () => ({ entries, unclaimed, last: entries.length + unclaimed.length, seenMs: 0 }),
+    async read() {
+      const last = entries.length
+      return { entries, unclaimed, last, end: last + unclaimed.length, seenMs: 0 }
+    },
     isFinished: () => entries.length === 0,
     async takeOver(key) {
       calls.push(key)

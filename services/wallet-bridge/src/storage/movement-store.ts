@@ -207,7 +207,10 @@ export function createMovementStore({
       const stream = moneyStream(document)
       if (!isFirst) await bringOver(document)
       else if (journal.memory.get(stream) === undefined)
-        journal.memory.set(stream, { entries: [], unclaimed: [], last: 0, seenMs: journal.steadyMs() })
+        journal.memory.set(stream, {
+          ...{ entries: [], unclaimed: [], last: 0, end: 0 },
+          seenMs: journal.steadyMs(),
+        })
       const inserted = await insertOnce(document, { check, audit })
       if (typeof inserted === 'string' || !('refused' in inserted)) return inserted
       // What this process remembered of the round may be old: a refusal is decided on what stands.

@@ -18,11 +18,9 @@ type Waiting<Document> = {
   readonly decide: (landed: readonly Landed[] | 'unknown') => void
 }
 
-const documentsMax = 128
 const bytesMax = 1_048_576
 /** A second command goes out beside one that takes longer than this. */
 const aloneMs = 10
-const underWayMax = 2
 const goesOnMs = 30_000
 const leastRestMs = 100
 const mostRestMs = 2000
@@ -35,6 +33,8 @@ const mostRestMs = 2000
 export function createGroupCommit<Document extends { readonly _id: string }>({
   insert,
   bytesOf,
+  documentsMax = 128,
+  commandsMax = 2,
   mayGo = () => true,
   steadyMs = () => performance.now(),
 }: {
@@ -42,6 +42,10 @@ export function createGroupCommit<Document extends { readonly _id: string }>({
   insert: (documents: readonly Document[]) => Promise<readonly Landed[]>
   /** The size of a document in bytes, about. */
   bytesOf: (document: Document) => number
+  /** Most documents of one command. */
+  documentsMax?: number
+  /** Most commands under way. */
+  commandsMax?: number
   /** Asked right before a command; documents that may not go any more stay of unknown fate. */
   mayGo?: (document: Document) => boolean
   /** Milliseconds of a clock that never jumps. */
@@ -72,7 +76,7 @@ export function createGroupCommit<Document extends { readonly _id: string }>({
     queue = queue.filter(({ untilMs }) => nowMs < untilMs + goesOnMs)
     if (queue.length === 0) return
     if (nowMs < restUntilMs) return plan(restUntilMs - nowMs)
-    if (underWay.size >= underWayMax) return
+    if (underWay.size >= commandsMax) return
     const [first] = underWay
     if (first !== undefined && nowMs - first.sinceMs < aloneMs) return plan(aloneMs - (nowMs - first.sinceMs))
     for (const late of queue.filter(({ documents }) => !documents.every(mayGo))) late.decide('unknown')

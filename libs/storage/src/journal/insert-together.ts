@@ -14,10 +14,12 @@ const answeredWithinMs = 10_000
 export function createInsertTogether<Document extends { readonly _id: string }>(
   collection: Collection<Document>,
   bytesOf: (document: Document) => number,
+  limits: { readonly documentsMax?: number; readonly commandsMax?: number } = {},
 ): (documents: readonly Document[]) => Promise<readonly Landed[]> {
   const group = createGroupCommit<Document>({
     insert: (documents) => insertUnordered(collection, documents),
     bytesOf,
+    ...limits,
   })
   return async (documents) => {
     const landed = await group.insert(documents, performance.now() + answeredWithinMs)

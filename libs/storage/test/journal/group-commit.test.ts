@@ -5,12 +5,13 @@ import { createGroupCommit, type Landed } from '../../src/journal/group-commit.t
 type Document = { _id: string; bytes?: number }
 
 /** A collection whose commands are answered by the test, one by one. */
-function held(t: Test) {
+function held(t: Test, limits: { documentsMax?: number; commandsMax?: number } = {}) {
   let steadyMs = 0
   const commands: { ids: string[]; answer: (landed: Landed[]) => void; fail: () => Promise<void> }[] = []
   let came: () => void = () => {}
   const stopped = new Set<string>()
   const group = createGroupCommit<Document>({
+    ...limits,
     steadyMs: () => steadyMs,
     bytesOf: ({ bytes = 10 }) => bytes,
     mayGo: ({ _id }) => !stopped.has(_id),
@@ -73,6 +74,21 @@ await t.test(
     t.strictSame(group.counts(), { commands: 2, documents: 4 })
   },
 )
+
+await t.test('a collection may have smaller commands, and one at a time', async (t) => {
+  const { group, command, commands, pass } = held(t, { documentsMax: 2, commandsMax: 1 })
+  const all = ['a', 'b', 'c'].map((id) => group.insert(documents(id), 1000))
+  const one = await command(0)
+  t.strictSame(one.ids, ['a', 'b'])
+  pass(50)
+  await turn()
+  t.equal(commands.length, 1, 'no second one, however long it takes')
+  one.answer(inserted(2))
+  const two = await command(1)
+  t.strictSame(two.ids, ['c'])
+  two.answer(inserted(1))
+  t.strictSame((await Promise.all(all)).flat(), inserted(3))
+})
 
 await t.test('a second command goes out beside one that takes long, and no third', async (t) => {
   const { group, command, commands, pass } = held(t)

@@ -146,7 +146,6 @@ export function openEndpointView(
     isShut: () => current.deletedAt !== null || isShut(current.health),
     waiting: (): Upcoming['lanes'] => waiting.lanes(),
     firstDueAt: waiting.firstDueAt,
-    isEmpty: waiting.isEmpty,
     /** All work up to this count is known. */
     countRead: () => countRead,
     /** Attempts that may be in flight now. */

@@ -18,7 +18,6 @@ export type WaitingDeliveries = {
   putBack(delivery: DueDelivery): void
   /** When the first of the new and repeated deliveries that wait is due; null for none. */
   firstDueAt(): Date | null
-  isEmpty(): boolean
 }
 
 /** Opens the lanes of an endpoint, which are empty until they are read. */
@@ -78,7 +77,5 @@ export function createWaitingDeliveries(): WaitingDeliveries {
       const { fresh, retry } = upcoming.lanes
       return earliest([...fresh.slice(0, 1), ...retry.slice(0, 1)].map(({ dueAt }) => dueAt))
     },
-
-    isEmpty: () => lanes.every((lane) => upcoming.lanes[lane].length === 0),
   }
 }

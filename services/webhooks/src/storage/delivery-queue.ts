@@ -8,8 +8,11 @@ import type { Probe } from '../rules/endpoint-health.ts'
 import { type Collections, type DeliveryDocument, type DueDelivery, keyOf, never } from './collections.ts'
 import { type NewDelivery, newDocument } from './new-delivery.ts'
 
-/** So many of one caller go out with one command at most. */
-const partMax = 100
+/**
+ * Deliveries that cannot be sent now come in hundreds and can wait: few go out with one command, and one
+ * command at a time, so that the database has room for what is recorded and passed meanwhile. Source: ours.
+ */
+const limits = { documentsMax: 32, commandsMax: 1 }
 /** Of a delivery without attempts, about. */
 const documentBytes = 1024
 /** A worker knows at most so many waiting deliveries of a lane: twice what an endpoint may have in flight. */
@@ -30,13 +33,13 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       .limit(limit)
       .toArray()
 
-  const insertTogether = createInsertTogether(deliveries, () => documentBytes)
+  const insertTogether = createInsertTogether(deliveries, () => documentBytes, limits)
 
   /** Inserts those whose ids are not there yet, together with those of other callers. @returns their ids */
   async function insertAbsent(documents: readonly DeliveryDocument[]): Promise<Set<string>> {
     const parts: (readonly DeliveryDocument[])[] = []
-    for (let start = 0; start < documents.length; start += partMax) {
-      parts.push(documents.slice(start, start + partMax))
+    for (let start = 0; start < documents.length; start += limits.documentsMax) {
+      parts.push(documents.slice(start, start + limits.documentsMax))
     }
     const landed = (await Promise.all(parts.map(insertTogether))).flat()
     return new Set(documents.flatMap(({ _id }, index) => (landed[index] === 'inserted' ? [_id] : [])))

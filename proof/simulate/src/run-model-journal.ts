@@ -1,7 +1,7 @@
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { createDuties } from '@pitboss/storage/journal/duties'
 import type { Instances } from '@pitboss/storage/journal/instances'
-import { type Entry, type Journal, type JournalStore, load } from '@pitboss/storage/journal/journal'
+import { type Entry, type Journal, type JournalStore, load, reload } from '@pitboss/storage/journal/journal'
 import type { StreamKey } from '@pitboss/storage/journal/journal-keys'
 import type { JournalOptions, RunningJournal } from '@pitboss/storage/journal/open-journal'
 import { createOwnEntries, type OwnEntries } from '@pitboss/storage/journal/own-entries'
@@ -79,10 +79,8 @@ export function runModelJournal<Fact>(
     steadyMs,
     pause: (ms) => machine.wait(ms),
   }
-  const read = (key: StreamKey, fromMemory: boolean) => {
-    if (!fromMemory) journal.memory.delete(key)
-    return load(journal, key)
-  }
+  const read = (key: StreamKey, fromMemory: boolean) =>
+    fromMemory ? load(journal, key) : reload(journal, key)
   const duties = createDuties<Fact>({
     ...{
       read,

@@ -1,7 +1,6 @@
-import { moneyOf, moneyStream, isSettled, type MoneyFact } from '@pitboss/wallet-bridge/storage/round-money'
-import { listedAfter } from '@pitboss/wallet-bridge/storage/listed-movements'
+import type { MoneyFact } from '@pitboss/wallet-bridge/storage/round-money'
 import { createMovementStore } from '@pitboss/wallet-bridge/storage/movement-store'
-import { claimsOf, takeOverMoney } from '@pitboss/wallet-bridge/storage/take-over-money'
+import { moneyOptions } from '@pitboss/wallet-bridge/storage/open-money'
 import { createUnfinishedMovements } from '@pitboss/wallet-bridge/storage/unfinished-movements'
 import type { Machine } from './machine.ts'
 import { type ModelRunning, runModelJournal } from './run-model-journal.ts'
@@ -14,17 +13,7 @@ export function runMoney(machine: Machine, world: World) {
   const running: ModelRunning<MoneyFact> = runModelJournal<MoneyFact>(machine, world, {
     store: model.journal.storeOf(machine),
     instances: model.instances.of(machine),
-    options: {
-      list: (_stream, entries) => lists.write(listedAfter(entries)),
-      isFinished: (entries) => isSettled(moneyOf(entries)),
-      claimsOf,
-      takeOver: (stream) => takeOverMoney(running.journal, stream, unfinished),
-      async unfinished(limit, alive) {
-        const found = await lists.unowned(limit, alive)
-        return [...new Set(found.map(moneyStream))]
-      },
-      forgetWork: () => unfinished.clear(),
-    },
+    options: moneyOptions(lists, () => ({ journal: running.journal, unfinished })),
   })
   const { journal } = running
   const unfinished = createUnfinishedMovements({ journal, scaleMs })

@@ -319,6 +319,12 @@ export async function load<Fact>(journal: Journal<Fact>, stream: StreamKey): Pro
   return loaded
 }
 
+/** As `load`, past the memory: a stream as a majority has it now. */
+export function reload<Fact>(journal: Journal<Fact>, stream: StreamKey): Promise<Loaded<Fact>> {
+  journal.memory.delete(stream)
+  return load(journal, stream)
+}
+
 /**
  * The entries whose claims are not all their own: what such an entry says counts for nobody, not even here.
  */
@@ -389,8 +395,7 @@ export async function change<State, Fact>(
     const { entry } = appended
     if (isFresh(journal, loaded)) return { kind: 'changed', state: evolve(state, entry), entry }
     // Others may have gone on while this process stood still: what stands now is the state.
-    journal.memory.delete(stream)
-    return { kind: 'changed', state: stateOf(await load(journal, stream)), entry }
+    return { kind: 'changed', state: stateOf(await reload(journal, stream)), entry }
   }
   throw new ServiceError('SERVICE_UNAVAILABLE', {
     retryAfterS: 1,

@@ -18,6 +18,7 @@ import {
   type JournalDocument,
   type JournalStore,
   load,
+  reload,
 } from './journal.ts'
 import type { StreamKey } from './journal-keys.ts'
 import { mongodbJournal } from './mongodb-journal.ts'
@@ -195,10 +196,8 @@ async function runJournal<Fact>({
     pause: (ms) => delay(ms),
   }
 
-  async function read(stream: StreamKey, fromMemory: boolean) {
-    if (!fromMemory) journal.memory.delete(stream)
-    return load(journal, stream)
-  }
+  const read = (stream: StreamKey, fromMemory: boolean) =>
+    fromMemory ? load(journal, stream) : reload(journal, stream)
 
   const duties = createDuties<Fact>({
     read,

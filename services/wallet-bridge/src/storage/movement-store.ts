@@ -12,6 +12,7 @@ import {
   type Decided,
   type Journal,
   load,
+  reload,
 } from '@pitboss/storage/journal/journal'
 import { claimKey, entryNumber, type StreamKey } from '@pitboss/storage/journal/journal-keys'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
@@ -115,8 +116,7 @@ export function createMovementStore({
 
   /** The round's money as a majority has it now. */
   async function read(stream: StreamKey): Promise<RoundMoney> {
-    journal.memory.delete(stream)
-    const { entries, last } = await load(journal, stream)
+    const { entries, last } = await reload(journal, stream)
     if (entries.at(-1)?.o !== journal.instance()) unfinished.leave(stream, last)
     return moneyOf(entries)
   }

@@ -1,5 +1,6 @@
 import type { Duty } from '@pitboss/storage/journal/duties'
 import type { InstanceDocument } from '@pitboss/storage/journal/instances'
+import { type Journal, reload } from '@pitboss/storage/journal/journal'
 import { streamOf } from '@pitboss/storage/journal/journal-keys'
 import { type JournalOptions, openJournal, type RunningJournal } from '@pitboss/storage/journal/open-journal'
 import type { Db } from 'mongodb'
@@ -12,10 +13,10 @@ import {
   moneyStream,
   type RoundMoney,
 } from './round-money.ts'
-import { createListedMovements, listedAfter } from './listed-movements.ts'
+import { createListedMovements, listedAfter, type ListedMovements } from './listed-movements.ts'
 import { createMovementStore } from './movement-store.ts'
 import { claimsOf, takeOverMoney } from './take-over-money.ts'
-import { createUnfinishedMovements } from './unfinished-movements.ts'
+import { createUnfinishedMovements, type UnfinishedMovements } from './unfinished-movements.ts'
 
 type Given = Omit<
   JournalOptions<MoneyFact>,
@@ -31,6 +32,24 @@ type Given = Omit<
   readonly onAudit?: (auditId: string) => void
 }
 
+/** What a journal does for the money of rounds. @param own what the process has once its journal is open */
+export function moneyOptions(
+  lists: Pick<ListedMovements, 'write' | 'unowned'>,
+  own: () => { readonly journal: Journal<MoneyFact>; readonly unfinished: UnfinishedMovements },
+): Omit<JournalOptions<MoneyFact>, keyof Given> {
+  return {
+    list: (_stream, entries) => lists.write(listedAfter(entries)),
+    isFinished: (entries) => isSettled(moneyOf(entries)),
+    claimsOf,
+    takeOver: (stream) => takeOverMoney(own().journal, stream, own().unfinished),
+    async unfinished(limit, alive) {
+      const found = await lists.unowned(limit, alive)
+      return [...new Set(found.map(moneyStream))]
+    },
+    forgetWork: () => own().unfinished.clear(),
+  }
+}
+
 /**
  * Opens the journal of the money of rounds, with what lists show of it and what this process goes on with.
  * Begin it with `running.start()` once the storage is upgraded.
@@ -44,20 +63,12 @@ export async function openMoney({
   ...given
 }: Given) {
   const readMoney = async ({ _id }: MoneyEntry) =>
-    moneyOf(await running.journal.store.readEntries(streamOf(_id)))
+    moneyOf((await reload(running.journal, streamOf(_id))).entries)
   const lists = createListedMovements(db)
   const running: RunningJournal<MoneyFact> = await openJournal<MoneyFact>({
     ...given,
     db,
-    list: (_stream, entries) => lists.write(listedAfter(entries)),
-    isFinished: (entries) => isSettled(moneyOf(entries)),
-    claimsOf,
-    takeOver: (stream) => takeOverMoney(running.journal, stream, unfinished),
-    async unfinished(limit, alive) {
-      const found = await lists.unowned(limit, alive)
-      return [...new Set(found.map(moneyStream))]
-    },
-    forgetWork: () => unfinished.clear(),
+    ...moneyOptions(lists, () => ({ journal: running.journal, unfinished })),
     duties: duties(readMoney),
   })
   const { journal } = running

@@ -233,7 +233,7 @@ await holdIsolation(t, {
   // Parts of the stores above, and what only app.ts calls.
   others: [
     ...['bounded', 'callingBeside', 'claimOf', 'claimsOf', 'evolveMoney', 'findUpgrade', 'firstEntryOf'],
-    ...['fromEarlier', 'isSettled', 'listedAfter', 'looksOf', 'moneyOf', 'moneyStream'],
+    ...['fromEarlier', 'isSettled', 'listedAfter', 'looksOf', 'moneyOf', 'moneyOptions', 'moneyStream'],
     ...['openMoney', 'takeOverMoney', 'upgradeStorage'],
   ],
 })

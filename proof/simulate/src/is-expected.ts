@@ -9,7 +9,7 @@ export function isExpected(error: unknown): boolean {
   return isConnectionLost(error) || isUnknown(error)
 }
 
-/** What stands of an append is not known: whoever wanted it tries again. */
+/** What stands of an append is not known: the caller tries again. */
 function isUnknown(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('it is not known whether')
 }

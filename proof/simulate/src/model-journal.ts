@@ -29,14 +29,21 @@ export type ModelJournal<Fact, Document extends Listed> = {
   listsOf(machine: Machine): ModelLists<Document>
   /** Number of documents of lost inserts that may still land. */
   onTheWire(): number
-  /** Remembers what stands now. @returns the function that brings it back; what is on the wire is lost then */
+  /**
+   * Remembers what stands now. @returns the function that brings it back; what is on the wire is lost then
+   */
   backUp(): () => void
 }
 
-/** Between two tries of an insert whose answer was lost, and for how long it is tried past its caller's patience. */
+/**
+ * Between two tries of an insert whose answer was lost, and for how long it is tried past its caller's
+ * patience.
+ */
 const rest = { leastMs: 100, mostMs: 2000 }
 const goesOnMs = 30_000
-/** When a document of a lost insert lands: soon, after others have judged its sender, after he has given up. */
+/**
+ * When a document of a lost insert lands: soon, after others have judged its sender, after he has given up.
+ */
 const landsWithinMs = [500, 6000, 45_000] as const
 
 /**

@@ -89,8 +89,8 @@ export function isWithdrawn<Fact>(entry: Entry<Fact>, entries: readonly Entry<Fa
 }
 
 /**
- * A stream's entries without those that lost a claim, and without those that say so or only close a number, so
- * that a lost write can never have it.
+ * A stream's entries without those that lost a claim, and without those that say so or only close a number,
+ * so that a lost write can never have it.
  */
 export function standingAmong<Fact>(entries: readonly Entry<Fact>[]): readonly Entry<Fact>[] {
   const empty = entries.filter(({ f }) => f.length === 0)

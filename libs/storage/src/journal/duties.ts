@@ -54,8 +54,8 @@ const listTriesMax = 3
 
 /**
  * What follows an entry: its stream's list document, then its events, then that webhooks has recorded them;
- * beside these the further duties. Nothing of it is stored: after a crash it is done again, by ids and numbers
- * that let it count once.
+ * beside these the further duties. Nothing of it is stored: after a crash it is done again, by ids and
+ * numbers that let it count once.
  */
 export function createDuties<Fact>({
   read,

@@ -28,7 +28,7 @@ const mostRestMs = 2000
 /**
  * Inserts of one process into one collection, gathered: one command is under way, and a second one while the
  * first is older than 10 ms; what arrives meanwhile is the next, at most 128 documents or 1 MiB. No timer:
- * who is alone waits for nothing. Source: ours.
+ * a single caller waits for nothing. Source: ours.
  */
 export function createGroupCommit<Document extends { readonly _id: string }>({
   insert,

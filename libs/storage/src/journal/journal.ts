@@ -22,8 +22,8 @@ export type Entry<Fact> = {
   /** A person's order. */
   readonly au?: AuditEntry
   /**
-   * The number of the entry that this one withdraws: claims of that entry's write are free again. Without facts
-   * it says that the other one lost a claim, and never counted.
+   * The number of the entry that this one withdraws: claims of that entry's write are free again. Without
+   * facts it says that the other one lost a claim, and never counted.
    */
   readonly wd?: number
 }
@@ -248,8 +248,8 @@ async function insertEntry<Fact>(
 }
 
 /**
- * Records that an entry lost a claim, so that it counts for nobody, and gives its other claims back. Others may
- * append meanwhile, who do not count it either.
+ * Records that an entry lost a claim, so that it counts for nobody, and gives its other claims back. Others
+ * may append meanwhile, who do not count it either.
  * @returns false when it is not known whether that stands
  */
 async function voidEntry<Fact>(

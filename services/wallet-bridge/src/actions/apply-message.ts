@@ -47,8 +47,8 @@ const fencedTriesMax = 50
 
 /**
  * Applies a message: the rules decide on the document, and the new state, its event and the attempt are
- * appended in one entry. When another entry was first, the rules decide again on the newer document. Events are
- * published after the append, without delaying the caller.
+ * appended in one entry. When another entry was first, the rules decide again on the newer document. Events
+ * are published after the append, without delaying the caller.
  * @throws ServiceError SERVICE_UNAVAILABLE when the document keeps changing; Error when it is gone
  */
 export function createApplyMessage({

@@ -14,8 +14,8 @@ const settlement = 'settlement'
 
 /**
  * Creates the end of a stake whose time was used up while nobody called its wallet, or whose call was lost.
- * Its record may be older than what the service has told of it, as after a restore, so others are asked before
- * its rollback is owed: a stake that rounds knows as taken is a success, and one in doubt waits for
+ * Its record may be older than what the service has told of it, as after a restore, so others are asked
+ * before its rollback is owed: a stake that rounds knows as taken is a success, and one in doubt waits for
  * operations. Source: docs/contract.md, section 5.
  */
 export function createEndBudget({

@@ -11,8 +11,8 @@ import { type EarlierMovement, fromEarlier } from './earlier-movement.ts'
 import type { MovementDocument } from './movement-document.ts'
 
 /**
- * A movement in the collection that lists are read from. While it has something left to do, `n` and `w` are of
- * the last entry of its round.
+ * A movement in the collection that lists are read from. While it has something left to do, `n` and `w` are
+ * of the last entry of its round.
  */
 export type ListedMovement = MovementDocument & {
   /** Absent when it has nothing left to do. */

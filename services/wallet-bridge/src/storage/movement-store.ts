@@ -34,8 +34,8 @@ import type { AttemptRecord, MovementDocument } from './movement-document.ts'
 import type { UnfinishedMovements } from './unfinished-movements.ts'
 
 /**
- * The movement that was stored. `taken`: its id has a movement; `round-busy`: it begins a call, and another one
- * of the round is in flight.
+ * The movement that was stored. `taken`: its id has a movement; `round-busy`: it begins a call, and another
+ * one of the round is in flight.
  */
 export type Inserted = MovementDocument | 'taken' | 'round-busy' | { readonly refused: ServiceError }
 
@@ -269,7 +269,7 @@ export function firstEntryOf(
   }
 }
 
-/** The part of a movement's key behind its operator and environment. */
+/** The part of a movement's key after its operator and environment. */
 function transactionIdIn(id: string): string {
   return id.split('/').slice(2).join('/')
 }

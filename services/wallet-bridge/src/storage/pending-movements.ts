@@ -18,7 +18,7 @@ export type PendingMovements = {
   /** Each figure counts up to 100,000. */
   figures(now: Date): Promise<PendingFigures>
   /**
-   * Movements of a wallet that are not resolved, their reversals included; up to `max`, 100,000 unless told.
+   * Movements of a wallet that are not resolved, their reversals included; up to `max`, 100,000 by default.
    */
   unresolved(scope: Scope, max?: number): Promise<number>
   /** The pending movement of a wallet that was made first. */

@@ -119,8 +119,8 @@ async function settle(
   { chosen, isFresh, outcome }: { chosen: Chosen; isFresh: boolean; outcome: AttemptOutcome },
 ): Promise<void> {
   const { view, webhookId } = run
-  // A success that changes nothing else gives its slot back while it is written; a new one may wait for others
-  // of its range.
+  // A success that changes nothing else gives its slot back while it is written; a new one may wait for
+  // others of its range.
   const early = outcome.ok && (isFresh || view.isFullyHealthy())
   const settled = await settleAttempt(c, {
     ...{ delivery, outcome, probe: chosen.probe, view },

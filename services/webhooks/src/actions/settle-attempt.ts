@@ -177,9 +177,9 @@ export function createPlaceAfter({
 }
 
 /**
- * Writes the times of the last success at endpoints where a success changes nothing else. Those that cannot be
- * written are kept for the next time. A crash loses what was added since: that counts against an endpoint only
- * when a whole schedule has failed since. Never rejects.
+ * Writes the times of the last success at endpoints where a success changes nothing else. Those that cannot
+ * be written are kept for the next time. A crash loses what was added since: that counts against an endpoint
+ * only when a whole schedule has failed since. Never rejects.
  */
 export async function writeSuccesses(
   { endpoints, logger }: Pick<WebhooksContext, 'endpoints' | 'logger'>,

@@ -5,7 +5,6 @@ import { getFlag, getFlagRules, listFlags, patchFlag, putFlagRules } from '@pitb
 import { defaultFlagRules, type FlagRules } from '@pitboss/contracts/objects/flag'
 import { newId } from '@pitboss/runtime/new-id'
 import { connectStorage } from '@pitboss/storage/connect-storage'
-import { acknowledgeEvents } from '@pitboss/testing/acknowledge-events'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import {
@@ -31,7 +30,6 @@ const bridges = [await startBridge(environment), await startBridge(environment)]
 t.teardown(() => Promise.all(bridges.map((bridge) => bridge.stop())))
 const wallet = await startSandboxWallet(t, 'x')
 const { storage } = suite
-t.teardown(await acknowledgeEvents(suite.bus.nc))
 
 /** An account with its wallet and rules, and what its people see. */
 async function openAccount(rules: Partial<FlagRules> = {}) {

@@ -1,14 +1,12 @@
 import { opsMovementEvents, opsRepublishMovements } from '@pitboss/contracts/calls/wallet-ops'
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import { newId } from '@pitboss/runtime/new-id'
-import { acknowledgeEvents } from '@pitboss/testing/acknowledge-events'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { reversalOf, specOf, startBridge, startSuite } from './fixtures/bridge.ts'
 import { openWallet } from './fixtures/open-wallet.ts'
 
 const suite = await startSuite(t)
-t.teardown(await acknowledgeEvents(suite.bus.nc))
 const bridge = await startBridge(suite.environment({ timeScale: 60 }))
 t.teardown(() => bridge.stop())
 const { wallet, client } = await openWallet(t, suite.bus)

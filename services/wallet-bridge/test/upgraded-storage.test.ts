@@ -4,7 +4,6 @@ import { newId } from '@pitboss/runtime/new-id'
 import { createLease } from '@pitboss/storage/lease'
 import { parseKeyring } from '@pitboss/storage/keyring'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
-import { acknowledgeEvents } from '@pitboss/testing/acknowledge-events'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import { serveAuditLog } from '@pitboss/testing/serve-audit-log'
 import { waitFor } from '@pitboss/testing/wait-for'
@@ -34,7 +33,6 @@ import { openTestMoney } from './fixtures/test-money.ts'
 const suite = await startSuite(t)
 const { db } = suite.storage
 const environment = suite.environment()
-t.teardown(await acknowledgeEvents(suite.bus.nc))
 const log = await serveAuditLog(t, suite.bus, silentLogger)
 const wallet = await startSandboxWallet(t, 'wsec_of_an_earlier_build')
 const scope = newScope()

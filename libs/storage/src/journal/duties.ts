@@ -35,7 +35,7 @@ export type Duties<Fact> = {
   add(entry: Entry<Fact>, finish: () => void, missing?: readonly number[]): void
   /** Resolves when the stream's list document stands at `number` or later; writes it now. */
   listed(stream: StreamKey, number: number): Promise<void>
-  /** Lists what waits, at once; a failure is logged. */
+  /** Lists what waits, at once, and begins the further duties; a failure is logged. */
   listAll(): Promise<void>
   /** Entries that are not done. */
   size(): number
@@ -184,7 +184,10 @@ export function createDuties<Fact>({
       }
       if ((listedTo.get(stream) ?? 0) < number) throw new Error(`${stream} has no entry ${number} to list`)
     },
-    listAll: () => listWaiting(0),
+    listAll() {
+      counting.wake()
+      return listWaiting(0)
+    },
     size: () => size,
     forget() {
       generation += 1

@@ -4,6 +4,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { toAccountMode } from '@pitboss/contracts/primitives'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { checkOutboundUrlAndResolve, type OutboundSettings } from '@pitboss/outbound/address-guard'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { createOnce } from '@pitboss/storage/create-once'
@@ -18,6 +19,8 @@ import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import type { WebhooksContext } from '../context.ts'
 
 const endpointsMax = 1000
+/** Opened secrets that are kept, since each attempt needs one. */
+const openedMax = 2000
 
 export type EndpointRequest = {
   readonly url: string
@@ -159,9 +162,16 @@ export type SecretCipher = ReturnType<typeof createSecretCipher>
  */
 export function createSecretCipher(box: SecretBox) {
   const boundTo = ({ _id, operatorId, environment }: Owner) => `webhook/${operatorId}/${environment}/${_id}`
+  const opened = new BoundedMap<string, string>(openedMax)
   return {
     encrypt: (owner: Owner, secret: string): string => box.seal(secret, boundTo(owner)),
     /** @throws Error for a secret of another endpoint */
-    decrypt: (owner: Owner, { sealed }: StoredSecret): string => box.open(sealed, boundTo(owner)),
+    decrypt(owner: Owner, { sealed }: StoredSecret): string {
+      const aad = boundTo(owner)
+      const key = `${aad} ${sealed}`
+      const secret = opened.get(key) ?? box.open(sealed, aad)
+      opened.set(key, secret)
+      return secret
+    },
   }
 }

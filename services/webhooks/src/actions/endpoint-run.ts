@@ -54,8 +54,6 @@ export type EndpointRun = {
   /** Null until it is known where the endpoint stands. */
   passing: Passing | null
   endNoted: number
-  /** So far ahead of its last range the worker may send, as is on record. */
-  leaseAhead: number
   stopped: boolean
   abandoned: boolean
   /** An attempt ended and could not be written: nothing of it is known to be on record. */
@@ -69,10 +67,10 @@ export type EndpointRun = {
 }
 
 export function newEndpointRun(c: RunContext, taken: TakenEndpoint): EndpointRun {
-  const { _id: webhookId, operatorId, leaseToken: token, leaseAhead = 0 } = taken.endpoint
+  const { _id: webhookId, operatorId, leaseToken: token } = taken.endpoint
   const inFlight = new Map<string, DueDelivery>()
   return {
-    ...{ taken, webhookId, operatorId, token, leaseAhead, inFlight },
+    ...{ taken, webhookId, operatorId, token, inFlight },
     ...{
       logger: c.logger.child({ webhook_id: webhookId }),
       view: openEndpointView(c, taken.endpoint, inFlight),

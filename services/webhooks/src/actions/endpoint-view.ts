@@ -24,9 +24,10 @@ function resumeOf({ health, heldRule }: EndpointDocument): number | typeof pause
 }
 
 /**
- * An endpoint is sent to as it was read no longer than this ago, if nobody told of a change. Source: ours.
+ * An endpoint is sent to as it was read no longer than this ago, if nobody told of a change; it is read again
+ * while that goes on. Source: ours.
  */
-const trustedMsMax = 100
+const trustedMsMax = 200
 
 export type EndpointView = ReturnType<typeof openEndpointView>
 
@@ -51,6 +52,7 @@ export function openEndpointView(
   const waiting = createWaitingDeliveries()
   let stale = true
   let lookedAtMs = performance.now()
+  let looking: Promise<void> | null = null
   let countRead = leased.wakes
   /** The resume for which held deliveries were last released; `pausedNow` while they must be looked for. */
   let releasedFor: ReturnType<typeof resumeOf> = pausedNow
@@ -66,6 +68,19 @@ export function openEndpointView(
     lookedAtMs = readAtMs
     if (endpoint.version >= current.version) current = endpoint
     return endpoint
+  }
+
+  /** Reads the endpoint, once at a time: secrets, URL and pause must be those of now. */
+  function lookAgain(): Promise<void> {
+    looking ??= readEndpoint()
+      .then((endpoint) => {
+        if (endpoint === null || hasChanged(endpoint)) stale = true
+      })
+      .finally(() => {
+        looking = null
+      })
+    looking.catch(() => undefined)
+    return looking
   }
 
   /** Whether deliveries must be held, released, cancelled, pulled forward or read. */
@@ -153,14 +168,12 @@ export function openEndpointView(
 
     /** Reads what may have changed. @returns false when the lease is lost */
     async refresh(): Promise<boolean> {
-      let isHeld = true
-      if (stale) {
-        isHeld = await readAll()
-      } else if (performance.now() - lookedAtMs > trustedMsMax) {
-        // Read also when the deliveries are known: secrets, URL and pause must be those of now.
-        const endpoint = await readEndpoint()
-        isHeld = endpoint !== null && (!hasChanged(endpoint) || (await readAll()))
+      const ageMs = performance.now() - lookedAtMs
+      if (!stale && ageMs > trustedMsMax / 2) {
+        const look = lookAgain()
+        if (ageMs > trustedMsMax) await look
       }
+      const isHeld = !stale || (await readAll())
       if (isHeld) await refillLanes()
       return isHeld
     },

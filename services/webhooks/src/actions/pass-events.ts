@@ -1,5 +1,5 @@
-import { addEvent, knownTo, noteEvent, sendableTo } from '../rules/passage.ts'
-import { asideOf, stuckWaitingMs, unstoredMsMax, waitingMsMax } from '../rules/put-aside.ts'
+import { addEvent, aheadMax, knownTo, noteEvent, sendableTo } from '../rules/passage.ts'
+import { asideOf, openNarrowings, stuckWaitingMs, unstoredMsMax, waitingMsMax } from '../rules/put-aside.ts'
 import {
   type AttemptRecord,
   type DeliveryDocument,
@@ -7,7 +7,7 @@ import {
   type EndpointDocument,
   never,
 } from '../storage/collections.ts'
-import { newClaimed, newDocument } from '../storage/new-delivery.ts'
+import { claimedOf, newDue } from '../storage/new-delivery.ts'
 import { logPageSize, newDeliveryOf, type Passing, type PassingContext } from './passing.ts'
 import { readyRange, settle, storeAside } from './store-passing.ts'
 
@@ -28,34 +28,38 @@ export async function readOn(c: PassingContext, passing: Passing): Promise<void>
       const isWanted = event.targets.includes(leased._id)
       addEvent(passage, isWanted)
       if (!isWanted) continue
-      const delivery = newDeliveryOf(leased, event)
-      const { attempts: _, ...due } = newDocument(delivery)
-      fresh.set(delivery._id, { event, delivery, due, sent: null })
+      const due = newDue(newDeliveryOf(leased, event))
+      fresh.set(due._id, { event, due })
     }
     if (readyRange(passing) !== null) settle(c, passing)
   }
 }
 
-/** New deliveries that may be sent now, in the order of the log. @param ahead so many after the cursor */
-export function sendable({ passage, fresh }: Passing, ahead: number): DueDelivery[] {
-  const to = sendableTo(passage, ahead)
-  return [...fresh.values()].flatMap(({ event, due, sent }) =>
-    sent === null && event.seq <= to ? [due] : [],
-  )
+/** New deliveries that may be sent now, in the order of the log. @param most so many of them */
+export function sendable({ passage, fresh }: Passing, most: number): DueDelivery[] {
+  const to = sendableTo(passage, aheadMax)
+  const found: DueDelivery[] = []
+  for (const { event, due } of fresh.values()) {
+    if (event.seq > to || found.length >= most) break
+    found.push(due)
+  }
+  return found
 }
 
 /** Notes that the first attempt at a delivery begins. @returns it, in flight, and what is sent */
 export function sendFresh(
-  { fresh, passage, leased }: Passing,
+  { fresh, sent, passage, leased }: Passing,
   id: string,
   now: Date,
 ): { claimed: DueDelivery; body: string } | null {
   const one = fresh.get(id)
   if (one === undefined) return null
-  const claimed = newClaimed(one.delivery, leased.leaseToken, now)
-  one.sent = { claimed, atMs: performance.now() }
-  noteEvent(passage, one.event.seq, { kind: 'sent' })
-  return { claimed, body: one.event.body }
+  const { event, due } = one
+  const claimed = claimedOf(due, leased.leaseToken, now)
+  fresh.delete(id)
+  sent.set(id, { event, claimed, atMs: performance.now() })
+  noteEvent(passage, event.seq, { kind: 'sent' })
+  return { claimed, body: event.body }
 }
 
 /**
@@ -69,30 +73,31 @@ export function putAside(
   endpoint: EndpointDocument,
   isStuck: boolean,
 ): number | null {
+  const { fresh, sent, passage } = passing
   const now = c.clock.now()
   const nowMs = performance.now()
-  const all = [...passing.fresh.values()]
-  let againMs: number | null = null
-  const again = (ms: number) => void (againMs = Math.min(againMs ?? ms, Math.max(1, ms)))
-  const isDue =
-    isStuck && all.some(({ event, sent }) => sent === null && asideOf(endpoint, event, now) !== null)
+  let againMs = Number.POSITIVE_INFINITY
+  for (const { event, claimed, atMs } of sent.values()) {
+    againMs = atMs + unstoredMsMax - nowMs
+    if (againMs > 0) break
+    void storeAside(c, passing, event.seq, { ...claimed, attempts: [] })
+  }
+  const [first] = fresh.values()
+  const isDue = isStuck && first !== undefined && asideOf(endpoint, first.event, now) !== null
   const until = new Date(now.getTime() + (isDue ? waitingMsMax - stuckWaitingMs : 0))
-  for (const { event, due, sent } of all) {
-    if (sent !== null) {
-      const leftMs = sent.atMs + unstoredMsMax - nowMs
-      if (leftMs > 0) again(leftMs)
-      else void storeAside(c, passing, event.seq, { ...sent.claimed, attempts: [] })
-      continue
-    }
+  const isNarrowed = openNarrowings(endpoint.narrowings ?? [], passage.cursor).length > 0
+  for (const { event, due } of fresh.values()) {
     const status = asideOf(endpoint, event, until)
     if (status === null) {
-      again(event.recordedAt.getTime() + waitingMsMax - now.getTime())
-      continue
+      againMs = Math.min(againMs, event.recordedAt.getTime() + waitingMsMax - now.getTime())
+      if (isNarrowed) continue
+      // Later ones wait for a shorter time.
+      break
     }
     const ended = status === 'PENDING' ? {} : { status, dueAt: never, nextAttemptAt: null }
     void storeAside(c, passing, event.seq, { ...due, ...ended, attempts: [] })
   }
-  return againMs
+  return sent.size + fresh.size === 0 ? null : Math.max(1, againMs)
 }
 
 /**
@@ -106,16 +111,17 @@ export async function completeFresh(
   fields: Partial<DeliveryDocument>,
   attempt: AttemptRecord,
 ): Promise<boolean> {
-  const { fresh, storing, accepted, passage } = passing
-  const one = fresh.get(claimed._id)
+  const { sent, storing, accepted, passage } = passing
+  const one = sent.get(claimed._id)
   if (passing.isLost) return false
   if (one !== undefined && fields.status === 'DELIVERED') {
-    fresh.delete(claimed._id)
+    sent.delete(claimed._id)
     const { eventId, createdAt } = claimed
     const item = { eventId, eventType: one.event.type, createdAt, attempt }
     noteEvent(passage, one.event.seq, { kind: 'accepted', item })
     const end = Promise.withResolvers<boolean>()
     accepted.set(one.event.seq, end)
+    if (accepted.size >= aheadMax / 2) passing.hurry.ring()
     settle(c, passing)
     return end.promise
   }

@@ -1,5 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import { inFlightMaxOf } from '../rules/endpoint-health.ts'
+import { createSignal } from '@pitboss/runtime/poll'
 import { knownTo, type Passage } from '../rules/passage.ts'
 import type { DeliveryDocument, DueDelivery, EndpointDocument } from '../storage/collections.ts'
 import type { LoggedEvent } from '../storage/event-log.ts'
@@ -21,11 +21,6 @@ import { takeOverPassage } from './take-over-passage.ts'
 /** So many events are read from the log together. */
 export const logPageSize = 200
 
-/** Events that may have an attempt of which nothing is on record, for an endpoint of this setting. */
-export function aheadOf(endpoint: Pick<EndpointDocument, 'maxInFlight'>): number {
-  return 2 * inFlightMaxOf(endpoint)
-}
-
 export type PassingContext = Pick<
   WebhooksContext,
   | 'endpoints'
@@ -40,14 +35,11 @@ export type PassingContext = Pick<
   | 'random'
 >
 
-/** A new delivery that is known. */
-type Fresh = {
-  readonly event: LoggedEvent
-  readonly delivery: NewDelivery
-  readonly due: DueDelivery
-  /** The delivery in flight, and when its attempt began on the steady clock; null while it waits. */
-  sent: { readonly claimed: DueDelivery; readonly atMs: number } | null
-}
+/** A new delivery that waits. */
+type Fresh = { readonly event: LoggedEvent; readonly due: DueDelivery }
+
+/** A delivery in flight with its first attempt, which began at `atMs` on the steady clock. */
+type Sent = { readonly event: LoggedEvent; readonly claimed: DueDelivery; readonly atMs: number }
 
 /** A document that is to be stored, or just being stored. */
 export type Storing = {
@@ -71,8 +63,9 @@ export type Passing = PassingHooks & {
   readonly leased: EndpointDocument
   readonly scope: Scope
   readonly passage: Passage<AcceptedDelivery>
-  /** By the ids of the deliveries. */
+  /** What waits, in the order of the log, by the ids of the deliveries; and what is under way. */
   readonly fresh: Map<string, Fresh>
+  readonly sent: Map<string, Sent>
   readonly storing: Map<string, Storing>
   /** Accepted deliveries whose range does not stand yet, by the numbers of their events. */
   readonly accepted: Map<number, PromiseWithResolvers<boolean>>
@@ -81,6 +74,8 @@ export type Passing = PassingHooks & {
   /** Whether another worker passes the log, or this one may not write any more. */
   isLost: boolean
   settling: Promise<void> | null
+  /** Has what came to an end stored at once. */
+  readonly hurry: ReturnType<typeof createSignal>
 }
 
 /**
@@ -121,8 +116,8 @@ export async function openPassing(
   )
   if (passage === null) return null
   return {
-    ...{ ...hooks, leased, scope, passage, fresh: new Map(), storing: new Map(), accepted: new Map() },
-    ...{ endNoted, isLost: false, settling: null },
+    ...{ ...hooks, leased, scope, passage, endNoted, isLost: false, settling: null },
+    ...{ fresh: new Map(), sent: new Map(), storing: new Map(), accepted: new Map(), hurry: createSignal() },
   }
 }
 
@@ -176,5 +171,6 @@ export function isSettled({ settling, storing, accepted }: Passing): boolean {
 
 /** The first new delivery that waits, in the order of the log; null for none. */
 export function firstWaiting({ fresh }: Passing): DueDelivery | null {
-  return [...fresh.values()].find(({ sent }) => sent === null)?.due ?? null
+  const [first] = fresh.values()
+  return first?.due ?? null
 }

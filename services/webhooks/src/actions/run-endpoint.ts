@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { openNarrowings } from '../rules/put-aside.ts'
 import type { EndpointDocument } from '../storage/collections.ts'
 import type { TakenEndpoint } from '../storage/endpoint-store.ts'
@@ -11,7 +12,7 @@ import {
   type RunContext,
 } from './endpoint-run.ts'
 import { putAside, readOn } from './pass-events.ts'
-import { aheadOf, isPassed, isSettled, noteEnd, openPassing, type Passing } from './passing.ts'
+import { isPassed, isSettled, noteEnd, openPassing, type Passing } from './passing.ts'
 import { sendDue } from './send-due.ts'
 import { createPlaceAfter } from './settle-attempt.ts'
 import { drain } from './store-passing.ts'
@@ -145,7 +146,7 @@ async function runLoop(c: RunContext, run: EndpointRun): Promise<void> {
 async function takeTurn(c: RunContext, run: EndpointRun, passing: Passing): Promise<boolean> {
   const { view, inFlight, signal } = run
   await readOn(c, passing)
-  if (passing.isLost || !(await view.refresh()) || !(await keepAhead(c, run))) {
+  if (passing.isLost || !(await view.refresh())) {
     run.isUnclean = true
     return false
   }
@@ -164,17 +165,8 @@ async function takeTurn(c: RunContext, run: EndpointRun, passing: Passing): Prom
   // Nothing waits but for the clock: then it is not looked at by itself.
   const isIdle = nextAt === null && againMs === null && inFlight.size === 0 && !starved
   await signal.wait(isIdle ? foreverMs : waitMs)
-  return true
-}
-
-/**
- * Has it on record how far ahead of its last range the worker may send. @returns false when the lease is lost
- */
-async function keepAhead({ endpoints }: RunContext, run: EndpointRun): Promise<boolean> {
-  const ahead = aheadOf(run.view.endpoint())
-  if (ahead <= run.leaseAhead) return true
-  if (!(await endpoints.raiseAhead(run.webhookId, run.token, ahead))) return false
-  run.leaseAhead = ahead
+  // Attempts that end together are followed by one look.
+  await turn()
   return true
 }
 

@@ -1,11 +1,12 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { partition } from '@pitboss/runtime/partition'
+import { inFlightMaxOf } from '../rules/endpoint-health.ts'
 import type { DueDelivery, EndpointDocument } from '../storage/collections.ts'
 import { chooseDeliveries, type Chosen, claimDeliveries, type Claimed } from './claim-deliveries.ts'
 import { type EndpointRun, finish, follow, mayAct, type RunContext } from './endpoint-run.ts'
 import { type AttemptOutcome, makeAttempt } from './make-attempt.ts'
 import { completeFresh, sendable, sendFresh } from './pass-events.ts'
-import { aheadOf, type Passing } from './passing.ts'
+import type { Passing } from './passing.ts'
 import { noteSuccess, settleAttempt } from './settle-attempt.ts'
 
 /**
@@ -21,10 +22,9 @@ export async function sendDue(
   const { webhookId, view, inFlight, held } = run
   const now = c.clock.now()
   const stored = view.waiting()
-  const ahead = Math.min(aheadOf(endpoint), run.leaseAhead)
   const choice = await chooseDeliveries(c, endpoint, {
     ...{ probeInFlight: run.probeInFlight, turns: run.turns, now, inFlight: [...inFlight.values()] },
-    waiting: { ...stored, fresh: [...stored.fresh, ...sendable(passing, ahead)] },
+    waiting: { ...stored, fresh: [...stored.fresh, ...sendable(passing, inFlightMaxOf(endpoint))] },
   })
   run.turns = choice.turns
   if (choice.unsubscribed.length > 0) {
@@ -91,7 +91,7 @@ async function send(
   delivery: DueDelivery,
   { body, chosen }: Claimed,
 ): Promise<void> {
-  const isFresh = passing.fresh.has(delivery._id)
+  const isFresh = passing.sent.has(delivery._id)
   try {
     await failpoint('webhooks.claimed')
     run.asking += 1

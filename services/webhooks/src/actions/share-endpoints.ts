@@ -6,7 +6,6 @@ import type { LogEndNote, Notification } from '../clients/notify-workers.ts'
 import type { EndpointSummary } from '../storage/endpoint-store.ts'
 import { scopeKey } from '../storage/log-keys.ts'
 import type { RunContext } from './endpoint-run.ts'
-import { aheadOf } from './passing.ts'
 import type { Recorded } from './record-events.ts'
 import { type EndpointRunner, runEndpoint } from './run-endpoint.ts'
 
@@ -144,7 +143,7 @@ async function takeEndpoint(
   if (share.taking.has(id) || share.runs.has(id)) return
   share.taking.add(id)
   try {
-    const taken = await c.endpoints.take(id, self, others, aheadOf)
+    const taken = await c.endpoints.take(id, self, others)
     if (taken === null) return
     const runner = runEndpoint(c, taken)
     const scope = { operatorId, environment }

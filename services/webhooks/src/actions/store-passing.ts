@@ -1,11 +1,16 @@
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import { nextRange, noteEvent, type NextRange, passTo } from '../rules/passage.ts'
+import { aheadMax, nextRange, noteEvent, type NextRange, passTo } from '../rules/passage.ts'
 import type { DeliveryDocument } from '../storage/collections.ts'
 import type { AcceptedDelivery } from '../storage/range-store.ts'
 import type { Passing, PassingContext, Storing } from './passing.ts'
 
 const storedTogetherMax = 100
+/**
+ * A range waits so long for what else comes to an end, unless documents wait or half of what may be sent ahead
+ * of it has come to an end. Nobody waits for it meanwhile. Source: ours.
+ */
+const gatherMs = 25
 const retryFirstMs = 100
 const retryLastMs = 2000
 
@@ -20,6 +25,8 @@ export function storeAside(
   one.end.promise.catch(() => undefined)
   passing.storing.set(document._id, one)
   passing.fresh.delete(document._id)
+  passing.sent.delete(document._id)
+  passing.hurry.ring()
   settle(c, passing)
   return one.end.promise
 }
@@ -40,6 +47,7 @@ export function settle(c: PassingContext, passing: Passing): void {
 
 /** Waits until everything that has come to an end is stored. */
 export async function drain(passing: Passing): Promise<void> {
+  passing.hurry.ring()
   while (passing.settling !== null && !passing.isLost) await passing.settling
 }
 
@@ -48,31 +56,39 @@ export function readyRange({ passage }: Passing): NextRange<AcceptedDelivery> | 
   return nextRange(passage, ({ createdAt }) => createdAt.getTime())
 }
 
-/** Stores documents and ranges until there is nothing to be stored. One command at a time. */
+/** Stores documents and ranges until there is nothing to be stored. One command of each at a time. */
 async function settleAll(c: PassingContext, passing: Passing): Promise<void> {
   while (!passing.isLost) {
+    if (passing.accepted.size < aheadMax / 2) await passing.hurry.wait(gatherMs)
     // What else comes to an end in this turn of the loop goes along.
     await turn()
     const group = [...passing.storing.values()].slice(0, storedTogetherMax)
-    if (group.length > 0) await storeTogether(c, passing, group)
     const range = readyRange(passing)
-    if (range === null) {
-      if (passing.storing.size === 0) return
-      continue
-    }
-    if (!(await insertRange(c, passing, range))) {
-      passing.isLost = true
-      c.logger.warn({ webhook_id: passing.leased._id, first: range.first }, 'range.lost')
-      return
-    }
-    passTo(passing.passage, range.to)
-    for (const { seq } of range.items) {
-      passing.accepted.get(seq)?.resolve(true)
-      passing.accepted.delete(seq)
-    }
-    await failpoint('webhooks.passed')
-    passing.onChange()
+    if (group.length === 0 && range === null) return
+    await Promise.all([
+      group.length === 0 ? null : storeTogether(c, passing, group),
+      range === null ? null : passRange(c, passing, range),
+    ])
   }
+}
+
+async function passRange(
+  c: PassingContext,
+  passing: Passing,
+  range: NextRange<AcceptedDelivery>,
+): Promise<void> {
+  if (!(await insertRange(c, passing, range))) {
+    passing.isLost = true
+    c.logger.warn({ webhook_id: passing.leased._id, first: range.first }, 'range.lost')
+    return
+  }
+  passTo(passing.passage, range.to)
+  for (const { seq } of range.items) {
+    passing.accepted.get(seq)?.resolve(true)
+    passing.accepted.delete(seq)
+  }
+  await failpoint('webhooks.passed')
+  passing.onChange()
 }
 
 async function storeTogether(c: PassingContext, passing: Passing, group: readonly Storing[]): Promise<void> {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { consumeDurable, type DurableMessage } from '@pitboss/bus/consume-durable'
 import { webhooksFanout } from '@pitboss/bus/topology'
@@ -13,6 +14,8 @@ import { type EventMessage, readEventMessage } from '../actions/read-event-messa
 import { traceBatch } from '../actions/trace-batch.ts'
 
 const batchMax = 500
+/** Batches begin so far apart at least: what arrives meanwhile is recorded, and then sent, together. */
+const batchEveryMs = 20
 
 const leaseEveryMs = 1000
 
@@ -135,6 +138,7 @@ export function createHandleFanoutBatch(
     await rewinds.count(openRewinds, results)
     await failpoint('webhooks.before-ack')
     for (const message of handled) message.ack()
+    await delay(Math.max(0, startedAtMs + batchEveryMs - performance.now()))
   }
 
   /** @returns whether the message is parked; else it comes again */

@@ -1,10 +1,16 @@
 /*
  * How one endpoint passes through the event log. A range stands for the events that it names: each was
  * accepted at once (an item), is a delivery of its own, or was not for this endpoint. The last range's end is
- * the cursor. Attempt 1 of a fresh event leaves no mark before it is made, so only the first `ahead` events
+ * the cursor. Attempt 1 of a fresh event leaves no mark before it is made, so only the first `aheadMax` events
  * for this endpoint after the cursor may have one: whoever takes over from a dead worker counts these as
  * interrupted, and passes them before anything else is sent. Source: ours.
  */
+
+/**
+ * First attempts may be made so far ahead of the last range. At 1,000 a second a range has 128 ms to be
+ * stored before sending waits for it; after a crash, so many are sent twice at most. Source: ours.
+ */
+export const aheadMax = 128
 
 /** What has become of an event after the cursor. `aside`: it is a delivery of its own, which is stored. */
 type Passing<Item> =
@@ -44,13 +50,13 @@ export function noteEvent<Item>(passage: Passage<Item>, seq: number, passing: Pa
 
 /** The number up to which first attempts may be made: that of the `ahead`th event for this endpoint. */
 export function sendableTo({ cursor, known }: Passage<unknown>, ahead: number): number {
+  let seq = cursor
   let count = 0
-  for (const [index, { kind }] of known.entries()) {
-    if (kind === 'ignored') continue
-    count += 1
-    if (count === ahead) return cursor + index + 1
+  for (const { kind } of known) {
+    seq += 1
+    if (kind !== 'ignored' && ++count === ahead) return seq
   }
-  return cursor + known.length
+  return seq
 }
 
 /**

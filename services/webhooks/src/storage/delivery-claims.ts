@@ -10,6 +10,7 @@ import {
   never,
 } from './collections.ts'
 import { afterInterruption, type PlaceAfter } from './interrupted-delivery.ts'
+import { claimedOf } from './new-delivery.ts'
 
 const groupMax = 100
 /** Attempt records per delivery. Only replays and attempts beside the schedule make more than twelve. */
@@ -57,7 +58,9 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
     ]
     const { matchedCount } = await deliveries.bulkWrite(operations, { ordered: false })
     if (matchedCount === writes.length) {
-      return writes.map((one) => ('due' in one ? { claimed: claimedOf(one) } : { completed: true }))
+      return writes.map((one) =>
+        'due' in one ? { claimed: claimedOf(one.due, one.token, one.now) } : { completed: true },
+      )
     }
     const written = writes.map((one) => ('due' in one ? one.due : one.claimed))
     const found = await deliveries.find(amongKeys(written.map(keyOf))).toArray()
@@ -67,7 +70,7 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
       if (!('due' in one)) {
         return { completed: (now?.attempts ?? []).some((stored) => isSameAttempt(stored, one.attempt)) }
       }
-      const claimed = claimedOf(one)
+      const claimed = claimedOf(one.due, one.token, one.now)
       const mine =
         now?.claimToken === claimed.claimToken &&
         now.attemptCount === claimed.attemptCount &&
@@ -122,11 +125,6 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
       return orphans.length
     },
   }
-}
-
-/** The delivery after the claim. */
-function claimedOf({ due, token, now }: Claim): DueDelivery {
-  return { ...due, claimToken: token, claimedAt: now, dueAt: never, attemptCount: due.attemptCount + 1 }
 }
 
 /** @param ids of the deliveries whose fences differ from this one's in the id alone */

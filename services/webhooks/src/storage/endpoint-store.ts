@@ -1,6 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { changeFenced, fencedUpdate } from '@pitboss/storage/change-fenced'
 import type { UpdateFilter, WithId } from 'mongodb'
+import { aheadMax } from '../rules/passage.ts'
 import { batchCalls } from './batch-calls.ts'
 import { type Collections, type EndpointDocument, scopeFields } from './collections.ts'
 
@@ -156,20 +157,14 @@ export function createEndpointStore({ endpoints }: Pick<Collections, 'endpoints'
     /**
      * Takes the lease if none of `aliveOthers` has it, with a new token. Never ask for an endpoint that the
      * owner runs at the moment.
-     * @param ahead so many events after its last range the owner may send
      */
-    async take(
-      id: string,
-      owner: string,
-      aliveOthers: readonly string[],
-      ahead: (endpoint: EndpointDocument) => number,
-    ): Promise<TakenEndpoint | null> {
+    async take(id: string, owner: string, aliveOthers: readonly string[]): Promise<TakenEndpoint | null> {
       const seen = await endpoints.findOne({ _id: id, leaseOwner: { $nin: [...aliveOthers] } })
       if (seen === null) return null
       const { leaseToken } = seen
       const endpoint = await endpoints.findOneAndUpdate(
         { _id: id, leaseToken },
-        { $set: { leaseOwner: owner, leaseToken: leaseToken + 1 }, $max: { leaseAhead: ahead(seen) } },
+        { $set: { leaseOwner: owner, leaseToken: leaseToken + 1 }, $max: { leaseAhead: aheadMax } },
         { returnDocument: 'after' },
       )
       if (endpoint === null) return null
@@ -177,15 +172,6 @@ export function createEndpointStore({ endpoints }: Pick<Collections, 'endpoints'
       const { leaseAhead = mayHaveSentEarlier } = seen
       const isNew = seen.leaseToken === 0
       return { endpoint, isClean: isClean || isNew, mayHaveSent: isClean || isNew ? 0 : leaseAhead }
-    },
-
-    /** Raises how far the holder of the lease may send. @returns false when the lease is lost */
-    async raiseAhead(id: string, token: number, ahead: number): Promise<boolean> {
-      const { matchedCount } = await endpoints.updateOne(
-        { _id: id, leaseToken: token },
-        { $max: { leaseAhead: ahead } },
-      )
-      return matchedCount === 1
     },
 
     /** Gives the lease back: nothing was sent that is on no record. */

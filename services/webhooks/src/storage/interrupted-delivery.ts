@@ -1,6 +1,6 @@
 import type { Place } from '../rules/retry-schedule.ts'
 import type { AttemptRecord, DeliveryDocument, DueDelivery } from './collections.ts'
-import { type NewDelivery, newClaimed } from './new-delivery.ts'
+import { claimedOf, type NewDelivery, newDue } from './new-delivery.ts'
 
 /** The place on its schedule of a delivery whose attempt, begun at `sentAt`, has an unknown outcome. */
 export type PlaceAfter = (orphan: DueDelivery, sentAt: Date) => Place
@@ -41,7 +41,7 @@ export function afterInterruption(orphan: DueDelivery, now: Date, placeAfter: Pl
  * under the number of its first attempt.
  */
 export function newInterrupted(delivery: NewDelivery, now: Date, placeAfter: PlaceAfter): DeliveryDocument {
-  const orphan = newClaimed(delivery, 0, delivery.createdAt)
+  const orphan = claimedOf(newDue(delivery), 0, delivery.createdAt)
   const { fields, attempt } = afterInterruption(orphan, now, placeAfter)
   return { ...orphan, ...fields, attempts: [attempt] }
 }

@@ -19,13 +19,17 @@ export function orderOf(createdAt: Date, id: string): string {
 
 /** A new delivery, pending and due. */
 export function newDocument(delivery: NewDelivery): DeliveryDocument {
+  return { ...newDue(delivery), attempts: [] }
+}
+
+/** `newDocument` as workers know it. */
+export function newDue(delivery: NewDelivery): DueDelivery {
   return {
     status: 'PENDING',
     order: orderOf(delivery.createdAt, delivery._id),
     dueAt: delivery.createdAt,
     nextAttemptAt: delivery.createdAt,
     attemptCount: 0,
-    attempts: [],
     firstAttemptAt: null,
     step: 1,
     stepDueAt: delivery.createdAt,
@@ -43,13 +47,9 @@ export function newDocument(delivery: NewDelivery): DeliveryDocument {
   }
 }
 
-/**
- * A new delivery in flight with its first attempt, under the lease with this token; its worker makes the
- * attempt once it is stored.
- */
-export function newClaimed(delivery: NewDelivery, token: number, now: Date): DueDelivery {
-  const { attempts: _, ...due } = newDocument(delivery)
-  return { ...due, claimToken: token, claimedAt: now, dueAt: never, attemptCount: 1 }
+/** A delivery in flight with its next attempt, under the lease with this token. */
+export function claimedOf(due: DueDelivery, token: number, now: Date): DueDelivery {
+  return { ...due, claimToken: token, claimedAt: now, dueAt: never, attemptCount: due.attemptCount + 1 }
 }
 
 /**

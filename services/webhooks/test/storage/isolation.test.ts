@@ -171,7 +171,6 @@ const stores = {
     page: by('share-endpoints', everyAccount),
     summaries: by('share-endpoints', everyAccount),
     take: by('share-endpoints', everyAccount),
-    raiseAhead: by('run-endpoint', leased),
     release: by('run-endpoint', leased),
     close: by('run-endpoint', leased),
     forgetNarrowings: by('run-endpoint', leased),
@@ -277,8 +276,8 @@ await holdIsolation(t, {
   folder: new URL('../../src/storage/', import.meta.url),
   stores,
   others: [
-    ...['afterInterruption', 'batchCalls', 'deliveryIdOf', 'keyOf', 'newClaimed'],
-    ...['newDocument', 'newInterrupted', 'orderOf', 'scopeFields'],
+    ...['afterInterruption', 'batchCalls', 'deliveryIdOf', 'keyOf', 'claimedOf'],
+    ...['newDocument', 'newDue', 'newInterrupted', 'orderOf', 'scopeFields'],
     // Of ranges: what an item stands for.
     ...['attemptsOf', 'countedElsewhere', 'deliveriesOf', 'deliveryOfItem', 'firstOf', 'newestFirst'],
     ...['orderBefore', 'packItems'],

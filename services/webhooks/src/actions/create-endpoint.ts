@@ -29,99 +29,68 @@ export type EndpointRequest = {
   readonly max_in_flight?: number | undefined
 }
 
-export function createCreateEndpoint({
-  db,
-  endpoints,
-  events,
-  notifyWorkers,
-  audit,
-  secretCipher,
-  clock,
-  newId,
-  outbound,
-  eventEndpointsMax,
-  askApproval,
-}: WebhooksContext) {
-  const newWebhookId = () => newId('whe')
+/** The id that the idempotency key was given first, or a new one. */
+async function claimId(c: WebhooksContext, scope: Scope, key: string | null, body: unknown, now: Date) {
+  const newId = () => c.newId('whe')
+  if (key === null) return { objectId: newId(), fresh: true }
+  return claimIdempotencyKey({
+    ...{ db: c.db, scope: { operatorId: scope.operatorId, environment: 'SANDBOX' }, list: 'webhooks' },
+    ...{ key, bodyHash: hashBody(body), newId, now },
+  })
+}
 
-  /** The id that the idempotency key was given first, or a new one. */
-  async function claimId(scope: Scope, key: string | null, body: unknown, now: Date) {
-    if (key === null) return { objectId: newWebhookId(), fresh: true }
-    return claimIdempotencyKey({
-      db,
-      scope: { operatorId: scope.operatorId, environment: 'SANDBOX' },
-      list: 'webhooks',
-      key,
-      bodyHash: hashBody(body),
-      newId: newWebhookId,
-      now,
-    })
+/**
+ * Creates an endpoint, once under its idempotency key.
+ * @param body what the key stands for
+ * @returns the endpoint and its secret; a repetition is told no secret
+ * @throws ServiceError VALIDATION_ERROR for a URL that is not called; CONFLICT at 1000 endpoints of a scope,
+ * when an event would go to too many, and for a key that was used with another body
+ */
+export async function createEndpoint(
+  c: WebhooksContext,
+  scope: Scope,
+  key: string | null,
+  body: EndpointRequest,
+  asker: ActedBy,
+  context: HandlerContext,
+): Promise<{ endpoint: EndpointDocument; secret?: string }> {
+  const { endpoints } = c
+  await checkEndpointUrl(body.url, scope, c.outbound)
+  const { max_in_flight: inFlightMax } = body
+  const now = c.clock.now()
+  const { objectId: _id, fresh } = await claimId(c, scope, key, body, now)
+  const present = fresh ? null : await endpoints.known(scope, _id)
+  if (present !== null) return { endpoint: present }
+  if ((await endpoints.count(scope)) >= endpointsMax) {
+    throw new ServiceError('CONFLICT', { message: `An account can have ${endpointsMax} endpoints.` })
   }
-
-  /**
-   * Creates an endpoint, once under its idempotency key.
-   * @param body what the key stands for
-   * @returns the endpoint and its secret; a repetition is told no secret
-   * @throws ServiceError VALIDATION_ERROR for a URL that is not called; CONFLICT at 1000 endpoints of a
-   * scope, when an event would go to too many, and for a key that was used with another body
-   */
-  return async function createEndpoint(
-    scope: Scope,
-    key: string | null,
-    body: EndpointRequest,
-    asker: ActedBy,
-    context: HandlerContext,
-  ): Promise<{ endpoint: EndpointDocument; secret?: string }> {
-    await checkEndpointUrl(body.url, scope, outbound)
-    const { max_in_flight: inFlightMax } = body
-    const now = clock.now()
-    const id = await claimId(scope, key, body, now)
-    const present = id.fresh ? null : await endpoints.known(scope, id.objectId)
-    if (present !== null) return { endpoint: present }
-    if ((await endpoints.count(scope)) >= endpointsMax) {
-      throw new ServiceError('CONFLICT', { message: `An account can have ${endpointsMax} endpoints.` })
-    }
-    refuseCrowd(body.events, await endpoints.ofScope(scope), eventEndpointsMax)
-    const secret = newWebhookSecret()
-    const sealed = secretCipher.encrypt({ _id: id.objectId, ...scope }, secret)
-    const endpoint: EndpointDocument = {
-      _id: id.objectId,
-      ...scope,
-      version: 1,
-      url: body.url,
-      description: body.description ?? null,
-      events: [...new Set(body.events)],
-      secrets: [{ sealed, createdAt: now, validUntil: null }],
-      ...(inFlightMax === undefined ? {} : { maxInFlight: inFlightMax }),
-      health: inFlightMax === undefined ? freshHealth : newHealth(inFlightMax),
-      heldRule: null,
-      createdAt: now,
-      deletedAt: null,
-      beginsAfter: await events.endOf(scope),
-      wakes: 0,
-      leaseOwner: null,
-      leaseToken: 0,
-    }
-    const grave = {
-      ...{ by: asker, order: { act: 'endpoint.create', url: body.url } as const, seen: 'none' },
-      ...{ object: { type: 'endpoint', id: body.url }, before: null, after: presentEndpoint(endpoint) },
-    }
-    const by = scope.environment === 'LIVE' ? await askApproval(grave, context) : asker
-    const entry = audit.entry(by, {
-      act: 'endpoint.create',
-      object: { type: 'endpoint', id: endpoint._id },
-      before: null,
-      after: presentEndpoint(endpoint),
-    })
-    const { result, created } = await createOnce<EndpointDocument>({
-      document: endpoint,
-      insert: () => endpoints.insert({ ...endpoint, ...auditedInsert(entry) }),
-      find: () => endpoints.known(scope, id.objectId),
-      name: `endpoint ${id.objectId}`,
-    })
-    notifyWorkers([endpoint._id])
-    return created ? { endpoint: result, secret } : { endpoint: result }
+  refuseCrowd(body.events, await endpoints.ofScope(scope), c.eventEndpointsMax)
+  const secret = newWebhookSecret()
+  const sealed = c.secretCipher.encrypt({ _id, ...scope }, secret)
+  const endpoint: EndpointDocument = {
+    ...{ _id, ...scope, version: 1, url: body.url, description: body.description ?? null },
+    ...{ events: [...new Set(body.events)], secrets: [{ sealed, createdAt: now, validUntil: null }] },
+    ...(inFlightMax === undefined ? {} : { maxInFlight: inFlightMax }),
+    health: inFlightMax === undefined ? freshHealth : newHealth(inFlightMax),
+    ...{ heldRule: null, createdAt: now, deletedAt: null, beginsAfter: await c.events.endOf(scope) },
+    ...{ wakes: 0, leaseOwner: null, leaseToken: 0 },
   }
+  const after = presentEndpoint(endpoint)
+  const grave = {
+    ...{ by: asker, order: { act: 'endpoint.create', url: body.url } as const, seen: 'none' },
+    ...{ object: { type: 'endpoint', id: body.url }, before: null, after },
+  }
+  const by = scope.environment === 'LIVE' ? await c.askApproval(grave, context) : asker
+  const object = { type: 'endpoint', id: _id }
+  const entry = c.audit.entry(by, { act: 'endpoint.create', object, before: null, after })
+  const { result, created } = await createOnce<EndpointDocument>({
+    document: endpoint,
+    insert: () => endpoints.insert({ ...endpoint, ...auditedInsert(entry) }),
+    find: () => endpoints.known(scope, _id),
+    name: `endpoint ${_id}`,
+  })
+  c.notifyWorkers([_id])
+  return created ? { endpoint: result, secret } : { endpoint: result }
 }
 
 /** @throws ServiceError CONFLICT when events of a wanted type go to as many endpoints as they may */

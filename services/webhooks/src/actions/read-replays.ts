@@ -64,46 +64,29 @@ export async function countReplay(
   }
 }
 
-/** @param notifyReplayWorker has the worker count what was in flight */
-export function createCancelReplay({
-  endpoints,
-  deliveries,
-  replays,
-  audit,
-  clock,
-  notifyReplayWorker,
-}: CallsContext) {
-  /**
-   * Ends a job and cancels its deliveries, but for those in flight. After a crash in between, the replay
-   * worker cancels them.
-   * @throws ServiceError NOT_FOUND; CONFLICT when the job has ended
-   */
-  return async function cancelReplay(
-    target: EndpointTarget,
-    id: string,
-    by: ActedBy,
-  ): Promise<ReplayDocument> {
-    const endpoint = await findEndpoint(endpoints, target)
-    const job = await replays.find(endpoint, endpoint._id, id)
-    if (job === null) throw new ServiceError('NOT_FOUND')
-    const { open: _, ...counts } = await countReplay(deliveries, job)
-    const fields = {
-      ...counts,
-      status: 'CANCELLED' as const,
-      finishedAt: clock.now(),
-      counted: false,
-    }
-    const entry = audit.entry(by, {
-      act: 'replay.cancel',
-      object: { type: 'replay', id: job._id },
-      before: presentReplay({ ...job, ...counts }),
-      after: presentReplay({ ...job, ...fields }),
-    })
-    const cancelled = await replays.change(job, job._id, fields, entry)
-    if (cancelled === null) throw new ServiceError('CONFLICT', { message: 'The replay has ended already.' })
-    await failpoint('webhooks.replay-cancelled')
-    await deliveries.cancelReplay(job)
-    notifyReplayWorker()
-    return withCounts(deliveries, cancelled)
-  }
+/**
+ * Ends a job and cancels its deliveries, but for those in flight. After a crash in between, the replay worker
+ * cancels them.
+ * @throws ServiceError NOT_FOUND; CONFLICT when the job has ended
+ */
+export async function cancelReplay(
+  { endpoints, deliveries, replays, audit, clock, notifyReplayWorker }: CallsContext,
+  target: EndpointTarget,
+  id: string,
+  by: ActedBy,
+): Promise<ReplayDocument> {
+  const endpoint = await findEndpoint(endpoints, target)
+  const job = await replays.find(endpoint, endpoint._id, id)
+  if (job === null) throw new ServiceError('NOT_FOUND')
+  const { open: _, ...counts } = await countReplay(deliveries, job)
+  const fields = { ...counts, status: 'CANCELLED' as const, finishedAt: clock.now(), counted: false }
+  const object = { type: 'replay', id: job._id }
+  const [before, after] = [presentReplay({ ...job, ...counts }), presentReplay({ ...job, ...fields })]
+  const entry = audit.entry(by, { act: 'replay.cancel', object, before, after })
+  const cancelled = await replays.change(job, job._id, fields, entry)
+  if (cancelled === null) throw new ServiceError('CONFLICT', { message: 'The replay has ended already.' })
+  await failpoint('webhooks.replay-cancelled')
+  await deliveries.cancelReplay(job)
+  notifyReplayWorker()
+  return withCounts(deliveries, cancelled)
 }

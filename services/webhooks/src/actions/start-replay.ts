@@ -27,133 +27,97 @@ type ReplayPreview = Omit<ReplayDocument, '_id' | 'status' | 'doneSeq' | 'select
   readonly status: 'PREVIEW'
 }
 
+async function begin(
+  c: CallsContext,
+  endpoint: EndpointDocument,
+  request: ReplayRequest,
+  key: ReplayKey | null,
+  by: ActedBy,
+): Promise<ReplayDocument | ReplayPreview> {
+  const { events, replays, replaysMax } = c
+  const { operatorId, environment } = endpoint
+  const [from, to] = [new Date(request.from), new Date(request.to)]
+  if (from > to) throw invalidField('from', 'must not be after to')
+  if (!request.dryRun && endpoint.health.status === 'PAUSED') {
+    throw new ServiceError('CONFLICT', { message: 'The endpoint is paused. Resume it first.' })
+  }
+  const types = request.types.length > 0 ? [...new Set(request.types)] : endpoint.events
+  const scope = { operatorId, environment }
+  const selector = {
+    ...{ ...scope, _id: null, webhookId: endpoint._id, from, to, types, only: request.only },
+    endSeq: await events.endOf(scope),
+  }
+  const matched = await countSelection(c, selector)
+  const counted = {
+    ...{ ...selector, matched, created: 0, delivered: 0, failed: 0 },
+    ...{ createdAt: c.clock.now(), finishedAt: null },
+  }
+  if (request.dryRun) return { ...counted, status: 'PREVIEW' }
+  if ((await replays.countRunning(scope, replaysMax)) >= replaysMax) {
+    throw new ServiceError('CONFLICT', {
+      message: `An account has at most ${replaysMax} running replays; cancel one, or wait for its end.`,
+    })
+  }
+  const newId = () => c.newId('rpl')
+  const job: ReplayDocument = {
+    ...counted,
+    _id: key === null ? newId() : (await claimIdempotencyKey({ ...key, newId })).objectId,
+    ...{ status: 'RUNNING', doneSeq: await events.seqBefore(scope, from), selected: false },
+  }
+  const object = { type: 'endpoint', id: endpoint._id }
+  const entry = c.audit.entry(by, { act: 'endpoint.replay', object, before: null, after: presentReplay(job) })
+  const first = await replays.insert({ ...job, ...auditedInsert(entry) })
+  c.notifyReplayWorker()
+  return withCounts(c.deliveries, first)
+}
+
 /**
- * Starts a replay job, or counts what one would send. Source: docs/contract.md, sections 7, 11 and 12.
- * @param notifyReplayWorker has the new job worked on at once
+ * Starts a replay job, or counts what one would send: once under its idempotency key, of which there is one
+ * list for each endpoint. A preview has none. Source: docs/contract.md, sections 7, 11 and 12.
+ * @param body what the key stands for
+ * @throws ServiceError NOT_FOUND; CONFLICT for a paused endpoint, for an account with all its replays under
+ * way, and for a key that was used with another body
  */
-export function createStartReplay(deps: CallsContext) {
-  const {
-    db,
-    endpoints,
-    events,
-    deliveries,
-    replays,
-    clock,
-    newId,
-    notifyReplayWorker,
-    audit,
-    logger,
-    replaysMax,
-  } = deps
-  const newReplayId = () => newId('rpl')
+export async function startReplay(
+  c: CallsContext,
+  target: EndpointTarget,
+  idempotencyKey: string | null,
+  body: Pick<ReplayRequest, 'from' | 'to' | 'only'> & {
+    readonly types?: readonly EventType[] | undefined
+    readonly dry_run: boolean
+  },
+  by: ActedBy,
+): Promise<ReplayDocument | ReplayPreview> {
+  const { from, to, only, types = [], dry_run: dryRun } = body
+  const endpoint = await findEndpoint(c.endpoints, target)
+  const { operatorId, environment, _id } = endpoint
+  const names = { db: c.db, scope: { operatorId, environment }, list: `replays/${_id}` }
+  const key =
+    idempotencyKey === null || dryRun
+      ? null
+      : { ...names, key: idempotencyKey, bodyHash: hashBody(body), now: c.clock.now() }
+  const earlierId = key === null ? null : await peekIdempotencyKey(key)
+  const earlier = earlierId === null ? null : await c.replays.find(endpoint, _id, earlierId)
+  if (earlier !== null) return withCounts(c.deliveries, earlier)
+  return begin(c, endpoint, { from, to, types, only, dryRun }, key, by)
+}
 
-  async function begin(
-    endpoint: EndpointDocument,
-    request: ReplayRequest,
-    key: ReplayKey | null,
-    by: ActedBy,
-  ): Promise<ReplayDocument | ReplayPreview> {
-    const { operatorId, environment } = endpoint
-    const from = new Date(request.from)
-    const to = new Date(request.to)
-    if (from > to) throw invalidField('from', 'must not be after to')
-    if (!request.dryRun && endpoint.health.status === 'PAUSED') {
-      throw new ServiceError('CONFLICT', { message: 'The endpoint is paused. Resume it first.' })
-    }
-    const types = request.types.length > 0 ? [...new Set(request.types)] : endpoint.events
-    const scope = { operatorId, environment }
-    const selector = {
-      ...scope,
-      _id: null,
-      webhookId: endpoint._id,
-      from,
-      to,
-      types,
-      only: request.only,
-      endSeq: await events.endOf(scope),
-    }
-    const matched = await countSelection(deps, selector)
-    const counted = {
-      ...selector,
-      ...{ matched, created: 0, delivered: 0, failed: 0 },
-      createdAt: clock.now(),
-      finishedAt: null,
-    }
-    if (request.dryRun) return { ...counted, status: 'PREVIEW' }
-    if ((await replays.countRunning(scope, replaysMax)) >= replaysMax) {
-      throw new ServiceError('CONFLICT', {
-        message: `An account has at most ${replaysMax} running replays; cancel one, or wait for its end.`,
-      })
-    }
-    const job: ReplayDocument = {
-      ...counted,
-      _id:
-        key === null ? newReplayId() : (await claimIdempotencyKey({ ...key, newId: newReplayId })).objectId,
-      status: 'RUNNING',
-      doneSeq: await events.seqBefore(scope, from),
-      selected: false,
-    }
-    const object = { type: 'endpoint', id: endpoint._id }
-    const after = presentReplay(job)
-    const entry = audit.entry(by, { act: 'endpoint.replay', object, before: null, after })
-    const first = await replays.insert({ ...job, ...auditedInsert(entry) })
-    notifyReplayWorker()
-    return withCounts(deliveries, first)
+/** For operations: `startReplay` at any account's endpoint. @throws ServiceError NOT_FOUND */
+export async function startReplayAnywhere(
+  c: CallsContext,
+  order: OpsOrder,
+  { webhookId, from, to, only }: Pick<ReplayRequest, 'from' | 'to' | 'only'> & { webhookId: string },
+  requestId: string,
+): Promise<ReplayDocument | ReplayPreview> {
+  const endpoint = await c.endpoints.read(webhookId)
+  if (endpoint === null || endpoint.deletedAt !== null) {
+    throw new ServiceError('NOT_FOUND', { message: `There is no endpoint ${webhookId}.` })
   }
-
-  return {
-    /**
-     * Once under its idempotency key, of which there is one list for each endpoint. A preview has none.
-     * @param body what the key stands for
-     * @throws ServiceError NOT_FOUND; CONFLICT for a paused endpoint, for an account with all its replays
-     * under way, and for a key that was used with another body
-     */
-    async start(
-      target: EndpointTarget,
-      idempotencyKey: string | null,
-      body: Pick<ReplayRequest, 'from' | 'to' | 'only'> & {
-        readonly types?: readonly EventType[] | undefined
-        readonly dry_run: boolean
-      },
-      by: ActedBy,
-    ): Promise<ReplayDocument | ReplayPreview> {
-      const { from, to, only, types = [], dry_run: dryRun } = body
-      const endpoint = await findEndpoint(endpoints, target)
-      const { operatorId, environment, _id } = endpoint
-      const key =
-        idempotencyKey === null || dryRun
-          ? null
-          : {
-              db,
-              scope: { operatorId, environment },
-              list: `replays/${_id}`,
-              key: idempotencyKey,
-              bodyHash: hashBody(body),
-              now: clock.now(),
-            }
-      const earlierId = key === null ? null : await peekIdempotencyKey(key)
-      const earlier = earlierId === null ? null : await replays.find(endpoint, _id, earlierId)
-      if (earlier !== null) return withCounts(deliveries, earlier)
-      return begin(endpoint, { from, to, types, only, dryRun }, key, by)
-    },
-
-    /** For operations: a replay at any account's endpoint. @throws ServiceError NOT_FOUND */
-    async startAnywhere(
-      order: OpsOrder,
-      { webhookId, from, to, only }: Pick<ReplayRequest, 'from' | 'to' | 'only'> & { webhookId: string },
-      requestId: string,
-    ): Promise<ReplayDocument | ReplayPreview> {
-      const endpoint = await endpoints.read(webhookId)
-      if (endpoint === null || endpoint.deletedAt !== null) {
-        throw new ServiceError('NOT_FOUND', { message: `There is no endpoint ${webhookId}.` })
-      }
-      for (const [field, text] of Object.entries({ from, to })) {
-        if (Number.isNaN(Date.parse(text))) throw invalidField(field, 'must be an ISO 8601 time')
-      }
-      const by = orderedBy(order, endpoint.operatorId, requestId)
-      const job = await begin(endpoint, { from, to, types: [], only, dryRun: order.dryRun }, null, by)
-      logger.info({ by: order.by, reason: order.reason, replay_id: job._id }, 'ops.replay-started')
-      return job
-    },
+  for (const [field, text] of Object.entries({ from, to })) {
+    if (Number.isNaN(Date.parse(text))) throw invalidField(field, 'must be an ISO 8601 time')
   }
+  const by = orderedBy(order, endpoint.operatorId, requestId)
+  const job = await begin(c, endpoint, { from, to, types: [], only, dryRun: order.dryRun }, null, by)
+  c.logger.info({ by: order.by, reason: order.reason, replay_id: job._id }, 'ops.replay-started')
+  return job
 }

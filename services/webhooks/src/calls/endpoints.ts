@@ -19,14 +19,21 @@ import {
   testWebhook,
 } from '@pitboss/contracts/endpoints/webhooks'
 import { answerPage } from '@pitboss/storage/read-page'
-import { createChangeEndpoint } from '../actions/change-endpoint.ts'
-import { createCreateEndpoint } from '../actions/create-endpoint.ts'
+import {
+  patchEndpoint,
+  pauseEndpoint,
+  removeEndpoint,
+  resumeEndpoint,
+  rotateSecret,
+  sendTest,
+} from '../actions/change-endpoint.ts'
+import { createEndpoint } from '../actions/create-endpoint.ts'
 import type { CallsContext } from '../context.ts'
 import { createReadEndpoints } from '../actions/read-endpoints.ts'
 import { instantText, presentEndpoint, presentReplay } from '../records/webhook-records.ts'
-import { createCancelReplay, createReadReplays } from '../actions/read-replays.ts'
+import { cancelReplay, createReadReplays } from '../actions/read-replays.ts'
 import { createReadAttemptSeries } from '../actions/read-attempt-series.ts'
-import { createStartReplay } from '../actions/start-replay.ts'
+import { startReplay } from '../actions/start-replay.ts'
 
 /** The scope of a list: the environment that the query names, else the caller's. */
 export function queryScope(caller: Caller, environment: AccountMode | undefined): Scope {
@@ -42,19 +49,12 @@ export function idScopes(caller: Caller, environment: AccountMode | undefined): 
 /** Webhook endpoints. Source: docs/contract.md, sections 7 and 11. */
 export function endpointHandlers(deps: CallsContext): CallHandler[] {
   const readEndpoints = createReadEndpoints(deps)
-  const createEndpoint = createCreateEndpoint(deps)
-  const changeEndpoint = createChangeEndpoint(deps)
   const readSeries = createReadAttemptSeries(deps)
   return [
     handler(createWebhook.call, async ({ caller, body }, context) => {
       const scope = queryScope(caller, body.environment)
-      const { endpoint, secret } = await createEndpoint(
-        scope,
-        caller.idempotencyKey,
-        body,
-        actedBy(caller, context),
-        context,
-      )
+      const by = actedBy(caller, context)
+      const { endpoint, secret } = await createEndpoint(deps, scope, caller.idempotencyKey, body, by, context)
       return { status: 201, body: presentEndpoint(endpoint, secret) }
     }),
     handler(listWebhooks.call, async ({ caller, query }) => {
@@ -72,43 +72,32 @@ export function endpointHandlers(deps: CallsContext): CallHandler[] {
     })),
     handler(patchWebhook.call, async (request, context) => {
       const by = actedBy(request.caller, context)
-      const endpoint = await changeEndpoint.patch(endpointTarget(request), request.body, by, context)
+      const endpoint = await patchEndpoint(deps, endpointTarget(request), request.body, by, context)
       return { status: 200, body: presentEndpoint(endpoint) }
     }),
     handler(deleteWebhook.call, async (request, context) => {
-      await changeEndpoint.remove(endpointTarget(request), actedBy(request.caller, context))
+      await removeEndpoint(deps, endpointTarget(request), actedBy(request.caller, context))
       return { status: 204, body: null }
     }),
     handler(rotateWebhookSecret.call, async (request, context) => {
-      const { overlap_s: overlapS } = request.body
-      const rotated = await changeEndpoint.rotateSecret(
-        endpointTarget(request),
-        overlapS,
-        actedBy(request.caller, context),
-      )
-      return {
-        status: 200,
-        body: {
-          webhook_id: rotated.webhookId,
-          secret: rotated.secret,
-          previous_valid_until: instantText(rotated.previousValidUntil),
-        },
-      }
+      const by = actedBy(request.caller, context)
+      const target = endpointTarget(request)
+      const rotated = await rotateSecret(deps, target, request.body.overlap_s, by)
+      const { webhookId, secret, previousValidUntil } = rotated
+      const until = instantText(previousValidUntil)
+      return { status: 200, body: { webhook_id: webhookId, secret, previous_valid_until: until } }
     }),
     handler(testWebhook.call, async (request, context) => {
       const by = actedBy(request.caller, context)
-      return {
-        status: 202,
-        body: { delivery_id: await changeEndpoint.sendTest(endpointTarget(request), by) },
-      }
+      return { status: 202, body: { delivery_id: await sendTest(deps, endpointTarget(request), by) } }
     }),
     handler(pauseWebhook.call, async (request, context) => {
       const by = actedBy(request.caller, context)
-      return { status: 200, body: presentEndpoint(await changeEndpoint.pause(endpointTarget(request), by)) }
+      return { status: 200, body: presentEndpoint(await pauseEndpoint(deps, endpointTarget(request), by)) }
     }),
     handler(resumeWebhook.call, async (request, context) => {
       const by = actedBy(request.caller, context)
-      const endpoint = await changeEndpoint.resume(endpointTarget(request), request.body.held, by)
+      const endpoint = await resumeEndpoint(deps, endpointTarget(request), request.body.held, by)
       return { status: 200, body: presentEndpoint(endpoint) }
     }),
   ]
@@ -129,18 +118,12 @@ export function endpointTarget({
 
 /** Replay jobs. Source: docs/contract.md, sections 7, 11 and 12. */
 export function replayHandlers(deps: CallsContext): CallHandler[] {
-  const startReplay = createStartReplay(deps)
-  const cancelReplay = createCancelReplay(deps)
   const readReplays = createReadReplays(deps)
   return [
     handler(createReplay.call, async (request, context) => {
       const { caller, body } = request
-      const job = await startReplay.start(
-        endpointTarget(request),
-        caller.idempotencyKey,
-        body,
-        actedBy(caller, context),
-      )
+      const by = actedBy(caller, context)
+      const job = await startReplay(deps, endpointTarget(request), caller.idempotencyKey, body, by)
       return { status: body.dry_run ? 200 : 202, body: presentReplay(job) }
     }),
     handler(listReplays.call, async (request) =>
@@ -152,7 +135,7 @@ export function replayHandlers(deps: CallsContext): CallHandler[] {
     }),
     handler(cancelReplayEndpoint.call, async (request, context) => {
       const by = actedBy(request.caller, context)
-      const job = await cancelReplay(endpointTarget(request), request.params.replay_id, by)
+      const job = await cancelReplay(deps, endpointTarget(request), request.params.replay_id, by)
       return { status: 200, body: presentReplay(job) }
     }),
   ]

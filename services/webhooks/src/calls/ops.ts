@@ -26,7 +26,7 @@ import { createReadLoggedStake } from '../actions/read-logged-stake.ts'
 import { createReadReplays } from '../actions/read-replays.ts'
 import { createReadStatus, createRewindFanout } from '../actions/read-status.ts'
 import { createRetryDelivery } from '../actions/retry-delivery.ts'
-import { createStartReplay } from '../actions/start-replay.ts'
+import { startReplayAnywhere } from '../actions/start-replay.ts'
 import {
   instantText,
   presentDeliveryDetail,
@@ -42,7 +42,6 @@ const startedEvent = z.object({ data: eventDataSchemas['round.started'] })
 export function opsHandlers(deps: CallsContext): CallHandler[] {
   const readDeliveries = createReadDeliveries(deps)
   const retryDelivery = createRetryDelivery(deps)
-  const startReplay = createStartReplay(deps)
   const readReplays = createReadReplays(deps)
   const parkedMessages = createParkedMessages(deps)
   const rewindFanout = createRewindFanout(deps)
@@ -65,7 +64,7 @@ export function opsHandlers(deps: CallsContext): CallHandler[] {
       presentDeliveryWithOperator(await retryDelivery.retryAnywhere(order, deliveryId, requestId)),
     ),
     handler(opsReplayEndpoint, async ({ order, ...request }, { requestId }) =>
-      presentReplay(await startReplay.startAnywhere(order, request, requestId)),
+      presentReplay(await startReplayAnywhere(deps, order, request, requestId)),
     ),
     handler(opsShowReplay, async ({ replayId }) => presentReplay(await readReplays.findAnywhere(replayId))),
     handler(opsListParked, async ({ limit }) => ({

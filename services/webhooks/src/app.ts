@@ -169,7 +169,7 @@ export async function startWebhooks({
     tail: createLogTail(events, tailCharactersMax),
     ranges,
     deliveries,
-    history: createDeliveryHistory({ stored: deliveries, ranges, events }),
+    history: createDeliveryHistory({ stored: deliveries, endpoints, ranges, events }),
     replays: createReplayStore(collections),
     certifications: createCertificationStore(collections),
     parked: createParkedStore(collections),

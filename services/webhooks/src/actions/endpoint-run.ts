@@ -1,6 +1,7 @@
 import { createSignal } from '@pitboss/runtime/poll'
 import type { Logger } from 'pino'
 import type { PostWebhook } from '../clients/post-webhook.ts'
+import { inFlightMaxOf } from '../rules/endpoint-health.ts'
 import type { DueDelivery } from '../storage/collections.ts'
 import type { TakenEndpoint } from '../storage/endpoint-store.ts'
 import type { HealthChanges } from './change-health.ts'
@@ -11,8 +12,9 @@ import { createHeldSlots, type HeldSlots } from './held-slots.ts'
 import { firstWaiting, type Passing } from './passing.ts'
 import type { Slots } from './slots.ts'
 
-/** An endpoint keeps its places for long from here on. */
-const stuckMs = 1000
+/** A receiver that takes as long is slow. Source: ours. */
+const slowMs = 1000
+const fastKnownMax = 256
 
 /** What the workers of a process keep for all endpoints. */
 type WorkerMemory = {
@@ -54,6 +56,8 @@ export type EndpointRun = {
   /** Null until it is known where the endpoint stands. */
   passing: Passing | null
   endNoted: number
+  /** Whether it is noted that new events have waited for a second. */
+  isLate: boolean
   stopped: boolean
   abandoned: boolean
   /** An attempt ended and could not be written: nothing of it is known to be on record. */
@@ -67,10 +71,10 @@ export type EndpointRun = {
 }
 
 export function newEndpointRun(c: RunContext, taken: TakenEndpoint): EndpointRun {
-  const { _id: webhookId, operatorId, leaseToken: token } = taken.endpoint
+  const { _id: webhookId, operatorId, leaseToken: token, isLate = false } = taken.endpoint
   const inFlight = new Map<string, DueDelivery>()
   return {
-    ...{ taken, webhookId, operatorId, token, inFlight },
+    ...{ taken, webhookId, operatorId, token, isLate, inFlight },
     ...{
       logger: c.logger.child({ webhook_id: webhookId }),
       view: openEndpointView(c, taken.endpoint, inFlight),
@@ -85,11 +89,9 @@ export function mayAct(c: RunContext, run: EndpointRun): boolean {
   return !run.abandoned && c.isAlive()
 }
 
-/**
- * Whether all its places are taken, and kept for so long that what is new cannot be sent within a second.
- */
-export function isStuck({ clock }: RunContext, { inFlight, view, held }: EndpointRun): boolean {
-  return inFlight.size >= view.pace() && held.heldMs(clock.now()) >= stuckMs
+/** New deliveries that are kept in memory: fewer at a slow receiver, of which there may be many. */
+export function knownMax({ clock }: RunContext, { view, held }: EndpointRun): number {
+  return held.heldMs(clock.now()) >= slowMs ? 2 * inFlightMaxOf(view.endpoint()) : fastKnownMax
 }
 
 /** The first new delivery that waits. */

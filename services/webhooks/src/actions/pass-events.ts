@@ -1,5 +1,5 @@
 import { addEvent, aheadMax, knownTo, noteEvent, sendableTo } from '../rules/passage.ts'
-import { asideOf, openNarrowings, stuckWaitingMs, unstoredMsMax, waitingMsMax } from '../rules/put-aside.ts'
+import { asideOf, unstoredMsMax } from '../rules/put-aside.ts'
 import {
   type AttemptRecord,
   type DeliveryDocument,
@@ -7,18 +7,17 @@ import {
   type EndpointDocument,
   never,
 } from '../storage/collections.ts'
-import { claimedOf, newDue } from '../storage/new-delivery.ts'
-import { logPageSize, newDeliveryOf, type Passing, type PassingContext } from './passing.ts'
+import { claimedOf, newDeliveryOf, newDue } from '../storage/new-delivery.ts'
+import type { Passing, PassingContext } from './passing.ts'
 import { readyRange, settle, storeAside } from './store-passing.ts'
 
-/** New deliveries that are known and wait; more of them stay in the log. */
-const waitingMax = 500
-
-/** Reads events that are known of, as many as are kept in memory. */
-export async function readOn(c: PassingContext, passing: Passing): Promise<void> {
-  const { passage, leased, fresh } = passing
-  while (knownTo(passage) < passing.endNoted && fresh.size < waitingMax) {
-    const events = await c.tail.readAfter(passing.scope, knownTo(passage), logPageSize)
+/** Reads events that are known of. @param most so many deliveries are kept in memory; more stay in the log */
+export async function readOn(c: PassingContext, passing: Passing, most: number): Promise<void> {
+  const { passage, leased, fresh, storing } = passing
+  while (knownTo(passage) < passing.endNoted) {
+    const free = most - fresh.size - storing.size
+    if (free < most / 2) return
+    const events = await c.tail.readAfter(passing.scope, knownTo(passage), free)
     if (events.length === 0) {
       // The log was set back, or what told of its end spoke of another.
       passing.endNoted = knownTo(passage)
@@ -28,7 +27,7 @@ export async function readOn(c: PassingContext, passing: Passing): Promise<void>
       const isWanted = event.targets.includes(leased._id)
       addEvent(passage, isWanted)
       if (!isWanted) continue
-      const due = newDue(newDeliveryOf(leased, event))
+      const due = newDue(newDeliveryOf(leased._id, event))
       fresh.set(due._id, { event, due })
     }
     if (readyRange(passing) !== null) settle(c, passing)
@@ -64,40 +63,22 @@ export function sendFresh(
 
 /**
  * Stores what cannot be sent, and what is under way for long.
- * @param isStuck the endpoint keeps all its places for long: then what comes later goes along, many at a time
- * @returns in how many milliseconds that is to be looked at again; null while nothing waits
+ * @returns in how many milliseconds that is to be looked at again; null while nothing is under way
  */
-export function putAside(
-  c: PassingContext,
-  passing: Passing,
-  endpoint: EndpointDocument,
-  isStuck: boolean,
-): number | null {
-  const { fresh, sent, passage } = passing
-  const now = c.clock.now()
+export function putAside(c: PassingContext, passing: Passing, endpoint: EndpointDocument): number | null {
   const nowMs = performance.now()
-  let againMs = Number.POSITIVE_INFINITY
-  for (const { event, claimed, atMs } of sent.values()) {
-    againMs = atMs + unstoredMsMax - nowMs
-    if (againMs > 0) break
-    void storeAside(c, passing, event.seq, { ...claimed, attempts: [] })
-  }
-  const [first] = fresh.values()
-  const isDue = isStuck && first !== undefined && asideOf(endpoint, first.event, now) !== null
-  const until = new Date(now.getTime() + (isDue ? waitingMsMax - stuckWaitingMs : 0))
-  const isNarrowed = openNarrowings(endpoint.narrowings ?? [], passage.cursor).length > 0
-  for (const { event, due } of fresh.values()) {
-    const status = asideOf(endpoint, event, until)
-    if (status === null) {
-      againMs = Math.min(againMs, event.recordedAt.getTime() + waitingMsMax - now.getTime())
-      if (isNarrowed) continue
-      // Later ones wait for a shorter time.
-      break
-    }
+  for (const { event, due } of passing.fresh.values()) {
+    const status = asideOf(endpoint, event)
+    if (status === null) continue
     const ended = status === 'PENDING' ? {} : { status, dueAt: never, nextAttemptAt: null }
     void storeAside(c, passing, event.seq, { ...due, ...ended, attempts: [] })
   }
-  return sent.size + fresh.size === 0 ? null : Math.max(1, againMs)
+  for (const { event, claimed, atMs } of passing.sent.values()) {
+    const leftMs = atMs + unstoredMsMax - nowMs
+    if (leftMs > 0) return Math.max(1, leftMs)
+    void storeAside(c, passing, event.seq, { ...claimed, attempts: [] })
+  }
+  return null
 }
 
 /**

@@ -4,7 +4,7 @@ import { knownTo, type Passage } from '../rules/passage.ts'
 import type { DeliveryDocument, DueDelivery, EndpointDocument } from '../storage/collections.ts'
 import type { LoggedEvent } from '../storage/event-log.ts'
 import { newInterrupted } from '../storage/interrupted-delivery.ts'
-import { deliveryIdOf, type NewDelivery } from '../storage/new-delivery.ts'
+import { newDeliveryOf } from '../storage/new-delivery.ts'
 import type { AcceptedDelivery } from '../storage/range-store.ts'
 import type { WebhooksContext } from '../context.ts'
 import { createPlaceAfter } from './settle-attempt.ts'
@@ -14,12 +14,12 @@ import { takeOverPassage } from './take-over-passage.ts'
 /*
  * New deliveries of one endpoint: the events after its cursor. One that is accepted at once becomes an item
  * of the next range. Every other one is stored as a document of its own, and goes on as such: one that
- * failed, that is under way for long, that waits for long, or that is held or cancelled. A document is stored
+ * failed, that is under way for long, that waits for a breaker, or that is held or cancelled. A document is stored
  * before the range that passes its event.
  */
 
-/** So many events are read from the log together. */
-export const logPageSize = 200
+/** A take-over reads so many events from the log together. */
+const logPageSize = 200
 
 export type PassingContext = Pick<
   WebhooksContext,
@@ -106,7 +106,7 @@ export async function openPassing(
         const now = c.clock.now()
         const placeAfter = createPlaceAfter(c)
         await c.deliveries.insertAbsent(
-          events.map((event) => newInterrupted(newDeliveryOf(leased, event), now, placeAfter)),
+          events.map((event) => newInterrupted(newDeliveryOf(webhookId, event), now, placeAfter)),
         )
         c.logger.warn({ webhook_id: webhookId, events: events.length }, 'deliveries.interrupted')
       },
@@ -138,18 +138,6 @@ async function readCursor(
   }
   const begins = leased.beginsAfter ?? Math.max(0, (await c.events.endOfFirst(leased)) - mayHaveSent)
   return { cursor: passed ?? begins, end }
-}
-
-/** The delivery of an event to an endpoint. */
-export function newDeliveryOf(
-  { _id: webhookId, operatorId, environment }: EndpointDocument,
-  { id, type, recordedAt, traceparent }: LoggedEvent,
-): NewDelivery {
-  return {
-    ...{ _id: deliveryIdOf(id, webhookId, 0), operatorId, environment, webhookId },
-    ...{ eventId: id, eventType: type, lane: 'fresh', createdAt: recordedAt },
-    ...(traceparent === undefined ? {} : { traceparent }),
-  }
 }
 
 /** Notes that the log has come to `seq`. @returns whether that was not known */

@@ -3,12 +3,13 @@ import type { RewindStart } from '@pitboss/contracts/calls/rewind'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { acknowledgedSequence } from '@pitboss/bus/consume-durable'
 import { webhooksFanout } from '@pitboss/bus/topology'
+import { earliest } from '../rules/choose-due.ts'
 import type { WebhooksContext } from '../context.ts'
 
 const waitingEndpointsMax = 1000
 const lookupsAtOnce = 8
 
-export function createReadStatus({ endpoints, deliveries, parked, clock }: WebhooksContext) {
+export function createReadStatus({ endpoints, deliveries, history, parked, clock }: WebhooksContext) {
   /** The due time of the delivery that is longest overdue, whether a breaker or busy workers hold it back. */
   async function oldestDueAt(): Promise<Date | null> {
     const found = await endpoints.page('', waitingEndpointsMax)
@@ -20,13 +21,18 @@ export function createReadStatus({ endpoints, deliveries, parked, clock }: Webho
 
   /** The backlog of all accounts, for operations. */
   return async function readStatus() {
-    const [counts, oldest, parkedCount, pausedEndpoints] = await Promise.all([
-      deliveries.statusCounts(),
+    const [{ oldestPendingAt, ...counts }, oldest, parkedCount, pausedEndpoints] = await Promise.all([
+      history.statusCounts(),
       oldestDueAt(),
       parked.count(),
       endpoints.countPaused(),
     ])
-    return { ...counts, oldestDueAt: oldest, parked: parkedCount, pausedEndpoints }
+    return {
+      ...counts,
+      oldestDueAt: earliest([oldest, oldestPendingAt].flatMap((at) => at ?? [])),
+      parked: parkedCount,
+      pausedEndpoints,
+    }
   }
 }
 

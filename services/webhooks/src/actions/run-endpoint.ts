@@ -1,18 +1,18 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { openNarrowings } from '../rules/put-aside.ts'
+import { openNarrowings, waitingMsMax } from '../rules/put-aside.ts'
 import type { EndpointDocument } from '../storage/collections.ts'
 import type { TakenEndpoint } from '../storage/endpoint-store.ts'
 import { createEndpointLateness, type LateEndpoint } from './endpoint-lateness.ts'
 import {
   type EndpointRun,
   firstNew,
-  isStuck,
+  knownMax,
   mayAct,
   newEndpointRun,
   type RunContext,
 } from './endpoint-run.ts'
 import { putAside, readOn } from './pass-events.ts'
-import { isPassed, isSettled, noteEnd, openPassing, type Passing } from './passing.ts'
+import { firstWaiting, isPassed, isSettled, noteEnd, openPassing, type Passing } from './passing.ts'
 import { sendDue } from './send-due.ts'
 import { createPlaceAfter } from './settle-attempt.ts'
 import { drain } from './store-passing.ts'
@@ -86,7 +86,7 @@ export function runEndpoint(c: RunContext, taken: TakenEndpoint): EndpointRunner
 function noteLogEnd(c: RunContext, run: EndpointRun, seq: number): void {
   run.endNoted = Math.max(run.endNoted, seq)
   if (run.passing === null || !noteEnd(run.passing, seq)) return
-  if (!run.view.isShut() && !isStuck(c, run)) return run.signal.ring()
+  if (!run.view.isShut()) return run.signal.ring()
   run.shutTimer ??= setTimeout(() => {
     run.shutTimer = null
     run.signal.ring()
@@ -102,7 +102,7 @@ async function runUntilDone(c: RunContext, run: EndpointRun): Promise<boolean> {
   const { passing, view } = run
   // Attempts that take long are stored while they are under way, as in a turn.
   while (run.work.size > 0 && !run.abandoned) {
-    const againMs = passing === null ? null : putAside(c, passing, view.endpoint(), isStuck(c, run))
+    const againMs = passing === null ? null : putAside(c, passing, view.endpoint())
     await run.signal.wait(againMs ?? recheckMs)
   }
   if (passing === null) return false
@@ -145,29 +145,44 @@ async function runLoop(c: RunContext, run: EndpointRun): Promise<void> {
 /** One look at everything. @returns false when the lease is lost, or nothing is ever left to do */
 async function takeTurn(c: RunContext, run: EndpointRun, passing: Passing): Promise<boolean> {
   const { view, inFlight, signal } = run
-  await readOn(c, passing)
+  await readOn(c, passing, knownMax(c, run))
   if (passing.isLost || !(await view.refresh())) {
     run.isUnclean = true
     return false
   }
   const endpoint = view.endpoint()
-  const againMs = putAside(c, passing, endpoint, isStuck(c, run))
+  const againMs = putAside(c, passing, endpoint)
   const { nextAt, starved } = await sendDue(c, run, passing, endpoint)
   if (endpoint.deletedAt !== null && isPassed(passing) && run.work.size === 0) {
     await c.endpoints.close(run.webhookId, run.token)
     return false
   }
   await forgetNarrowings(c, run, endpoint, passing.passage.cursor)
+  const lateInMs = await noteLate(c, run, passing)
   // An attempt in flight notifies at its end anyway; a free slot is for endpoints that have none.
   if (starved && inFlight.size === 0) c.slots.notifyWhenFree(run.operatorId, signal.ring)
   const untilNextMs = nextAt === null ? recheckMs : Math.max(0, nextAt.getTime() - c.clock.now().getTime())
-  const waitMs = Math.min(recheckMs, untilNextMs, againMs ?? recheckMs)
+  const waitMs = Math.min(recheckMs, untilNextMs, againMs ?? recheckMs, lateInMs ?? recheckMs)
   // Nothing waits but for the clock: then it is not looked at by itself.
-  const isIdle = nextAt === null && againMs === null && inFlight.size === 0 && !starved
+  const isIdle = (nextAt ?? againMs ?? lateInMs) === null && inFlight.size === 0 && !starved
   await signal.wait(isIdle ? foreverMs : waitMs)
   // Attempts that end together are followed by one look.
   await turn()
   return true
+}
+
+/**
+ * Has lists read from the log what has waited for a second, until nothing waits.
+ * @returns in how many milliseconds that is to be looked at again; null for not by the clock
+ */
+async function noteLate(c: RunContext, run: EndpointRun, passing: Passing): Promise<number | null> {
+  const first = firstWaiting(passing)
+  if (run.isLate === (first !== null)) return null
+  const leftMs = first === null ? 0 : first.createdAt.getTime() + waitingMsMax - c.clock.now().getTime()
+  if (leftMs > 0) return leftMs
+  run.isLate = first !== null
+  await c.endpoints.noteLate(run.webhookId, run.token, run.isLate)
+  return null
 }
 
 /** Removes narrowings that can cancel nothing any more, since their events are passed. */

@@ -2,12 +2,10 @@ import type { EventType } from '@pitboss/contracts/objects/event'
 import { type EndpointHealth, isShut } from './endpoint-health.ts'
 
 /**
- * A new delivery that cannot be sent is stored when it has waited for so long. Source: docs/contract.md,
- * section 7.
+ * A new delivery that waits in the log comes into lists when it has waited for so long. Source:
+ * docs/contract.md, section 7.
  */
 export const waitingMsMax = 1000
-/** At an endpoint whose places are all kept for long, what waits for so long goes along. Source: ours. */
-export const stuckWaitingMs = 400
 /** An attempt at a new delivery that takes longer is stored while it is under way. Source: ours. */
 export const unstoredMsMax = 250
 
@@ -19,22 +17,17 @@ type Endpoint = {
   readonly skippedTo?: number
 }
 
-type NewEvent = { readonly seq: number; readonly type: EventType; readonly recordedAt: Date }
+type NewEvent = { readonly seq: number; readonly type: EventType }
 
 /**
- * Why a new delivery is stored instead of being sent now: as a pause, a change or a deletion of its endpoint
- * wants it, or to wait for a breaker or a place. Null when it may be sent, or wait for a moment.
+ * Why a new delivery is stored instead of being sent: as a pause, a change or a deletion of its endpoint wants
+ * it, or to wait for a breaker. Null when it may be sent; while places are taken, it waits in the log.
  */
-export function asideOf(
-  endpoint: Endpoint,
-  event: NewEvent,
-  now: Date,
-): 'CANCELLED' | 'HELD' | 'PENDING' | null {
+export function asideOf(endpoint: Endpoint, event: NewEvent): 'CANCELLED' | 'HELD' | 'PENDING' | null {
   const { health, deletedAt, skippedTo = 0 } = endpoint
   if (deletedAt !== null || event.seq <= skippedTo || isTakenOff(endpoint, event)) return 'CANCELLED'
   if (health.status === 'PAUSED') return 'HELD'
-  if (isShut(health) || now.getTime() - event.recordedAt.getTime() >= waitingMsMax) return 'PENDING'
-  return null
+  return isShut(health) ? 'PENDING' : null
 }
 
 /**

@@ -104,6 +104,8 @@ export type EndpointDocument = AuditedTenant & {
    * Lists of types that took some off: an event up to `to` of another type that was not sent is cancelled.
    */
   narrowings?: readonly { readonly to: number; readonly events: readonly EventType[] }[]
+  /** New events have waited for a second: lists read them from the log. */
+  isLate?: boolean
   /** Deleted, and its worker has yet to pass what was recorded before. */
   closing?: boolean
   /** The work count: it rises with each piece of work that its worker does not make itself. */

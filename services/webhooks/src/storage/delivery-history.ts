@@ -1,7 +1,9 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import { earliest } from '../rules/choose-due.ts'
 import type { DeliveryDocument, RangeDocument, RangeItem } from './collections.ts'
 import type { AttemptedDelivery, DeliveryFilter, DeliveryStore } from './delivery-store.ts'
-import type { EventLog } from './event-log.ts'
+import type { EventHeader, EventLog } from './event-log.ts'
+import { createLateDeliveries } from './late-deliveries.ts'
 import { attemptsOf, deliveriesOf, deliveryOfItem, newestFirst, orderBefore } from './range-items.ts'
 import { firstOf, type RangeStore } from './range-store.ts'
 import { deliveryIdOf } from './new-delivery.ts'
@@ -11,28 +13,35 @@ const eventPrefix = 'evt_'
 const idTimeEnd = 14
 /** Candidates of a delivery's id: events that were made in one millisecond, of every account. */
 const eventsOfInstantMax = 1000
+/** Of each late endpoint, for operations. */
+const lateCountedMax = 100_000
 
 /** What lists have to say of deliveries, wherever it is kept. */
 export type DeliveryHistory = ReturnType<typeof createDeliveryHistory>
 
 /**
- * Reads all deliveries: those that are documents of their own, and those that were accepted at once, which
- * are items of ranges. A document hides the item of its id: it was sent again.
+ * Reads all deliveries: those that are documents of their own, those that were accepted at once, which are
+ * items of ranges, and those that wait in the log for an endpoint that is late. A document hides what else has
+ * its id.
  */
 export function createDeliveryHistory({
   stored,
+  endpoints,
   ranges,
   events,
 }: {
+  endpoints: Parameters<typeof createLateDeliveries>[0]['endpoints']
   stored: Pick<
     DeliveryStore,
-    'find' | 'read' | 'list' | 'listAnywhere' | 'ofEvents' | 'health' | 'attemptedSince'
+    'find' | 'read' | 'list' | 'listAnywhere' | 'ofEvents' | 'health' | 'statusCounts' | 'attemptedSince'
   > & {
     present(deliveries: readonly Pick<DeliveryDocument, '_id' | 'webhookId'>[]): Promise<ReadonlySet<string>>
   }
   ranges: RangeStore
-  events: Pick<EventLog, 'headersOf' | 'madeAtInstant'>
+  events: Pick<EventLog, 'headersOf' | 'madeAtInstant' | 'newestFor' | 'countFor'>
 }) {
+  const late = createLateDeliveries({ endpoints, ranges, events })
+
   /** The first `limit` that no document hides. */
   async function takeVisible(
     items: AsyncIterable<DeliveryDocument>,
@@ -63,14 +72,14 @@ export function createDeliveryHistory({
       const webhookId = event.targets.find((target) => deliveryIdOf(event.id, target, 0) === id)
       if (webhookId === undefined) continue
       const range = await ranges.passing(webhookId, event.seq)
-      return range === null ? null : deliveryAt(range, event.seq)
+      if (range !== null) return deliveryAt(range, event.seq)
+      return (await late.ofEvents(event.scope, [event])).find(({ _id }) => _id === id) ?? null
     }
     return null
   }
 
-  async function itemsOfEvents(scope: Scope, eventIds: readonly string[]): Promise<DeliveryDocument[]> {
-    const wanted = new Set(eventIds)
-    const headers = await events.headersOf(eventIds)
+  async function itemsOfEvents(scope: Scope, headers: readonly EventHeader[]): Promise<DeliveryDocument[]> {
+    const wanted = new Set(headers.map(({ id }) => id))
     const times = [...new Set(headers.map(({ recordedAt }) => recordedAt.getTime()))]
     const found = await ranges.madeAt(
       scope,
@@ -81,13 +90,12 @@ export function createDeliveryHistory({
 
   /** Newest first, as far as their ranges tell. */
   function itemsOf(scope: Scope | null, filter: DeliveryFilter): AsyncIterable<DeliveryDocument> {
-    const { webhookId = null, eventType = null, from = null, to = null, before = null } = filter
-    const madeTo = before === null ? to : new Date(Number(before.slice(0, orderTimeDigits)))
+    const { webhookId = null, eventType = null, from = null } = filter
     const source =
       scope === null && webhookId === null
         ? inOrder(ranges.latestStored(), ({ at }) => at)
         : inOrder(
-            ranges.newestFirst({ scope, webhookId, eventType, from, to: madeTo }),
+            ranges.newestFirst({ scope, webhookId, eventType, from, to: madeTo(filter) }),
             ({ hi = new Date(0) }) => hi,
           )
     return only(source, filter)
@@ -103,12 +111,42 @@ export function createDeliveryHistory({
     if (eventId === null) return takeVisible(itemsOf(scope, filter), limit)
     const [event] = await events.headersOf([eventId])
     if (event === undefined) return []
-    const items = await itemsOfEvents(scope ?? event.scope, [eventId])
+    const items = await itemsOfEvents(scope ?? event.scope, [event])
     return takeVisible(only(toAsync(items.toSorted(newestFirst)), filter), limit)
   }
 
-  const merged = (parts: readonly (readonly DeliveryDocument[])[], limit: number) =>
-    parts.flat().toSorted(newestFirst).slice(0, limit)
+  async function listLate(
+    scope: Scope | null,
+    filter: DeliveryFilter,
+    limit: number,
+  ): Promise<DeliveryDocument[]> {
+    const { status = null, eventId = null } = filter
+    if (status !== null && status !== 'PENDING' && status !== 'HELD') return []
+    const take = (found: AsyncIterable<DeliveryDocument>) => takeVisible(only(found, filter), limit)
+    const found =
+      eventId === null
+        ? await late.list(scope, filter, madeTo(filter), take)
+        : await take(toAsync(await late.ofEvents(scope, await events.headersOf([eventId]))))
+    return found.filter((one) => status === null || one.status === status)
+  }
+
+  /**
+   * Newest first. What may become an item or a document meanwhile is read before those: so nothing is left
+   * out.
+   */
+  async function list(
+    scope: Scope | null,
+    filter: DeliveryFilter,
+    limit: number,
+  ): Promise<DeliveryDocument[]> {
+    const waiting = await listLate(scope, filter, limit)
+    const items = await listItems(scope, filter, limit)
+    const documents =
+      scope === null ? await stored.listAnywhere(filter, limit) : await stored.list(scope, filter, limit)
+    return withoutTwice([...documents, ...items, ...waiting])
+      .toSorted(newestFirst)
+      .slice(0, limit)
+  }
 
   return {
     async find(scope: Scope, id: string): Promise<DeliveryDocument | null> {
@@ -120,24 +158,17 @@ export function createDeliveryHistory({
       return (await stored.read(id)) ?? itemById(null, id)
     },
 
-    /** Newest first. The items are read first: one that is sent again meanwhile is a document by then. */
-    async list(scope: Scope, filter: DeliveryFilter, limit: number): Promise<DeliveryDocument[]> {
-      const items = await listItems(scope, filter, limit)
-      return withoutTwice(merged([await stored.list(scope, filter, limit), items], 2 * limit)).slice(0, limit)
-    },
+    list: (scope: Scope, filter: DeliveryFilter, limit: number) => list(scope, filter, limit),
 
     /** For operations: `list`, of every account. */
-    async listAnywhere(filter: DeliveryFilter, limit: number): Promise<DeliveryDocument[]> {
-      const items = await listItems(null, filter, limit)
-      return withoutTwice(merged([await stored.listAnywhere(filter, limit), items], 2 * limit)).slice(
-        0,
-        limit,
-      )
-    },
+    listAnywhere: (filter: DeliveryFilter, limit: number) => list(null, filter, limit),
 
     /** The deliveries of these events, oldest first. */
     async ofEvents(scope: Scope, eventIds: readonly string[], limit: number): Promise<DeliveryDocument[]> {
-      const items = await takeVisible(toAsync(await itemsOfEvents(scope, eventIds)), Number.POSITIVE_INFINITY)
+      const headers = await events.headersOf(eventIds)
+      const waiting = await late.ofEvents(scope, headers)
+      const found = [...(await itemsOfEvents(scope, headers)), ...waiting]
+      const items = await takeVisible(toAsync(found), Number.POSITIVE_INFINITY)
       const documents = await stored.ofEvents(scope, eventIds, limit)
       return withoutTwice([...documents, ...items])
         .toSorted((a, b) => newestFirst(b, a))
@@ -146,8 +177,17 @@ export function createDeliveryHistory({
 
     /** `DeliveryStore.health`. */
     async health(scope: Scope, since: Date, max: number) {
-      const [found, hasItems] = await Promise.all([stored.health(scope, since, max), ranges.hasItems(scope)])
-      return { ...found, hasDelivered: found.hasDelivered || hasItems }
+      const [found, hasItems, waiting] = await Promise.all([
+        ...([stored.health(scope, since, max), ranges.hasItems(scope)] as const),
+        late.count(scope, max),
+      ])
+      const { hasDelivered, ...counts } = found
+      return { ...added(counts, waiting, max), failed: counts.failed, hasDelivered: hasDelivered || hasItems }
+    },
+
+    /** For operations: of all accounts, with the first new delivery that waits at an endpoint which is late. */
+    async statusCounts() {
+      return added(await stored.statusCounts(), await late.count(null, lateCountedMax), Infinity)
     },
 
     /** The deliveries of every account with an attempt that was stored at `from` or later. */
@@ -156,6 +196,22 @@ export function createDeliveryHistory({
       for await (const range of ranges.storedSince(from)) yield* attemptsOf(range)
     },
   }
+}
+
+type Counts = { pending: number; held: number; oldestPendingAt?: Date | null }
+
+function added(one: Counts, other: Counts, max: number): Required<Counts> {
+  const both = [one, other].flatMap(({ oldestPendingAt }) => oldestPendingAt ?? [])
+  return {
+    pending: Math.min(max, one.pending + other.pending),
+    held: Math.min(max, one.held + other.held),
+    oldestPendingAt: earliest(both),
+  }
+}
+
+/** When the newest delivery of the page can have been made; null for at any time. */
+function madeTo({ to = null, before = null }: DeliveryFilter): Date | null {
+  return before === null ? to : new Date(Number(before.slice(0, orderTimeDigits)))
 }
 
 /** The delivery of the event with this number, if it is an item. */

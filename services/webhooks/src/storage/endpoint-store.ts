@@ -179,6 +179,19 @@ export function createEndpointStore({ endpoints }: Pick<Collections, 'endpoints'
       await endpoints.updateOne({ _id: id, leaseToken: token }, { $set: { leaseOwner: null, leaseAhead: 0 } })
     },
 
+    /** Notes whether new events have waited for the endpoint for a second. */
+    async noteLate(id: string, token: number, isLate: boolean): Promise<void> {
+      const own = { _id: id, leaseToken: token }
+      await endpoints.updateOne(own, isLate ? { $set: { isLate } } : { $unset: { isLate: true } })
+    },
+
+    /** The endpoints for which new events have waited for a second, of every account for null. */
+    late: (scope: Scope | null): Promise<EndpointDocument[]> =>
+      endpoints
+        .find({ isLate: true, deletedAt: null, ...(scope === null ? {} : scopeFields(scope)) })
+        .hint('late')
+        .toArray(),
+
     /** Removes the narrowings of events that were passed. */
     async forgetNarrowings(id: string, cursor: number): Promise<void> {
       await endpoints.updateOne({ _id: id }, { $pull: { narrowings: { to: { $lte: cursor } } } })

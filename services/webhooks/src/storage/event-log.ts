@@ -68,6 +68,10 @@ export type EventLog = {
   readAfter(scope: Scope, afterSeq: number, limit: number, window?: EventWindow): Promise<LoggedEvent[]>
   /** `readAfter` without the bodies. */
   headersAfter(scope: Scope, afterSeq: number, limit: number, window?: EventWindow): Promise<EventHeader[]>
+  /** Events for an endpoint after `afterSeq`, the newest first: of this type, recorded at `to` or earlier. */
+  newestFor(webhook: WebhookPlace, type: EventType | null, to: Date | null): AsyncIterable<EventHeader>
+  /** How many events there are for an endpoint after `afterSeq`, at most `max`, and the first one. */
+  countFor(webhook: WebhookPlace, max: number): Promise<{ count: number; first: EventHeader | null }>
   find(scope: Scope, id: string): Promise<LoggedEvent | null>
   /** Bodies of events of one scope, by event id. */
   bodies(scope: Scope, ids: readonly string[]): Promise<Map<string, string>>
@@ -82,6 +86,9 @@ export type EventLog = {
   /** Events of a round in recording order, at most `limit`. */
   ofRound(scope: Scope, roundId: string, limit: number): Promise<LoggedEvent[]>
 }
+
+/** An endpoint that has passed its log up to `afterSeq`. */
+export type WebhookPlace = Scope & { readonly webhookId: string; readonly afterSeq: number }
 
 const everything: EventWindow = { types: null, from: null, to: null }
 const projection = { b: 0 } as const
@@ -166,6 +173,20 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
         log: async (most) =>
           (await pageOfLog(log, scope, afterSeq, most, window, { projection })).map(headerOf),
       }),
+
+    newestFor(webhook, type, to) {
+      const ofType = type === null ? {} : { t: type }
+      const filter = { ...eventsFor(webhook), ...ofType, ...(to === null ? {} : { ra: { $lte: to } }) }
+      return log.find(filter, { projection, sort: { _id: -1 } }).map(headerOf)
+    },
+
+    async countFor(webhook, max) {
+      const [count, first] = await Promise.all([
+        log.countDocuments(eventsFor(webhook), { limit: max }),
+        log.findOne(eventsFor(webhook), { projection, sort: { _id: 1 } }),
+      ])
+      return { count, first: first === null ? null : headerOf(first) }
+    },
 
     find: async (scope, id) => (await ofIds(scope, [id])).find((event) => event.id === id) ?? null,
 
@@ -255,6 +276,11 @@ async function insertOrdered(
     return error.insertedCount
   }
 }
+
+const eventsFor = ({ webhookId, afterSeq, ...scope }: WebhookPlace) => ({
+  _id: keysAfter(scope, afterSeq),
+  targets: webhookId,
+})
 
 const isOf =
   ({ operatorId, environment }: Scope) =>

@@ -53,6 +53,7 @@ export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
     { name: 'owner', key: { operatorId: 1, environment: 1, _id: 1 } },
     { name: 'lease', key: { leaseOwner: 1 } },
     { name: 'due', key: { dueAt: 1 }, retired: true },
+    { name: 'late', key: { isLate: 1 }, partialFilterExpression: { isLate: true } },
     {
       name: 'breaker_open',
       key: { 'health.breaker.probeAt': 1 },

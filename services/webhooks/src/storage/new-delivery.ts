@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type DeliveryDocument, type DueDelivery, never } from './collections.ts'
+import type { EventHeader } from './event-log.ts'
 
 const idAlphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const idTimeCharacters = 10
@@ -11,6 +12,18 @@ export type NewDelivery = Pick<
   '_id' | 'operatorId' | 'environment' | 'webhookId' | 'eventId' | 'eventType' | 'lane' | 'createdAt'
 > &
   Partial<Pick<DeliveryDocument, 'replayId' | 'testBody' | 'single' | 'traceparent'>>
+
+/** The delivery of a new event to an endpoint. */
+export function newDeliveryOf(
+  webhookId: string,
+  { id, type, scope, recordedAt, traceparent }: EventHeader,
+): NewDelivery {
+  return {
+    ...{ _id: deliveryIdOf(id, webhookId, 0), ...scope, webhookId },
+    ...{ eventId: id, eventType: type, lane: 'fresh', createdAt: recordedAt },
+    ...(traceparent === undefined ? {} : { traceparent }),
+  }
+}
 
 /** Creation time and id as one text, which sorts by creation; 15 digits hold every instant. */
 export function orderOf(createdAt: Date, id: string): string {

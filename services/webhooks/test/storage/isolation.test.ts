@@ -18,6 +18,7 @@ import { createDeliveryStore } from '../../src/storage/delivery-store.ts'
 import { createEndpointStore } from '../../src/storage/endpoint-store.ts'
 import { openEventLog } from '../../src/storage/event-log.ts'
 import { createDeliveryHistory } from '../../src/storage/delivery-history.ts'
+import { createLateDeliveries } from '../../src/storage/late-deliveries.ts'
 import { createLogTail } from '../../src/storage/log-tail.ts'
 import { createRangeStore } from '../../src/storage/range-store.ts'
 import { openFirstEvents } from '../../src/storage/first-events.ts'
@@ -50,7 +51,8 @@ const events = await openEventLog(collections)
 const firstEvents = await openFirstEvents(collections.events)
 const replays = createReplayStore(collections)
 const ranges = createRangeStore(collections)
-const history = createDeliveryHistory({ stored: deliveries, ranges, events })
+const history = createDeliveryHistory({ stored: deliveries, endpoints, ranges, events })
+const late = createLateDeliveries({ endpoints, ranges, events })
 const certificationJobs = '../../../libs/storage/src/certification-jobs'
 const certifications = createCertificationStore(collections)
 await makeThings()
@@ -149,7 +151,7 @@ const stores = {
     attemptedSince: by('storage/delivery-history', everyAccount),
     countHeld: by('read-endpoints', 'an endpoint that was found under the scope of the caller'),
     listAnywhere: by('storage/delivery-history', operations),
-    statusCounts: by('read-status', operations),
+    statusCounts: by('storage/delivery-history', operations),
   }),
   createEndpointStore: table(endpoints, {
     read: by('start-replay', operations),
@@ -174,6 +176,8 @@ const stores = {
     release: by('run-endpoint', leased),
     close: by('run-endpoint', leased),
     forgetNarrowings: by('run-endpoint', leased),
+    noteLate: by('run-endpoint', leased),
+    late: scoped((scope) => endpoints.late(scope)),
     hasLeases: by('./app', everyAccount),
     countPaused: by('read-status', operations),
     openBreakers: by('read-due-lag', 'a number and ids for a metric without them, over every account'),
@@ -189,6 +193,10 @@ const stores = {
     seqBefore: scoped((scope) => events.seqBefore(scope, hour.to)),
     readAfter: scoped((scope) => events.readAfter(scope, 0, 10, { ...all, ...hour })),
     headersAfter: scoped((scope) => events.headersAfter(scope, 0, 10, { ...all, types: ['round.started'] })),
+    newestFor: scoped((scope, { webhookId }) =>
+      toArray(events.newestFor({ ...scope, webhookId, afterSeq: 0 }, null, null)),
+    ),
+    countFor: scoped((scope, { webhookId }) => events.countFor({ ...scope, webhookId, afterSeq: 0 }, 10)),
     find: scoped((scope, { eventId }) => events.find(scope, eventId)),
     bodies: scoped((scope, { eventId }) => events.bodies(scope, [eventId])),
     ofRound: scoped((scope, { roundId }) => events.ofRound(scope, roundId, 10)),
@@ -226,6 +234,12 @@ const stores = {
     ofEvents: scoped((scope, { eventId }) => history.ofEvents(scope, [eventId], 10)),
     health: scoped((scope) => history.health(scope, hour.from, 10)),
     attemptedSince: by('read-attempt-series', everyAccount),
+    statusCounts: by('read-status', operations),
+  }),
+  createLateDeliveries: table(late, {
+    list: scoped((scope, { webhookId }) => late.list(scope, { webhookId }, null, (found) => toArray(found))),
+    ofEvents: by('storage/delivery-history', 'an event names the endpoints of its scope alone'),
+    count: scoped((scope) => late.count(scope, 10)),
   }),
   createLogTail: table(createLogTail(events, 1000), {
     put: by('share-endpoints', 'events that were just recorded; nobody outside reads them here'),
@@ -276,7 +290,7 @@ await holdIsolation(t, {
   folder: new URL('../../src/storage/', import.meta.url),
   stores,
   others: [
-    ...['afterInterruption', 'batchCalls', 'deliveryIdOf', 'keyOf', 'claimedOf'],
+    ...['afterInterruption', 'batchCalls', 'deliveryIdOf', 'keyOf', 'claimedOf', 'newDeliveryOf'],
     ...['newDocument', 'newDue', 'newInterrupted', 'orderOf', 'scopeFields'],
     // Of ranges: what an item stands for.
     ...['attemptsOf', 'countedElsewhere', 'deliveriesOf', 'deliveryOfItem', 'firstOf', 'newestFirst'],
@@ -303,6 +317,12 @@ t.test('the named callers of the methods without a scope call them', (t) => {
   t.end()
 })
 
+async function toArray<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const all: Item[] = []
+  for await (const item of items) all.push(item)
+  return all
+}
+
 function newIds(): Ids {
   const [endedId, waitingId] = [newId('dlv'), newId('dlv')]
   const [eventId, roundId] = [newId('evt'), newId('rnd')]
@@ -327,22 +347,23 @@ async function makeFirstEvent(): Promise<void> {
 }
 
 /**
- * An endpoint of the owner with an event, a delivery of it that failed, one that waits, and a replay job
- * under way.
+ * An endpoint of the owner that is late: with an event that it has passed and one that it has not, a delivery
+ * that failed, one that waits, and a replay job under way.
  */
 async function makeThings(): Promise<void> {
   const { webhookId, endedId, waitingId, eventId, roundId, replayId, certificationId } = ids
   await endpoints.insert({
     ...{ _id: webhookId, ...owner, version: 1, url: 'https://hooks.example/', description: null, events: [] },
     ...{ secrets: [], health: freshHealth, heldRule: null, createdAt: now, deletedAt: null },
-    ...{ wakes: 0, leaseOwner: null, leaseToken: 0 },
+    ...{ wakes: 0, leaseOwner: null, leaseToken: 0, isLate: true },
   })
   const event = {
     ...{ scope: owner, id: eventId, fact: eventId, createdAt: now, recordedAt: now },
     type: 'round.started',
     ...{ body: '{"the":"owners"}', roundId },
   } as const
-  await events.append([event], async () => () => [webhookId])
+  const next = newId('evt')
+  await events.append([event, { ...event, id: next, fact: next }], async () => () => [webhookId])
   const delivery = { ...owner, webhookId, eventId, eventType: 'round.started', lane: 'fresh' } as const
   await deliveries.create([
     { _id: endedId, ...delivery, createdAt: now },

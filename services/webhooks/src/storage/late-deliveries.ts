@@ -1,0 +1,109 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import { mapBounded } from '@pitboss/runtime/map-bounded'
+import { type DeliveryDocument, type EndpointDocument, never, scopeFields } from './collections.ts'
+import type { DeliveryFilter } from './delivery-store.ts'
+import type { EndpointStore } from './endpoint-store.ts'
+import type { EventHeader, EventLog } from './event-log.ts'
+import { newDeliveryOf, newDocument } from './new-delivery.ts'
+import { newestFirst } from './range-items.ts'
+import type { RangeStore } from './range-store.ts'
+
+const lookupsAtOnce = 8
+
+/**
+ * Reads deliveries that are in the log alone: of events that an endpoint with a backlog has not passed yet.
+ * Nothing is read where no endpoint is late.
+ */
+export function createLateDeliveries({
+  endpoints,
+  ranges,
+  events,
+}: {
+  endpoints: Pick<EndpointStore, 'late'>
+  ranges: Pick<RangeStore, 'endOf'>
+  events: Pick<EventLog, 'newestFor' | 'countFor'>
+}) {
+  /** What `read` gives of each late endpoint, and of the place to which it has come. */
+  async function each<Result>(
+    scope: Scope | null,
+    read: (endpoint: EndpointDocument, place: Parameters<EventLog['countFor']>[0]) => Promise<Result>,
+  ): Promise<Result[]> {
+    return mapBounded(await endpoints.late(scope), lookupsAtOnce, async (endpoint) => {
+      const { _id: webhookId, beginsAfter = 0 } = endpoint
+      const afterSeq = (await ranges.endOf(webhookId)) ?? beginsAfter
+      return read(endpoint, { ...scopeFields(endpoint), webhookId, afterSeq })
+    })
+  }
+
+  return {
+    /**
+     * What `take` takes of each endpoint, to which they come newest first.
+     * @param to made at this time or earlier
+     */
+    async list(
+      scope: Scope | null,
+      { webhookId = null, eventType = null }: DeliveryFilter,
+      to: Date | null,
+      take: (deliveries: AsyncIterable<DeliveryDocument>) => Promise<DeliveryDocument[]>,
+    ): Promise<DeliveryDocument[]> {
+      if (eventType === 'webhook.test') return []
+      const found = await each(scope, async (endpoint, place) =>
+        webhookId !== null && webhookId !== endpoint._id
+          ? []
+          : take(inOrder(events.newestFor(place, eventType, to), deliveryTo(endpoint))),
+      )
+      return found.flat()
+    },
+
+    async ofEvents(scope: Scope | null, headers: readonly EventHeader[]): Promise<DeliveryDocument[]> {
+      if (headers.length === 0) return []
+      const found = await each(scope, async (endpoint, { webhookId, afterSeq }) =>
+        headers
+          .filter(({ seq, targets }) => seq > afterSeq && targets.includes(webhookId))
+          .map(deliveryTo(endpoint)),
+      )
+      return found.flat()
+    },
+
+    /** How many there are, counted up to `max` of each endpoint, and when the first pending one was made. */
+    async count(scope: Scope | null, max: number) {
+      const found = await each(scope, async ({ health }, place) => {
+        const { count, first } = await events.countFor(place, max)
+        return { isHeld: health.status === 'PAUSED', count, madeAt: first?.recordedAt.getTime() ?? Infinity }
+      })
+      const pending = found.filter(({ isHeld }) => !isHeld)
+      const sum = (counts: readonly { count: number }[]) => counts.reduce((all, { count }) => all + count, 0)
+      const oldestMs = Math.min(Infinity, ...pending.map(({ madeAt }) => madeAt))
+      return {
+        pending: sum(pending),
+        held: sum(found) - sum(pending),
+        oldestPendingAt: oldestMs === Infinity ? null : new Date(oldestMs),
+      }
+    },
+  }
+}
+
+/** Lists order what was recorded at one moment by its ids, which the log does not. */
+async function* inOrder(
+  events: AsyncIterable<EventHeader>,
+  deliveryOf: (event: EventHeader) => DeliveryDocument,
+): AsyncGenerator<DeliveryDocument> {
+  let together: DeliveryDocument[] = []
+  for await (const event of events) {
+    const delivery = deliveryOf(event)
+    const [first = delivery] = together
+    if (delivery.createdAt < first.createdAt) {
+      yield* together.toSorted(newestFirst)
+      together = []
+    }
+    together.push(delivery)
+  }
+  yield* together.toSorted(newestFirst)
+}
+
+const deliveryTo =
+  ({ _id, health }: EndpointDocument) =>
+  (event: EventHeader): DeliveryDocument => ({
+    ...newDocument(newDeliveryOf(_id, event)),
+    ...(health.status === 'PAUSED' ? { status: 'HELD', dueAt: never, nextAttemptAt: null } : {}),
+  })

@@ -35,7 +35,8 @@ export async function insertedFirst(insert: () => Promise<unknown>): Promise<boo
   }
 }
 
-const duplicateKey = 11_000
+/** Code of the database's duplicate key error. */
+export const duplicateKey = 11_000
 
 /** Whether a write failed because a unique index has that value already. */
 export function isDuplicateKey(error: unknown): boolean {

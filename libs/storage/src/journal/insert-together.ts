@@ -1,6 +1,6 @@
 import { ServiceError } from '@pitboss/errors/service-error'
-import type { Collection } from 'mongodb'
-import { isOnlyDuplicates } from '../create-once.ts'
+import { type Collection, MongoServerError } from 'mongodb'
+import { duplicateKey } from '../create-once.ts'
 import { createGroupCommit, type Landed } from './group-commit.ts'
 
 const answeredWithinMs = 10_000
@@ -29,17 +29,26 @@ export function createInsertTogether<Document extends { readonly _id: string }>(
   }
 }
 
-/** @throws the driver's error when it is not known what of the insert stands. */
+type InsertAnswer = {
+  readonly writeErrors?: readonly { readonly index: number; readonly code: number; readonly errmsg: string }[]
+  readonly writeConcernError?: { readonly code: number; readonly errmsg: string }
+}
+
+/**
+ * Inserts documents by one command of our own: the driver's bulk write takes a third more processor time.
+ * @throws the driver's error when it is not known what of the insert stands
+ */
 export async function insertUnordered<Document extends { readonly _id: string }>(
   collection: Collection<Document>,
   documents: readonly Document[],
 ): Promise<readonly Landed[]> {
-  try {
-    await collection.insertMany(documents as never, { ordered: false })
-    return documents.map(() => 'inserted')
-  } catch (error) {
-    if (!isOnlyDuplicates(error)) throw error
-    const present = new Set(error.result.getWriteErrors().map(({ index }) => index))
-    return documents.map((_, index) => (present.has(index) ? 'present' : 'inserted'))
-  }
+  const { collectionName, db, writeConcern: { w, j, wtimeout } = {} } = collection
+  const writeConcern = { ...{ w, j }, ...(wtimeout === undefined ? {} : { wtimeout }) }
+  const command = { insert: collectionName, documents, ordered: false, writeConcern }
+  const answer = await db.command(command, { ignoreUndefined: true })
+  const { writeErrors = [], writeConcernError }: InsertAnswer = answer
+  const failure = writeConcernError ?? writeErrors.find(({ code }) => code !== duplicateKey)
+  if (failure !== undefined) throw new MongoServerError({ ...failure, message: failure.errmsg })
+  const present = new Set(writeErrors.map(({ index }) => index))
+  return documents.map((_, index) => (present.has(index) ? 'present' : 'inserted'))
 }

@@ -8,8 +8,7 @@ import { startBridge } from './start-bridge.ts'
 
 /**
  * Stakes and wins by turns through wallet-bridge over NATS, with a wallet that answers at once, against one
- * process that does the same durable writes. On both sides the time ends when every event is in the stream
- * and out of its outbox.
+ * process that does the same durable writes. On both sides the time ends when every event is in the stream.
  */
 export async function measureMovements(
   plan: PairPlan,

@@ -42,6 +42,8 @@ export type Bridge = {
   walletUrl: string
   movements: Collection<ListedMovement>
   addOperator(name: string): Promise<BridgeOperator>
+  /** Number of the events that are recorded so far. */
+  recorded(): number
   /** Waits until every event is in the stream and recorded. */
   published(): Promise<void>
 }
@@ -55,7 +57,8 @@ export async function startBridge(cleanup: Cleanup): Promise<Bridge> {
   })
   const { part: wallet, url: walletUrl } = await startServer('settlement/wallet-main.ts', {}, cleanup)
   startService()
-  // In webhooks' place: an event leaves its outbox once it is recorded.
+  let recorded = 0
+  // In webhooks' place: an entry is done once its events are recorded.
   const recorder = consumeDurable({
     bus,
     stream: webhooksFanout.stream,
@@ -63,6 +66,7 @@ export async function startBridge(cleanup: Cleanup): Promise<Bridge> {
     batchMax: recordedAtOnce,
     handle: async (messages) => {
       for (const message of messages) message.ack()
+      recorded += messages.length
     },
     logger: pino({ level: 'silent' }),
   })
@@ -90,6 +94,7 @@ export async function startBridge(cleanup: Cleanup): Promise<Bridge> {
     bus,
     walletUrl,
     movements,
+    recorded: () => recorded,
     async addOperator(name) {
       const scope: Scope = { operatorId: randomUUID(), environment: 'SANDBOX' }
       const url = `${walletUrl}/${name}`

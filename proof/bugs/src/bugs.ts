@@ -89,6 +89,8 @@ const foundSimulated = {
     'an own rollback takes back a stake that the event log knows as taken',
   'wallet-bridge.list-after-answer': 'an answer names a movement before lists show it',
   'wallet-bridge.backlog-not-pulled': 'what waits for a wallet is not tried when it answers again',
+  'wallet-bridge.reversal-without-original':
+    'a reversal begins and ends in entries that leave its original as it was',
   'wallet-bridge.event-of-other-amount': 'an event tells of an amount that its movement does not have',
 } as const
 

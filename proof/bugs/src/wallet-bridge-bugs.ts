@@ -34,11 +34,11 @@ const lastStepS = 3600
 /** Judges too soon, or ends what is not to be ended. */
 export function applyWith(apply: ApplyMessage, newId: (prefix: string) => string, has: HasBug): ApplyMessage {
   if (has('wallet-bridge.refusal-always-final')) {
-    return (document, message, attempt) => apply({ ...document, unknownTries: 0 }, message, attempt)
+    return (document, ...given) => apply({ ...document, unknownTries: 0 }, ...given)
   }
   if (has('wallet-bridge.credit-given-up')) {
-    return async (document, message, attempt) => {
-      const after = await apply(document, message, attempt)
+    return async (document, message, ...given) => {
+      const after = await apply(document, message, ...given)
       const { type, status, tries, call } = after.document
       if (type !== 'WIN' || status !== 'PENDING' || tries < 2 || call !== null) return after
       const rollback = { transactionId: newId('rbk'), reference: newId('txn'), roundClosed: true }
@@ -46,8 +46,8 @@ export function applyWith(apply: ApplyMessage, newId: (prefix: string) => string
     }
   }
   if (has('wallet-bridge.rollback-of-win')) {
-    return async (document, message, attempt) => {
-      const after = await apply(document, message, attempt)
+    return async (document, message, ...given) => {
+      const after = await apply(document, message, ...given)
       const { type, status, tries, reversal } = after.document
       if (type !== 'WIN' || status !== 'SUCCESS' || tries < 2 || reversal !== null) return after
       return apply(after.document, {
@@ -126,6 +126,13 @@ export function movementsWith(
         const inserted = await movements.insert(document, options)
         return inserted === 'taken' ? document : inserted
       },
+    }
+  }
+  if (has('wallet-bridge.reversal-without-original')) {
+    return {
+      ...movements,
+      insert: (document, { also: _, ...options } = {}) => movements.insert(document, options),
+      write: (document, step) => movements.write(document, { ...step, also: null }),
     }
   }
   if (has('wallet-bridge.account-remembered')) {

@@ -63,9 +63,9 @@ export type BridgeProcess = {
 export function startBridge(machine: Machine, world: World): BridgeProcess {
   const clock = { now: machine.now }
   const { timeline, bus, mistake, has, newId, scaleMs, onError } = world
-  const { running, unfinished, movements: stored } = runMoney(machine, world)
+  const { running, unfinished, movements: stored, notedTo } = runMoney(machine, world)
   const movements = movementsWith(stored, newId, has)
-  const due = watchedDue(dueWith(unfinished, has), running.journal, world)
+  const due = watchedDue(dueWith(unfinished, has), { ...running.journal, notedTo }, world)
   const settlement = createSettlement({
     movements,
     clock,
@@ -205,16 +205,15 @@ function watchedAnswers(
 /** Has the run look at what a pull forward has made due. */
 function watchedDue(
   due: DueMovements,
-  journal: Pick<Journal<MoneyFact>, 'instance' | 'memory'>,
+  { instance, notedTo }: Pick<Journal<MoneyFact>, 'instance'> & { notedTo: (stream: string) => number },
   { checks: { backlogPulled }, movements }: World,
 ): DueMovements {
   // An entry may stand whose writer has no answer yet: he puts the movement forward with it.
-  const isKnown = (movement: MovementDocument) =>
-    (journal.memory.get(moneyStream(movement))?.last ?? 0) >= movement.n
+  const isKnown = (movement: MovementDocument) => notedTo(moneyStream(movement)) >= movement.n
   return {
     ...due,
     async pullForward(walletKey, now) {
-      const o = journal.instance()
+      const o = instance()
       // What changes while it is read is tried by others, or has a new time.
       const waiting = new Map([...movements.table].filter(([, movement]) => isKnown(movement)))
       const pulled = await due.pullForward(walletKey, now)

@@ -13,7 +13,7 @@ type Entry = { readonly _id: string; readonly w: string; readonly f: readonly ob
 
 /**
  * The movements that a round's entries make, by transaction id: read a second time here, so that what judges
- * shares nothing with the product's own reading. An entry counts whose movement's id is its own.
+ * shares nothing with the product's own reading. An entry counts whose movements' ids are all its own.
  */
 export function foldMoney(
   entries: readonly Entry[],
@@ -22,9 +22,10 @@ export function foldMoney(
   const movements = new Map<string, MovementDocument>()
   for (const { _id, w, f } of entries) {
     const shown = { n: numberOf(_id), w }
+    if (!f.every(({ base }: Fact) => base === undefined || isOwn(base, w))) continue
     for (const fact of f) {
       const { base, of, set, unset = [], push = {} }: Fact = fact
-      if (base !== undefined && isOwn(base, w)) movements.set(base.transactionId, { ...base, ...shown })
+      if (base !== undefined) movements.set(base.transactionId, { ...base, ...shown })
       const before = of === undefined ? undefined : movements.get(of)
       if (of === undefined || before === undefined) continue
       const movement = { ...before, ...set, ...shown }

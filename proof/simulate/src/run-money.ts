@@ -1,4 +1,4 @@
-import type { MoneyFact } from '@pitboss/wallet-bridge/storage/round-money'
+import { type MoneyFact, moneyStream } from '@pitboss/wallet-bridge/storage/round-money'
 import { createMovementStore } from '@pitboss/wallet-bridge/storage/movement-store'
 import { moneyOptions } from '@pitboss/wallet-bridge/storage/open-money'
 import { createUnfinishedMovements } from '@pitboss/wallet-bridge/storage/unfinished-movements'
@@ -16,8 +16,18 @@ export function runMoney(machine: Machine, world: World) {
     options: moneyOptions(lists, () => ({ journal: running.journal, unfinished })),
   })
   const { journal } = running
-  const unfinished = createUnfinishedMovements({ journal, scaleMs })
+  const waiting = createUnfinishedMovements({ journal, scaleMs })
+  const noted = new Map<string, number>()
+  const unfinished: typeof waiting = {
+    ...waiting,
+    own(movements, last) {
+      for (const movement of movements) noted.set(moneyStream(movement), last)
+      waiting.own(movements, last)
+    },
+  }
   const isListed = (stream: string, number: number) => running.listed(stream, number)
   const movements = createMovementStore({ journal, unfinished, lists, isListed })
-  return { running, unfinished, movements }
+  /** The last entry of a stream that this process has appended and knows to stand. */
+  const notedTo = (stream: string) => noted.get(stream) ?? 0
+  return { running, unfinished, movements, notedTo }
 }

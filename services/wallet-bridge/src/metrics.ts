@@ -113,8 +113,11 @@ export function countEnds<Store extends Pick<MovementStore, 'insert' | 'write'>>
     },
     async write(document, step) {
       const written = await store.write(document, step)
-      const isOver = written !== null && written !== 'round-busy' && written.status !== document.status
-      if (isOver) ended(written)
+      if (written === null || written === 'round-busy') return written
+      if (written.status !== document.status) ended(written)
+      const { also = null } = step
+      if (also !== null && also.state.status !== also.document.status)
+        ended({ ...also.document, ...also.state })
       return written
     },
   }

@@ -5,6 +5,6 @@ import { testCrashes } from './fixtures/test-crashes.ts'
 await testCrashes(t, [
   ['bet', 'wallet.debit-answered'],
   ['win', 'wallet.credit-answered'],
-  ['refund', 'wallet.original-ended'],
+  ['refund', 'wallet.credit-answered'],
   ['rollback', 'wallet.rollback-answered'],
 ])

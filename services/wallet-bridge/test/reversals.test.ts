@@ -1,13 +1,15 @@
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { z } from 'zod'
+import { entriesOf } from '@pitboss/storage/journal/journal-keys'
+import { type MoneyEntry, moneyStream } from '../src/storage/round-money.ts'
 import { reversalOf, specOf, startBridge, startSuite } from './fixtures/bridge.ts'
 import { openWallet } from './fixtures/open-wallet.ts'
 
 const suite = await startSuite(t)
 const bridge = await startBridge(suite.environment({ timeScale: 60 }))
 t.teardown(() => bridge.stop())
-const { wallet, client } = await openWallet(t, suite.bus)
+const { wallet, client, scope } = await openWallet(t, suite.bus)
 
 await t.test('of a refund and a rollback of one bet exactly one is made', async (t) => {
   const bet = specOf({ playerId: 'reversed', driver: 'operator' })
@@ -26,6 +28,20 @@ await t.test('of a refund and a rollback of one bet exactly one is made', async 
     moved.map(({ effect }) => effect),
     ['-10.00', '10.00'],
   )
+})
+
+await t.test('one entry begins a refund with its bet, and one ends both', async (t) => {
+  const bet = specOf({ playerId: 'refunded', driver: 'operator' })
+  await client.place(bet)
+  const refund = reversalOf(bet, 'REFUND')
+  t.match(await client.place(refund), { movement: { status: 'SUCCESS' }, created: true })
+  const stream = moneyStream({ ...scope, roundId: bet.roundId })
+  const found = suite.storage.db.collection<MoneyEntry>('journal').find(entriesOf(stream)).sort({ _id: 1 })
+  const changed = (await found.toArray()).map(({ f }) =>
+    f.map((fact) => ('base' in fact ? fact.base.transactionId : 'of' in fact ? fact.of : '')),
+  )
+  const both = [refund.transactionId, bet.transactionId]
+  t.same(changed, [[bet.transactionId], [bet.transactionId], both, both])
 })
 
 await t.test('a voided stake that was never placed cannot be taken later', async (t) => {

@@ -2,7 +2,6 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Mailbox } from '@pitboss/runtime/mailbox'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Breakers } from '../clients/breakers.ts'
-import { freshRollback, reversalDocumentOf } from '../records/new-movement.ts'
 import { nextAction } from '../rules/advance-movement.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
 import { hasAnswer } from '../rules/movement.ts'
@@ -10,6 +9,7 @@ import type { MovementDocument } from '../storage/movement-document.ts'
 import type { DueMovements } from '../storage/unfinished-movements.ts'
 import type { Wallets } from '../storage/wallet-document.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
+import type { BeginReversal } from './begin-reversal.ts'
 import type { EndBudget } from './end-budget.ts'
 import { beginCall, lostAttemptOf, type RunCall } from './run-call.ts'
 import { traceAdvance } from './trace-wallet-call.ts'
@@ -30,17 +30,11 @@ export type AdvanceDue = {
   /** Tells whether a further try of a stake is next; its rollback, and what leads to it, is owed. */
   isStake(document: MovementDocument): boolean
   /**
-   * Does the next actions on a movement: calls the wallet, gives up a lost call, ends a spent budget, makes
-   * the record of a reversal. A process works on a movement one at a time; between processes the append
+   * Does the next actions on a movement: calls the wallet, gives up a lost call, ends a spent budget, begins
+   * a reversal that is owed. A process works on a movement one at a time; between processes the append
    * decides.
    */
   advance(document: MovementDocument, requestId: string): Promise<Advanced>
-  /**
-   * Makes the record of the original's reversal if there is none yet.
-   * @returns the record; null when its id belongs to another movement, and then the original has lost that
-   * reversal
-   */
-  placeReversal(original: MovementDocument): Promise<MovementDocument | null>
 }
 
 const stepsMax = 6
@@ -50,6 +44,7 @@ const roundMovementsMax = 500
 /** Takes movements further without a caller: the resolver's work. Source: docs/contract.md, section 5. */
 export function createAdvanceDue({
   apply,
+  beginReversal,
   runCall,
   endBudget,
   inTurn,
@@ -62,6 +57,7 @@ export function createAdvanceDue({
   newId,
 }: ApplyDeps & {
   apply: ApplyMessage
+  beginReversal: BeginReversal
   runCall: RunCall
   endBudget: EndBudget
   inTurn: Mailbox
@@ -84,8 +80,9 @@ export function createAdvanceDue({
       } else if (action === 'budget-spent') {
         document = await endBudget(document, requestId)
       } else {
-        await placeReversal(document)
-        document = (await movements.findById(document._id)) ?? document
+        const begun = await beginReversal(document, null)
+        if (begun.kind !== 'refused') document = begun.original
+        await failpoint('wallet.reversal-begun')
       }
     }
     return { kind: 'advanced', document }
@@ -122,35 +119,12 @@ export function createAdvanceDue({
     return lost.document
   }
 
-  async function placeReversal(original: MovementDocument): Promise<MovementDocument | null> {
-    const { reversal } = original
-    if (reversal === null) return null
-    const wanted = reversalDocumentOf(original, reversal)
-    const { transactionId } = reversal
-    const inserted = await movements.insert(wanted)
-    if (typeof inserted !== 'string' && !('refused' in inserted)) {
-      await failpoint('wallet.reversal-inserted')
-      await apply(original, { kind: 'reversal-placed', at: clock.now(), transactionId })
-      return inserted
-    }
-    const present = await movements.findById(wanted._id)
-    if (present?.reference === wanted.reference) {
-      await apply(original, { kind: 'reversal-placed', at: clock.now(), transactionId })
-      return present
-    }
-    const rollback = freshRollback(original, newId)
-    const message = { kind: 'reversal-conflicted', at: clock.now(), transactionId, rollback } as const
-    await apply(original, message)
-    return null
-  }
-
   return {
     nextWallet: (after) => due.nextWallet(after, clock.now()),
     ofWallet: (walletKey, limit) => due.ofWallet(walletKey, clock.now(), limit),
     isSilent: breakers.isOpen,
     isStake: (document) =>
       document.operation === 'debit' && nextAction(document, clock.now(), scaleMs) === 'call',
-    placeReversal,
     advance: (document, requestId) =>
       traceAdvance(document, requestId, () => inTurn(document._id, () => advanceNow(document, requestId))),
   }

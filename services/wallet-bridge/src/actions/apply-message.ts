@@ -6,7 +6,7 @@ import { advanceMovement, type ScaleMs } from '../rules/advance-movement.ts'
 import { isFirstUnknown } from '../rules/flags.ts'
 import type { MovementMessage, MovementState, MovementStep } from '../rules/movement.ts'
 import type { AttemptRecord, MovementDocument } from '../storage/movement-document.ts'
-import type { MovementStore } from '../storage/movement-store.ts'
+import type { AlsoChanged, MovementStore } from '../storage/movement-store.ts'
 
 /**
  * The effect of a message on a movement, and the movement after it. `round-busy`: another call of the round
@@ -28,7 +28,11 @@ export type ApplyMessage = (
   attempt?: (nextAttemptAt: Date | null) => AttemptRecord,
   /** Makes the audit entry of a person's order. */
   entryOf?: EntryOf,
+  /** Reads what another movement of the round becomes in the same entry. */
+  alsoOf?: () => Promise<AlsoChanged | null>,
 ) => Promise<Applied>
+
+export type MovementRules = (state: MovementState, message: MovementMessage) => MovementStep
 
 export type ApplyDeps = {
   readonly movements: MovementStore
@@ -38,7 +42,7 @@ export type ApplyDeps = {
   readonly scaleMs: ScaleMs
   readonly newId: (prefix: string) => string
   /** The rules. Proofs pass wrong ones to show that a mistake in them is found. */
-  readonly rules?: (state: MovementState, message: MovementMessage) => MovementStep
+  readonly rules?: MovementRules
   /** Waits that many milliseconds. A simulation passes its own. */
   readonly wait?: (ms: number) => Promise<unknown>
 }
@@ -57,7 +61,7 @@ export function createApplyMessage({
   scaleMs,
   rules = (state, message) => advanceMovement(state, message, scaleMs),
 }: ApplyDeps): ApplyMessage {
-  return function applyMessage(given, message, attempt, entryOf) {
+  return function applyMessage(given, message, attempt, entryOf, alsoOf) {
     return changeFenced<MovementDocument, Applied>({
       document: given,
       async change(document) {
@@ -65,6 +69,7 @@ export function createApplyMessage({
         if (step.kind !== 'applied') return { kind: step.kind, document, step }
         const { state, event } = step
         const events = event === null ? [] : [toMovementEvent({ facts: document, state, type: event })]
+        const also = (await alsoOf?.()) ?? null
         const written = await movements.write(document, {
           state,
           events,
@@ -72,10 +77,12 @@ export function createApplyMessage({
           attempt:
             attempt?.(state.status === 'PENDING' && state.reversal === null ? state.dueAt : null) ?? null,
           audit: entryOf?.(document, { ...document, ...state }) ?? null,
+          also,
           look: isFirstUnknown(document, state) ? 'UNKNOWN_OUTCOME' : null,
         })
         if (written === null) return null
         if (written === 'round-busy') return { kind: 'round-busy', document, step }
+        if (also !== null) tell?.({ ...also.document, ...also.state })
         if (attempt !== undefined || written.status !== document.status) tell?.(written)
         return { kind: 'applied', document: written, step }
       },

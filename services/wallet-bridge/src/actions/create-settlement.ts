@@ -7,6 +7,7 @@ import type { DueMovements } from '../storage/unfinished-movements.ts'
 import type { Wallets } from '../storage/wallet-document.ts'
 import { type AdvanceDue, createAdvanceDue, createAwaitFirstTry } from './advance-due.ts'
 import { type ApplyDeps, type ApplyMessage, createApplyMessage } from './apply-message.ts'
+import { createBeginReversal } from './begin-reversal.ts'
 import type { AskStanding } from '../clients/ask-standing.ts'
 import { createEndBudget } from './end-budget.ts'
 import { createPlaceMovement, type PlaceMovement } from './place-movement.ts'
@@ -60,11 +61,13 @@ export function createSettlement({
   })
   const apply = wrapApply(createApplyMessage(deps))
   const runCall = createRunCall({ ...deps, client, apply, breakers, metrics, logger })
+  const beginReversal = createBeginReversal({ ...deps, apply })
   const inTurn = createMailbox()
   const endBudget = createEndBudget({ ...deps, apply, askStanding, audit, logger })
-  const advance = createAdvanceDue({ ...deps, apply, runCall, endBudget, inTurn, due, wallets, breakers })
+  const calling = { ...deps, apply, beginReversal, runCall, inTurn, wallets, breakers }
+  const advance = createAdvanceDue({ ...calling, endBudget, due })
   const awaitFirstTry = createAwaitFirstTry({ ...deps, advance })
-  const placing = { ...deps, apply, advance, awaitFirstTry, runCall, inTurn, breakers, wallets }
+  const placing = { ...calling, advance, awaitFirstTry }
 
   /** Makes waiting credits and rollbacks due at once: the wallet answers again. */
   function onClosed(walletKey: string): void {

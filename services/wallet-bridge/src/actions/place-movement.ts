@@ -15,6 +15,7 @@ import type { InsertOptions } from '../storage/movement-store.ts'
 import type { Wallet, Wallets } from '../storage/wallet-document.ts'
 import type { AdvanceDue, AwaitFirstTry } from './advance-due.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
+import type { BeginReversal } from './begin-reversal.ts'
 import {
   createPlaceReversal,
   findStored,
@@ -32,6 +33,7 @@ export type PlaceMovement = (scope: Scope, order: PlaceOrder, context: PlaceCont
 export type PlaceDeps = ApplyDeps & {
   apply: ApplyMessage
   advance: AdvanceDue
+  beginReversal: BeginReversal
   awaitFirstTry: AwaitFirstTry
   runCall: RunCall
   /** Runs the work on one movement one at a time in this process. */
@@ -50,8 +52,18 @@ const stakesPerWalletMax = 256
  * WALLET_UNAVAILABLE or SERVICE_UNAVAILABLE for a new stake that is held back
  */
 export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
-  const { movements, wallets, advance, awaitFirstTry, runCall, inTurn, breakers, clock, scaleMs, newId } =
-    deps
+  const {
+    movements,
+    wallets,
+    beginReversal,
+    awaitFirstTry,
+    runCall,
+    inTurn,
+    breakers,
+    clock,
+    scaleMs,
+    newId,
+  } = deps
   const placeReversal = createPlaceReversal(deps)
   const stakesInFlight = new Map<string, number>()
 
@@ -103,7 +115,7 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
     const options = { ...checkOf(spec), isFirst: spec.type === 'BET' && spec.isAdded !== true }
     const inserted = await movements.insert(begun, options)
     if (inserted === 'taken') return join(await findStored(movements, begun._id), spec, context)
-    if (inserted === 'round-busy') return waitForTurn(make(idle), spec, context)
+    if (typeof inserted === 'string') return waitForTurn(make(idle), spec, context)
     if ('refused' in inserted) return joinOrThrow(scope, spec, context, inserted.refused)
     await failpoint('wallet.intent-stored')
     const document = await inTurn(begun._id, () => firstTry(inserted, wallet, context.requestId))
@@ -127,7 +139,7 @@ export function createPlaceMovement(deps: PlaceDeps): PlaceMovement {
     requestId: string,
   ): Promise<MovementDocument> {
     const after = await runCall(begun, wallet, requestId)
-    if (after.reversal !== null && !after.reversal.placed) await advance.placeReversal(after)
+    if (after.reversal !== null && !after.reversal.placed) await beginReversal(after, null)
     return after
   }
 

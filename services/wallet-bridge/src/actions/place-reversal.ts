@@ -5,7 +5,6 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import { documentOf, freshRollback, initialState, normaliseAmount } from '../records/new-movement.ts'
 import { advanceMovement } from '../rules/advance-movement.ts'
-import { scopeOf } from '../rules/movement-keys.ts'
 import type { MovementMessage, MovementState } from '../rules/movement.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 import type { InsertOptions, MovementStore } from '../storage/movement-store.ts'
@@ -23,7 +22,7 @@ type PlaceReversal = (
  * to set it wins. @throws ServiceError as `createPlaceMovement` says
  */
 export function createPlaceReversal(deps: PlaceDeps): PlaceReversal {
-  const { movements, apply, advance, awaitFirstTry, clock, newId } = deps
+  const { movements, beginReversal, runCall, inTurn, wallets, awaitFirstTry, clock, newId } = deps
 
   return async function placeReversal(scope, { spec, stake }, context) {
     const present = await movements.find(scope, spec.transactionId)
@@ -42,23 +41,24 @@ export function createPlaceReversal(deps: PlaceDeps): PlaceReversal {
     const original = await originalOf(scope, spec, stake, message)
     if (stake !== undefined) refuseOtherRequest(original.document, stake)
     refuseOtherAmount(original.document, spec)
-    const asked = await apply(original.document, message)
-    if (asked.step.kind === 'refused') {
-      const { code, message } = asked.step
+    const wallet = await wallets.open(scope)
+    if (wallet === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
+    const begun = await beginReversal(original.document, message, wallet)
+    if (begun.kind === 'refused') {
+      const { code, message } = begun
       throw code === 'VALIDATION_ERROR'
         ? invalidField('reference_transaction_id', message)
         : new ServiceError(code, { message })
     }
-    if (asked.document.reversal?.requestHash !== spec.requestHash) {
-      throw new ServiceError('TRANSACTION_CONFLICT')
-    }
-    await failpoint('wallet.reversal-asked')
-    const reversal = await advance.placeReversal(asked.document)
-    if (reversal === null) throw new ServiceError('TRANSACTION_CONFLICT')
-    return {
-      document: await awaitFirstTry(reversal, context),
-      created: original.created || asked.kind === 'applied',
-    }
+    const isOwn = begun.original.reversal?.requestHash === spec.requestHash
+    if (!('reversal' in begun) || !isOwn) throw new ServiceError('TRANSACTION_CONFLICT')
+    await failpoint('wallet.reversal-begun')
+    const { kind, reversal } = begun
+    const document =
+      kind === 'begun' && reversal.call !== null
+        ? await inTurn(reversal._id, () => runCall(reversal, wallet, context.requestId))
+        : await awaitFirstTry(reversal, context)
+    return { document, created: original.created || kind === 'begun' }
   }
 
   /**
@@ -100,7 +100,7 @@ export type VoidStake = (
  * @throws ServiceError TRANSACTION_CONFLICT when the id belongs to another request; WALLET_NOT_CONFIGURED
  */
 export function createVoidStake(deps: PlaceDeps): VoidStake {
-  const { movements, apply, advance, awaitFirstTry, clock, newId } = deps
+  const { movements, beginReversal, awaitFirstTry, clock, newId } = deps
 
   return async function voidStake(scope, { stake: spec, rollbackTransactionId, askedAt }, context) {
     const rollback = { ...freshRollback(spec, newId), transactionId: rollbackTransactionId }
@@ -119,11 +119,12 @@ export function createVoidStake(deps: PlaceDeps): VoidStake {
       await movements.listed(stake)
       return { stake, rollback: null }
     }
-    const asked = (await apply(stake, message)).document
+    const isRefused = stake.reversal?.ofRefused === true
+    const begun = isRefused ? null : await beginReversal(stake, message)
     await failpoint('wallet.void-asked')
-    const placed = await placedRollback(asked)
+    const placed = begun !== null && 'reversal' in begun ? begun.reversal : null
     const ended = placed === null ? null : await awaitFirstTry(placed, context)
-    const after = (await movements.findById(asked._id)) ?? asked
+    const after = (await movements.findById(stake._id)) ?? stake
     await Promise.all([after, ...(ended === null ? [] : [ended])].map(movements.listed))
     return { stake: after, rollback: ended }
 
@@ -137,13 +138,6 @@ export function createVoidStake(deps: PlaceDeps): VoidStake {
 
   function isOld(at: Date): boolean {
     return clock.now().getTime() - at.getTime() > stakeLifeMs
-  }
-
-  async function placedRollback(stake: MovementDocument): Promise<MovementDocument | null> {
-    const { reversal } = stake
-    if (reversal === null || reversal.ofRefused === true) return null
-    if (!reversal.placed) return advance.placeReversal(stake)
-    return movements.find(scopeOf(stake), reversal.transactionId)
   }
 }
 

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { Breakers } from '../clients/breakers.ts'
 import type { WalletCallResult, WalletClient } from '../clients/wallet-client.ts'
 import { freshRollback } from '../records/new-movement.ts'
+import { advanceMovement } from '../rules/advance-movement.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
 import {
   type Judgement,
@@ -16,6 +17,7 @@ import { callTimeoutMs } from '../rules/retry-schedule.ts'
 import { addressFor } from '../rules/wallet-address.ts'
 import { contradictionOf, judgeExchange } from '../rules/wallet-answers.ts'
 import type { AttemptRecord, MovementDocument } from '../storage/movement-document.ts'
+import type { AlsoChanged } from '../storage/movement-store.ts'
 import type { Wallet } from '../storage/wallet-document.ts'
 import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
 import { traceWalletCall } from './trace-wallet-call.ts'
@@ -54,10 +56,8 @@ export function beginCall(
 
 /**
  * Sends the call that the document says is in flight to the address to which the movement belongs, judges the
- * answer and stores both. An acknowledged reversal ends its original first, so that the reversal's event
- * never comes before the original's end; a crash between the two repeats the call, which the wallet answers
- * as a duplicate. A wallet that does not know an original which it acknowledged acknowledges nothing: a
- * person has to look.
+ * answer and stores both. An acknowledged reversal ends its original in the same entry. A wallet that does
+ * not know an original which it acknowledged acknowledges nothing: a person has to look.
  * @returns the movement after it
  */
 export function createRunCall({
@@ -68,6 +68,8 @@ export function createRunCall({
   metrics,
   clock,
   newId,
+  scaleMs,
+  rules = (state, message) => advanceMovement(state, message, scaleMs),
   logger,
 }: ApplyDeps & {
   client: WalletClient
@@ -113,7 +115,7 @@ export function createRunCall({
         { reference, operator_id: operatorId, original: referenceTransactionId, url },
         'movement.original-unknown',
       )
-    } else if (original !== null) await endOriginal(document, original)
+    }
     const { document: after } = await apply(
       document,
       {
@@ -124,6 +126,8 @@ export function createRunCall({
         rollback: freshRollback(document, newId),
       },
       (nextAttemptAt) => attemptOf({ call, operation, result, judgement, nextAttemptAt }),
+      undefined,
+      original === null || judgement.kind !== 'success' ? undefined : () => endedOriginalOf(document),
     )
     await failpoint(`wallet.${operation}-result-stored`)
     logger.info(
@@ -153,13 +157,12 @@ export function createRunCall({
     return movements.find(scopeOf(document), referenceTransactionId)
   }
 
-  async function endOriginal(document: MovementDocument, original: MovementDocument): Promise<void> {
-    await apply(original, {
-      kind: 'reversal-acknowledged',
-      at: clock.now(),
-      transactionId: document.transactionId,
-    })
-    await failpoint('wallet.original-ended')
+  async function endedOriginalOf(document: MovementDocument): Promise<AlsoChanged | null> {
+    const original = await originalOf(document)
+    if (original === null) return null
+    const { transactionId } = document
+    const step = rules(original, { kind: 'reversal-acknowledged', at: clock.now(), transactionId })
+    return step.kind === 'applied' ? { document: original, state: step.state } : null
   }
 }
 

@@ -35,9 +35,17 @@ import type { UnfinishedMovements } from './unfinished-movements.ts'
 
 /**
  * The movement that was stored. `taken`: its id has a movement; `round-busy`: it begins a call, and another
- * one of the round is in flight.
+ * one of the round is in flight; `stale`: the other movement of the entry has changed meanwhile.
  */
-export type Inserted = MovementDocument | 'taken' | 'round-busy' | { readonly refused: ServiceError }
+export type Inserted =
+  | MovementDocument
+  | 'taken'
+  | 'round-busy'
+  | 'stale'
+  | { readonly refused: ServiceError }
+
+/** The new state of another movement of the round, as it was read. */
+export type AlsoChanged = { readonly document: MovementDocument; readonly state: MovementState }
 
 export type InsertOptions = {
   /** It may be the first movement of its round: nothing is read before it. */
@@ -45,6 +53,8 @@ export type InsertOptions = {
   /** Refuses the movement by the stakes that its round has when it would be stored. */
   readonly check?: (stakes: readonly StakeStanding[]) => ServiceError | null
   readonly audit?: AuditEntry
+  /** Changed in the same entry. */
+  readonly also?: AlsoChanged
 }
 
 export type MovementWrite = {
@@ -53,6 +63,8 @@ export type MovementWrite = {
   readonly attempt: AttemptRecord | null
   readonly audit?: AuditEntry | null
   readonly look?: LookReason | null
+  /** Changed in the same entry. */
+  readonly also?: AlsoChanged | null
 }
 
 /** The store of movements that settlement needs. */
@@ -68,7 +80,7 @@ export type MovementStore = {
   ofRound(scope: Scope, roundId: string, limit: number): Promise<MovementDocument[]>
   /**
    * Appends a step of a movement: the new state, its events and the attempt that caused it.
-   * @returns null when the movement changed meanwhile; `round-busy` when the step begins a call while another
+   * @returns null when a movement of the entry changed meanwhile; `round-busy` when the step begins a call while another
    * one of the round is in flight
    * @throws ServiceError SERVICE_UNAVAILABLE when it is not known whether the step stands
    */
@@ -167,11 +179,14 @@ export function createMovementStore({
 
   async function insertOnce(
     document: MovementDocument,
-    { check, audit }: { check: InsertOptions['check']; audit: AuditEntry | undefined },
+    { check, audit, also }: InsertOptions,
   ): Promise<Inserted> {
     const { transactionId } = document
     let refusal: Exclude<Inserted, MovementDocument> = 'taken'
     const changed = await changeMoney(document, (money) => {
+      // An equal request that was first has changed the other movement, too.
+      refusal = 'stale'
+      if (also !== undefined && isStale(money, also.document)) return null
       refusal = 'taken'
       if (money.has(transactionId)) return null
       refusal = 'round-busy'
@@ -182,7 +197,7 @@ export function createMovementStore({
         return null
       }
       return {
-        facts: [{ base: document }],
+        facts: [{ base: document }, ...(also === undefined ? [] : [alsoOf(money, also)])],
         claims: [claimOf(document._id)],
         ...(audit === undefined ? {} : { audit }),
       }
@@ -202,7 +217,7 @@ export function createMovementStore({
       return oldestFirst.slice(0, limit)
     },
 
-    async insert(document, { isFirst = false, check, audit } = {}) {
+    async insert(document, { isFirst = false, ...options } = {}) {
       if (hasEarlier() && (await lists.find(document._id))?.n === 0) return 'taken'
       const stream = moneyStream(document)
       if (!isFirst) await bringOver(document)
@@ -211,11 +226,11 @@ export function createMovementStore({
           ...{ entries: [], unclaimed: [], last: 0, end: 0 },
           seenMs: journal.steadyMs(),
         })
-      const inserted = await insertOnce(document, { check, audit })
+      const inserted = await insertOnce(document, options)
       if (typeof inserted === 'string' || !('refused' in inserted)) return inserted
       // What this process remembered of the round may be old: a refusal is decided on what stands.
       await read(stream)
-      return insertOnce(document, { check, audit })
+      return insertOnce(document, options)
     },
 
     async write(document, step) {
@@ -224,9 +239,12 @@ export function createMovementStore({
       let isBusy = false
       const changed = await changeMoney(document, (money) => {
         const stored = money.get(transactionId)
-        if (stored?.n !== document.n) return null
+        const { also = null } = step
+        if (stored?.n !== document.n || (also !== null && isStale(money, also.document))) return null
         isBusy = step.state.call !== null && callingBeside(money, transactionId) !== null
-        return isBusy ? null : decidedOf(stored, document, step)
+        if (isBusy) return null
+        const { facts, ...decided } = decidedOf(stored, document, step)
+        return { ...decided, facts: also === null ? facts : [...facts, alsoOf(money, also)] }
       })
       if (changed.kind === 'changed') return changed.state.get(transactionId) ?? null
       return isBusy ? 'round-busy' : null
@@ -272,6 +290,17 @@ export function firstEntryOf(
 /** The part of a movement's key after its operator and environment. */
 function transactionIdIn(id: string): string {
   return id.split('/').slice(2).join('/')
+}
+
+function isStale(money: RoundMoney, { transactionId, n }: MovementDocument): boolean {
+  return money.get(transactionId)?.n !== n
+}
+
+/** The change of the other movement of an entry, which has no event and no wallet call of its own. */
+function alsoOf(money: RoundMoney, { document, state }: AlsoChanged): MoneyFact {
+  const { transactionId } = document
+  const stored = money.get(transactionId) ?? document
+  return { of: transactionId, ...changeBetween(stored, { ...stored, ...state }) }
 }
 
 function decidedOf(

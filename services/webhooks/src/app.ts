@@ -36,7 +36,7 @@ import { createRunCertification } from './actions/run-certification.ts'
 import { createAdvanceReplays } from './actions/advance-replays.ts'
 import { newHealthChanges } from './actions/change-health.ts'
 import { createSecretCipher } from './actions/create-endpoint.ts'
-import { createReadDueLag } from './actions/read-due-lag.ts'
+import { readDueLag } from './actions/read-due-lag.ts'
 import { createReadAttempts } from './actions/read-attempt-series.ts'
 import { createRecordEvents, type RecordEvents } from './actions/record-events.ts'
 import { compositionHandlers } from './calls/composed.ts'
@@ -118,10 +118,8 @@ export async function startWebhooks({
     bus,
     consumer: webhooksFanout,
     remake: {
-      positions: createConsumerPositions(db),
-      notes: () => holdsFanout(),
-      orders: rewinds.orders,
-      onBack: recording.forgive,
+      ...{ positions: createConsumerPositions(db), orders: rewinds.orders },
+      ...{ notes: () => holdsFanout(), onBack: recording.forgive },
     },
     logger,
     ...(nowMs === undefined ? {} : { nowMs }),
@@ -161,29 +159,17 @@ export async function startWebhooks({
   const schedule = { clock, random: Math.random, scaleMs: timeScale.scaleMs }
   const notes = createTailNotes({ bus, root: 'webhooks', logger })
   const deps: WebhooksContext = {
-    notes,
-    db,
-    bus,
-    events,
-    endpoints,
+    ...{ notes, db, bus, events, endpoints, ranges, deliveries, rewinds, audit, notifyWorkers },
+    ...{ ...schedule, logger, newId, outbound },
     tail: createLogTail(events, tailCharactersMax),
-    ranges,
-    deliveries,
     history: createDeliveryHistory({ stored: deliveries, endpoints, ranges, events }),
     replays: createReplayStore(collections),
     certifications: createCertificationStore(collections),
     parked: createParkedStore(collections),
-    rewinds,
     figures: createFiguresStore(db),
-    audit,
     bodies: createBodyCache(events, bodyCacheCharactersMax),
     cursors: createCursorCodec({ keyring }),
     secretCipher: createSecretCipher(createSecretBox(keyring, 'webhook-secret')),
-    notifyWorkers,
-    ...schedule,
-    logger,
-    newId,
-    outbound,
     askApproval: createAskApproval({ bus, service: 'webhooks' }),
     eventEndpointsMax: config.PITBOSS_LIMIT_EVENT_ENDPOINTS,
     replaysMax: config.PITBOSS_LIMIT_ACCOUNT_REPLAYS,
@@ -193,11 +179,8 @@ export async function startWebhooks({
   const slots = createSlots({ totalMax: slotsTotalMax })
   const poster = createPostWebhook(outbound, attemptTimeoutMs)
   const instances = createInstances({
-    collection: collections.instances,
-    build: version,
-    newInstance: randomUUID,
-    now: clock.now,
-    steadyMs: createSteadyClock(),
+    ...{ collection: collections.instances, build: version, newInstance: randomUUID },
+    ...{ now: clock.now, steadyMs: createSteadyClock() },
   })
   const heartbeat = startHeartbeat({
     ...{ instances, clockAgrees: storage.clockAgrees, logger },
@@ -251,7 +234,7 @@ export async function startWebhooks({
     ...{ bus, by: workerId, clock, logger },
     endpoints: dispatcher.lateness,
     recordingMs: recording.lateMs,
-    onMeasured: createLatenessNote(host.registry, createReadDueLag({ ...deps, untaken: dispatcher.untaken })),
+    onMeasured: createLatenessNote(host.registry, () => readDueLag(deps, dispatcher.untaken())),
   })
   const handlers = [
     ...eventHandlers(callDeps),

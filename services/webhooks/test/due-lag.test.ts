@@ -2,9 +2,9 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import type { Registry } from 'prom-client'
 import t from 'tap'
 import { createEndpointLateness } from '../src/actions/endpoint-lateness.ts'
-import { createReadDueLag } from '../src/actions/read-due-lag.ts'
+import { readDueLag } from '../src/actions/read-due-lag.ts'
 import { createDeliveryStore } from '../src/storage/delivery-store.ts'
-import { createEndpointStore, type EndpointSummary } from '../src/storage/endpoint-store.ts'
+import { createEndpointStore } from '../src/storage/endpoint-store.ts'
 import { openEventLog } from '../src/storage/event-log.ts'
 import { createRangeStore } from '../src/storage/range-store.ts'
 import { startReceiver, status } from './fixtures/receiver.ts'
@@ -72,21 +72,18 @@ t.test('what waits behind an open breaker, at a full receiver and without a work
   await service.stop()
   const { collections } = rig
   const page = await createEndpointStore(collections).page('', 10)
-  let untaken: readonly EndpointSummary[] = page
-  const readDueLag = createReadDueLag({
+  const context = {
     endpoints: createEndpointStore(collections),
     deliveries: createDeliveryStore(collections),
     events: await openEventLog(collections),
     ranges: createRangeStore(collections),
     clock: { now: () => new Date(Date.now() + 60_000) },
-    untaken: () => untaken,
-  })
-  const left = await readDueLag()
+  }
+  const left = await readDueLag(context, page)
   t.equal(left.breakersOpen, 1)
   t.ok(left.untakenMs >= 60_000 && left.untakenMs < 120_000)
   t.ok(left.behindBreakerMs > 500)
-  untaken = []
-  t.equal((await readDueLag()).untakenMs, 0, 'a live worker has it')
+  t.equal((await readDueLag(context, [])).untakenMs, 0, 'a live worker has it')
   await collections.endpoints.updateOne({ _id: refusing.webhook_id }, { $set: { 'health.status': 'PAUSED' } })
-  t.equal((await readDueLag()).breakersOpen, 0, 'one that is paused gets nothing by intent')
+  t.equal((await readDueLag(context, [])).breakersOpen, 0, 'one that is paused gets nothing by intent')
 })

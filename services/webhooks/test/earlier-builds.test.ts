@@ -13,10 +13,9 @@ import t from 'tap'
 import { z } from 'zod'
 import { createSecretCipher } from '../src/actions/create-endpoint.ts'
 import { presentEndpoint } from '../src/records/webhook-records.ts'
-import { createReadEndpoints } from '../src/actions/read-endpoints.ts'
+import { listEndpoints } from '../src/actions/read-endpoints.ts'
 import { secretsValidAt } from '../src/rules/signing-secrets.ts'
 import { collectionsOf } from '../src/storage/collections.ts'
-import { createDeliveryStore } from '../src/storage/delivery-store.ts'
 import { createEndpointStore } from '../src/storage/endpoint-store.ts'
 import { indexes } from '../src/storage/indexes.ts'
 import { sealedPlaces } from '../src/storage/sealed-places.ts'
@@ -39,7 +38,6 @@ t.test('an endpoint of an earlier build goes on, and its key can leave', async (
   await restoreDocuments(db, recorded.documents)
   await openKeyring(db, recorded.master_keys)
   const endpoints = createEndpointStore(collectionsOf(db))
-  const deliveries = createDeliveryStore(collectionsOf(db))
   const find = async () => {
     const endpoint = await endpoints.find(scope, id)
     if (endpoint === null) throw new Error('there is no endpoint')
@@ -52,10 +50,7 @@ t.test('an endpoint of an earlier build goes on, and its key can leave', async (
   }
   const listFrom = (keyring: Keyring) => {
     const cursors = createCursorCodec({ keyring })
-    return createReadEndpoints({ endpoints, deliveries, cursors }).list(scope, {
-      limit: 10,
-      cursor: recorded.cursor.text,
-    })
+    return listEndpoints({ endpoints, cursors }, scope, { limit: 10, cursor: recorded.cursor.text })
   }
 
   const both = await openKeyring(db, `${own},${recorded.master_keys}`)

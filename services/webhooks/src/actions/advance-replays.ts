@@ -55,17 +55,15 @@ export function createAdvanceReplays(deps: WebhooksContext): AdvanceReplays {
   async function selectNext(job: ReplayDocument, now: Date): Promise<boolean> {
     const page = await selectPage(deps, job, job.doneSeq)
     const { operatorId, environment, webhookId } = job
-    await deliveries.create(
-      page.missing.map((one) => ({
-        ...one,
-        operatorId,
-        environment,
-        webhookId,
-        lane: 'replay',
-        createdAt: now,
-        replayId: job._id,
-      })),
-    )
+    const common = {
+      operatorId,
+      environment,
+      webhookId,
+      lane: 'replay',
+      createdAt: now,
+      replayId: job._id,
+    } as const
+    await deliveries.create(page.missing.map((one) => ({ ...one, ...common })))
     await deliveries.insertAbsent(page.items.map(countedElsewhere))
     await deliveries.replayAgain(job, page.again, againStatuses[job.only], now)
     await failpoint('webhooks.replay-page')

@@ -37,17 +37,13 @@ export type EndpointView = ReturnType<typeof openEndpointView>
  * @param inFlight attempts under way, by the ids of their deliveries
  */
 export function openEndpointView(
-  {
-    endpoints,
-    deliveries,
-    clock,
-    logger: parentLogger,
-  }: Pick<WebhooksContext, 'endpoints' | 'deliveries' | 'clock' | 'logger'>,
+  c: Pick<WebhooksContext, 'endpoints' | 'deliveries' | 'clock' | 'logger'>,
   leased: EndpointDocument,
   inFlight: ReadonlyMap<string, unknown>,
 ) {
   const { _id: webhookId, leaseToken: token } = leased
-  const logger = parentLogger.child({ webhook_id: webhookId })
+  const { endpoints, deliveries, clock } = c
+  const logger = c.logger.child({ webhook_id: webhookId })
   let current = leased
   const waiting = createWaitingDeliveries()
   let stale = true

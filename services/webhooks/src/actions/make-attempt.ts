@@ -132,21 +132,10 @@ function hintFor(
  * delivery; a rewind brings it back, so the schedule continues.
  */
 function outcomeWithoutBody(attempt: number, at: Date): AttemptOutcome {
+  const nothing = { durationMs: null, httpStatus: null, responseExcerpt: null, timings: null, hint: null }
+  const error = 'the event is not in the log any more'
   return {
-    ok: false,
-    asked: false,
-    gone: false,
-    retryAfterMs: null,
-    at,
-    record: {
-      attempt,
-      sentAt: at,
-      durationMs: null,
-      httpStatus: null,
-      error: 'the event is not in the log any more',
-      responseExcerpt: null,
-      timings: null,
-      hint: null,
-    },
+    ...{ ok: false, asked: false, gone: false, retryAfterMs: null, at },
+    record: { attempt, sentAt: at, error, ...nothing },
   }
 }

@@ -9,25 +9,18 @@ import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 /**
  * Reads the attempts that figures count: those of events, since tests say nothing of an endpoint's health.
  */
-export function createReadAttempts({
-  history,
-}: {
-  history: Pick<WebhooksContext['history'], 'attemptedSince'>
+export function createReadAttempts(c: {
+  readonly history: Pick<WebhooksContext['history'], 'attemptedSince'>
 }): ReadFacts {
   return async function* readAttempts(from) {
-    for await (const delivery of history.attemptedSince(from)) {
+    for await (const delivery of c.history.attemptedSince(from)) {
       if (delivery.eventType !== 'webhook.test') yield* factsOf(delivery)
     }
   }
 }
 
-function factsOf({
-  operatorId,
-  environment,
-  webhookId,
-  createdAt,
-  attempts,
-}: AttemptedDelivery): FigureFact[] {
+function factsOf(delivery: AttemptedDelivery): FigureFact[] {
+  const { operatorId, environment, webhookId, createdAt, attempts } = delivery
   const scope = { operatorId, environment }
   return attempts.flatMap((attempt) =>
     attempt.storedAt === undefined
@@ -40,20 +33,14 @@ function factsOf({
  * The attempts at an endpoint over time. Source: docs/contract.md, section 3, "Series".
  * @throws ServiceError NOT_FOUND as `findEndpoint` does; VALIDATION_ERROR as `seriesWindow` does
  */
-export function createReadAttemptSeries({
-  endpoints,
-  figures,
-  clock,
-}: Pick<WebhooksContext, 'endpoints' | 'figures' | 'clock'>) {
-  return async function readAttemptSeries(target: EndpointTarget, query: SeriesQuery) {
-    const { _id, operatorId, environment } = await findEndpoint(endpoints, target)
-    const found = { scope: { operatorId, environment }, subject: _id }
-    const series = await readSeries({ figures, clock, target: found, query, pointOf: endpointPointOf })
-    return {
-      webhook_id: _id,
-      ...series,
-      duration_bounds_ms: [...durationBoundsMs],
-      first_delay_bounds_ms: [...firstDelayBoundsMs],
-    }
-  }
+export async function readAttemptSeries(
+  { endpoints, figures, clock }: Pick<WebhooksContext, 'endpoints' | 'figures' | 'clock'>,
+  target: EndpointTarget,
+  query: SeriesQuery,
+) {
+  const { _id, operatorId, environment } = await findEndpoint(endpoints, target)
+  const found = { scope: { operatorId, environment }, subject: _id }
+  const series = await readSeries({ figures, clock, target: found, query, pointOf: endpointPointOf })
+  const bounds = { duration_bounds_ms: [...durationBoundsMs], first_delay_bounds_ms: [...firstDelayBoundsMs] }
+  return { webhook_id: _id, ...series, ...bounds }
 }

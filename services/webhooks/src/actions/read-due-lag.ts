@@ -22,39 +22,31 @@ export type UnseenLag = {
   readonly untakenMs: number
 }
 
-/** Creates the reading of what is due at endpoints of all accounts that no worker holds. */
-export function createReadDueLag({
-  endpoints,
-  deliveries,
-  events,
-  ranges,
-  clock,
-  untaken,
-}: Pick<WebhooksContext, 'endpoints' | 'deliveries' | 'events' | 'ranges' | 'clock'> & {
-  /** The endpoints that no live worker has. */
-  untaken: () => readonly EndpointSummary[]
-}) {
-  /** When the first thing was due that this endpoint waits for; null for nothing. */
-  async function waitsSince({ _id, operatorId, environment }: EndpointSummary): Promise<Date | null> {
-    const scope = { operatorId, environment }
-    const [first, cursor] = await Promise.all([deliveries.firstDueAt(_id), ranges.endOf(_id)])
-    const next = cursor === null ? [] : await events.headersAfter(scope, cursor, eventsLookedInto)
-    const wanted = next.find(({ targets }) => targets.includes(_id))
-    return earliest([first, wanted?.recordedAt ?? null].flatMap((at) => at ?? []))
-  }
+type LagContext = Pick<WebhooksContext, 'endpoints' | 'deliveries' | 'events' | 'ranges' | 'clock'>
 
-  return async function readDueLag(): Promise<UnseenLag> {
-    const now = clock.now()
-    const free = untaken().slice(0, untakenLookedInto)
-    const [since, { count, longest }] = await Promise.all([
-      mapBounded(free, lookupsAtOnce, waitsSince),
-      endpoints.openBreakers(breakersLookedInto),
-    ])
-    const firsts = await mapBounded(longest, lookupsAtOnce, (id) => deliveries.firstDueAt(id))
-    return {
-      breakersOpen: count,
-      behindBreakerMs: Math.max(0, ...firsts.map((at) => lagOf(at, now))),
-      untakenMs: lagOf(earliest(since.flatMap((at) => at ?? [])), now),
-    }
+/** When the first thing was due that this endpoint waits for; null for nothing. */
+async function waitsSince(
+  { deliveries, events, ranges }: LagContext,
+  { _id, operatorId, environment }: EndpointSummary,
+): Promise<Date | null> {
+  const [first, cursor] = await Promise.all([deliveries.firstDueAt(_id), ranges.endOf(_id)])
+  const scope = { operatorId, environment }
+  const next = cursor === null ? [] : await events.headersAfter(scope, cursor, eventsLookedInto)
+  const wanted = next.find(({ targets }) => targets.includes(_id))
+  return earliest([first, wanted?.recordedAt ?? null].flatMap((at) => at ?? []))
+}
+
+/** Reads what is due at endpoints of all accounts. @param untaken those that no live worker has */
+export async function readDueLag(c: LagContext, untaken: readonly EndpointSummary[]): Promise<UnseenLag> {
+  const now = c.clock.now()
+  const [since, { count, longest }] = await Promise.all([
+    mapBounded(untaken.slice(0, untakenLookedInto), lookupsAtOnce, (endpoint) => waitsSince(c, endpoint)),
+    c.endpoints.openBreakers(breakersLookedInto),
+  ])
+  const firsts = await mapBounded(longest, lookupsAtOnce, (id) => c.deliveries.firstDueAt(id))
+  return {
+    breakersOpen: count,
+    behindBreakerMs: Math.max(0, ...firsts.map((at) => lagOf(at, now))),
+    untakenMs: lagOf(earliest(since.flatMap((at) => at ?? [])), now),
   }
 }

@@ -11,32 +11,27 @@ import type { WebhooksContext } from '../context.ts'
 /** An endpoint as a caller names it: its id, and the scopes in which it may be. */
 export type EndpointTarget = { readonly scopes: readonly Scope[]; readonly webhookId: string }
 
-export function createReadEndpoints({
-  endpoints,
-  deliveries,
-  cursors,
-}: Pick<WebhooksContext, 'endpoints' | 'deliveries' | 'cursors'>) {
-  return {
-    /** @throws ServiceError NOT_FOUND as `findEndpoint` does */
-    find: (target: EndpointTarget): Promise<EndpointDocument> => findEndpoint(endpoints, target),
+/** Reads an endpoint and the number of its held deliveries, up to `countedMax`. @throws as `findEndpoint` */
+export async function showEndpoint(
+  { endpoints, deliveries }: Pick<WebhooksContext, 'endpoints' | 'deliveries'>,
+  target: EndpointTarget,
+): Promise<{ endpoint: EndpointDocument; held: number }> {
+  const endpoint = await findEndpoint(endpoints, target)
+  return { endpoint, held: await deliveries.countHeld(endpoint._id, countedMax) }
+}
 
-    /** An endpoint with the number of its held deliveries, counted up to `countedMax`. @throws as `find` */
-    async show(target: EndpointTarget): Promise<{ endpoint: EndpointDocument; held: number }> {
-      const endpoint = await findEndpoint(endpoints, target)
-      return { endpoint, held: await deliveries.countHeld(endpoint._id, countedMax) }
-    },
-
-    /** One page of the endpoints of a scope, newest first. */
-    list: (scope: Scope, query: { limit: number; cursor?: string | undefined }) =>
-      readPage({
-        cursors,
-        binding: ['webhooks', scope.operatorId, scope.environment],
-        query,
-        position: z.string(),
-        read: (before, limit) => endpoints.list(scope, before, limit),
-        positionOf: ({ _id }) => _id,
-      }),
-  }
+/** Reads one page of the endpoints of a scope, newest first. */
+export function listEndpoints(
+  { endpoints, cursors }: Pick<WebhooksContext, 'endpoints' | 'cursors'>,
+  scope: Scope,
+  query: { limit: number; cursor?: string | undefined },
+) {
+  const binding = ['webhooks', scope.operatorId, scope.environment]
+  return readPage({
+    ...{ cursors, binding, query, position: z.string() },
+    read: (before, limit) => endpoints.list(scope, before, limit),
+    positionOf: ({ _id }) => _id,
+  })
 }
 
 /** @throws ServiceError NOT_FOUND for an unknown, foreign or deleted endpoint, and for a malformed id. */

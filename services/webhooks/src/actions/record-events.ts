@@ -21,16 +21,12 @@ export type EndpointsRead = { readonly endpoints: readonly EndpointDocument[]; r
  * else is to be done for a recorded event: the workers of its endpoints pass the log.
  * @param onRecorded also takes what was recorded before: whoever did may have died before it told the workers
  */
-export function createRecordEvents({
-  events,
-  endpoints,
-  notes,
-  clock,
-  logger,
-  onRecorded,
-}: Pick<WebhooksContext, 'events' | 'endpoints' | 'notes' | 'clock' | 'logger'> & {
-  onRecorded: (recorded: Recorded) => void
-}): RecordEvents {
+export function createRecordEvents(
+  c: Pick<WebhooksContext, 'events' | 'endpoints' | 'notes' | 'clock' | 'logger'> & {
+    readonly onRecorded: (recorded: Recorded) => void
+  },
+): RecordEvents {
+  const { events, endpoints, notes, clock, logger, onRecorded } = c
   return async function recordEvents(messages) {
     if (messages.length === 0) return new Set()
     const operators = [...new Set(messages.map(({ scope }) => scope.operatorId))]

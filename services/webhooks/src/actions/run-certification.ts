@@ -18,13 +18,10 @@ const changedText = 'The endpoint was changed meanwhile. Certify it again.'
  * Posts go out as deliveries do; they are none, and touch neither breaker nor figures. Source:
  * docs/contract.md, section 3.
  */
-export function createRunCertification({
-  endpoints,
-  certifications,
-  secretCipher,
-  clock,
-  post,
-}: WebhooksContext & { post: PostWebhook }): (held: HeldJob<CertificationDocument>) => Promise<void> {
+export function createRunCertification(
+  c: WebhooksContext & { post: PostWebhook },
+): (held: HeldJob<CertificationDocument>) => Promise<void> {
+  const { endpoints, certifications, secretCipher, clock, post } = c
   return async function run(held) {
     const { job } = held
     const secret = await unchangedSecret(job)

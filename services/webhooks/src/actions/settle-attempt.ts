@@ -162,10 +162,8 @@ function withLastSuccess(health: EndpointHealth, at: Date | null): EndpointHealt
 }
 
 /** The place on its schedule of a delivery whose attempt has an unknown outcome. */
-export function createPlaceAfter({
-  scaleMs,
-  random,
-}: Pick<WebhooksContext, 'scaleMs' | 'random'>): PlaceAfter {
+export function createPlaceAfter(c: Pick<WebhooksContext, 'scaleMs' | 'random'>): PlaceAfter {
+  const { scaleMs, random } = c
   return (orphan, sentAt) =>
     placeAfterInterruption({
       place: placeOf(orphan, scaleMs),

@@ -9,36 +9,46 @@ import {
 } from '@pitboss/contracts/endpoints/webhooks'
 import { answerPage } from '@pitboss/storage/read-page'
 import type { CallsContext } from '../context.ts'
-import { createKeepCertifications } from '../actions/keep-certifications.ts'
+import {
+  cancelCertification,
+  certifiedEndpoint,
+  findCertification,
+  listCertifications,
+  startCertification,
+} from '../actions/keep-certifications.ts'
 import { presentCertification, presentCertificationSummary } from '../records/present-certification.ts'
 import { endpointTarget } from './endpoints.ts'
 
 /** Certifications of receivers. Source: docs/contract.md, section 3. */
 export function certificationHandlers(deps: CallsContext): CallHandler[] {
-  const certifications = createKeepCertifications(deps)
   return [
     handler(certifyWebhook.call, async (request, context) => {
-      const job = await certifications.start(endpointTarget(request), actedBy(request.caller, context))
+      const job = await startCertification(deps, endpointTarget(request), actedBy(request.caller, context))
       return { status: 202, body: presentCertification(job) }
     }),
     handler(listWebhookCertifications.call, async (request) =>
       answerPage(
-        await certifications.list(endpointTarget(request), request.query),
+        await listCertifications(deps, endpointTarget(request), request.query),
         presentCertificationSummary,
       ),
     ),
     handler(findWebhookCertification, async ({ caller, certificationId }) => ({
-      webhookId: await certifications.endpointOf(caller.scope, certificationId),
+      webhookId: await certifiedEndpoint(deps, caller.scope, certificationId),
     })),
     handler(getWebhookCertification.call, async (request) => ({
       status: 200,
       body: presentCertification(
-        await certifications.find(endpointTarget(request), request.params.certification_id),
+        await findCertification(deps, endpointTarget(request), request.params.certification_id),
       ),
     })),
     handler(cancelWebhookCertification.call, async (request, context) => {
       const by = actedBy(request.caller, context)
-      const job = await certifications.cancel(endpointTarget(request), request.params.certification_id, by)
+      const job = await cancelCertification(
+        deps,
+        endpointTarget(request),
+        request.params.certification_id,
+        by,
+      )
       return { status: 200, body: presentCertification(job) }
     }),
   ]

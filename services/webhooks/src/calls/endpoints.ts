@@ -29,10 +29,10 @@ import {
 } from '../actions/change-endpoint.ts'
 import { createEndpoint } from '../actions/create-endpoint.ts'
 import type { CallsContext } from '../context.ts'
-import { createReadEndpoints } from '../actions/read-endpoints.ts'
+import { listEndpoints, showEndpoint } from '../actions/read-endpoints.ts'
 import { instantText, presentEndpoint, presentReplay } from '../records/webhook-records.ts'
 import { cancelReplay, createReadReplays } from '../actions/read-replays.ts'
-import { createReadAttemptSeries } from '../actions/read-attempt-series.ts'
+import { readAttemptSeries } from '../actions/read-attempt-series.ts'
 import { startReplay } from '../actions/start-replay.ts'
 
 /** The scope of a list: the environment that the query names, else the caller's. */
@@ -48,8 +48,6 @@ export function idScopes(caller: Caller, environment: AccountMode | undefined): 
 
 /** Webhook endpoints. Source: docs/contract.md, sections 7 and 11. */
 export function endpointHandlers(deps: CallsContext): CallHandler[] {
-  const readEndpoints = createReadEndpoints(deps)
-  const readSeries = createReadAttemptSeries(deps)
   return [
     handler(createWebhook.call, async ({ caller, body }, context) => {
       const scope = queryScope(caller, body.environment)
@@ -58,17 +56,17 @@ export function endpointHandlers(deps: CallsContext): CallHandler[] {
       return { status: 201, body: presentEndpoint(endpoint, secret) }
     }),
     handler(listWebhooks.call, async ({ caller, query }) => {
-      const { items, nextCursor } = await readEndpoints.list(queryScope(caller, query.environment), query)
+      const { items, nextCursor } = await listEndpoints(deps, queryScope(caller, query.environment), query)
       const data = items.map((endpoint) => presentEndpoint(endpoint))
       return { status: 200, body: { data, next_cursor: nextCursor } }
     }),
     handler(getWebhook.call, async (request) => {
-      const { endpoint, held } = await readEndpoints.show(endpointTarget(request))
+      const { endpoint, held } = await showEndpoint(deps, endpointTarget(request))
       return { status: 200, body: { ...presentEndpoint(endpoint), held } }
     }),
     handler(getWebhookSeries.call, async (request) => ({
       status: 200,
-      body: await readSeries(endpointTarget(request), request.query),
+      body: await readAttemptSeries(deps, endpointTarget(request), request.query),
     })),
     handler(patchWebhook.call, async (request, context) => {
       const by = actedBy(request.caller, context)
@@ -104,15 +102,12 @@ export function endpointHandlers(deps: CallsContext): CallHandler[] {
 }
 
 /** The endpoint that a request names by its id. */
-export function endpointTarget({
-  caller,
-  params,
-  query,
-}: {
+export function endpointTarget(request: {
   caller: Caller
   params: { webhook_id: string }
   query: { environment?: AccountMode | undefined }
 }) {
+  const { caller, params, query } = request
   return { scopes: idScopes(caller, query.environment), webhookId: params.webhook_id }
 }
 

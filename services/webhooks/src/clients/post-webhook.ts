@@ -95,13 +95,8 @@ export function createPostWebhook(
   return {
     post: (request) => {
       const marks: Marks = {
-        account: request.account,
-        startedAt: performance.now(),
-        dns: null,
-        tcp: null,
-        connected: null,
-        secure: request.url.startsWith('https:'),
-        firstByte: null,
+        ...{ account: request.account, secure: request.url.startsWith('https:') },
+        ...{ startedAt: performance.now(), dns: null, tcp: null, connected: null, firstByte: null },
       }
       return exchange.run(marks, () =>
         exchangeOnce(agents[request.environment], request, { marks, timeoutMs }),

@@ -24,14 +24,7 @@ const leaseEveryMs = 1000
  * others take for dead does no harm: every write of a batch is idempotent.
  * @param self this process's instance; null while others may take it for dead
  */
-export function startFanout({
-  bus,
-  lease,
-  self,
-  handle,
-  lateness,
-  logger,
-}: {
+export function startFanout(parts: {
   bus: Bus
   lease: InstanceLease
   self: () => string | null
@@ -39,6 +32,7 @@ export function startFanout({
   handle: (messages: readonly DurableMessage[]) => Promise<void>
   logger: Logger
 }): { holds(): boolean; wake(): void; stop(): Promise<void> } {
+  const { bus, lease, self, handle, lateness, logger } = parts
   let held: { readonly instance: string; readonly consumer: { stop(): Promise<void> } } | null = null
 
   function take(instance: string): void {

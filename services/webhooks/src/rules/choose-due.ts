@@ -132,14 +132,7 @@ export type Wait = { readonly words: string; readonly at: Date | null }
  * Says why a delivery is not sent yet; null when it has ended.
  * @param probing the event that the breaker lets through next
  */
-export function waitOf({
-  delivery,
-  health,
-  inFlight,
-  replayInFlight,
-  probing,
-  now,
-}: {
+export function waitOf(state: {
   delivery: Waiting
   health: EndpointHealth
   inFlight: number
@@ -147,6 +140,7 @@ export function waitOf({
   probing: string | null
   now: Date
 }): Wait | null {
+  const { delivery, health, inFlight, replayInFlight, probing, now } = state
   const { pace, breaker, pauseReason } = health
   if (delivery.status === 'HELD') return waits(pauseTexts[pauseReason ?? 'MANUAL'])
   if (delivery.status !== 'PENDING') return null

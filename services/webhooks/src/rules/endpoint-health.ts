@@ -189,17 +189,13 @@ function afterFailure(health: EndpointHealth, result: AttemptResult, scaleMs: Sc
   }
 }
 
-function pauseAfter({
-  result,
-  streak,
-  lastSuccessAt,
-  scaleMs,
-}: {
+function pauseAfter(failure: {
   result: AttemptResult
   streak: { attempts: number; since: Date }
   lastSuccessAt: Date | null
   scaleMs: Scale
 }): PauseReason | null {
+  const { result, streak, lastSuccessAt, scaleMs } = failure
   if (result.gone) return 'GONE'
   if (result.exhausted && (lastSuccessAt === null || lastSuccessAt < result.firstAttemptAt))
     return 'EXHAUSTED'
@@ -208,17 +204,13 @@ function pauseAfter({
   return failing ? 'FAILING' : null
 }
 
-function breakerAfterFailure({
-  breaker,
-  streak,
-  result,
-  scaleMs,
-}: {
+function breakerAfterFailure(failure: {
   breaker: EndpointHealth['breaker']
   streak: { attempts: number }
   result: AttemptResult
   scaleMs: Scale
 }): EndpointHealth['breaker'] {
+  const { breaker, streak, result, scaleMs } = failure
   const probeIn = (intervalMs: number, probes: number, refusedTypes = breaker.refusedTypes ?? []) => ({
     ...breaker,
     probeAt: new Date(result.at.getTime() + scaleMs(intervalMs)),

@@ -10,19 +10,14 @@ type Mistake = { readonly hint: string; readonly signature: string }
  * @param computed the echoed header, with or without `v1=`, hex or base64
  * @param secrets valid ones, newest first; `oldSecrets` have ended
  */
-export function signatureHint({
-  computed,
-  body,
-  timestamp,
-  secrets,
-  oldSecrets,
-}: {
+export function signatureHint(attempt: {
   computed: string
   body: string
   timestamp: string
   secrets: readonly string[]
   oldSecrets: readonly string[]
 }): string | null {
+  const { computed, body, timestamp, secrets, oldSecrets } = attempt
   const given = computed.trim().replace(/^v1=/, '')
   if (given === '' || given.length > 256) return null
   const candidates = [

@@ -156,14 +156,8 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
         auditedUpdate<DeliveryDocument>(
           {
             $set: {
-              status: 'PENDING',
-              lane: 'manual',
-              single: true,
-              scheduleBase: attemptCount,
-              previousStatus: status,
-              dueAt: now,
-              nextAttemptAt: now,
-              deliveredAt: null,
+              ...{ status: 'PENDING', lane: 'manual', single: true, scheduleBase: attemptCount },
+              ...{ previousStatus: status, dueAt: now, nextAttemptAt: now, deliveredAt: null },
             },
           },
           audit,
@@ -219,17 +213,9 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
           filter: { _id, webhookId, status, attemptCount },
           update: {
             $set: {
-              status: 'PENDING' as const,
-              lane: 'replay' as const,
-              single: false,
-              scheduleBase: attemptCount,
-              step: 1,
-              stepDueAt: now,
-              firstAttemptAt: null,
-              previousStatus: status,
-              replayId,
-              dueAt: now,
-              nextAttemptAt: now,
+              ...({ status: 'PENDING', lane: 'replay', single: false, scheduleBase: attemptCount } as const),
+              ...{ step: 1, stepDueAt: now, firstAttemptAt: null, previousStatus: status },
+              ...{ replayId, dueAt: now, nextAttemptAt: now },
             },
           },
         },

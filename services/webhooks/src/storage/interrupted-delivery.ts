@@ -13,21 +13,12 @@ export function afterInterruption(orphan: DueDelivery, now: Date, placeAfter: Pl
   const { attemptCount, claimedAt, lane, firstAttemptAt } = orphan
   const sentAt = claimedAt ?? now
   const attempt: AttemptRecord = {
-    attempt: attemptCount,
-    sentAt,
-    durationMs: null,
-    httpStatus: null,
+    ...{ attempt: attemptCount, sentAt, durationMs: null, httpStatus: null },
     error: 'interrupted: the worker went away, the outcome is unknown',
-    responseExcerpt: null,
-    timings: null,
-    hint: null,
-    storedAt: now,
+    ...{ responseExcerpt: null, timings: null, hint: null, storedAt: now },
   }
   const fields = {
-    claimToken: 0,
-    claimedAt: null,
-    dueAt: now,
-    nextAttemptAt: now,
+    ...{ claimToken: 0, claimedAt: null, dueAt: now, nextAttemptAt: now },
     ...placeAfter(orphan, sentAt),
     lane: lane === 'fresh' ? 'retry' : lane,
     firstAttemptAt: firstAttemptAt ?? sentAt,

@@ -37,25 +37,17 @@ export function newDocument(delivery: NewDelivery): DeliveryDocument {
 
 /** `newDocument` as workers know it. */
 export function newDue(delivery: NewDelivery): DueDelivery {
+  const { createdAt } = delivery
   return {
-    status: 'PENDING',
-    order: orderOf(delivery.createdAt, delivery._id),
-    dueAt: delivery.createdAt,
-    nextAttemptAt: delivery.createdAt,
-    attemptCount: 0,
-    firstAttemptAt: null,
-    step: 1,
-    stepDueAt: delivery.createdAt,
-    pulledFor: null,
-    scheduleBase: 0,
-    single: false,
-    failedInStreak: null,
-    claimToken: 0,
-    claimedAt: null,
-    deliveredAt: null,
-    replayId: null,
-    previousStatus: null,
-    testBody: null,
+    ...{
+      status: 'PENDING',
+      order: orderOf(createdAt, delivery._id),
+      dueAt: createdAt,
+      nextAttemptAt: createdAt,
+    },
+    ...{ attemptCount: 0, firstAttemptAt: null, step: 1, stepDueAt: createdAt, pulledFor: null },
+    ...{ scheduleBase: 0, single: false, failedInStreak: null, claimToken: 0, claimedAt: null },
+    ...{ deliveredAt: null, replayId: null, previousStatus: null, testBody: null },
     ...delivery,
   }
 }

@@ -6,7 +6,6 @@ import {
   type AttemptRecord,
   type Collections,
   type DeliveryDocument,
-  type EndpointDocument,
   type RangeDocument,
   scopeFields,
 } from './collections.ts'
@@ -77,11 +76,7 @@ export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
      * @returns false when another one begins there
      */
     async insert(
-      {
-        _id: webhookId,
-        operatorId,
-        environment,
-      }: Pick<EndpointDocument, '_id' | 'operatorId' | 'environment'>,
+      { _id: webhookId, operatorId, environment }: Scope & { readonly _id: string },
       { first, to, items }: NextRange<AcceptedDelivery>,
       { w, at }: Pick<RangeDocument, 'w' | 'at'>,
     ): Promise<boolean> {

@@ -17,15 +17,7 @@ const toldFromMs = 500
  * Tells rounds how late events and deliveries are, five times a second while they are and once when they are
  * not any more. A message that is lost is made good by the next; after a second of silence nothing is late.
  */
-export function startLatenessTeller({
-  bus,
-  by,
-  endpoints,
-  recordingMs,
-  onMeasured,
-  clock,
-  logger,
-}: {
+export function startLatenessTeller(parts: {
   bus: Pick<Bus, 'publish'>
   by: string
   endpoints: (now: Date) => Iterable<LateEndpoint>
@@ -34,6 +26,7 @@ export function startLatenessTeller({
   clock: Clock
   logger: Logger
 }): { stop(): Promise<void> } {
+  const { bus, by, endpoints, recordingMs, onMeasured, clock, logger } = parts
   const encoder = new TextEncoder()
   let wasTold = false
 

@@ -46,7 +46,7 @@ const stresses: Partial<Record<Bug, NonNullable<ChaosOptions['stress']>>> = {
   'wallet-bridge.refusal-always-final': { moods: ['treacherous'] },
   'wallet-bridge.rollback-of-win': { moods: ['lossy', 'failing'] },
   'wallet-bridge.two-resolvers': { moods: ['slow'] },
-  'webhooks.put-aside-forgotten': { receiver: ['slow'] },
+  'webhooks.put-aside-forgotten': { receiver: ['500'] },
 }
 
 /** Invariants that a slow machine breaks, too, when healing takes too long: alone they convict no bug. */

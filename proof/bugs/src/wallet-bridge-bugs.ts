@@ -1,9 +1,9 @@
 import { newId } from '@pitboss/runtime/new-id'
 import type { WalletBridgeWrap } from '@pitboss/wallet-bridge/app'
 import type { Scope } from '@pitboss/contracts/caller'
-import type { MovementState } from '@pitboss/wallet-bridge/rules/movement'
+import type { MovementMessage, MovementState } from '@pitboss/wallet-bridge/rules/movement'
 import type { AskStanding } from '@pitboss/wallet-bridge/clients/ask-standing'
-import type { ApplyMessage } from '@pitboss/wallet-bridge/actions/apply-message'
+import type { MovementRules } from '@pitboss/wallet-bridge/context'
 import { toMovementEvent } from '@pitboss/wallet-bridge/records/render-movement'
 import type { DueMovements } from '@pitboss/wallet-bridge/storage/unfinished-movements'
 import type { MovementStore } from '@pitboss/wallet-bridge/storage/movement-store'
@@ -21,7 +21,7 @@ export function walletBridgeWith(has: HasBug): WalletBridgeWrap {
     due: (store) => dueWith(store, has),
     wallets: (wallets) => walletsWith(wallets, has),
     client: (client) => clientWith(client, newId, has),
-    apply: (apply) => applyWith(apply, newId, has),
+    rules: (rules) => rulesWith(rules, newId, has),
     bus: (bus) => busWith(bus, has),
     askStanding: (ask) => standingWith(ask, has),
   }
@@ -32,35 +32,40 @@ const stepsS = [1, 2, 5, 15, 30, 60, 120, 300, 600, 1800]
 const lastStepS = 3600
 
 /** Judges too soon, or ends what is not to be ended. */
-export function applyWith(apply: ApplyMessage, newId: (prefix: string) => string, has: HasBug): ApplyMessage {
+export function rulesWith(
+  rules: MovementRules,
+  newId: (prefix: string) => string,
+  has: HasBug,
+): MovementRules {
+  /** Goes on with what it has made of a movement. */
+  const after =
+    (next: (state: MovementState, at: Date) => MovementMessage | null): MovementRules =>
+    (state, message) => {
+      const step = rules(state, message)
+      const further = step.kind === 'applied' ? next(step.state, message.at) : null
+      if (step.kind !== 'applied' || further === null) return step
+      const second = rules(step.state, further)
+      return second.kind === 'applied' ? { ...second, event: second.event ?? step.event } : step
+    }
   if (has('wallet-bridge.refusal-always-final')) {
-    return (document, ...given) => apply({ ...document, unknownTries: 0 }, ...given)
+    return (state, message) => rules({ ...state, unknownTries: 0 }, message)
   }
   if (has('wallet-bridge.credit-given-up')) {
-    return async (document, message, ...given) => {
-      const after = await apply(document, message, ...given)
-      const { type, status, tries, call } = after.document
-      if (type !== 'WIN' || status !== 'PENDING' || tries < 2 || call !== null) return after
+    return after(({ type, status, tries, call }, at) => {
+      if (type !== 'WIN' || status !== 'PENDING' || tries < 2 || call !== null) return null
       const rollback = { transactionId: newId('rbk'), reference: newId('txn'), roundClosed: true }
-      return apply(after.document, { kind: 'resolved', at: message.at, as: 'failed', rollback })
-    }
+      return { kind: 'resolved', at, as: 'failed', rollback }
+    })
   }
   if (has('wallet-bridge.rollback-of-win')) {
-    return async (document, message, ...given) => {
-      const after = await apply(document, message, ...given)
-      const { type, status, tries, reversal } = after.document
-      if (type !== 'WIN' || status !== 'SUCCESS' || tries < 2 || reversal !== null) return after
-      return apply(after.document, {
-        kind: 'reversal-asked',
-        at: message.at,
-        type: 'ROLLBACK',
-        reversal: { transactionId: newId('rbk'), reference: newId('txn') },
-        requestHash: '',
-        roundClosed: true,
-      })
-    }
+    return after(({ type, status, tries, reversal }, at) => {
+      if (type !== 'WIN' || status !== 'SUCCESS' || tries < 2 || reversal !== null) return null
+      const fresh = { transactionId: newId('rbk'), reference: newId('txn') }
+      const asked = { kind: 'reversal-asked', at, type: 'ROLLBACK', reversal: fresh } as const
+      return { ...asked, requestHash: '', roundClosed: true }
+    })
   }
-  return apply
+  return rules
 }
 
 /**

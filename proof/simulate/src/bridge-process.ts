@@ -2,22 +2,23 @@ import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import { notStarted } from '@pitboss/bus/call-failure'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { movementCalls } from '@pitboss/wallet-bridge/calls/movements'
-import { applyWith, dueWith, movementsWith, standingWith } from '@pitboss/bugs/wallet-bridge-bugs'
+import { dueWith, movementsWith, rulesWith, standingWith } from '@pitboss/bugs/wallet-bridge-bugs'
 import { clientWith } from '@pitboss/bugs/wallet-client-bugs'
-import { createResolveByPerson } from '@pitboss/wallet-bridge/actions/operate-movements'
-import { createTakeCallback } from '@pitboss/wallet-bridge/actions/take-callback'
+import { resolveByPerson } from '@pitboss/wallet-bridge/actions/operate-movements'
+import { takeCallback } from '@pitboss/wallet-bridge/actions/take-callback'
 import { createAskStanding } from '@pitboss/wallet-bridge/clients/ask-standing'
 import type { BreakerNote } from '@pitboss/wallet-bridge/clients/breakers'
-import { createApplyMessage } from '@pitboss/wallet-bridge/actions/apply-message'
-import { createHealMovements } from '@pitboss/wallet-bridge/actions/heal-movements'
+import { advanceDue } from '@pitboss/wallet-bridge/actions/advance-due'
 import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movement-document'
 import { signBody, signatureTimestamp } from '@pitboss/signing/body-signature'
-import { createSettlement } from '@pitboss/wallet-bridge/actions/create-settlement'
-import type { PlaceMovement } from '@pitboss/wallet-bridge/actions/place-movement'
+import { openSettlement } from '@pitboss/wallet-bridge/context'
+import { placeMovement } from '@pitboss/wallet-bridge/actions/place-movement'
+import { voidStake } from '@pitboss/wallet-bridge/actions/place-reversal'
 import { createReadMovements } from '@pitboss/wallet-bridge/actions/read-movements'
 import type { Wallet, Wallets } from '@pitboss/wallet-bridge/storage/wallet-document'
 import { walletKeyOf } from '@pitboss/wallet-bridge/rules/movement-keys'
 import type { Journal } from '@pitboss/storage/journal/journal'
+import { advanceMovement } from '@pitboss/wallet-bridge/rules/advance-movement'
 import { hasAnswer } from '@pitboss/wallet-bridge/rules/movement'
 import { type MoneyFact, moneyStream } from '@pitboss/wallet-bridge/storage/round-money'
 import type { DueMovements } from '@pitboss/wallet-bridge/storage/unfinished-movements'
@@ -27,6 +28,9 @@ import { endDoubts } from './end-doubts.ts'
 import { poll } from './poll.ts'
 import { runMoney } from './run-money.ts'
 import { scope, silent, type World } from './world.ts'
+
+type Actions = Parameters<typeof movementCalls>[0]
+type VoidAsked = Parameters<Actions['voidStake']>
 
 const timeoutMs = 1000
 const audit = { entry: () => sampleAuditEntry() }
@@ -66,14 +70,13 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
   const { running, unfinished, movements: stored, notedTo } = runMoney(machine, world)
   const movements = movementsWith(stored, newId, has)
   const due = watchedDue(dueWith(unfinished, has), { ...running.journal, notedTo }, world)
-  const settlement = createSettlement({
+  const settlement = openSettlement({
     movements,
     clock,
     scaleMs,
     newId,
     wait: (ms) => machine.wait(ms),
-    wrapApply: (apply) => applyWith(apply, newId, has),
-    ...(mistake.movementRules === undefined ? {} : { rules: mistake.movementRules }),
+    wrapRules: (rules) => rulesWith(mistake.movementRules ?? rules, newId, has),
     wallets: walletsOf(machine),
     due,
     client: clientWith(world.wallet.clientOf(machine), newId, has),
@@ -84,11 +87,13 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
     wake: () => undefined,
     notifyBreakers: (note) => world.bridges.tell(machine, note),
   })
-  const placeMovement = boundStakes(settlement.placeMovement, machine, world)
-  const { voidStake } = settlement
-  const readMovements = createReadMovements({ movements })
+  const actions = {
+    placeMovement: boundStakes((...asked) => placeMovement(settlement, ...asked), machine, world),
+    voidStake: (...asked: VoidAsked) => voidStake(settlement, ...asked),
+    readMovements: createReadMovements({ movements }),
+  }
   running.start().then(() => {
-    bus.serve(machine, movementCalls(watchedAnswers({ placeMovement, voidStake, readMovements }, world)))
+    bus.serve(machine, movementCalls(watchedAnswers(actions, world)))
     poll({
       ...{ machine, timeline, everyMs: 500, idleMsMax: 2000 },
       nextMs: unfinished.nextDueMs,
@@ -96,21 +101,11 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
     })
   }, onError)
 
-  const { apply } = settlement
-  const takeCallback = createTakeCallback({
-    ...{ wallets: walletsOf(machine), movements, apply, clock, logger: silent },
-    signatures: { use: async () => true },
-    wake: () => undefined,
-  })
-  const resolveByPerson = createResolveByPerson({
-    ...{ apply, movements, clock, scaleMs, newId },
-    audit,
-  })
-  const ofOperations = { movements, clock, scaleMs, newId }
-  const byOperations = createApplyMessage(ofOperations)
-  const healing = {
-    resolve: createResolveByPerson({ ...ofOperations, apply: byOperations, audit }),
-    heal: createHealMovements({ ...ofOperations, apply: byOperations, wallets: walletsOf(machine), audit }),
+  const callbacks = { signatures: { use: async () => true }, wake: () => undefined }
+  // Operations do not err, whatever the service does.
+  const ofOperations: typeof settlement = {
+    ...settlement,
+    rules: (state, message) => advanceMovement(state, message, scaleMs),
   }
   const order = { by: 'sim', reason: null, dryRun: false }
   const onMachine = (work: () => Promise<unknown>) =>
@@ -127,12 +122,12 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
       const signature = signBody(wallet.secret, timestamp, rawBody)
       const body = { rawBody: rawBody.toString('base64'), timestamp, signature }
       const to = { operator: `op_${scope.operatorId.replaceAll('-', '')}`, environment: 'TEST' }
-      onMachine(() => takeCallback({ ...to, ...body }, 'sim'))
+      onMachine(() => takeCallback(settlement, callbacks, { ...to, ...body }, 'sim'))
     },
     resolveAsDone(document) {
-      onMachine(() => resolveByPerson(document, 'success', order, 'sim'))
+      onMachine(() => resolveByPerson(settlement, document, 'success', order, 'sim'))
     },
-    endDoubts: () => endDoubts(world, healing),
+    endDoubts: () => endDoubts(world, ofOperations),
   }
 
   async function resolve(): Promise<void> {
@@ -143,7 +138,7 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
       after = key
       const found = await due.ofWallet(key, clock.now(), duePerLook)
       for (const document of found) {
-        settlement.advance.advance(document, 'sim').catch((error: unknown) => {
+        advanceDue(settlement, document, 'sim').catch((error: unknown) => {
           if (!isExpected(error)) onError(error)
         })
       }
@@ -156,10 +151,10 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
  * first reads, before any write.
  */
 function boundStakes(
-  place: PlaceMovement,
+  place: Actions['placeMovement'],
   machine: Machine,
   { faults, random: { fork }, timeline }: World,
-): PlaceMovement {
+): Actions['placeMovement'] {
   const random = fork(`places/${machine.name}/${timeline.nowMs()}`)
   return async (scope, order, context) => {
     if (order.spec.type !== 'BET' || faults.fair() || !random.chance(faults.shed)) {
@@ -172,9 +167,9 @@ function boundStakes(
 
 /** Has the run look at every movement that an answer names. */
 function watchedAnswers(
-  { placeMovement, voidStake, readMovements }: Parameters<typeof movementCalls>[0],
+  { placeMovement, voidStake, readMovements }: Actions,
   { checks: { movementAnswered } }: World,
-): Parameters<typeof movementCalls>[0] {
+): Actions {
   return {
     async placeMovement(...args) {
       const stored = await placeMovement(...args)

@@ -1,6 +1,7 @@
 import { toldWin } from '@pitboss/contracts/told-win'
-import type { HealMovements } from '@pitboss/wallet-bridge/actions/heal-movements'
-import type { createResolveByPerson } from '@pitboss/wallet-bridge/actions/operate-movements'
+import { healMovements } from '@pitboss/wallet-bridge/actions/heal-movements'
+import { resolveByPerson } from '@pitboss/wallet-bridge/actions/operate-movements'
+import type { Settlement } from '@pitboss/wallet-bridge/context'
 import { bodiesAbout, standingIn } from './serve-event-log.ts'
 import { scope, type World } from './world.ts'
 
@@ -11,7 +12,7 @@ import { scope, type World } from './world.ts'
  */
 export async function endDoubts(
   { movements: model, stream }: Pick<World, 'movements' | 'stream'>,
-  { heal, resolve }: { heal: HealMovements; resolve: ReturnType<typeof createResolveByPerson> },
+  settlement: Settlement,
 ): Promise<void> {
   const order = { by: 'operations', reason: null, dryRun: false }
   const doubted = [...model.table.values()].filter(
@@ -26,8 +27,8 @@ export async function endDoubts(
       const movements = bodiesAbout(stream, stake).flatMap(
         (body) => toldWin(JSON.parse(body), stake.game) ?? [],
       )
-      await heal({ order, scope, movements }, 'sim')
+      await healMovements(settlement, { order, scope, movements }, 'sim')
     }
-    await resolve(stake, isTaken ? 'success' : 'failed', order, 'sim')
+    await resolveByPerson(settlement, stake, isTaken ? 'success' : 'failed', order, 'sim')
   }
 }

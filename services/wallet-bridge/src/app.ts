@@ -26,13 +26,15 @@ import { createLease } from '@pitboss/storage/lease'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ApplyMessage } from './actions/apply-message.ts'
 import { createOperatorWallets } from './actions/operator-wallets.ts'
 import { createCheckWallet } from './actions/check-wallet.ts'
-import { createHealMovements } from './actions/heal-movements.ts'
+import { healMovements } from './actions/heal-movements.ts'
 import { createJobs } from './actions/create-jobs.ts'
-import { createSettlement } from './actions/create-settlement.ts'
-import { createOperateMovements, createResolveByPerson } from './actions/operate-movements.ts'
+import { advanceDue, isStakeTry } from './actions/advance-due.ts'
+import { placeMovement } from './actions/place-movement.ts'
+import { voidStake } from './actions/place-reversal.ts'
+import { type MovementRules, openSettlement } from './context.ts'
+import { createOperateMovements } from './actions/operate-movements.ts'
 import { createReadCalls, createReadCallSeries } from './actions/read-call-series.ts'
 import { createReadMovements, createReadTransactions } from './actions/read-movements.ts'
 import { createKeepFlags } from './actions/keep-flags.ts'
@@ -40,7 +42,7 @@ import { createMoveAudits } from './actions/move-audits.ts'
 import { createRaiseFlags } from './actions/raise-flags.ts'
 import { createReconcileLedger } from './actions/reconcile-ledger.ts'
 import { createTellEndsAgain } from './actions/tell-ends-again.ts'
-import { createTakeCallback } from './actions/take-callback.ts'
+import { takeCallback } from './actions/take-callback.ts'
 import { createReportPending, createShortenWaits } from './actions/watch-pending.ts'
 import { certificationCalls } from './calls/certifications.ts'
 import { flagCalls } from './calls/flags.ts'
@@ -88,7 +90,7 @@ export type WalletBridgeWrap = {
   due: (store: DueMovements) => DueMovements
   wallets: (wallets: Wallets) => Wallets
   client: (client: WalletClient) => WalletClient
-  apply: (apply: ApplyMessage) => ApplyMessage
+  rules: (rules: MovementRules) => MovementRules
   bus: (bus: Bus) => Bus
   askStanding: (ask: AskStanding) => AskStanding
 }
@@ -166,11 +168,10 @@ export async function startWalletBridge({
   const notes = createTailNotes({ bus, root: 'wallet', logger })
   const tell = (movement: MovementDocument) =>
     notes.tell(scopeOf(movement), 'movements', () => toMovementRecord(movement))
-  const deps = { movements, tell, clock, scaleMs, newId }
   const askStanding = createAskStanding({ bus, clock, logger })
   const shared = shareBreakers({ bus, replicaId: newId('rep') })
-  const { apply, advance, breakers, placeMovement, voidStake } = createSettlement({
-    ...deps,
+  const settlement = openSettlement({
+    ...{ movements, tell, clock, scaleMs, newId },
     wallets,
     due,
     client,
@@ -180,8 +181,9 @@ export async function startWalletBridge({
     logger,
     wake: wakeAll,
     notifyBreakers: shared.notify,
-    ...(wrap.apply === undefined ? {} : { wrapApply: wrap.apply }),
+    ...(wrap.rules === undefined ? {} : { wrapRules: wrap.rules }),
   })
+  const { breakers } = settlement
   const heard = shared.listen(breakers.receive)
   registerBreakers(host.registry, breakers)
   createJournalMetrics({
@@ -192,9 +194,12 @@ export async function startWalletBridge({
   })
   const resolver = startResolver({
     due: {
-      ...advance,
       // Nothing is due by a clock that is wrong.
-      nextWallet: async (after) => (clockAgrees(clockAheadMs()) ? advance.nextWallet(after) : null),
+      nextWallet: async (after) => (clockAgrees(clockAheadMs()) ? due.nextWallet(after, clock.now()) : null),
+      ofWallet: (walletKey, limit) => due.ofWallet(walletKey, clock.now(), limit),
+      isSilent: breakers.isOpen,
+      isStake: (document) => isStakeTry(settlement, document),
+      advance: (document, requestId) => advanceDue(settlement, document, requestId),
     },
     clock,
     newRequestId: () => newId('req'),
@@ -218,9 +223,14 @@ export async function startWalletBridge({
     bus.publish(wakeSubject, new Uint8Array())
   }
 
+  const callbacks = { signatures: createCallbackSignatures(db), wake: wakeAll }
   host.check('nats', () => bus.connected())
   const handlers = [
-    ...movementCalls({ placeMovement, voidStake, readMovements: createReadMovements({ movements }) }),
+    ...movementCalls({
+      placeMovement: (...asked) => placeMovement(settlement, ...asked),
+      voidStake: (...asked) => voidStake(settlement, ...asked),
+      readMovements: createReadMovements({ movements }),
+    }),
     ...gatewayCalls({
       bus,
       wallets: createOperatorWallets({
@@ -232,27 +242,15 @@ export async function startWalletBridge({
       readSeries: createReadCallSeries({ wallets, figures, clock }),
       transactions: createReadTransactions({ movements, lists, cursors }),
       reconcile,
-      takeCallback: createTakeCallback({
-        ...{ wallets, movements, apply, clock, logger },
-        signatures: createCallbackSignatures(db),
-        wake: wakeAll,
-      }),
+      takeCallback: (...taken) => takeCallback(settlement, callbacks, ...taken),
     }),
     ...certificationCalls(jobs.certification.keep(upkeep.wakeCertifier)),
     ...reconciliationCalls(jobs.reconciliation.keep(upkeep.wakeReconciler)),
     ...flagCalls(createKeepFlags({ flags, wallets, cursors, audit, clock })),
     ...sealCalls(seals),
     ...operationsCalls({
-      operateMovements: createOperateMovements({
-        movements,
-        lists,
-        wallets,
-        pending,
-        breakers,
-        resolveByPerson: createResolveByPerson({ ...deps, apply, audit }),
-        logger,
-      }),
-      healMovements: createHealMovements({ movements, wallets, apply, audit, clock, newId }),
+      operateMovements: createOperateMovements(settlement, { lists, pending }),
+      healMovements: (...asked) => healMovements(settlement, ...asked),
       tellEndsAgain: createTellEndsAgain({ lists, movements }),
       clock,
     }),

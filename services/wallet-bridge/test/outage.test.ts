@@ -9,7 +9,9 @@ import { withEngines } from '@pitboss/testing/with-engines'
 import { randomBytes } from 'node:crypto'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import t from 'tap'
-import { createSettlement } from '../src/actions/create-settlement.ts'
+import { advanceDue } from '../src/actions/advance-due.ts'
+import { placeMovement } from '../src/actions/place-movement.ts'
+import { openSettlement } from '../src/context.ts'
 import type { WalletClient } from '../src/clients/wallet-client.ts'
 import { walletKeyOf } from '../src/rules/movement-keys.ts'
 import { nextTryWithinMs } from '../src/rules/retry-schedule.ts'
@@ -70,7 +72,7 @@ function createOutage(answer: (call: { operation: string; id: string }) => { sta
     },
     close: async () => undefined,
   }
-  const { placeMovement, advance, breakers } = createSettlement({
+  const settlement = openSettlement({
     movements,
     wallets,
     client,
@@ -95,6 +97,7 @@ function createOutage(answer: (call: { operation: string; id: string }) => { sta
   const place = async (change: Partial<MovementSpec>) => {
     try {
       await placeMovement(
+        settlement,
         scope,
         { spec: specOf(change) },
         { requestId: 'req_1', deadlineAtMs: nowMs + 10 * s },
@@ -108,7 +111,7 @@ function createOutage(answer: (call: { operation: string; id: string }) => { sta
   return {
     ageMs: () => nowMs - startMs,
     pulls: () => pulls,
-    breakerOpen: () => breakers.isOpen(walletKey),
+    breakerOpen: () => settlement.breakers.isOpen(walletKey),
     place,
     /** The wins that wait, with the time at which this process tries them. */
     async owed() {
@@ -119,7 +122,7 @@ function createOutage(answer: (call: { operation: string; id: string }) => { sta
     async passTo(ageMs: number) {
       nowMs = startMs + ageMs
       const due = await unfinished.ofWallet(walletKey, clock.now(), 128)
-      await Promise.all(due.map((document) => advance.advance(document, 'req_1')))
+      await Promise.all(due.map((document) => advanceDue(settlement, document, 'req_1')))
       await pulling
     },
   }

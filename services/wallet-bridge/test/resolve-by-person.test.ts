@@ -1,8 +1,8 @@
 import { newId } from '@pitboss/runtime/new-id'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import t from 'tap'
-import { type ApplyMessage, createApplyMessage } from '../src/actions/apply-message.ts'
-import { createResolveByPerson } from '../src/actions/operate-movements.ts'
+import { applyMessage } from '../src/actions/apply-message.ts'
+import { resolveByPerson } from '../src/actions/operate-movements.ts'
 import { documentOf, initialState, reversalDocumentOf } from '../src/records/new-movement.ts'
 import { advanceMovement } from '../src/rules/advance-movement.ts'
 import type { MovementMessage, MovementState } from '../src/rules/movement.ts'
@@ -53,30 +53,33 @@ function owedRefund() {
       return written
     },
   }
-  const deps = { movements, clock, scaleMs, newId }
-  const apply = createApplyMessage(deps)
+  const settlement = {
+    ...{ movements, clock, newId, tell: () => undefined },
+    rules: (state: MovementState, message: MovementMessage) => advanceMovement(state, message, scaleMs),
+    audit: { entry: () => sampleAuditEntry() },
+  }
   return {
-    apply,
+    settlement,
     bet: () => of(bet.transactionId),
     refund: () => of(refund.transactionId),
-    /** Gives a person's order, with `meddled` in place of the real `apply`. */
-    resolve: (as: 'success' | 'failed', meddled: ApplyMessage = apply) =>
-      createResolveByPerson({ ...deps, audit: { entry: () => sampleAuditEntry() }, apply: meddled })(
-        of(refund.transactionId),
-        as,
-        { by: 'ann', reason: 'asked for', dryRun: false },
-        'req_1',
-      ),
+    /** Gives a person's order; `before` runs before each write, with the status that it gives. */
+    resolve(as: 'success' | 'failed', before: (document: MovementDocument) => unknown = () => null) {
+      const write: MovementStore['write'] = async (document, step) => {
+        await before({ ...document, ...step.state })
+        return movements.write(document, step)
+      }
+      const order = { by: 'ann', reason: 'asked for', dryRun: false }
+      const meddled = { ...settlement, movements: { ...movements, write } }
+      return resolveByPerson(meddled, of(refund.transactionId), as, order, 'req_1')
+    },
   }
 }
 
 t.test('a refund whose call is in flight keeps its bet', async (t) => {
-  const { apply, bet, refund, resolve } = owedRefund()
-  const sentMeanwhile: ApplyMessage = async (document, message) => {
-    if (message.kind === 'resolved') {
-      await apply(refund(), { kind: 'call-begun', at, token: 'resolver', leaseMs: 4000 })
-    }
-    return apply(document, message)
+  const { settlement, bet, refund, resolve } = owedRefund()
+  const sentMeanwhile = async ({ type }: MovementDocument) => {
+    const begun = { kind: 'call-begun', at, token: 'resolver', leaseMs: 4000 } as const
+    if (type === 'REFUND') await applyMessage(settlement, refund(), begun)
   }
   await t.rejects(resolve('failed', sentMeanwhile), { code: 'CONFLICT' })
   t.match(refund(), { status: 'PENDING', call: { token: 'resolver' } })
@@ -84,10 +87,9 @@ t.test('a refund whose call is in flight keeps its bet', async (t) => {
 })
 
 t.test('a repeated order frees the bet once when the process died between refund and bet', async (t) => {
-  const { apply, bet, refund, resolve } = owedRefund()
-  const dying: ApplyMessage = async (document, message) => {
-    if (message.kind === 'reversal-given-up') throw new Error('the process died')
-    return apply(document, message)
+  const { bet, refund, resolve } = owedRefund()
+  const dying = ({ type }: MovementDocument) => {
+    if (type === 'BET') throw new Error('the process died')
   }
   await t.rejects(resolve('failed', dying), { message: 'the process died' })
   t.equal(refund().status, 'FAILED', 'it is certainly not sent any more')
@@ -98,10 +100,9 @@ t.test('a repeated order frees the bet once when the process died between refund
 })
 
 t.test('a refund that a person marks as done ends its bet first', async (t) => {
-  const { apply, bet, refund, resolve } = owedRefund()
-  const dying: ApplyMessage = async (document, message) => {
-    if (message.kind === 'resolved') throw new Error('the process died')
-    return apply(document, message)
+  const { bet, refund, resolve } = owedRefund()
+  const dying = ({ type }: MovementDocument) => {
+    if (type === 'REFUND') throw new Error('the process died')
   }
   await t.rejects(resolve('success', dying), { message: 'the process died' })
   t.match([bet().status, refund().status], ['REFUNDED', 'PENDING'])

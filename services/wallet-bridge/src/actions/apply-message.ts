@@ -1,12 +1,11 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
-import type { Clock } from '@pitboss/runtime/clock'
 import { changeFenced } from '@pitboss/storage/change-fenced'
+import type { Settlement } from '../context.ts'
 import { toMovementEvent } from '../records/render-movement.ts'
-import { advanceMovement, type ScaleMs } from '../rules/advance-movement.ts'
 import { isFirstUnknown } from '../rules/flags.ts'
-import type { MovementMessage, MovementState, MovementStep } from '../rules/movement.ts'
+import type { MovementMessage, MovementStep } from '../rules/movement.ts'
 import type { AttemptRecord, MovementDocument } from '../storage/movement-document.ts'
-import type { AlsoChanged, MovementStore } from '../storage/movement-store.ts'
+import type { AlsoChanged } from '../storage/movement-store.ts'
 
 /**
  * The effect of a message on a movement, and the movement after it. `round-busy`: another call of the round
@@ -21,30 +20,13 @@ type Applied = {
 /** Makes the audit entry of a write, which takes it along. */
 export type EntryOf = (before: MovementDocument, after: MovementDocument) => AuditEntry
 
-export type ApplyMessage = (
-  document: MovementDocument,
-  message: MovementMessage,
+type Beside = {
   /** Makes the record of the call that the message answers, from the time of the next one. */
-  attempt?: (nextAttemptAt: Date | null) => AttemptRecord,
+  readonly attemptOf?: (nextAttemptAt: Date | null) => AttemptRecord
   /** Makes the audit entry of a person's order. */
-  entryOf?: EntryOf,
+  readonly entryOf?: EntryOf
   /** Reads what another movement of the round becomes in the same entry. */
-  alsoOf?: () => Promise<AlsoChanged | null>,
-) => Promise<Applied>
-
-export type MovementRules = (state: MovementState, message: MovementMessage) => MovementStep
-
-export type ApplyDeps = {
-  readonly movements: MovementStore
-  /** Tells who follows the account of a wallet call that ended, or of a new status. */
-  readonly tell?: (movement: MovementDocument) => void
-  readonly clock: Clock
-  readonly scaleMs: ScaleMs
-  readonly newId: (prefix: string) => string
-  /** The rules. Proofs pass wrong ones to show that a mistake in them is found. */
-  readonly rules?: MovementRules
-  /** Waits that many milliseconds. A simulation passes its own. */
-  readonly wait?: (ms: number) => Promise<unknown>
+  readonly alsoOf?: () => Promise<AlsoChanged | null>
 }
 
 const fencedTriesMax = 50
@@ -55,44 +37,41 @@ const fencedTriesMax = 50
  * are published after the append, without delaying the caller.
  * @throws ServiceError SERVICE_UNAVAILABLE when the document keeps changing; Error when it is gone
  */
-export function createApplyMessage({
-  movements,
-  tell,
-  scaleMs,
-  rules = (state, message) => advanceMovement(state, message, scaleMs),
-}: ApplyDeps): ApplyMessage {
-  return function applyMessage(given, message, attempt, entryOf, alsoOf) {
-    return changeFenced<MovementDocument, Applied>({
-      document: given,
-      async change(document) {
-        const step = rules(document, message)
-        if (step.kind !== 'applied') return { kind: step.kind, document, step }
-        const { state, event } = step
-        const events = event === null ? [] : [toMovementEvent({ facts: document, state, type: event })]
-        const also = (await alsoOf?.()) ?? null
-        const written = await movements.write(document, {
-          state,
-          events,
-          // What is due of a movement with a reversal is the reversal: it has no next attempt of its own.
-          attempt:
-            attempt?.(state.status === 'PENDING' && state.reversal === null ? state.dueAt : null) ?? null,
-          audit: entryOf?.(document, { ...document, ...state }) ?? null,
-          also,
-          look: isFirstUnknown(document, state) ? 'UNKNOWN_OUTCOME' : null,
-        })
-        if (written === null) return null
-        if (written === 'round-busy') return { kind: 'round-busy', document, step }
-        if (also !== null) tell?.({ ...also.document, ...also.state })
-        if (attempt !== undefined || written.status !== document.status) tell?.(written)
-        return { kind: 'applied', document: written, step }
-      },
-      async reread({ _id, reference }) {
-        const present = await movements.findById(_id)
-        if (present === null) throw new Error(`the movement ${reference} is gone`)
-        return present
-      },
-      triesMax: fencedTriesMax,
-      name: `the movement ${given.reference}`,
-    })
-  }
+export function applyMessage(
+  { movements, rules, tell }: Pick<Settlement, 'movements' | 'rules' | 'tell'>,
+  given: MovementDocument,
+  message: MovementMessage,
+  { attemptOf, entryOf, alsoOf }: Beside = {},
+): Promise<Applied> {
+  return changeFenced<MovementDocument, Applied>({
+    document: given,
+    async change(document) {
+      const step = rules(document, message)
+      if (step.kind !== 'applied') return { kind: step.kind, document, step }
+      const { state, event } = step
+      // What is due of a movement with a reversal is the reversal: it has no next attempt of its own.
+      const nextAttemptAt = state.status === 'PENDING' && state.reversal === null ? state.dueAt : null
+      const also = (await alsoOf?.()) ?? null
+      const written = await movements.write(document, {
+        state,
+        events: event === null ? [] : [toMovementEvent({ facts: document, state, type: event })],
+        attempt: attemptOf?.(nextAttemptAt) ?? null,
+        audit: entryOf?.(document, { ...document, ...state }) ?? null,
+        also,
+        look: isFirstUnknown(document, state) ? 'UNKNOWN_OUTCOME' : null,
+      })
+      if (written === null) return null
+      if (written === 'round-busy') return { kind: 'round-busy', document, step }
+      if (also !== null) tell({ ...also.document, ...also.state })
+      if (attemptOf !== undefined || written.status !== document.status) tell(written)
+      return { kind: 'applied', document: written, step }
+    },
+    async reread({ _id, reference }) {
+      const present = await movements.findById(_id)
+      if (present === null) throw new Error(`the movement ${reference} is gone`)
+      return present
+    },
+    triesMax: fencedTriesMax,
+    name: `the movement ${given.reference}`,
+  })
 }

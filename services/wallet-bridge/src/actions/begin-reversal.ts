@@ -1,11 +1,11 @@
+import type { Settlement } from '../context.ts'
 import { freshRollback, reversalDocumentOf } from '../records/new-movement.ts'
-import { advanceMovement } from '../rules/advance-movement.ts'
-import type { MovementMessage, MovementStep } from '../rules/movement.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
+import type { MovementMessage, MovementStep } from '../rules/movement.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 import type { AlsoChanged, Inserted } from '../storage/movement-store.ts'
 import type { Wallet } from '../storage/wallet-document.ts'
-import type { ApplyDeps, ApplyMessage, MovementRules } from './apply-message.ts'
+import { applyMessage } from './apply-message.ts'
 import { beginCall } from './run-call.ts'
 
 /** The original after it, and its reversal's record. `conflict`: the reversal's id is another movement's. */
@@ -18,93 +18,80 @@ type Begun =
   | { readonly kind: 'none' | 'conflict'; readonly original: MovementDocument }
   | (MovementStep & { readonly kind: 'refused' })
 
-export type BeginReversal = (
-  original: MovementDocument,
-  /** Asks for the reversal; null for the one that the original owes. */
-  message: MovementMessage | null,
-  /** Begins the reversal's first call to it, unless another call of the round is in flight. */
-  wallet?: Wallet,
-) => Promise<Begun>
-
 const triesMax = 50
 
 /**
- * Creates the beginning of a reversal: one entry in which the original has it, and it has its own record. So
- * each movement is given back once, and nothing of it stands when its id is another's. The service's own
- * rollback gets another id then.
+ * Begins a reversal: one entry in which the original has it, and it has its own record. So each movement is
+ * given back once, and nothing of it stands when its id is another's. The service's own rollback gets another
+ * id then.
+ * @param message asks for the reversal; null for the one that the original owes
+ * @param wallet begins the reversal's first call to it, unless another call of the round is in flight
  */
-export function createBeginReversal({
-  movements,
-  apply,
-  clock,
-  newId,
-  scaleMs,
-  rules = (state, message) => advanceMovement(state, message, scaleMs),
-}: ApplyDeps & { apply: ApplyMessage }): BeginReversal {
-  return async function beginReversal(given, message, wallet) {
-    let original = given
-    for (let tries = 0; tries < triesMax; tries++) {
-      const step = message === null ? null : rules(original, message)
-      if (step?.kind === 'refused') return step
-      const { reversal } = step?.state ?? original
-      if (reversal === null) return { kind: 'none', original }
-      const { transactionId } = reversal
-      if (reversal.placed) {
-        const present = await movements.find(scopeOf(original), transactionId)
-        return present === null
-          ? { kind: 'none', original }
-          : { kind: 'present', original, reversal: present }
-      }
-      const wanted = reversalDocumentOf(original, reversal)
-      const also = placedOf(original, step, transactionId, rules, clock.now())
-      const inserted = await insert(wanted, also, wallet)
-      if (typeof inserted !== 'string' && !('refused' in inserted)) {
-        const after = (await movements.findById(original._id)) ?? original
-        return { kind: 'begun', original: after, reversal: inserted }
-      }
-      if (inserted !== 'stale') return conflictOf(original, wanted, message)
-      original = (await movements.findById(original._id)) ?? original
+export async function beginReversal(
+  settlement: Settlement,
+  given: MovementDocument,
+  message: MovementMessage | null,
+  wallet?: Wallet,
+): Promise<Begun> {
+  const { movements, rules, clock } = settlement
+  let original = given
+  for (let tries = 0; tries < triesMax; tries++) {
+    const step = message === null ? null : rules(original, message)
+    if (step?.kind === 'refused') return step
+    const asked = step?.state ?? original
+    const { reversal } = asked
+    if (reversal === null) return { kind: 'none', original }
+    const { transactionId } = reversal
+    if (reversal.placed) {
+      const present = await movements.find(scopeOf(original), transactionId)
+      return present === null ? { kind: 'none', original } : { kind: 'present', original, reversal: present }
     }
-    throw new Error(`the movement ${given.reference} kept changing`)
-  }
-
-  async function insert(wanted: MovementDocument, also: AlsoChanged, wallet?: Wallet): Promise<Inserted> {
-    if (wallet !== undefined) {
-      const { state } = rules(wanted, beginCall(wallet, clock.now(), newId))
-      const inserted = await movements.insert({ ...wanted, ...state }, { also })
-      if (inserted !== 'round-busy') return inserted
+    const wanted = reversalDocumentOf(original, reversal)
+    const { state } = rules(asked, { kind: 'reversal-placed', at: clock.now(), transactionId })
+    const inserted = await insert(settlement, wanted, { document: original, state }, wallet)
+    if (typeof inserted !== 'string' && !('refused' in inserted)) {
+      const after = (await movements.findById(original._id)) ?? original
+      return { kind: 'begun', original: after, reversal: inserted }
     }
-    return movements.insert(wanted, { also })
+    if (inserted !== 'stale') return conflictOf(settlement, original, wanted, message)
+    original = (await movements.findById(original._id)) ?? original
   }
-
-  /** What stands where an insert found the reversal's id taken. */
-  async function conflictOf(
-    original: MovementDocument,
-    wanted: MovementDocument,
-    message: MovementMessage | null,
-  ): Promise<Begun> {
-    const { transactionId } = wanted
-    const present = await movements.findById(wanted._id)
-    if (present?.reference === wanted.reference) {
-      // An earlier build, or a heal, made its record by itself.
-      const placed = await apply(original, { kind: 'reversal-placed', at: clock.now(), transactionId })
-      return { kind: 'present', original: placed.document, reversal: present }
-    }
-    if (message?.kind === 'reversal-asked') return { kind: 'conflict', original }
-    const owing = message === null ? original : (await apply(original, message)).document
-    const rollback = freshRollback(original, newId)
-    const conflicted = { kind: 'reversal-conflicted', at: clock.now(), transactionId, rollback } as const
-    return { kind: 'conflict', original: (await apply(owing, conflicted)).document }
-  }
+  throw new Error(`the movement ${given.reference} kept changing`)
 }
 
-function placedOf(
+async function insert(
+  { movements, rules, clock, newId }: Settlement,
+  wanted: MovementDocument,
+  also: AlsoChanged,
+  wallet: Wallet | undefined,
+): Promise<Inserted> {
+  if (wallet !== undefined) {
+    const { state } = rules(wanted, beginCall(wallet, clock.now(), newId))
+    const inserted = await movements.insert({ ...wanted, ...state }, { also })
+    if (inserted !== 'round-busy') return inserted
+  }
+  return movements.insert(wanted, { also })
+}
+
+/** What stands where an insert found the reversal's id taken. */
+async function conflictOf(
+  settlement: Settlement,
   original: MovementDocument,
-  step: MovementStep | null,
-  transactionId: string,
-  rules: MovementRules,
-  at: Date,
-): AlsoChanged {
-  const placed = rules(step?.state ?? original, { kind: 'reversal-placed', at, transactionId })
-  return { document: original, state: placed.state }
+  wanted: MovementDocument,
+  message: MovementMessage | null,
+): Promise<Begun> {
+  const { movements, clock, newId } = settlement
+  const { transactionId } = wanted
+  const present = await movements.findById(wanted._id)
+  if (present?.reference === wanted.reference) {
+    // An earlier build, or a heal, made its record by itself.
+    const message = { kind: 'reversal-placed', at: clock.now(), transactionId } as const
+    const placed = await applyMessage(settlement, original, message)
+    return { kind: 'present', original: placed.document, reversal: present }
+  }
+  if (message?.kind === 'reversal-asked') return { kind: 'conflict', original }
+  const owing = message === null ? original : (await applyMessage(settlement, original, message)).document
+  const rollback = freshRollback(original, newId)
+  const conflicted = { kind: 'reversal-conflicted', at: clock.now(), transactionId, rollback } as const
+  return { kind: 'conflict', original: (await applyMessage(settlement, owing, conflicted)).document }
 }

@@ -1,69 +1,55 @@
-import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
-import type { Logger } from 'pino'
-import type { AskStanding } from '../clients/ask-standing.ts'
+import type { Settlement } from '../context.ts'
 import { freshRollback } from '../records/new-movement.ts'
 import { toMovementRecord } from '../records/render-movement.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
-import type { ApplyDeps, ApplyMessage, EntryOf } from './apply-message.ts'
-
-export type EndBudget = (stake: MovementDocument, requestId: string) => Promise<MovementDocument>
+import { applyMessage, type EntryOf } from './apply-message.ts'
 
 /** The pause before others are asked again: what events say takes them longer, and seldom changes. */
 const askAgainMs = { unanswered: 5000, 'no-round': 5000, 'taken-by-events': 60_000, 'events-missing': 60_000 }
-const settlement = 'settlement'
+const actor = { kind: 'service', id: 'settlement', name: 'settlement' } as const
 
 /**
- * Creates the end of a stake whose time was used up while nobody called its wallet, or whose call was lost.
- * Its record may be older than what the service has told of it, as after a restore, so others are asked
- * before its rollback is owed: a stake that rounds knows as taken is a success, and one in doubt waits for
- * operations. Source: docs/contract.md, section 5.
+ * Ends a stake whose time was used up while nobody called its wallet, or whose call was lost. Its record may
+ * be older than what the service has told of it, as after a restore, so others are asked before its rollback
+ * is owed: a stake that rounds knows as taken is a success, and one in doubt waits for operations. Source:
+ * docs/contract.md, section 5.
  */
-export function createEndBudget({
-  apply,
-  askStanding,
-  audit,
-  clock,
-  newId,
-  logger,
-}: Pick<ApplyDeps, 'clock' | 'newId'> & {
-  apply: ApplyMessage
-  askStanding: AskStanding
-  audit: Pick<AuditOutbox, 'entry'>
-  logger: Logger
-}): EndBudget {
-  return async function endBudget(stake, requestId) {
-    const standing = await askStanding(stake, requestId)
-    const at = clock.now()
-    if (standing === 'not-taken') {
-      const rollback = freshRollback(stake, newId)
-      return (await apply(stake, { kind: 'budget-spent', at, rollback })).document
-    }
-    const { operatorId, environment, transactionId, reference, roundId } = stake
-    const about = { operator_id: operatorId, environment, transaction_id: transactionId, reference }
-    if (standing === 'taken') {
-      logger.warn({ ...about, round_id: roundId }, 'stake.known-as-taken')
-      return (await apply(stake, { kind: 'known-taken', at }, undefined, entryOf(requestId))).document
-    }
-    if (standing !== null && stake.inDoubt !== true) {
-      logger.error({ ...about, round_id: roundId, doubt: standing }, 'stake.in-doubt')
-    }
-    const until = new Date(at.getTime() + askAgainMs[standing ?? 'unanswered'])
-    return (await apply(stake, { kind: 'rollback-held', at, until, doubt: standing })).document
+export async function endBudget(
+  settlement: Settlement,
+  stake: MovementDocument,
+  requestId: string,
+): Promise<MovementDocument> {
+  const { askStanding, clock, newId, logger } = settlement
+  const standing = await askStanding(stake, requestId)
+  const at = clock.now()
+  if (standing === 'not-taken') {
+    const rollback = freshRollback(stake, newId)
+    return (await applyMessage(settlement, stake, { kind: 'budget-spent', at, rollback })).document
   }
+  const { operatorId, environment, transactionId, reference, roundId } = stake
+  const about = { operator_id: operatorId, environment, transaction_id: transactionId, reference }
+  if (standing === 'taken') {
+    logger.warn({ ...about, round_id: roundId }, 'stake.known-as-taken')
+    const entryOf = healEntryOf(settlement, requestId)
+    return (await applyMessage(settlement, stake, { kind: 'known-taken', at }, { entryOf })).document
+  }
+  if (standing !== null && stake.inDoubt !== true) {
+    logger.error({ ...about, round_id: roundId, doubt: standing }, 'stake.in-doubt')
+  }
+  const until = new Date(at.getTime() + askAgainMs[standing ?? 'unanswered'])
+  const held = { kind: 'rollback-held', at, until, doubt: standing } as const
+  return (await applyMessage(settlement, stake, held)).document
+}
 
-  function entryOf(requestId: string): EntryOf {
-    return (before, after) =>
-      audit.entry(
-        {
-          ...{ operator_id: before.operatorId, actor: { kind: 'service', id: settlement, name: settlement } },
-          ...{ client_address: null, request_id: requestId, reason: null },
-        },
-        {
-          act: 'movement.heal',
-          object: { type: 'movement', id: before.reference },
-          before: toMovementRecord(before),
-          after: toMovementRecord(after),
-        },
-      )
-  }
+function healEntryOf({ audit }: Settlement, requestId: string): EntryOf {
+  return (before, after) =>
+    audit.entry(
+      { operator_id: before.operatorId, actor, client_address: null, request_id: requestId, reason: null },
+      {
+        act: 'movement.heal',
+        object: { type: 'movement', id: before.reference },
+        before: toMovementRecord(before),
+        after: toMovementRecord(after),
+      },
+    )
 }

@@ -2,21 +2,16 @@ import { orderedBy } from '@pitboss/contracts/audit'
 import { roundMovementsMax } from '@pitboss/contracts/calls/wallet-ops'
 import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
-import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import { withinBytes } from '@pitboss/storage/read-page'
-import type { Logger } from 'pino'
-import type { Breakers } from '../clients/breakers.ts'
+import type { Settlement } from '../context.ts'
 import { freshRollback } from '../records/new-movement.ts'
 import { toMovementRecord } from '../records/render-movement.ts'
-import { advanceMovement } from '../rules/advance-movement.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
 import type { MovementStatus } from '../rules/movement.ts'
 import type { PendingMovements } from '../storage/pending-movements.ts'
 import type { MovementLists } from '../storage/movement-lists.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
-import type { MovementStore } from '../storage/movement-store.ts'
-import type { Wallets } from '../storage/wallet-document.ts'
-import type { ApplyDeps, ApplyMessage, EntryOf } from './apply-message.ts'
+import { applyMessage, type EntryOf } from './apply-message.ts'
 
 type ResolveOrder = {
   readonly reference: string
@@ -35,23 +30,12 @@ export type OperateMovements = ReturnType<typeof createOperateMovements>
 type ListFilters = { status: MovementStatus | null; olderThanS: number | null; limit: number }
 
 /** Works on movements of every account for the operations command. Source: docs/contract.md, section 10. */
-export function createOperateMovements({
-  movements,
-  lists,
-  wallets,
-  pending,
-  breakers,
-  resolveByPerson,
-  logger,
-}: {
-  movements: Pick<MovementStore, 'findById'>
-  lists: MovementLists
-  wallets: Wallets
-  pending: PendingMovements
-  breakers: Pick<Breakers, 'open'>
-  resolveByPerson: ResolveByPerson
-  logger: Logger
-}) {
+export function createOperateMovements(
+  settlement: Settlement,
+  { lists, pending }: { lists: MovementLists; pending: PendingMovements },
+) {
+  const { movements, wallets, breakers, logger } = settlement
+
   /**
    * Finds a movement by its reference or transaction id, a page of wallets at a time.
    * @throws ServiceError TRANSACTION_NOT_FOUND
@@ -98,7 +82,8 @@ export function createOperateMovements({
     },
     /** Ends an owed movement by a person's order. @throws ServiceError TRANSACTION_NOT_FOUND, CONFLICT */
     async resolve({ reference, as, by, reason, dryRun }: ResolveOrder, requestId: string) {
-      const resolved = await resolveByPerson(await find(reference), as, { by, reason, dryRun }, requestId)
+      const found = await find(reference)
+      const resolved = await resolveByPerson(settlement, found, as, { by, reason, dryRun }, requestId)
       logger.warn(
         { reference, as, by, reason, dry_run: dryRun, status: resolved.status },
         'movement.resolved-by-person',
@@ -114,12 +99,7 @@ function attemptBytes({ attempts }: MovementDocument): number {
   return Buffer.byteLength(JSON.stringify(attempts))
 }
 
-export type ResolveByPerson = (
-  document: MovementDocument,
-  as: 'success' | 'failed',
-  order: Pick<ResolveOrder, 'by' | 'reason' | 'dryRun'>,
-  requestId: string,
-) => Promise<MovementDocument>
+type Resolving = Pick<Settlement, 'movements' | 'rules' | 'tell' | 'audit' | 'clock' | 'newId'>
 
 /**
  * The only way in which a person ends an owed movement. A refund or rollback ends its original with it.
@@ -130,64 +110,71 @@ export type ResolveByPerson = (
  * @param order a dry run checks it and changes nothing
  * @throws ServiceError CONFLICT when the movement does not wait for the wallet
  */
-export function createResolveByPerson({
-  apply,
-  movements,
-  audit,
-  clock,
-  scaleMs,
-  newId,
-}: ApplyDeps & { apply: ApplyMessage; audit: Pick<AuditOutbox, 'entry'> }): ResolveByPerson {
-  return async function resolveByPerson(document, as, order, requestId) {
-    const { dryRun } = order
-    const by = orderedBy(order, document.operatorId, requestId)
-    const entryOf = (before: MovementDocument, after: MovementDocument) =>
-      audit.entry(by, {
-        act: 'movement.resolve',
-        object: { type: 'movement', id: before.reference },
-        before: toMovementRecord(before),
-        after: toMovementRecord(after),
-      })
-    const rollback = freshRollback(document, newId)
-    const message = { kind: 'resolved', at: clock.now(), as, rollback } as const
-    if (as === 'failed' && document.status === 'FAILED' && (await holdsOriginal(document))) {
-      if (!dryRun) await endOriginal(document, 'reversal-given-up', entryOf)
-      return document
-    }
-    const step = advanceMovement(document, message, scaleMs)
-    if (step.kind === 'refused') throw new ServiceError('CONFLICT', { message: step.message })
-    if (dryRun) return document
-    if (as === 'success') await endOriginal(document, 'reversal-acknowledged', entryOf)
-    const resolved = await apply(document, message, undefined, entryOf)
-    if (resolved.step.kind === 'refused') {
-      throw new ServiceError('CONFLICT', { message: resolved.step.message })
-    }
-    if (as === 'failed') await endOriginal(document, 'reversal-given-up', entryOf)
-    await movements.listed(resolved.document)
-    return resolved.document
+export async function resolveByPerson(
+  settlement: Resolving,
+  document: MovementDocument,
+  as: 'success' | 'failed',
+  order: Pick<ResolveOrder, 'by' | 'reason' | 'dryRun'>,
+  requestId: string,
+): Promise<MovementDocument> {
+  const { movements, rules, audit, clock, newId } = settlement
+  const { dryRun } = order
+  const by = orderedBy(order, document.operatorId, requestId)
+  const entryOf = (before: MovementDocument, after: MovementDocument) =>
+    audit.entry(by, {
+      act: 'movement.resolve',
+      object: { type: 'movement', id: before.reference },
+      before: toMovementRecord(before),
+      after: toMovementRecord(after),
+    })
+  const rollback = freshRollback(document, newId)
+  const message = { kind: 'resolved', at: clock.now(), as, rollback } as const
+  if (as === 'failed' && document.status === 'FAILED' && (await holdsOriginal(settlement, document))) {
+    if (!dryRun) await endOriginal(settlement, document, 'reversal-given-up', entryOf)
+    return document
   }
+  const step = rules(document, message)
+  if (step.kind === 'refused') throw new ServiceError('CONFLICT', { message: step.message })
+  if (dryRun) return document
+  if (as === 'success') await endOriginal(settlement, document, 'reversal-acknowledged', entryOf)
+  const resolved = await applyMessage(settlement, document, message, { entryOf })
+  if (resolved.step.kind === 'refused') {
+    throw new ServiceError('CONFLICT', { message: resolved.step.message })
+  }
+  if (as === 'failed') await endOriginal(settlement, document, 'reversal-given-up', entryOf)
+  await movements.listed(resolved.document)
+  return resolved.document
+}
 
-  async function originalOf(document: MovementDocument): Promise<MovementDocument | null> {
-    const { referenceTransactionId, type } = document
-    if (referenceTransactionId === null || (type !== 'REFUND' && type !== 'ROLLBACK')) return null
-    return movements.find(scopeOf(document), referenceTransactionId)
-  }
+async function originalOf(
+  { movements }: Resolving,
+  document: MovementDocument,
+): Promise<MovementDocument | null> {
+  const { referenceTransactionId, type } = document
+  if (referenceTransactionId === null || (type !== 'REFUND' && type !== 'ROLLBACK')) return null
+  return movements.find(scopeOf(document), referenceTransactionId)
+}
 
-  async function holdsOriginal(document: MovementDocument): Promise<boolean> {
-    const original = await originalOf(document)
-    const isOpen = original?.status === 'SUCCESS' || original?.status === 'PENDING'
-    return isOpen && original.reversal?.transactionId === document.transactionId
-  }
+async function holdsOriginal(settlement: Resolving, document: MovementDocument): Promise<boolean> {
+  const original = await originalOf(settlement, document)
+  const isOpen = original?.status === 'SUCCESS' || original?.status === 'PENDING'
+  return isOpen && original.reversal?.transactionId === document.transactionId
+}
 
-  async function endOriginal(
-    document: MovementDocument,
-    kind: 'reversal-acknowledged' | 'reversal-given-up',
-    entryOf: EntryOf,
-  ): Promise<void> {
-    const original = await originalOf(document)
-    const { transactionId } = document
-    if (original === null) return
-    const ended = await apply(original, { kind, at: clock.now(), transactionId }, undefined, entryOf)
-    await movements.listed(ended.document)
-  }
+async function endOriginal(
+  settlement: Resolving,
+  document: MovementDocument,
+  kind: 'reversal-acknowledged' | 'reversal-given-up',
+  entryOf: EntryOf,
+): Promise<void> {
+  const original = await originalOf(settlement, document)
+  const { transactionId } = document
+  if (original === null) return
+  const ended = await applyMessage(
+    settlement,
+    original,
+    { kind, at: settlement.clock.now(), transactionId },
+    { entryOf },
+  )
+  await settlement.movements.listed(ended.document)
 }

@@ -3,95 +3,103 @@ import { type MovementSpec, stakeLifeMs } from '@pitboss/contracts/calls/wallet'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { readConfirmed } from '@pitboss/storage/confirm-primary'
+import type { Settlement } from '../context.ts'
 import { documentOf, freshRollback, initialState, normaliseAmount } from '../records/new-movement.ts'
-import { advanceMovement } from '../rules/advance-movement.ts'
 import type { MovementMessage, MovementState } from '../rules/movement.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 import type { InsertOptions, MovementStore } from '../storage/movement-store.ts'
-import type { PlaceContext, PlaceDeps, PlaceOrder } from './place-movement.ts'
+import { awaitFirstTry } from './advance-due.ts'
+import { beginReversal } from './begin-reversal.ts'
+import type { PlaceContext, PlaceOrder } from './place-movement.ts'
+import { runCall } from './run-call.ts'
 
 type ReversalSpec = MovementSpec & { readonly type: 'REFUND' | 'ROLLBACK' }
-type PlaceReversal = (
-  scope: Scope,
-  order: PlaceOrder & { readonly spec: ReversalSpec },
-  context: PlaceContext,
-) => Promise<Stored>
 
 /**
  * Gives back the movement that a caller names. The original has one `reversal` field, and the first request
- * to set it wins. @throws ServiceError as `createPlaceMovement` says
+ * to set it wins. @throws ServiceError as `placeMovement` says
  */
-export function createPlaceReversal(deps: PlaceDeps): PlaceReversal {
-  const { movements, beginReversal, runCall, inTurn, wallets, awaitFirstTry, clock, newId } = deps
-
-  return async function placeReversal(scope, { spec, stake }, context) {
-    const present = await movements.find(scope, spec.transactionId)
-    if (present !== null) {
-      refuseOtherRequest(present, spec)
-      return { document: await awaitFirstTry(present, context), created: false }
-    }
-    const message = {
-      kind: 'reversal-asked',
-      at: clock.now(),
-      type: spec.type,
-      reversal: { transactionId: spec.transactionId, reference: newId('txn') },
-      requestHash: spec.requestHash,
-      roundClosed: spec.roundClosed,
-    } as const
-    const original = await originalOf(scope, spec, stake, message)
-    if (stake !== undefined) refuseOtherRequest(original.document, stake)
-    refuseOtherAmount(original.document, spec)
-    const wallet = await wallets.open(scope)
-    if (wallet === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
-    const begun = await beginReversal(original.document, message, wallet)
-    if (begun.kind === 'refused') {
-      const { code, message } = begun
-      throw code === 'VALIDATION_ERROR'
-        ? invalidField('reference_transaction_id', message)
-        : new ServiceError(code, { message })
-    }
-    const isOwn = begun.original.reversal?.requestHash === spec.requestHash
-    if (!('reversal' in begun) || !isOwn) throw new ServiceError('TRANSACTION_CONFLICT')
-    await failpoint('wallet.reversal-begun')
-    const { kind, reversal } = begun
-    const document =
-      kind === 'begun' && reversal.call !== null
-        ? await inTurn(reversal._id, () => runCall(reversal, wallet, context.requestId))
-        : await awaitFirstTry(reversal, context)
-    return { document, created: original.created || kind === 'begun' }
+export async function placeReversal(
+  settlement: Settlement,
+  scope: Scope,
+  { spec, stake }: PlaceOrder & { readonly spec: ReversalSpec },
+  context: PlaceContext,
+): Promise<Stored> {
+  const { movements, inTurn, wallets, clock, newId } = settlement
+  const present = await movements.find(scope, spec.transactionId)
+  if (present !== null) {
+    refuseOtherRequest(present, spec)
+    return { document: await awaitFirstTry(settlement, present, context), created: false }
   }
-
-  /**
-   * The movement to give back. A stake that was never placed is recorded with its rollback, and one that was
-   * taken and is lost with its refund.
-   * @throws ServiceError TRANSACTION_NOT_FOUND, WALLET_NOT_CONFIGURED
-   */
-  async function originalOf(
-    scope: Scope,
-    { type, referenceTransactionId }: ReversalSpec,
-    stake: MovementSpec | undefined,
-    message: MovementMessage,
-  ): Promise<Stored> {
-    const present =
-      referenceTransactionId === null
-        ? null
-        : await readConfirmed(() => movements.find(scope, referenceTransactionId), {
-            confirm: () => movements.confirmPrimary(),
-          })
-    if (present !== null) return { document: present, created: false }
-    const isOwn = stake?.transactionId === referenceTransactionId && stake?.type === 'BET'
-    if (stake === undefined || !isOwn) throw new ServiceError('TRANSACTION_NOT_FOUND')
-    const taken = type === 'REFUND' ? ({ status: 'SUCCESS', dueAt: null } as const) : {}
-    return recordUncalled(deps, { scope, stake, message, taken })
+  const message = {
+    kind: 'reversal-asked',
+    at: clock.now(),
+    type: spec.type,
+    reversal: { transactionId: spec.transactionId, reference: newId('txn') },
+    requestHash: spec.requestHash,
+    roundClosed: spec.roundClosed,
+  } as const
+  const original = await originalOf(settlement, scope, { spec, stake, message })
+  if (stake !== undefined) refuseOtherRequest(original.document, stake)
+  refuseOtherAmount(original.document, spec)
+  const wallet = await wallets.open(scope)
+  if (wallet === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
+  const begun = await beginReversal(settlement, original.document, message, wallet)
+  if (begun.kind === 'refused') {
+    const { code, message } = begun
+    throw code === 'VALIDATION_ERROR'
+      ? invalidField('reference_transaction_id', message)
+      : new ServiceError(code, { message })
   }
+  const isOwn = begun.original.reversal?.requestHash === spec.requestHash
+  if (!('reversal' in begun) || !isOwn) throw new ServiceError('TRANSACTION_CONFLICT')
+  await failpoint('wallet.reversal-begun')
+  const { kind, reversal } = begun
+  const document =
+    kind === 'begun' && reversal.call !== null
+      ? await inTurn(reversal._id, () => runCall(settlement, reversal, wallet, context.requestId))
+      : await awaitFirstTry(settlement, reversal, context)
+  return { document, created: original.created || kind === 'begun' }
 }
 
-type Voided = { readonly stake: MovementDocument; readonly rollback: MovementDocument | null }
-export type VoidStake = (
+/**
+ * The movement to give back. A stake that was never placed is recorded with its rollback, and one that was
+ * taken and is lost with its refund.
+ * @throws ServiceError TRANSACTION_NOT_FOUND, WALLET_NOT_CONFIGURED
+ */
+async function originalOf(
+  settlement: Settlement,
   scope: Scope,
-  asked: { stake: MovementSpec; rollbackTransactionId: string; askedAt?: Date | undefined },
-  context: PlaceContext,
-) => Promise<Voided>
+  {
+    spec: { type, referenceTransactionId },
+    stake,
+    message,
+  }: {
+    readonly spec: ReversalSpec
+    readonly stake: MovementSpec | undefined
+    readonly message: MovementMessage
+  },
+): Promise<Stored> {
+  const { movements } = settlement
+  const present =
+    referenceTransactionId === null
+      ? null
+      : await readConfirmed(() => movements.find(scope, referenceTransactionId), {
+          confirm: () => movements.confirmPrimary(),
+        })
+  if (present !== null) return { document: present, created: false }
+  const isOwn = stake?.transactionId === referenceTransactionId && stake?.type === 'BET'
+  if (stake === undefined || !isOwn) throw new ServiceError('TRANSACTION_NOT_FOUND')
+  const taken = type === 'REFUND' ? ({ status: 'SUCCESS', dueAt: null } as const) : {}
+  return recordUncalled(settlement, { scope, stake, message, taken })
+}
+
+export type Voided = { readonly stake: MovementDocument; readonly rollback: MovementDocument | null }
+export type VoidOrder = {
+  readonly stake: MovementSpec
+  readonly rollbackTransactionId: string
+  readonly askedAt?: Date | undefined
+}
 
 /**
  * Gives a stake back, whether or not the wallet has taken it. A stake that was never placed is recorded and
@@ -99,46 +107,53 @@ export type VoidStake = (
  * A stake that may come from a backup stays pending: the resolver asks others about it first (end-budget.ts).
  * @throws ServiceError TRANSACTION_CONFLICT when the id belongs to another request; WALLET_NOT_CONFIGURED
  */
-export function createVoidStake(deps: PlaceDeps): VoidStake {
-  const { movements, beginReversal, awaitFirstTry, clock, newId } = deps
-
-  return async function voidStake(scope, { stake: spec, rollbackTransactionId, askedAt }, context) {
-    const rollback = { ...freshRollback(spec, newId), transactionId: rollbackTransactionId }
-    const message = {
-      kind: 'void-asked',
-      at: clock.now(),
-      rollback,
-      requestHash: `void:${spec.requestHash}`,
-    } as const
-    const stake = await ownStake()
-    if (stake.requestHash !== spec.requestHash || stake.roundId !== spec.roundId) {
-      throw new ServiceError('TRANSACTION_CONFLICT')
-    }
-    const mayBeRestored = stake.status === 'PENDING' && stake.reversal === null && isOld(stake.createdAt)
-    if (mayBeRestored) {
-      await movements.listed(stake)
-      return { stake, rollback: null }
-    }
-    const isRefused = stake.reversal?.ofRefused === true
-    const begun = isRefused ? null : await beginReversal(stake, message)
-    await failpoint('wallet.void-asked')
-    const placed = begun !== null && 'reversal' in begun ? begun.reversal : null
-    const ended = placed === null ? null : await awaitFirstTry(placed, context)
-    const after = (await movements.findById(stake._id)) ?? stake
-    await Promise.all([after, ...(ended === null ? [] : [ended])].map(movements.listed))
-    return { stake: after, rollback: ended }
-
-    async function ownStake(): Promise<MovementDocument> {
-      const present = await movements.find(scope, spec.transactionId)
-      if (present !== null) return present
-      const at = askedAt !== undefined && isOld(askedAt) ? { at: askedAt } : {}
-      return (await recordUncalled(deps, { scope, stake: spec, message, ...at })).document
-    }
+export async function voidStake(
+  settlement: Settlement,
+  scope: Scope,
+  order: VoidOrder,
+  context: PlaceContext,
+): Promise<Voided> {
+  const { movements, clock, newId } = settlement
+  const { stake: spec, rollbackTransactionId } = order
+  const message = {
+    kind: 'void-asked',
+    at: clock.now(),
+    rollback: { ...freshRollback(spec, newId), transactionId: rollbackTransactionId },
+    requestHash: `void:${spec.requestHash}`,
+  } as const
+  const stake = await stakeToVoid(settlement, scope, order, message)
+  if (stake.requestHash !== spec.requestHash || stake.roundId !== spec.roundId) {
+    throw new ServiceError('TRANSACTION_CONFLICT')
   }
-
-  function isOld(at: Date): boolean {
-    return clock.now().getTime() - at.getTime() > stakeLifeMs
+  if (stake.status === 'PENDING' && stake.reversal === null && isOld(stake.createdAt, message.at)) {
+    await movements.listed(stake)
+    return { stake, rollback: null }
   }
+  const isRefused = stake.reversal?.ofRefused === true
+  const begun = isRefused ? null : await beginReversal(settlement, stake, message)
+  await failpoint('wallet.void-asked')
+  const placed = begun !== null && 'reversal' in begun ? begun.reversal : null
+  const ended = placed === null ? null : await awaitFirstTry(settlement, placed, context)
+  const after = (await movements.findById(stake._id)) ?? stake
+  await Promise.all([after, ...(ended === null ? [] : [ended])].map(movements.listed))
+  return { stake: after, rollback: ended }
+}
+
+async function stakeToVoid(
+  settlement: Settlement,
+  scope: Scope,
+  { stake, askedAt }: VoidOrder,
+  message: MovementMessage,
+): Promise<MovementDocument> {
+  const present = await settlement.movements.find(scope, stake.transactionId)
+  if (present !== null) return present
+  const at = askedAt !== undefined && isOld(askedAt, message.at) ? { at: askedAt } : {}
+  return (await recordUncalled(settlement, { scope, stake, message, ...at })).document
+}
+
+/** Whether it may come from a backup. */
+function isOld(at: Date, now: Date): boolean {
+  return now.getTime() - at.getTime() > stakeLifeMs
 }
 
 function refuseOtherAmount(original: MovementDocument, spec: MovementSpec): void {
@@ -182,7 +197,7 @@ export async function findStored(movements: MovementStore, id: string): Promise<
  * more, either. @throws ServiceError WALLET_NOT_CONFIGURED
  */
 async function recordUncalled(
-  { movements, wallets, scaleMs, newId }: PlaceDeps,
+  { movements, wallets, rules, newId }: Settlement,
   {
     scope,
     stake,
@@ -199,7 +214,7 @@ async function recordUncalled(
 ): Promise<Stored> {
   if ((await wallets.find(scope)) === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
   const initial: MovementState = { ...initialState('BET', at ?? message.at), ...taken }
-  const state = at === undefined ? advanceMovement(initial, message, scaleMs).state : initial
+  const state = at === undefined ? rules(initial, message).state : initial
   return storeOnce(movements, documentOf({ scope, spec: stake, reference: newId('txn'), state }))
 }
 

@@ -1,25 +1,17 @@
 import { clockDifferenceMaxMs } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import type { Logger } from 'pino'
-import type { Breakers } from '../clients/breakers.ts'
-import type { WalletCallResult, WalletClient } from '../clients/wallet-client.ts'
+import type { Settlement } from '../context.ts'
+import type { WalletCallResult } from '../clients/wallet-client.ts'
 import { freshRollback } from '../records/new-movement.ts'
-import { advanceMovement } from '../rules/advance-movement.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
-import {
-  type Judgement,
-  type MovementMessage,
-  type WalletCall,
-  type WalletOperation,
-  wasAcknowledged,
-} from '../rules/movement.ts'
+import { type Judgement, type MovementMessage, type WalletCall, wasAcknowledged } from '../rules/movement.ts'
 import { callTimeoutMs } from '../rules/retry-schedule.ts'
 import { addressFor } from '../rules/wallet-address.ts'
 import { contradictionOf, judgeExchange } from '../rules/wallet-answers.ts'
 import type { AttemptRecord, MovementDocument } from '../storage/movement-document.ts'
 import type { AlsoChanged } from '../storage/movement-store.ts'
 import type { Wallet } from '../storage/wallet-document.ts'
-import type { ApplyDeps, ApplyMessage } from './apply-message.ts'
+import { applyMessage } from './apply-message.ts'
 import { traceWalletCall } from './trace-wallet-call.ts'
 
 /** Milliseconds between the clocks of two processes: each may differ from the database's. */
@@ -27,18 +19,6 @@ const clocksApartMs = 2 * clockDifferenceMaxMs
 /** Time from its claim in which a call has to be sent; a later one waits for the end of its lease. */
 const sendWithinMs = 2000
 const excerptBytesMax = 4096
-
-export type CallMetrics = {
-  callEnded(operation: string, judged: string, latencyMs: number): void
-  /** A wallet has answered the first try of a movement as one that it did before. */
-  repeatedAtFirstTry(operation: WalletOperation): void
-}
-
-export type RunCall = (
-  document: MovementDocument,
-  wallet: Wallet,
-  requestId: string,
-) => Promise<MovementDocument>
 
 /** The message that begins a call to the wallet at `at`. */
 export function beginCall(
@@ -60,108 +40,100 @@ export function beginCall(
  * not know an original which it acknowledged acknowledges nothing: a person has to look.
  * @returns the movement after it
  */
-export function createRunCall({
-  client,
-  apply,
-  movements,
-  breakers,
-  metrics,
-  clock,
-  newId,
-  scaleMs,
-  rules = (state, message) => advanceMovement(state, message, scaleMs),
-  logger,
-}: ApplyDeps & {
-  client: WalletClient
-  apply: ApplyMessage
-  breakers: Breakers
-  metrics: CallMetrics
-  logger: Logger
-}): RunCall {
-  return async function runCall(document, wallet, requestId) {
-    const { call, operation } = document
-    if (call === null || operation === null) return document
-    const now = clock.now()
-    const timeoutMs = callTimeoutMs(
-      wallet.timeoutMs,
-      document.type === 'BET' ? document.createdAt : null,
-      now,
-    )
-    // A process that was held up must not send a call that others may give up as lost before its time-out.
-    if (now.getTime() + timeoutMs + clocksApartMs > call.until.getTime()) return document
-    await failpoint(`wallet.${operation}-before-call`)
-    const url = addressFor(document.walletUrl, wallet)
-    const { body } = document
-    const { result, answer } = await traceWalletCall(document, requestId, async () => {
-      const given = await client.call({ wallet: { ...wallet, url }, operation, body, requestId, timeoutMs })
-      await failpoint(`wallet.${operation}-answered`)
-      return { result: given, answer: judgeExchange(operation, document.currency, given.exchange) }
-    })
-    // An address that the wallet has left says nothing about the present one.
-    if (url === wallet.url) breakers.record(wallet.key, answer.kind !== 'unknown')
-    const original = answer.kind === 'success' ? await originalOf(document) : null
-    const contradiction = original !== null && wasAcknowledged(original) ? contradictionOf(answer) : null
-    const judgement = contradiction ?? answer
-    metrics.callEnded(operation, judgement.kind, result.latencyMs)
-    if (judgement.kind === 'success' && judgement.walletCode === 'DUPLICATE' && call.attempt === 1) {
-      metrics.repeatedAtFirstTry(operation)
-      const { reference, operatorId, environment, transactionId } = document
-      const whose = { reference, operator_id: operatorId, environment, transaction_id: transactionId }
-      logger.error({ ...whose, operation }, 'wallet-call.duplicate-at-first-try')
-    }
-    if (contradiction !== null) {
-      const { reference, operatorId, referenceTransactionId } = document
-      logger.error(
-        { reference, operator_id: operatorId, original: referenceTransactionId, url },
-        'movement.original-unknown',
-      )
-    }
-    const { document: after } = await apply(
-      document,
-      {
-        kind: 'answered',
-        at: clock.now(),
-        token: call.token,
-        judgement,
-        rollback: freshRollback(document, newId),
-      },
-      (nextAttemptAt) => attemptOf({ call, operation, result, judgement, nextAttemptAt }),
-      undefined,
-      original === null || judgement.kind !== 'success' ? undefined : () => endedOriginalOf(document),
-    )
-    await failpoint(`wallet.${operation}-result-stored`)
-    logger.info(
-      {
-        operator_id: document.operatorId,
-        environment: document.environment,
-        transaction_id: document.transactionId,
-        reference: document.reference,
-        round_id: document.roundId,
-        operation,
-        attempt: call.attempt,
-        request_id: requestId,
-        duration_ms: result.latencyMs,
-        judged: judgement.kind,
-        wallet_code: judgement.walletCode,
-        status: after.status,
-        ...(judgement.kind === 'unknown' ? { reason: judgement.reason } : {}),
-      },
-      'wallet-call.ended',
-    )
-    return after
+export async function runCall(
+  settlement: Settlement,
+  document: MovementDocument,
+  wallet: Wallet,
+  requestId: string,
+): Promise<MovementDocument> {
+  const { client, breakers, metrics, clock, newId, logger } = settlement
+  const { call, operation, body } = document
+  if (call === null || operation === null) return document
+  const now = clock.now()
+  const stakedAt = document.type === 'BET' ? document.createdAt : null
+  const timeoutMs = callTimeoutMs(wallet.timeoutMs, stakedAt, now)
+  // A process that was held up must not send a call that others may give up as lost before its time-out.
+  if (now.getTime() + timeoutMs + clocksApartMs > call.until.getTime()) return document
+  await failpoint(`wallet.${operation}-before-call`)
+  const url = addressFor(document.walletUrl, wallet)
+  const { result, answer } = await traceWalletCall(document, requestId, async () => {
+    const given = await client.call({ wallet: { ...wallet, url }, operation, body, requestId, timeoutMs })
+    await failpoint(`wallet.${operation}-answered`)
+    return { result: given, answer: judgeExchange(operation, document.currency, given.exchange) }
+  })
+  // An address that the wallet has left says nothing about the present one.
+  if (url === wallet.url) breakers.record(wallet.key, answer.kind !== 'unknown')
+  const original = answer.kind === 'success' ? await originalOf(settlement, document) : null
+  const contradiction = original !== null && wasAcknowledged(original) ? contradictionOf(answer) : null
+  const judgement = contradiction ?? answer
+  metrics.callEnded(operation, judgement.kind, result.latencyMs)
+  const { reference, operatorId, environment, transactionId } = document
+  if (judgement.kind === 'success' && judgement.walletCode === 'DUPLICATE' && call.attempt === 1) {
+    metrics.repeatedAtFirstTry(operation)
+    const whose = { reference, operator_id: operatorId, environment, transaction_id: transactionId }
+    logger.error({ ...whose, operation }, 'wallet-call.duplicate-at-first-try')
   }
-
-  async function originalOf(document: MovementDocument): Promise<MovementDocument | null> {
-    const { type, referenceTransactionId } = document
-    if ((type !== 'REFUND' && type !== 'ROLLBACK') || referenceTransactionId === null) return null
-    return movements.find(scopeOf(document), referenceTransactionId)
+  if (contradiction !== null) {
+    const { referenceTransactionId } = document
+    const what = { reference, operator_id: operatorId, original: referenceTransactionId, url }
+    logger.error(what, 'movement.original-unknown')
   }
+  const rollback = freshRollback(document, newId)
+  const { document: after } = await applyMessage(
+    settlement,
+    document,
+    { kind: 'answered', at: clock.now(), token: call.token, judgement, rollback },
+    {
+      attemptOf: (nextAttemptAt) => attemptOf({ call, operation, result, judgement, nextAttemptAt }),
+      ...(original === null || judgement.kind !== 'success'
+        ? {}
+        : { alsoOf: endedOriginal(settlement, document, original) }),
+    },
+  )
+  await failpoint(`wallet.${operation}-result-stored`)
+  logger.info(
+    {
+      operator_id: operatorId,
+      environment,
+      transaction_id: transactionId,
+      reference,
+      round_id: document.roundId,
+      operation,
+      attempt: call.attempt,
+      request_id: requestId,
+      duration_ms: result.latencyMs,
+      judged: judgement.kind,
+      wallet_code: judgement.walletCode,
+      status: after.status,
+      ...(judgement.kind === 'unknown' ? { reason: judgement.reason } : {}),
+    },
+    'wallet-call.ended',
+  )
+  return after
+}
 
-  async function endedOriginalOf(document: MovementDocument): Promise<AlsoChanged | null> {
-    const original = await originalOf(document)
+async function originalOf(
+  { movements }: Pick<Settlement, 'movements'>,
+  document: MovementDocument,
+): Promise<MovementDocument | null> {
+  const { type, referenceTransactionId } = document
+  if ((type !== 'REFUND' && type !== 'ROLLBACK') || referenceTransactionId === null) return null
+  return movements.find(scopeOf(document), referenceTransactionId)
+}
+
+/** What becomes of the original of an acknowledged reversal; it is read again where it has changed. */
+function endedOriginal(
+  settlement: Settlement,
+  { transactionId, ...document }: MovementDocument,
+  seen: MovementDocument,
+) {
+  let known: MovementDocument | null = seen
+  return async (): Promise<AlsoChanged | null> => {
+    const original = known ?? (await originalOf(settlement, { transactionId, ...document }))
+    known = null
     if (original === null) return null
-    const { transactionId } = document
-    const step = rules(original, { kind: 'reversal-acknowledged', at: clock.now(), transactionId })
+    const at = settlement.clock.now()
+    const step = settlement.rules(original, { kind: 'reversal-acknowledged', at, transactionId })
     return step.kind === 'applied' ? { document: original, state: step.state } : null
   }
 }

@@ -3,26 +3,24 @@ import { parseJsonObject } from '@pitboss/contracts/json'
 import { walletCallbackSchema } from '@pitboss/contracts/objects/wallet-call'
 import { operatorIdOf } from '@pitboss/contracts/primitives'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
-import type { Clock } from '@pitboss/runtime/clock'
 import { verifyBody } from '@pitboss/signing/body-signature'
-import type { Logger } from 'pino'
 import type { z } from 'zod'
+import type { Settlement } from '../context.ts'
 import { walletKeyOf } from '../rules/movement-keys.ts'
 import { secretsAt } from '../rules/wallet-secrets.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
-import type { MovementStore } from '../storage/movement-store.ts'
-import type { CallbackSignatures, Wallets } from '../storage/wallet-document.ts'
-import type { ApplyMessage } from './apply-message.ts'
+import type { CallbackSignatures } from '../storage/wallet-document.ts'
+import { applyMessage } from './apply-message.ts'
 
 /** A callback as it arrived: `operator` and `environment` from the path, `rawBody` in base64. */
-type Callback = {
+export type Callback = {
   readonly operator: string
   readonly environment: string
   readonly rawBody: string
   readonly timestamp: string | null
   readonly signature: string | null
 }
-export type TakeCallback = (callback: Callback, requestId: string) => Promise<void>
+type Callbacks = Pick<Settlement, 'wallets' | 'movements' | 'rules' | 'tell' | 'clock' | 'logger'>
 
 /** Stands in for the secret of an operator without a wallet, so that the check takes as long. */
 const placeholderSecret = 'wsec_00000000000000000000000000000000'
@@ -34,69 +32,59 @@ const placeholderSecret = 'wsec_00000000000000000000000000000000'
  * @throws ServiceError INVALID_SIGNATURE, VALIDATION_ERROR, TRANSACTION_NOT_FOUND. Source: docs/contract.md,
  * section 11
  */
-export function createTakeCallback({
-  wallets,
-  movements,
-  signatures,
-  apply,
-  clock,
-  wake,
-  logger,
-}: {
-  wallets: Wallets
-  movements: MovementStore
-  signatures: CallbackSignatures
-  apply: ApplyMessage
-  clock: Clock
-  wake: () => void
-  logger: Logger
-}): TakeCallback {
-  return async function takeCallback(callback, requestId) {
-    const rawBody = Buffer.from(callback.rawBody, 'base64')
-    const scope = await verifiedScope(callback, rawBody)
-    const { transactionId: id, status } = readBody(rawBody)
-    const movement = await movements.find(scope, id)
-    if (movement === null) throw new ServiceError('TRANSACTION_NOT_FOUND')
-    await makeDue(movement, scope)
-    logger.info(
-      { ...scope, transaction_id: id, said: status, status: movement.status, request_id: requestId },
-      'callback.received',
-    )
-  }
+export async function takeCallback(
+  settlement: Callbacks,
+  { signatures, wake }: { signatures: CallbackSignatures; wake: () => void },
+  callback: Callback,
+  requestId: string,
+): Promise<void> {
+  const { movements, logger } = settlement
+  const rawBody = Buffer.from(callback.rawBody, 'base64')
+  const scope = await verifiedScope(settlement, signatures, callback, rawBody)
+  const { transactionId: id, status } = readBody(rawBody)
+  const movement = await movements.find(scope, id)
+  if (movement === null) throw new ServiceError('TRANSACTION_NOT_FOUND')
+  await makeDue(settlement, movement, scope)
+  if (movement.status === 'PENDING') wake()
+  logger.info(
+    { ...scope, transaction_id: id, said: status, status: movement.status, request_id: requestId },
+    'callback.received',
+  )
+}
 
-  async function verifiedScope(
-    { operator, environment, timestamp, signature }: Callback,
-    rawBody: Uint8Array,
-  ): Promise<Scope> {
-    const scope = scopeOfPath(operator, environment)
-    const wallet = scope === null ? null : await wallets.open(scope)
-    const now = clock.now()
-    const secrets = wallet === null ? [placeholderSecret] : secretsAt(wallet, now)
-    const verified = secrets.map((secret) =>
-      verifyBody({
-        ...{ secret, rawBody, nowS: now.getTime() / 1000 },
-        ...{ timestamp: timestamp ?? undefined, signature: signature ?? undefined },
-      }),
-    )
-    const isGood = verified.some(({ ok }) => ok)
-    if (scope === null || wallet === null || !isGood) throw new ServiceError('INVALID_SIGNATURE')
-    const fresh = await signatures.use(walletKeyOf(scope), timestamp ?? '', signature ?? '', now)
-    if (!fresh) throw new ServiceError('INVALID_SIGNATURE')
-    return scope
-  }
+async function verifiedScope(
+  { wallets, clock }: Callbacks,
+  signatures: CallbackSignatures,
+  { operator, environment, timestamp, signature }: Callback,
+  rawBody: Uint8Array,
+): Promise<Scope> {
+  const scope = scopeOfPath(operator, environment)
+  const wallet = scope === null ? null : await wallets.open(scope)
+  const now = clock.now()
+  const secrets = wallet === null ? [placeholderSecret] : secretsAt(wallet, now)
+  const verified = secrets.map((secret) =>
+    verifyBody({
+      ...{ secret, rawBody, nowS: now.getTime() / 1000 },
+      ...{ timestamp: timestamp ?? undefined, signature: signature ?? undefined },
+    }),
+  )
+  const isGood = verified.some(({ ok }) => ok)
+  if (scope === null || wallet === null || !isGood) throw new ServiceError('INVALID_SIGNATURE')
+  const fresh = await signatures.use(walletKeyOf(scope), timestamp ?? '', signature ?? '', now)
+  if (!fresh) throw new ServiceError('INVALID_SIGNATURE')
+  return scope
+}
 
-  /**
-   * Makes the movement due, and its reversal: a stake whose reversal has its own record is ended by that one.
-   */
-  async function makeDue(movement: MovementDocument, scope: Scope): Promise<void> {
-    if (movement.status !== 'PENDING') return
-    const at = clock.now()
-    await apply(movement, { kind: 'hinted', at })
-    const { reversal } = movement
-    const owed = reversal === null ? null : await movements.find(scope, reversal.transactionId)
-    if (owed !== null) await apply(owed, { kind: 'hinted', at })
-    wake()
-  }
+/**
+ * Makes the movement due, and its reversal: a stake whose reversal has its own record is ended by that one.
+ */
+async function makeDue(settlement: Callbacks, movement: MovementDocument, scope: Scope): Promise<void> {
+  if (movement.status !== 'PENDING') return
+  const at = settlement.clock.now()
+  await applyMessage(settlement, movement, { kind: 'hinted', at })
+  const { reversal } = movement
+  const owed = reversal === null ? null : await settlement.movements.find(scope, reversal.transactionId)
+  if (owed !== null) await applyMessage(settlement, owed, { kind: 'hinted', at })
 }
 
 function scopeOfPath(operator: string, environment: string): Scope | null {

@@ -35,7 +35,7 @@ import type { CheckWallet } from '../actions/check-wallet.ts'
 import type { ReadTransactions } from '../actions/read-movements.ts'
 import type { ReadCallSeries } from '../actions/read-call-series.ts'
 import type { ReconcileLedger } from '../actions/reconcile-ledger.ts'
-import type { TakeCallback } from '../actions/take-callback.ts'
+import type { Callback } from '../actions/take-callback.ts'
 import { toAttemptRecord, toMovementFacts, toMovementRecord } from '../records/render-movement.ts'
 import { toWalletRecord } from '../records/render-wallet.ts'
 import { dashboardScope, scopesOf } from './dashboard-scope.ts'
@@ -47,7 +47,7 @@ type GatewayParts = {
   readSeries: ReadCallSeries
   transactions: ReadTransactions
   reconcile: ReconcileLedger
-  takeCallback: TakeCallback
+  takeCallback: (callback: Callback, requestId: string) => Promise<void>
 }
 
 /**

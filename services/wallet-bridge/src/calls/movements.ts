@@ -5,9 +5,10 @@ import {
   showMovement as showCall,
   voidStake as voidCall,
 } from '@pitboss/contracts/calls/wallet'
-import type { PlaceMovement } from '../actions/place-movement.ts'
+import type { Scope } from '@pitboss/contracts/caller'
+import type { PlaceContext, PlaceOrder } from '../actions/place-movement.ts'
 import type { ReadMovements } from '../actions/read-movements.ts'
-import type { VoidStake } from '../actions/place-reversal.ts'
+import type { Stored, Voided, VoidOrder } from '../actions/place-reversal.ts'
 import { toMovementAnswer, toMovementRecord } from '../records/render-movement.ts'
 
 /** Kept of the caller's time for the way back, when it waits for a first try. */
@@ -19,8 +20,8 @@ export function movementCalls({
   voidStake,
   readMovements,
 }: {
-  placeMovement: PlaceMovement
-  voidStake: VoidStake
+  placeMovement: (scope: Scope, order: PlaceOrder, context: PlaceContext) => Promise<Stored>
+  voidStake: (scope: Scope, order: VoidOrder, context: PlaceContext) => Promise<Voided>
   readMovements: ReadMovements
 }): CallHandler[] {
   return [

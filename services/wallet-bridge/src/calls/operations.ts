@@ -14,7 +14,7 @@ import {
   opsWalletStatus,
 } from '@pitboss/contracts/calls/wallet-ops'
 import type { Clock } from '@pitboss/runtime/clock'
-import type { HealMovements } from '../actions/heal-movements.ts'
+import type { Heal } from '../actions/heal-movements.ts'
 import type { OperateMovements } from '../actions/operate-movements.ts'
 import type { TellEndsAgain } from '../actions/tell-ends-again.ts'
 import {
@@ -32,7 +32,7 @@ export function operationsCalls({
   clock,
 }: {
   operateMovements: OperateMovements
-  healMovements: HealMovements
+  healMovements: (asked: Heal, requestId: string) => Promise<string[]>
   tellEndsAgain: TellEndsAgain
   clock: Clock
 }): CallHandler[] {

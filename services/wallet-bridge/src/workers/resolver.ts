@@ -1,9 +1,23 @@
 import type { Clock } from '@pitboss/runtime/clock'
 import { type Poll, startPoll } from '@pitboss/runtime/poll'
 import type { Logger } from 'pino'
-import type { AdvanceDue } from '../actions/advance-due.ts'
+import type { advanceDue } from '../actions/advance-due.ts'
 
-type Movement = Parameters<AdvanceDue['advance']>[0]
+type Movement = Parameters<typeof advanceDue>[1]
+
+/** The movements that are due, and what is done with them. */
+type DueWork = {
+  /** The first wallet after `after`, by key, that has a movement due now; null when there is none. */
+  nextWallet(after: string): Promise<string | null>
+  /** The movements of a wallet that are due now, longest due first. */
+  ofWallet(walletKey: string, limit: number): Promise<Movement[]>
+  /** Tells whether the wallet's breaker is open: it does not answer. */
+  isSilent(walletKey: string): boolean
+  /** Tells whether a further try of a stake is next; its rollback, and what leads to it, is owed. */
+  isStake(document: Movement): boolean
+  /** Does the next actions on a movement. */
+  advance(document: Movement, requestId: string): Promise<{ readonly document: Movement }>
+}
 
 /** Further tries of stakes, and all that is owed. */
 const kinds = ['owed', 'stakes'] as const
@@ -63,7 +77,7 @@ export function startResolver({
   newRequestId,
   logger,
 }: {
-  due: Omit<AdvanceDue, 'placeReversal'>
+  due: DueWork
   clock: Clock
   newRequestId: () => string
   logger: Logger

@@ -1,0 +1,95 @@
+import { createMailbox, type Mailbox } from '@pitboss/runtime/mailbox'
+import type { Clock } from '@pitboss/runtime/clock'
+import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
+import type { Logger } from 'pino'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { AskStanding } from './clients/ask-standing.ts'
+import { type BreakerNote, type Breakers, createBreakers } from './clients/breakers.ts'
+import type { WalletClient } from './clients/wallet-client.ts'
+import { advanceMovement, type ScaleMs } from './rules/advance-movement.ts'
+import type { MovementMessage, MovementState, MovementStep, WalletOperation } from './rules/movement.ts'
+import type { MovementDocument } from './storage/movement-document.ts'
+import type { MovementStore } from './storage/movement-store.ts'
+import type { DueMovements } from './storage/unfinished-movements.ts'
+import type { Wallets } from './storage/wallet-document.ts'
+
+/** Decides what a message makes of a movement. */
+export type MovementRules = (state: MovementState, message: MovementMessage) => MovementStep
+
+export type CallMetrics = {
+  callEnded(operation: string, judged: string, latencyMs: number): void
+  /** A wallet has answered the first try of a movement as one that it did before. */
+  repeatedAtFirstTry(operation: WalletOperation): void
+}
+
+/** What the actions of settlement work with: the first argument of each. */
+export type Settlement = {
+  readonly movements: MovementStore
+  readonly wallets: Wallets
+  readonly due: DueMovements
+  readonly client: WalletClient
+  readonly breakers: Breakers
+  readonly askStanding: AskStanding
+  readonly audit: Pick<AuditOutbox, 'entry'>
+  readonly metrics: CallMetrics
+  /** Notifies who follows the account of a wallet call that ended, or of a new status. */
+  readonly tell: (movement: MovementDocument) => void
+  readonly rules: MovementRules
+  readonly clock: Clock
+  readonly scaleMs: ScaleMs
+  readonly newId: (prefix: string) => string
+  /** Waits that many milliseconds. */
+  readonly wait: (ms: number) => Promise<unknown>
+  readonly logger: Logger
+  /** Runs the work on one movement one at a time in this process. */
+  readonly inTurn: Mailbox
+  /** By wallet, the stakes of this process that wait for it. */
+  readonly stakesInFlight: Map<string, number>
+}
+
+type Given = Omit<Settlement, 'breakers' | 'tell' | 'rules' | 'wait' | 'inTurn' | 'stakesInFlight'> & {
+  readonly tell?: Settlement['tell']
+  /** Puts something around the rules; the product leaves them as they are. */
+  readonly wrapRules?: (rules: MovementRules) => MovementRules
+  readonly wait?: Settlement['wait']
+  /** Wakes the resolver of every replica. */
+  readonly wake: () => void
+  /** Sends the other processes a note about a wallet. */
+  readonly notifyBreakers?: (note: BreakerNote) => void
+}
+
+/** Opens the memory of settlement in this process: breakers, and what is at work. */
+export function openSettlement({
+  tell = () => undefined,
+  wrapRules = (rules) => rules,
+  wait = (ms) => delay(ms, null, { ref: false }),
+  wake,
+  notifyBreakers = () => undefined,
+  ...given
+}: Given): Settlement {
+  const { clock, scaleMs, due, logger } = given
+
+  /** Makes waiting credits and rollbacks due at once: the wallet answers again. */
+  function onClosed(walletKey: string): void {
+    logger.info({ wallet: walletKey }, 'breaker.closed')
+    due.pullForward(walletKey, clock.now()).then(wake, (err: unknown) => {
+      logger.warn({ err, wallet: walletKey }, 'backlog.not-pulled-forward')
+    })
+  }
+
+  return {
+    ...given,
+    tell,
+    wait,
+    rules: wrapRules((state, message) => advanceMovement(state, message, scaleMs)),
+    breakers: createBreakers({
+      scaleMs,
+      nowMs: () => clock.now().getTime(),
+      notify: notifyBreakers,
+      onOpened: (walletKey) => logger.warn({ wallet: walletKey }, 'breaker.opened'),
+      onClosed,
+    }),
+    inTurn: createMailbox(),
+    stakesInFlight: new Map(),
+  }
+}

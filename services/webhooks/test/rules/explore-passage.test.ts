@@ -151,6 +151,23 @@ for (const [lost, name] of ['', ', nor which answer is lost'].entries()) {
   )
 }
 
+t.test('a take-over counts so many events as sent as may have been, and no more', async (t) => {
+  const stored: Event[] = []
+  const passage = await takeOverPassage<Event, Event>(
+    {
+      readCursor: async () => 0,
+      holdsLease: async () => true,
+      readAfter: async (after) => Array.from({ length: events - after }, (_, index) => after + 1 + index),
+      isWanted: (event) => event !== 3,
+      storeInterrupted: async (seqs) => void stored.push(...seqs),
+      insertRange: async () => true,
+    },
+    ahead + 1,
+  )
+  t.strictSame(stored, [1, 2, 4])
+  t.equal(passage?.cursor, 4, 'and passes them')
+})
+
 /** Begins at the cursor, as if nothing had been sent after it. */
 const withoutMarks: typeof takeOverPassage = (store) => takeOverPassage(store, 0)
 

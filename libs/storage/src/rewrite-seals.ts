@@ -28,6 +28,24 @@ export type SealedPlace = {
   readonly valuesIn: (document: Document) => readonly SealedValue[]
 }
 
+/** Sealed texts that are renewed by rules of their own, as those of a journal are. */
+export type SealedRecords<Sealed extends SealedRecord = SealedRecord> = {
+  readonly collection: string
+  readonly purpose: string
+  /** About how many there are. */
+  count(): Promise<number>
+  /** At most `max` records after one; their ids name positions. */
+  read(afterId: string, max: number): Promise<readonly Sealed[]>
+  valuesIn(record: Sealed): readonly SealedValue[]
+  /**
+   * Stores the renewed texts, by their paths. False when others have changed the record since it was read.
+   */
+  rewrite(record: Sealed, renewed: Readonly<Record<string, string>>): Promise<boolean>
+}
+
+type SealedRecord = Document & { readonly _id: string }
+type Place = SealedPlace | SealedRecords
+
 export type SealPage = {
   keys: string[]
   documents: number
@@ -54,13 +72,14 @@ export function createRewriteSeals({
 }: {
   db: Db
   keyring: Keyring
-  places: readonly SealedPlace[]
+  places: readonly Place[]
   logger: Pick<Logger, 'error'>
 }) {
-  const collectionOf = ({ collection }: SealedPlace) => db.collection<{ _id: string }>(collection)
+  const collectionOf = ({ collection }: Place) => db.collection<{ _id: string }>(collection)
   const boxes = new Map(places.map((place) => [place, createSecretBox(keyring, place.purpose)]))
 
-  async function readPage(place: SealedPlace, afterId: string) {
+  async function readPage(place: Place, afterId: string): Promise<readonly SealedRecord[]> {
+    if ('read' in place) return place.read(afterId, pageSize)
     const hint = place.hint === undefined ? {} : { hint: place.hint }
     return collectionOf(place)
       .find({ $and: [place.filter, { _id: { $gt: afterId } }] }, hint)
@@ -70,13 +89,13 @@ export function createRewriteSeals({
   }
 
   /** One page; false when other writes changed what was read, which the next try sees. */
-  async function tryPage(place: SealedPlace, afterId: string, isDry: boolean) {
+  async function tryPage(place: Place, afterId: string, isDry: boolean) {
     const box = boxes.get(place) ?? createSecretBox(keyring, place.purpose)
     const found = await readPage(place, afterId)
     const counts = newCounts()
-    const updates: AnyBulkWriteOperation<{ _id: string }>[] = []
+    const renewals: Renewal[] = []
     for (const document of found) {
-      const stale: { value: SealedValue; renewed: string }[] = []
+      const stale: Stale[] = []
       for (const value of place.valuesIn(document)) {
         const renewed = renew({ box, keyring, value, isDry })
         if (renewed === null) {
@@ -90,11 +109,28 @@ export function createRewriteSeals({
       }
       if (stale.length === 0) continue
       counts.rewritten += stale.length
-      updates.push(updateOf(place, document, stale))
+      renewals.push({ document, stale })
     }
-    const written = updates.length === 0 ? null : await collectionOf(place).bulkWrite(updates, unordered)
-    const isWhole = (written?.matchedCount ?? 0) === updates.length
-    return { found, counts, isWhole }
+    return { found, counts, isWhole: await store(place, renewals) }
+  }
+
+  /** @returns false when one of them was changed since it was read */
+  async function store(place: Place, renewals: readonly Renewal[]): Promise<boolean> {
+    if (renewals.length === 0) return true
+    if ('read' in place) {
+      const stored = await Promise.all(
+        renewals.map(({ document, stale }) =>
+          place.rewrite(
+            document,
+            Object.fromEntries(stale.map(({ value, renewed }) => [value.path, renewed])),
+          ),
+        ),
+      )
+      return stored.every(Boolean)
+    }
+    const updates = renewals.map(({ document, stale }) => updateOf(place, document, stale))
+    const { matchedCount } = await collectionOf(place).bulkWrite(updates, unordered)
+    return matchedCount === updates.length
   }
 
   return {
@@ -127,7 +163,7 @@ export function createRewriteSeals({
       }
     },
 
-    /** Logs, as an error, each missing key under which something is still sealed in this database. */
+    /** Logs, as an error, each missing key under which documents of this database are still sealed. */
     async reportMissing(): Promise<void> {
       const written = await db.collection<{ _id: string }>('master_keys').find({}).limit(keyIdsMax).toArray()
       for (const { _id: kid } of written) {
@@ -136,6 +172,7 @@ export function createRewriteSeals({
         const range = { $gt: `v1.${kid}.`, $lt: `v1.${kid}/` }
         const sealed: string[] = []
         for (const place of places) {
+          if ('read' in place) continue
           const filter = { $and: [place.filter, place.holding(range)] }
           const one = await collectionOf(place).findOne(filter, { maxTimeMS: searchMaxMs })
           if (one !== null) sealed.push(place.collection)
@@ -147,15 +184,19 @@ export function createRewriteSeals({
 
   async function countAll(): Promise<number> {
     const counted = await Promise.all(
-      places.map((place) =>
-        place.hint === undefined
+      places.map((place) => {
+        if ('read' in place) return place.count()
+        return place.hint === undefined
           ? collectionOf(place).estimatedDocumentCount()
-          : collectionOf(place).countDocuments(place.filter, { hint: place.hint }),
-      ),
+          : collectionOf(place).countDocuments(place.filter, { hint: place.hint })
+      }),
     )
     return counted.reduce((sum, count) => sum + Number(count), 0)
   }
 }
+
+type Stale = { readonly value: SealedValue; readonly renewed: string }
+type Renewal = { readonly document: SealedRecord; readonly stale: readonly Stale[] }
 
 const unordered = { ordered: false }
 const remedy = 'give this key again, after the current one, in PITBOSS_MASTER_KEYS; then ops seal rewrite'
@@ -188,8 +229,8 @@ function renew({
 /** A write that does nothing when one of the values was changed since it was read. */
 function updateOf(
   { shardKey }: SealedPlace,
-  document: Document & { _id: string },
-  stale: readonly { value: SealedValue; renewed: string }[],
+  document: SealedRecord,
+  stale: readonly Stale[],
 ): AnyBulkWriteOperation<{ _id: string }> {
   const expected = Object.fromEntries(stale.map(({ value }) => [value.path, value.sealed]))
   const renewed = Object.fromEntries(stale.map(({ value, renewed: text }) => [value.path, text]))

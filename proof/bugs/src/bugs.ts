@@ -66,12 +66,18 @@ const foundSimulated = {
   'rounds.stake-id-without-player': 'two players who choose one transaction_id share a movement',
   'rounds.refusal-forgotten': 'the refusal of a request to play is not kept',
   'rounds.dead-id-forgotten': "the refusal of a movement of the operator's server is not kept",
-  'rounds.refusal-of-an-hour': 'a refusal stands for an hour alone',
   'rounds.ids-without-case': 'ids of requests are compared without the case of their letters',
   'rounds.ids-cut': 'of ids of requests the first 64 characters are compared',
   'rounds.currency-of-id-ignored':
     "an id of another session's currency is answered by the round that it has there",
   'rounds.tombstone-forgotten': 'a stake is taken although a rollback that came before it found none',
+  'rounds.withdrawn-after-adopted': 'a request takes back a round that a worker has taken over',
+  'rounds.list-after-answer': 'an answer names a round before lists show it',
+  'rounds.next-made-anew': 'a round gets another seed than the one that was committed to before it',
+  'rounds.added-id-unclaimed': 'an id of a movement that is added to a round is not claimed',
+  'rounds.claims-left-at-death': 'a dead process is not taken over where its claims may be missing',
+  'rounds.entry-counted-twice': 'a sum forgets which entries it has counted',
+  'rounds.hole-never-counted': 'an entry that lands after a later one is never counted',
   'wallet-bridge.ladder-step-too-far': 'a credit waits as long as the step after its own says',
   'wallet-bridge.pulled-forward-counts': 'a try that was pulled forward counts as a step of the schedule',
   'wallet-bridge.answer-of-another-call': 'of two calls at once each may get the answer of the other',
@@ -114,7 +120,8 @@ export const foundByChaos: readonly Bug[] = Object.keys(foundAlive).filter(isBug
 export const foundBySimulation: readonly Bug[] = [
   ...Object.keys(foundSimulated)
     .filter(isBug)
-    .filter((bug) => bug !== 'rounds.taken-back-leaves-open'),
+    // Seldom: the first by seed 327, the second by none of the first 300.
+    .filter((bug) => bug !== 'rounds.taken-back-leaves-open' && bug !== 'rounds.hole-never-counted'),
   'rounds.pending-stake-counts',
   'rounds.payout-one-more',
   'rounds.nonce-skipped',

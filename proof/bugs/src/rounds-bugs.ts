@@ -18,9 +18,8 @@ import { busWith } from './bus-bugs.ts'
 import { catalogueWith } from './draw-bugs.ts'
 import {
   commitmentsWith,
-  deadIdsWith,
+  deadRequestsWith,
   grantsWith,
-  refusalsWith,
   reportsWith,
   roundsStoreWith,
 } from './rounds-store-bugs.ts'
@@ -36,8 +35,7 @@ export function roundsWith(has: HasBug): RoundsProof {
       rounds: roundsStoreWith(context.rounds, has),
       commitments: commitmentsWith(context.commitments, has),
       grants: grantsWith(context.grants, has),
-      refusals: refusalsWith(context.refusals, has),
-      deadIdsStore: deadIdsWith(context.deadIdsStore, has),
+      deadRequests: deadRequestsWith(context.deadRequests, has),
       rules: rulesWith(has),
       catalogue: catalogueWith(context.catalogue, has),
       wallet: walletWith(context.wallet, has),
@@ -85,8 +83,8 @@ export function playRoundWith(
     } catch (error) {
       const { transaction_id: id } = body
       if (!(error instanceof ServiceError) || error.code !== 'TRANSACTION_CONFLICT') throw error
-      const { sequence, session } = await players.player(caller)
-      const found = id === undefined ? null : await rounds.findRequest(sequence, id)
+      const { scope, sequence, session } = await players.player(caller)
+      const found = id === undefined ? null : await rounds.findRequest(scope, sequence, id)
       if (found === null || !('stored' in found) || found.stored.round.currency === session.currency)
         throw error
       return found.stored.round

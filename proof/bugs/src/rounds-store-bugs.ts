@@ -3,12 +3,11 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { newServerSeed } from '@pitboss/fairness/server-seed'
 import type { Hooks } from '@pitboss/rounds/hooks'
 import type { CommitmentsStore } from '@pitboss/rounds/storage/commitments-store'
-import type { DeadId, DeadIdsStore } from '@pitboss/rounds/storage/dead-ids-store'
+import type { DeadRequestsStore } from '@pitboss/rounds/storage/dead-requests'
 import type { GrantsStore } from '@pitboss/rounds/storage/grants-store'
 import type { PlayerLimitsStore } from '@pitboss/rounds/wings/protection/storage/player-limits-store'
-import type { RefusalsStore } from '@pitboss/rounds/storage/refusals-store'
 import { idCharacters } from '@pitboss/rounds/rules/id-characters'
-import { sequenceOf, type RoundWrite } from '@pitboss/rounds/storage/round-document'
+import { sequenceOf, type RoundWrite, type StoredRound } from '@pitboss/rounds/storage/round-document'
 import type { PacesStore } from '@pitboss/rounds/wings/protection/storage/paces-store'
 import type { ReportsStore } from '@pitboss/rounds/wings/reports/storage/reports-store'
 import type { RoundsStore } from '@pitboss/rounds/storage/rounds-store'
@@ -37,16 +36,17 @@ export function roundsStoreWith(rounds: RoundsStore, has: HasBug): RoundsStore {
   if (has('storage.fence-lost')) {
     return {
       ...rounds,
-      async update(stored, write, now) {
+      async update(stored, write) {
         const fresh = await rounds.findAnywhere(stored.round.id)
-        return rounds.update({ ...stored, version: fresh?.version ?? stored.version }, write, now)
+        return rounds.update({ ...stored, version: fresh?.version ?? stored.version }, write)
       },
     }
   }
   if (has('rounds.brand-lost')) {
     return {
       ...rounds,
-      insert: (write, now) => rounds.insert({ ...write, round: { ...write.round, brandId: null } }, now),
+      insert: (write, commitments) =>
+        rounds.insert({ ...write, round: { ...write.round, brandId: null } }, commitments),
     }
   }
   if (has('rounds.adjustment-on-the-day-of-the-round')) {
@@ -90,6 +90,8 @@ export function roundsStoreWith(rounds: RoundsStore, has: HasBug): RoundsStore {
       },
     }
   }
+  if (has('rounds.withdrawn-after-adopted')) return withdrawingAdopted(rounds)
+  if (has('rounds.list-after-answer')) return { ...rounds, show: async () => undefined }
   if (has('rounds.page-id-at-wallet')) return withStakesUnder(rounds, (id) => id)
   if (has('rounds.stake-id-without-player')) return withStakesUnder(rounds, ofRequestAlone)
   if (has('rounds.ids-without-case')) return alike(rounds, (id) => id.toLowerCase())
@@ -130,7 +132,7 @@ function alike(rounds: RoundsStore, like: (id: string) => string): RoundsStore {
   }
   return {
     ...rounds,
-    findRequest: (sequence, id) => rounds.findRequest(sequence, first(id)),
+    findRequest: (scope, sequence, id) => rounds.findRequest(scope, sequence, first(id)),
     listByTransaction: (scope, id) => rounds.listByTransaction(scope, first(id)),
   }
 }
@@ -151,7 +153,7 @@ function writing(
 ): RoundsStore {
   return {
     ...rounds,
-    update: (stored, write, now) => rounds.update(stored, change(write, stored.version), now),
+    update: (stored, write) => rounds.update(stored, change(write, stored.version)),
   }
 }
 
@@ -159,11 +161,11 @@ function writing(
 function withStakesUnder(rounds: RoundsStore, idOf: (clientTransactionId: string) => string): RoundsStore {
   return {
     ...rounds,
-    insert(write, now) {
+    insert(write, commitments) {
       const { driver, clientTransactionId: id, stakes } = write.round
-      if (driver === 'operator' || id === null) return rounds.insert(write, now)
+      if (driver === 'operator' || id === null) return rounds.insert(write, commitments)
       const under = stakes.map((stake) => ({ ...stake, transactionId: idOf(id) }))
-      return rounds.insert({ ...write, round: { ...write.round, stakes: under } }, now)
+      return rounds.insert({ ...write, round: { ...write.round, stakes: under } }, commitments)
     },
   }
 }
@@ -193,14 +195,39 @@ function withoutNoncesOfRemoved(rounds: RoundsStore): RoundsStore {
   }
 }
 
-/** Draws a round anew when it is finished by another process than the one that began it. */
+/** Does not see that a worker has taken a round over. */
+function withdrawingAdopted(rounds: RoundsStore): RoundsStore {
+  const unseen = <Found extends StoredRound | null>(found: Found) => found && { ...found, claims: 0 }
+  return {
+    ...rounds,
+    find: async (scope, roundId) => unseen(await rounds.find(scope, roundId)),
+    async update(stored, write) {
+      return unseen(await rounds.update(stored, write))
+    },
+    async remove(stored) {
+      const fresh = await rounds.findAnywhere(stored.round.id)
+      return fresh !== null && rounds.remove(fresh)
+    },
+  }
+}
+
+/**
+ * Draws a round anew when it is finished by another process than the one that began it, or commits twice to a
+ * nonce.
+ */
 export function commitmentsWith(commitments: CommitmentsStore, has: HasBug): CommitmentsStore {
+  if (has('rounds.next-made-anew')) {
+    return {
+      ...commitments,
+      after: (sequence, last, now) => commitments.after(sequence, { ...last, next: null }, now),
+    }
+  }
   if (!has('rounds.redrawn-after-restart')) return commitments
   const begunHere = new Set<string>()
   return {
     ...commitments,
-    async ensure(sequence, nonce, now) {
-      const commitment = await commitments.ensure(sequence, nonce, now)
+    async after(sequence, last, now) {
+      const commitment = await commitments.after(sequence, last, now)
       begunHere.add(commitment.sealedSeed)
       return commitment
     },
@@ -226,31 +253,15 @@ export function grantsWith<Store extends GrantUses>(grants: Store, has: HasBug):
   return grants
 }
 
-/** Forgets that a request to play was refused. */
-export function refusalsWith(refusals: RefusalsStore, has: HasBug): RefusalsStore {
-  if (has('rounds.refusal-of-an-hour')) {
-    const insert: RefusalsStore['insert'] = (sequence, request, now) =>
-      refusals.insert(sequence, request, new Date(now.getTime() - dayMs + hourMs))
-    return { ...refusals, insert }
-  }
-  return has('rounds.refusal-forgotten') ? { ...refusals, insert: async () => true } : refusals
-}
-
-/** Forgets that a request of the operator's server was refused, or that a rollback came before its stake. */
-export function deadIdsWith(deadIds: DeadIdsStore, has: HasBug): DeadIdsStore {
-  if (has('rounds.refusal-of-an-hour')) {
-    return {
-      ...deadIds,
-      finish: (scope, dead, forgetAt) =>
-        deadIds.finish(scope, dead, forgetAt && new Date(forgetAt.getTime() - dayMs + hourMs)),
-    }
-  }
-  const forgets = ({ meaning }: DeadId) =>
-    has(meaning === null ? 'rounds.tombstone-forgotten' : 'rounds.dead-id-forgotten')
+/** Forgets that a request was refused, or that a rollback came before its stake. */
+export function deadRequestsWith(dead: DeadRequestsStore, has: HasBug): DeadRequestsStore {
+  if (has('rounds.refusal-forgotten')) return { ...dead, killRequest: async () => true }
   return {
-    ...deadIds,
-    async find(scope, id) {
-      return (await deadIds.find(scope, id)).filter((one) => !forgets(one))
+    ...dead,
+    async killMovement(scope, transactionId, refused) {
+      const isTombstone = refused.meaning === null
+      if (has(isTombstone ? 'rounds.tombstone-forgotten' : 'rounds.dead-id-forgotten')) return true
+      return dead.killMovement(scope, transactionId, refused)
     },
   }
 }
@@ -297,10 +308,10 @@ export function pacesWith(paces: PacesStore, has: HasBug): PacesStore {
   if (!has('rounds.pace-looked-at-first')) return paces
   return {
     ...paces,
-    async start(scope, playerId, start, notAfter) {
+    async start(scope, playerId, start, made) {
       const last = await paces.last(scope, playerId)
-      if (last !== null && last.startedAt > notAfter && last.startedBy !== start.startedBy) return false
-      return paces.start(scope, playerId, start, start.startedAt)
+      if (last !== null && last.startedAt > made.notAfter && last.startedBy !== start.startedBy) return false
+      return paces.start(scope, playerId, start, { ...made, notAfter: start.startedAt })
     },
   }
 }

@@ -48,7 +48,9 @@ const eventData = z.object({
 
 export type StepChecks = {
   movementWritten(before: MovementDocument | null, after: MovementDocument): void
-  roundWritten(before: RoundState | null, after: RoundState, dueAt: Date | null): void
+  roundWritten(before: RoundState | null, after: RoundState): void
+  /** A process has written a round, and looks at it at a time. */
+  roundKept(round: RoundState, dueAt: Date | null): void
   walletMoved(entry: LedgerEntry): void
   eventRecorded(entry: OutboxEntry): void
   /** A call is sent for this round; the function that is returned ends it. */
@@ -136,13 +138,15 @@ export function createStepChecks(
         )
       }
     },
-    roundWritten(before, after, dueAt) {
-      const show = () => `${after.id} ${before?.status ?? 'new'} → ${after.status}`
+    roundKept(round, dueAt) {
       holds(
         'an unfinished round is due, or somebody can end it',
-        canEnd(after, dueAt),
-        () => `${show()}, due ${dueAt?.toISOString()}: ${partsOf(after)}`,
+        canEnd(round, dueAt),
+        () => `${round.id} ${round.status}, due ${dueAt?.toISOString()}: ${partsOf(round)}`,
       )
+    },
+    roundWritten(before, after) {
+      const show = () => `${after.id} ${before?.status ?? 'new'} → ${after.status}`
       const [stake] = after.driver === 'game' ? after.stakes : []
       const isOurs = stake === undefined || stakeOfGame.test(stake.transactionId)
       holds("no page's id is that of a movement", isOurs, () => `${show()}: ${stake?.transactionId}`)

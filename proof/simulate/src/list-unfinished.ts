@@ -13,7 +13,10 @@ export function listUnfinished({
   stream,
 }: Pick<World, 'rounds' | 'movements' | 'protection' | 'stream'>): string {
   const unfinished = [...rounds.table.values()].filter(
-    ({ round, outbox }) => isUnfinished(round) || owesSomething(round) || outbox.length > 0,
+    ({ round }) => isUnfinished(round) || owesSomething(round),
+  )
+  const unlistedRounds = [...rounds.table.values()].filter(
+    ({ round: { id }, n }) => (rounds.journal.lists.get(id)?.n ?? 0) < n,
   )
   const pending = [...movements.table.values()].filter(
     ({ status, reversal }) =>
@@ -23,12 +26,17 @@ export function listUnfinished({
   const unlisted = [...movements.table.values()].filter(
     ({ _id, n }) => (movements.journal.lists.get(_id)?.n ?? 0) < n,
   )
-  const onTheWire = movements.journal.onTheWire()
+  const onTheWire = movements.journal.onTheWire() + rounds.journal.onTheWire()
   const stops = [...protection.stops.values()].filter(({ dueAt }) => dueAt !== null)
   return [
     ...unfinished.map(({ round }) => `${round.id} ${round.status}`),
     ...pending.map(({ type, transactionId, status }) => `${type} ${transactionId} ${status}`),
-    ...movements.unsent(stream.has).map(({ id }) => `event ${id}`),
+    ...[...movements.unsent(stream.has), ...rounds.unsent(stream.has)].map(({ id }) => `event ${id}`),
+    ...[...rounds.journal.lists.values()]
+      .filter(({ _id, gone }) => gone !== true && !rounds.table.has(_id))
+      .map(({ _id }) => `${_id} was taken back and is in lists`),
+    ...rounds.unclaimed().map((stream) => `claims of ${stream}`),
+    ...unlistedRounds.map(({ round: { id }, n }) => `${id} at ${n} in lists`),
     ...unlisted.map(({ transactionId }) => `${transactionId} in lists`),
     ...(onTheWire === 0 ? [] : [`${onTheWire} documents on the wire`]),
     ...stops.map(({ _id, playerId }) => `stop ${_id} of ${playerId}`),

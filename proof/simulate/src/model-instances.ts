@@ -18,7 +18,7 @@ export function createModelInstances({
   newId,
   onProgress = () => undefined,
 }: {
-  timeline: Timeline
+  timeline: Pick<Timeline, 'nowMs'>
   newId: (prefix: string) => string
   onProgress?: (before: InstanceDocument, after: InstanceDocument) => void
 }): ModelInstances {

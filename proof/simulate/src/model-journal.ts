@@ -61,9 +61,9 @@ export function createModelJournal<Fact, Document extends Listed>({
   onListed = () => undefined,
   setsBack = false,
 }: {
-  timeline: Timeline
-  random: Random
-  faults: Faults
+  timeline: Pick<Timeline, 'nowMs' | 'after'>
+  random: Pick<Random, 'pick' | 'chance' | 'between'>
+  faults: Pick<Faults, 'fair' | 'torn'>
   onLanded: (document: JournalDocument<Fact>) => void
   onRemoved?: (claim: ClaimDocument) => void
   onListed?: (before: Document | null, after: Document) => void

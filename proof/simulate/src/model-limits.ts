@@ -4,19 +4,12 @@ import type {
   PlayerLimitsStore,
   StoredLimits,
 } from '@pitboss/rounds/wings/protection/storage/player-limits-store'
-import type { SpendsStore } from '@pitboss/rounds/wings/protection/storage/spends-store'
 import type { Machine } from './machine.ts'
-import type { ModelRounds } from './model-rounds.ts'
-
-/** What holding a stake within limits reads and writes. */
-type LimitStores = {
-  readonly playerLimits: Pick<PlayerLimitsStore, 'find' | 'keep'>
-  readonly spends: Pick<SpendsStore, 'charged'>
-}
 
 export type ModelLimits = {
   readonly table: ReadonlyMap<string, StoredLimits>
-  storesOf(machine: Machine): LimitStores
+  /** What holding a stake within limits reads and writes. */
+  storeOf(machine: Machine): Pick<PlayerLimitsStore, 'find' | 'keep'>
   /** Sets the limits of a player, as the operator does before the run. */
   give(playerId: string, limits: readonly PlayerLimit[]): void
   /** Sets the books back to those of a backup. */
@@ -28,11 +21,9 @@ export type ModelLimits = {
  * player, written under its version.
  */
 export function createModelLimits({
-  rounds,
   onKept,
   onRestored,
 }: {
-  rounds: Pick<ModelRounds, 'table'>
   onKept: (playerId: string, book: LimitBook) => void
   /** The book of a player is again what it was at a time of the run. */
   onRestored: (playerId: string, backedUpAtMs: number) => void
@@ -49,27 +40,16 @@ export function createModelLimits({
         onRestored(playerId, backedUpAtMs)
       }
     },
-    storesOf: (machine) => ({
-      playerLimits: {
-        find: (_scope, playerId) => machine.io('find limits', () => table.get(playerId) ?? null),
-        keep: (_scope, playerId, version, book) =>
-          machine.io('keep charges', () => {
-            const stored = table.get(playerId)
-            if (stored?.version !== version) return false
-            table.set(playerId, { ...stored, version: version + 1, book })
-            onKept(playerId, book)
-            return true
-          }),
-      },
-      spends: {
-        charged: (_scope, ids) =>
-          machine.io('find charged rounds', () =>
-            ids.flatMap((id) => {
-              const round = rounds.table.get(id)?.round
-              return round === undefined ? [] : [round]
-            }),
-          ),
-      },
+    storeOf: (machine) => ({
+      find: (_scope, playerId) => machine.io('find limits', () => table.get(playerId) ?? null),
+      keep: (_scope, playerId, version, book) =>
+        machine.io('keep charges', () => {
+          const stored = table.get(playerId)
+          if (stored?.version !== version) return false
+          table.set(playerId, { ...stored, version: version + 1, book })
+          onKept(playerId, book)
+          return true
+        }),
     }),
   }
 }

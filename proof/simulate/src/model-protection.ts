@@ -101,12 +101,12 @@ export function createModelProtection({
     pacesOf: (machine) => ({
       last: (scope, playerId) =>
         machine.io('last game start', () => starts.get(`${scopeKey(scope)}/${playerId}`) ?? null),
-      start: (scope, playerId, start, notAfter) =>
+      start: (scope, playerId, start, { madeAt, notAfter }) =>
         machine.io('game start', () => {
           const key = `${scopeKey(scope)}/${playerId}`
           const last = starts.get(key)
-          const mayStart =
-            last === undefined || last.startedAt <= notAfter || last.startedBy === start.startedBy
+          const isRepeat = last?.startedBy === start.startedBy && last.startedAt <= madeAt
+          const mayStart = last === undefined || last.startedAt <= notAfter || isRepeat
           if (mayStart) starts.set(key, start)
           return mayStart
         }),

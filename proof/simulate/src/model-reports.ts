@@ -1,37 +1,67 @@
+import { sumsWith } from '@pitboss/bugs/rounds-journal-bugs'
+import type { HasBug } from '@pitboss/bugs/bugs'
+import type { FactFold } from '@pitboss/rounds/storage/counted-entries'
 import { decodeCells, reportRows, type ReportRow } from '@pitboss/rounds/wings/reports/rules/report'
-import {
-  groupByUnit,
-  type PendingFact,
-  pendingFacts,
-  withFacts,
-} from '@pitboss/rounds/wings/reports/storage/report-facts'
-import type { RoundWrite } from '@pitboss/rounds/storage/round-document'
-import { newDocument } from '@pitboss/rounds/storage/write-round'
+import { createUnitsFold, type UnitDocument } from '@pitboss/rounds/wings/reports/storage/fold-units'
+import type { Machine } from './machine.ts'
+import type { ModelInstances } from './model-instances.ts'
 
 export type ModelReports = {
-  /** A change of a round is written, with what it leaves for the reports. */
-  roundWritten(write: RoundWrite, now: Date): void
+  /** The product's own fold, over the model's units of time. */
+  foldOf(machine: Machine): FactFold['fold']
   /** The report by day, game and brand. */
   rows(): ReportRow[]
+  /** Remembers the units as they are. @returns the function that brings them back */
+  backUp(): () => void
 }
 
 /**
- * The reports: what rounds have left for them, added up by the product's own rules. How facts get from
- * rounds to units, and distinct players, are not simulated.
+ * The reports: sums that entries are folded into. Distinct players and adjustments by round are not
+ * simulated.
  */
-export function createModelReports(): ModelReports {
-  const facts: PendingFact[] = []
+export function createModelReports({
+  instances,
+  has,
+}: {
+  instances: Pick<ModelInstances, 'table'>
+  has: HasBug
+}): ModelReports {
+  const units = new Map<string, UnitDocument>()
   return {
-    roundWritten: (write, now) => void facts.push(...pendingFacts(newDocument(write, now))),
-    rows() {
-      const days = [...groupByUnit(facts)].filter(([, { grain }]) => grain === 'day')
-      const parts = days.flatMap(([id, { unit, facts: own }]) =>
-        decodeCells(withFacts(id, undefined, own, { broughtTo: () => 0 }).all).map(({ brand, ...cell }) => ({
-          ...{ unit, ...cell },
-          brandId: brand || null,
-        })),
+    foldOf(machine) {
+      const sums = sumsWith<UnitDocument>(
+        {
+          read: (id) => machine.io('read unit', () => units.get(id) ?? null),
+          write: (unit) =>
+            machine.io('write unit', () => {
+              if ((units.get(unit._id)?.version ?? 0) !== unit.version - 1) return false
+              units.set(unit._id, unit)
+              return true
+            }),
+          readKnown: () => machine.io('read instances', () => [...instances.table.keys()]),
+        },
+        has,
       )
+      return createUnitsFold({
+        sums,
+        players: { record: async () => ({ broughtTo: () => 0 }) },
+        adjustments: { record: async () => undefined },
+      })
+    },
+    rows() {
+      const parts = [...units.values()]
+        .filter(({ grain }) => grain === 'day')
+        .flatMap(({ unit, cells }) =>
+          decodeCells(cells.all).map(({ brand, ...cell }) => ({ unit, ...cell, brandId: brand || null })),
+        )
       return reportRows(parts, [], new Set(['day', 'game', 'brand']))
+    },
+    backUp() {
+      const backup = new Map(units)
+      return () => {
+        units.clear()
+        for (const [id, unit] of backup) units.set(id, unit)
+      }
     },
   }
 }

@@ -1,346 +1,215 @@
-import { createHash } from 'node:crypto'
-import type { Scope } from '@pitboss/contracts/caller'
-import { seedHash } from '@pitboss/fairness/server-seed'
-import { isUnfinished, movementsOf, type RoundState } from '@pitboss/rounds/rules/round'
-import type { CommitmentsStore } from '@pitboss/rounds/storage/commitments-store'
-import { placeId } from '@pitboss/rounds/storage/lost-rounds'
-import {
-  sequenceOf,
-  type RoundWrite,
-  scopeKey,
-  scopeOf,
-  type StoredRound,
-} from '@pitboss/rounds/storage/round-document'
-import { type DeadId, deadIdKinds, type DeadIdsStore } from '@pitboss/rounds/storage/dead-ids-store'
-import { deadIdMs } from '@pitboss/rounds/rules/refusal'
-import type { RefusalsStore, RefusedRequest } from '@pitboss/rounds/storage/refusals-store'
-import type { RoundsStore } from '@pitboss/rounds/storage/rounds-store'
+import type { Random } from '@pitboss/chaos/random'
+import type { RoundState } from '@pitboss/rounds/rules/round'
+import { scopeKey, type RoundDocument } from '@pitboss/rounds/storage/round-document'
+import { createShownRounds, type RoundLists } from '@pitboss/rounds/storage/round-lists'
+import { claimsOfEntry, type RoundEntry, type RoundFact } from '@pitboss/rounds/storage/round-stream'
+import type { InstanceDocument } from '@pitboss/storage/journal/instances'
+import type { JournalDocument } from '@pitboss/storage/journal/journal'
+import type { StreamKey } from '@pitboss/storage/journal/journal-keys'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
-import { createLaggingReads, type LaggingReads } from './lagging-reads.ts'
+import type { Faults } from './faults.ts'
+import { foldRound, type Row } from './fold-rounds.ts'
+import type { LaggingReads } from './lagging-reads.ts'
 import type { Machine } from './machine.ts'
+import { createModelInstances, type ModelInstances } from './model-instances.ts'
+import { createModelJournal, isEntry, type ModelJournal, streamOf } from './model-journal.ts'
 import { notSimulated } from './not-simulated.ts'
+import type { Timeline } from './timeline.ts'
 
-type Row = StoredRound & { readonly outbox: readonly OutboxEntry[] }
+/** A commitment that no round has made: the first of a nonce sequence. */
+export type FirstCommitment = { readonly _id: string }
 
 export type ModelRounds = {
+  /** The rounds that stand: those whose first entry and its claims are their own. */
   readonly table: ReadonlyMap<string, Row>
-  /** What each machine reads of it. */
-  readonly reads: LaggingReads<Row>
-  storeOf(machine: Machine): RoundsStore
-  commitmentsOf(machine: Machine): CommitmentsStore
-  refusalsOf(machine: Machine): RefusalsStore
-  deadIdsOf(machine: Machine): DeadIdsStore
-  /** Requests that were refused for good before they had a round, by nonce sequence and id. */
-  readonly refused: ReadonlyMap<string, RefusedRequest>
-  /** Ids of the operator's server under which nothing happens any more, or that are about to be. */
-  readonly deadIds: ReadonlyMap<string, DeadId>
-  /** Rounds that are gone since the collection was set back. */
+  readonly journal: ModelJournal<RoundFact, RoundDocument>
+  readonly instances: ModelInstances
+  /** What each machine reads of the lists. */
+  readonly reads: LaggingReads<RoundDocument>
+  readonly commitments: Map<string, FirstCommitment>
+  listsOf(machine: Machine): RoundLists
+  /** Rounds that are gone since the database was set back. */
   readonly lost: ReadonlyMap<string, RoundState>
-  /** Sets the collection back to an earlier copy of `table`. */
-  restore(backup: ReadonlyMap<string, Row>): void
-  takeOut(id: string, eventIds: readonly string[]): void
-  nextDueMs(): number
+  /** Events of entries that `isSent` does not know. */
+  unsent(isSent: (eventId: string) => boolean): readonly OutboxEntry[]
+  /**
+   * Streams of rounds that do not stand yet, since not all claims are their own, and that nobody has
+   * withdrawn.
+   */
+  unclaimed(): readonly StreamKey[]
+  /** Remembers the database as it is. @returns the function that sets it back and says how many rounds */
+  backUp(): () => string
 }
 
-/**
- * The collections of rounds and commitments, with the promises of storage/rounds-store.ts: one unfinished
- * round, one round per nonce and one per client's id in a nonce sequence, fenced writes, claims. Lists are
- * for people and not simulated.
- */
+export type RoundsWatch = {
+  /** Sees every round as its change is made durable, or as its claims are. */
+  readonly onWrite: (before: RoundState | null, after: RoundState) => void
+  /** Sees each document of the journal that lands, and each claim that is removed. */
+  readonly trace?: (line: string) => void
+  readonly onListed?: (before: RoundDocument | null, after: RoundDocument) => void
+  readonly onProgress?: (before: InstanceDocument, after: InstanceDocument) => void
+}
+
+/** The database of rounds: its journal, list documents, instances and first commitments. */
 export function createModelRounds({
-  seed,
-  nowMs,
+  timeline,
+  random,
+  faults,
+  newId,
+  setsBack = false,
   onWrite,
+  onListed = () => undefined,
+  onProgress = () => undefined,
+  trace = () => undefined,
 }: {
-  seed: number
-  nowMs: () => number
-  onWrite: (
-    before: RoundState | null,
-    after: RoundState,
-    dueAt: Date | null,
-    write: RoundWrite | null,
-  ) => void
-}): ModelRounds {
+  timeline: Pick<Timeline, 'nowMs' | 'after'>
+  random: Pick<Random, 'pick' | 'chance' | 'between'>
+  faults: Pick<Faults, 'fair' | 'torn'>
+  newId: (prefix: string) => string
+  setsBack?: boolean
+} & RoundsWatch): ModelRounds {
   const table = new Map<string, Row>()
-  const reads = createLaggingReads(table, nowMs)
-  const seen = ({ name }: Machine) => [...reads.rows(name).values()]
-  const writing = <Result>(machine: Machine, what: string, effect: () => Result): Promise<Result> =>
-    machine.io(what, () => {
-      reads.wrote(machine.name)
-      return effect()
-    })
-  const refused = new Map<string, RefusedRequest>()
-  const refusedUntilMs = new Map<string, number>()
-  const deadIds = new Map<string, DeadId>()
-  const refusalOf = (key: string) => {
-    return (refusedUntilMs.get(key) ?? 0) <= nowMs() ? undefined : refused.get(key)
-  }
-  const deadIdOf = (key: string) => {
-    const kept = deadIds.get(key)
-    return kept === undefined || (kept.forgetAt !== null && kept.forgetAt.getTime() <= nowMs())
-      ? undefined
-      : kept
-  }
-  const deadKey = (scope: Scope, kind: DeadId['kind'], id: string) => `${kind}/${scopeKey(scope)}/${id}`
-  const refusedKey = (sequence: string, transactionId: string) => `${sequence} ${transactionId}`
-  const rows = () => [...table.values()]
-  const lastOf = (machine: Machine, sequence: string): Row | null => {
-    const own = seen(machine).filter(({ round }) => sequenceOf(round) === sequence)
-    return own.toSorted((a, b) => b.round.nonce - a.round.nonce)[0] ?? null
+  const idOf = new Map<StreamKey, string>()
+  const unclaimed = new Set<StreamKey>()
+  const lost = new Map<string, RoundState>()
+  const commitments = new Map<string, FirstCommitment>()
+  const journal = createModelJournal<RoundFact, RoundDocument>({
+    ...{ timeline, random, faults, setsBack },
+    onListed(before, after) {
+      trace(`listed ${after._id} at ${after.n}: ${after.status}`)
+      onListed(before, after)
+    },
+    onLanded,
+    onRemoved(claim) {
+      trace(`removed ${claim._id} of ${claim.w}`)
+      fold(claim.s)
+    },
+  })
+  const instances = createModelInstances({ timeline, newId, onProgress })
+  const { reads } = journal
+
+  function onLanded(document: JournalDocument<RoundFact>): void {
+    const stream = isEntry(document) ? streamOf(document) : document.s
+    trace(isEntry(document) ? textOf(document) : `claim ${document._id} of ${document.w}`)
+    fold(stream)
   }
 
-  const put = (row: Row, write: RoundWrite | null = null): StoredRound => {
-    const before = table.get(row.round.id)?.round ?? null
+  /** Reads a stream once more, and shows what has changed by it. */
+  function fold(stream: StreamKey, isShown = true): void {
+    const entries = journal.streams.get(stream) ?? []
+    const row = foldRound(entries, isOwn)
+    if (row === null && foldRound(entries, () => true) !== null) unclaimed.add(stream)
+    else unclaimed.delete(stream)
+    if (row === null) return gone(stream)
+    const before = table.get(row.round.id) ?? null
+    idOf.set(stream, row.round.id)
     table.set(row.round.id, row)
-    onWrite(before, row.round, row.dueAt, write)
-    return row
+    if (isShown && before?.w !== row.w) onWrite(before?.round ?? null, row.round)
   }
-  const lost = new Map<string, RoundState>()
-  const noncesOf = (sequence: string): number[] =>
-    rows().flatMap(({ round }) => (sequenceOf(round) === sequence ? [round.nonce] : []))
-  const isTaken = (sequence: string, nonce: number) => noncesOf(sequence).includes(nonce)
-  const lastBefore = (sequence: string, nonce: number) =>
-    Math.max(0, ...noncesOf(sequence).filter((one) => one < nonce))
-  /** The place of a lost round. */
-  const putPlace = (id: string, round: RoundState) =>
-    put({ round: { ...round, id }, version: 1, dueAt: null, checks: 0, claims: 0, outbox: [] })
-  const written = (row: Row, { round, dueAt, events }: RoundWrite): Row => ({
-    round,
-    version: row.version + 1,
-    dueAt,
-    checks: 0,
-    claims: row.claims,
-    outbox: [...row.outbox, ...events],
-  })
-  /** The row if it is unchanged since it was read, or with `claim` even unclaimed. */
-  const unchanged = (stored: StoredRound, claim: boolean): Row | null => {
-    const row = table.get(stored.round.id)
-    if (row === undefined || row.version !== stored.version) return null
-    return claim && row.claims !== stored.claims ? null : row
+
+  function isOwn(entry: RoundEntry): boolean {
+    return claimsOfEntry(entry).every(({ key }) => journal.documents.get(key)?.w === entry.w)
+  }
+
+  function gone(stream: StreamKey): void {
+    table.delete(idOf.get(stream) ?? '')
+    idOf.delete(stream)
   }
 
   return {
     table,
+    journal,
+    instances,
     reads,
-    refused,
-    storeOf(machine) {
-      const find = (what: string, is: (row: Row) => boolean) =>
-        machine.io<StoredRound | null>(what, () => seen(machine).find(is) ?? null)
-      return {
-        insert: ({ round, dueAt, events }) =>
-          writing(machine, 'insert round', () => {
-            const sequence = sequenceOf(round)
-            const own = rows().filter((row) => sequenceOf(row.round) === sequence)
-            const id = round.clientTransactionId
-            const taken = own.some(
-              (row) =>
-                isUnfinished(row.round) ||
-                row.round.nonce === round.nonce ||
-                (id !== null && isOpenedBy(row.round, round.driver, id)),
-            )
-            const isRefused =
-              round.driver === 'game' && refusalOf(refusedKey(sequence, id ?? '')) !== undefined
-            return taken || isRefused
-              ? null
-              : put({ round, version: 1, dueAt, checks: 0, claims: 0, outbox: events })
-          }),
-        update: (stored, write) =>
-          writing(machine, 'update round', () => {
-            const row = unchanged(stored, false)
-            return row === null ? null : put(written(row, write), write)
-          }),
-        updateUnclaimed: (stored, write) =>
-          writing(machine, 'withdraw intent', () => {
-            const row = unchanged(stored, true)
-            if (row !== null) put(written(row, write), write)
-            return row !== null
-          }),
-        remove: (stored) =>
-          writing(
-            machine,
-            'remove round',
-            () => unchanged(stored, true) !== null && table.delete(stored.round.id),
-          ),
-        find: (scope, roundId) =>
-          find('find round', ({ round }) => round.id === roundId && scopeKey(round) === scopeKey(scope)),
-        findAnywhere: (roundId) => find('find round', ({ round }) => round.id === roundId),
-        findUnfinished: (sequence) =>
-          find('find unfinished', ({ round }) => sequenceOf(round) === sequence && isUnfinished(round)),
-        listByTransaction: (scope, id) =>
-          machine.io('find by transaction', () =>
-            seen(machine).filter(
-              ({ round }) => scopeKey(scopeOf(round)) === scopeKey(scope) && idsOf(round).includes(id),
-            ),
-          ),
-        findRequest: (sequence, id) =>
-          machine.io('find request', () => {
-            const stored = seen(machine).find(
-              ({ round }) => sequenceOf(round) === sequence && isOpenedBy(round, 'game', id),
-            )
-            if (stored !== undefined) return { stored }
-            const kept = refusalOf(refusedKey(sequence, id))
-            return kept === undefined ? null : { refused: kept }
-          }),
-        findLast: (sequence) => machine.io('find last', () => lastOf(machine, sequence)),
-        last: (sequence) =>
-          machine.io('last round', () => {
-            const last = lastOf(machine, sequence)
-            return {
-              nonce: last?.round.nonce ?? 0,
-              unfinished: last !== null && isUnfinished(last.round),
-            }
-          }),
-        findDue: (now, { roundsMax }) =>
-          machine.io('due rounds', () => {
-            const due = seen(machine).filter(({ dueAt }) => dueAt !== null && dueAt <= now)
-            return { pages: [due.slice(0, roundsMax)], sweptTo: '', mayHaveMore: due.length > roundsMax }
-          }),
-        postpone: (stored, until) =>
-          writing(machine, 'postpone round', () => {
-            const row = unchanged(stored, true)
-            if (row?.dueAt === stored.dueAt) table.set(row.round.id, { ...row, dueAt: until })
-          }),
-        claim: (stored, until) =>
-          writing(machine, 'claim round', () => {
-            const row = unchanged(stored, true)
-            if (row === null) return null
-            const claimed = { ...row, dueAt: until, checks: row.checks + 1, claims: row.claims + 1 }
-            table.set(row.round.id, claimed)
-            return claimed
-          }),
-        withoutRound: (_scope, ids) =>
-          machine.io('stakes without a round', () => {
-            const known = new Set(rows().flatMap(({ round }) => idsOf(round)))
-            return ids.filter((id) => !known.has(id))
-          }),
-        confirmPrimary: () => writing(machine, 'confirm primary', () => undefined),
-        nonceIsFree: (sequence, nonce) => machine.io('nonce of a round', () => !isTaken(sequence, nonce)),
-        hasPlace: (sequence, roundId) =>
-          machine.io('place of a round', () => table.has(placeId(roundId, sequence))),
-        skipTo: (sequence, nonce, round) =>
-          writing(machine, 'skip nonces', () => {
-            for (let next = lastBefore(sequence, nonce) + 1; next <= nonce; next++) {
-              if (!isTaken(sequence, next)) putPlace(placeId(next, sequence), { ...round, nonce: next })
-            }
-          }),
-        skipNext: (sequence, roundId, round) =>
-          writing(machine, 'skip a nonce', () => {
-            const id = placeId(roundId, sequence)
-            if (!table.has(id)) putPlace(id, { ...round, nonce: lastBefore(sequence, Infinity) + 1 })
-          }),
-        endSession: (sequence, sessionId, endedAt, due) =>
-          writing(machine, 'end session of round', () => {
-            const row = rows().find(
-              ({ round }) =>
-                sequenceOf(round) === sequence &&
-                round.sessionId === sessionId &&
-                round.driver === 'game' &&
-                (round.status === 'PENDING' || round.status === 'OPEN') &&
-                round.sittingEndsAt > endedAt,
-            )
-            if (row === undefined) return
-            const dueAt = row.dueAt === null || row.dueAt > due ? due : row.dueAt
-            const round = { ...row.round, sittingEndsAt: endedAt }
-            table.set(round.id, { ...row, round, dueAt, version: row.version + 1 })
-          }),
-        list: (scope, { playerId, to }, { before, max }) =>
-          machine.io('list rounds', () =>
-            seen(machine)
-              .map(({ round }) => round)
-              .filter(
-                (round) =>
-                  scopeKey(round) === scopeKey(scope) &&
-                  round.playerId === playerId &&
-                  (to === undefined || round.createdAt <= to) &&
-                  (before === null || round.id < before),
-              )
-              .toSorted((a, b) => (a.id < b.id ? 1 : -1))
-              .slice(0, max),
-          ),
-        between: notSimulated,
-        endedSince: notSimulated,
-        listSequence: notSimulated,
-        listSums: notSimulated,
-        placesHeld: notSimulated,
-        unfinished: notSimulated,
-        countUnfinished: notSimulated,
+    commitments,
+    lost,
+    listsOf: (machine) => roundListsOf(machine, journal),
+    unsent: (isSent) =>
+      [...journal.streams.values()].flatMap((entries) =>
+        entries.flatMap(({ ev = [] }) => ev.filter(({ id }) => !isSent(id))),
+      ),
+    unclaimed: () => [...unclaimed],
+    backUp() {
+      const setBacks = [journal.backUp(), instances.backUp()]
+      const made = new Map(commitments)
+      return () => {
+        const before = new Map(table)
+        for (const setBack of setBacks) setBack()
+        commitments.clear()
+        for (const [id, one] of made) commitments.set(id, one)
+        table.clear()
+        idOf.clear()
+        unclaimed.clear()
+        for (const stream of journal.streams.keys()) fold(stream, false)
+        for (const [id, { round }] of before) if (!table.has(id)) lost.set(id, round)
+        return `${before.size} to ${table.size}`
       }
     },
-    deadIds,
-    refusalsOf: (machine) => ({
-      insert: (sequence, request, now) =>
-        writing(machine, 'insert refusal', () => {
-          const { transactionId } = request
-          const key = refusedKey(sequence, transactionId)
-          const isTaken = rows().some(
-            ({ round }) => sequenceOf(round) === sequence && isOpenedBy(round, 'game', transactionId),
-          )
-          if (isTaken || refusalOf(key) !== undefined) return false
-          refused.set(key, request)
-          refusedUntilMs.set(key, now.getTime() + deadIdMs)
-          return true
-        }),
-    }),
-    deadIdsOf: (machine) => ({
-      find: (scope, id) =>
-        machine.io('find dead id', () =>
-          deadIdKinds.flatMap((kind) => deadIdOf(deadKey(scope, kind, id)) ?? []),
-        ),
-      propose: (scope, dead) =>
-        writing(machine, 'propose dead id', () => {
-          const key = deadKey(scope, dead.kind, dead.transactionId)
-          if (deadIdOf(key) === undefined) deadIds.set(key, dead)
-          return deadIdOf(key) ?? null
-        }),
-      finish: (scope, { kind, transactionId, token }, forgetAt) =>
-        writing(machine, 'finish dead id', () => {
-          const key = deadKey(scope, kind, transactionId)
-          const kept = deadIdOf(key)
-          if (kept?.token !== token) return false
-          deadIds.set(key, { ...kept, isFinal: true, forgetAt })
-          return true
-        }),
-      giveWay: (scope, { kind, transactionId, token }) =>
-        writing(machine, 'remove dead id', () => {
-          const key = deadKey(scope, kind, transactionId)
-          const kept = deadIds.get(key)
-          if (kept?.token === token && !kept.isFinal) deadIds.delete(key)
-        }),
-    }),
-    commitmentsOf: (machine) => ({
-      ensure: (sequence, nonce) =>
-        machine.io('ensure commitment', () => {
-          const sealedSeed = seedOf(seed, sequence, nonce)
-          return { nonce, sealedSeed, serverSeedHash: seedHash(sealedSeed) }
-        }),
-      resealed: (_sequence, commitment) => commitment,
-      open: (_chain, _nonce, sealedSeed) => sealedSeed,
-      list: notSimulated,
-    }),
-    lost,
-    restore(backup) {
-      for (const [id, { round }] of table) if (!backup.has(id)) lost.set(id, round)
-      table.clear()
-      for (const [id, row] of backup) table.set(id, row)
-    },
-    takeOut(id, eventIds) {
-      const row = table.get(id)
-      if (row === undefined) return
-      table.set(id, { ...row, outbox: row.outbox.filter((entry) => !eventIds.includes(entry.id)) })
-    },
-    nextDueMs: () => Math.min(...rows().map(({ dueAt }) => dueAt?.getTime() ?? Number.POSITIVE_INFINITY)),
   }
 }
 
-/** Whether the round was opened under this id of its driver. */
-function isOpenedBy(round: RoundState, driver: RoundState['driver'], id: string): boolean {
-  return round.driver === driver && round.clientTransactionId === id
+function textOf({ _id, w, o, q, f }: RoundEntry): string {
+  return `entry ${_id}: ${f.flatMap((fact) => Object.keys(fact)).join()}, ${w} of ${o} as ${q}`
 }
 
-function idsOf(round: RoundState): string[] {
-  return movementsOf(round).map(({ transactionId }) => transactionId)
+/** The list documents of rounds as one machine writes and reads them. Most lists are for people. */
+function roundListsOf(machine: Machine, { listsOf, reads }: ModelRounds['journal']): RoundLists {
+  const { find, list, write } = listsOf(machine)
+  const shown = createShownRounds({ write: (document) => write([document]) })
+  const first = async (is: (document: RoundDocument) => boolean, order: Order = byId) =>
+    (await list(is)).toSorted(order)[0] ?? null
+  const ofSequence =
+    (sequence: string, below: number | null = null) =>
+    ({ chain, nonce }: RoundDocument) =>
+      chain === sequence && nonce > 0 && (below === null || nonce < below)
+  return {
+    ...shown,
+    confirmPrimary: () => machine.io('confirm primary', () => reads.wrote(machine.name)),
+    async find(roundId) {
+      const found = await find(roundId)
+      return found === null || found.gone === true ? null : found
+    },
+    withIds: async (scope, ids) => [
+      ...(await list(({ _id, scope: own }) => ids.includes(_id) && own === scopeKey(scope))),
+    ],
+    unowned: async (limit, alive) =>
+      (await list(({ open, o = '' }) => open === true && !alive.includes(o))).slice(0, limit),
+    last: (sequence, below) => first(ofSequence(sequence, below), (a, b) => b.nonce - a.nonce),
+    hasNonce: async (sequence, nonce) =>
+      (await first((one) => one.chain === sequence && one.nonce === nonce)) !== null,
+    withMovements: async (scope, ids) => [
+      ...(await list(
+        ({ scope: own, transactionIds }) =>
+          own === scopeKey(scope) && transactionIds.some((id) => ids.includes(id)),
+      )),
+    ],
+    openedBy: (scope, sequence, id) =>
+      first(
+        ({ scope: own, chain, driver, clientTransactionId }) =>
+          own === scopeKey(scope) && chain === sequence && driver === 'game' && clientTransactionId === id,
+      ),
+    list: async (scope, { playerId, to }, { before, max }) => {
+      const found = await list(
+        ({ _id, scope: own, playerId: player, createdAt }) =>
+          own === scopeKey(scope) &&
+          player === playerId &&
+          (to === undefined || createdAt <= to) &&
+          (before === null || _id < before),
+      )
+      return found.toSorted((a, b) => byId(b, a)).slice(0, max)
+    },
+    olderPlaces: async () => [],
+    between: notSimulated,
+    listSequence: notSimulated,
+    listSums: notSimulated,
+    endedSince: notSimulated,
+    countUnfinished: notSimulated,
+    unfinished: notSimulated,
+  }
 }
 
-function seedOf(seed: number, sequence: string, nonce: number): string {
-  return createHash('sha256').update(`${seed}/${sequence}/${nonce}`).digest('hex')
+type Order = (a: RoundDocument, b: RoundDocument) => number
+
+function byId(a: RoundDocument, b: RoundDocument): number {
+  return a._id < b._id ? -1 : 1
 }

@@ -11,6 +11,7 @@ import { z } from 'zod'
 import { BrokenInvariant } from './check-steps.ts'
 import { isExpected } from './is-expected.ts'
 import type { Machine } from './machine.ts'
+import { runRounds } from './run-rounds.ts'
 import { scope, type World } from './world.ts'
 
 const againAfterMs = 500
@@ -32,9 +33,11 @@ const startedRound = z.object({
  * the real action. Source: docs/runbook.md, "A restored backup".
  */
 export async function healRounds(machine: Machine, world: World): Promise<void> {
-  const { rounds, movements, stream, bus, bridges, newId, newUuid, onError } = world
+  const { movements, stream, bus, bridges, newId, newUuid, onError } = world
+  const { running, rounds, lost, commitments } = runRounds(machine, world)
+  await running.start()
   const orphans = createHealOrphans({
-    rounds: rounds.storeOf(machine),
+    ...{ lost, commitments },
     wallet: createWalletClient({ bus: bus.busOf(machine) }),
     audit: { entry: () => sampleAuditEntry(), store: () => Promise.resolve() },
     clock: { now: machine.now },
@@ -57,7 +60,7 @@ export async function healRounds(machine: Machine, world: World): Promise<void> 
   }
   // Rounds answers wallet-bridge again while it is being healed.
   const reads = createReadRounds({
-    rounds: rounds.storeOf(machine),
+    rounds,
     cursors: { encode: () => '', decode: () => null },
   })
   bus.serve(machine, [
@@ -87,6 +90,8 @@ export async function healRounds(machine: Machine, world: World): Promise<void> 
       await orphans.heal({ scope, transactionId, nonce, refund, order }, newId('req'))
     })
   }
+  // What it has taken over is taken over from it.
+  machine.kill()
 }
 
 /**
@@ -137,8 +142,9 @@ export function checkRestored({ rounds, movements, wallet: { ledger }, stream }:
   const held = heldNonces(lost, { isTold: (id) => told.has(id), hasStake: (id) => staked.has(id) })
   for (const [id, { sequence, nonce }] of held) {
     const other = given.get(`${sequence} ${nonce}`)
-    // An intent that had been taken back is there again: it never gets a stake.
-    const isFree = other === undefined || other < id
+    // An intent that had been taken back is there again: it never gets a stake. The round itself may be, too,
+    // whose claims were inserted since.
+    const isFree = other === undefined || other <= id
     holds('a lost nonce is given to no later round', isFree, () => `${id} and ${other}`)
   }
   for (const { round } of rounds.table.values()) {

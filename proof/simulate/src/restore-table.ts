@@ -35,7 +35,7 @@ export function restoreTable(
     start,
   }: { fleet: Fleet; world: World; random: Random; start: (name: string) => void },
 ): void {
-  const { timeline, rounds, grants, limits, movements, trace: note, onError } = world
+  const { timeline, rounds, reports, grants, limits, movements, trace: note, onError } = world
   const isOf = (table: 'rounds' | 'movements') => restored === table || restored === 'both'
   const isOfMovementsAlone = restored === 'movements'
   const downAtMs = random.between(downAfterMs.least, downAfterMs.most)
@@ -46,7 +46,10 @@ export function restoreTable(
   const away = [...names.rounds, ...names.movements]
   const setBacks: (() => void)[] = []
   const copies = {
-    rounds: () => copyOf(rounds, timeline.nowMs()),
+    rounds: () => {
+      const setBacks = [rounds.backUp(), reports.backUp()]
+      return () => setBacks.map((setBack) => setBack())[0] ?? ''
+    },
     grants: () => copyOf(grants, timeline.nowMs()),
     limits: () => copyOf(limits, timeline.nowMs()),
     movements: () => movements.backUp(),

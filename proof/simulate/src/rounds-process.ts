@@ -1,4 +1,4 @@
-import { handler } from '@pitboss/bus/serve-calls'
+import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { cashOut, playRound as playEndpoint, revealTile } from '@pitboss/contracts/endpoints/play'
 import type { Caller } from '@pitboss/contracts/caller'
 import type { CallContext } from '@pitboss/contracts/call'
@@ -12,6 +12,7 @@ import {
   createRecoverRound,
   createSweepRounds,
 } from '@pitboss/rounds/actions/recover-round'
+import { showFirst } from '@pitboss/rounds/actions/show-first'
 import { createVoidRound } from '@pitboss/rounds/actions/void-round'
 import { createRoundHandlers, createTransactionHandlers } from '@pitboss/rounds/calls/rounds'
 import { sessionCalls } from '@pitboss/rounds/calls/sessions'
@@ -22,7 +23,8 @@ import { presentRound } from '@pitboss/rounds/records/present-round'
 import { createCatalogue } from '@pitboss/rounds/rules/catalogue'
 import type { RoundMessage } from '@pitboss/rounds/rules/round-message'
 import type { OwnLimits } from '@pitboss/rounds/rules/limits'
-import { rememberLast } from '@pitboss/rounds/storage/remember-last'
+import { sequenceOf, type StoredRound } from '@pitboss/rounds/storage/round-document'
+import type { RoundsStore } from '@pitboss/rounds/storage/rounds-store'
 import { holdLimits } from '@pitboss/rounds/wings/protection/actions/hold-limits'
 import { settleStops } from '@pitboss/rounds/wings/protection/actions/settle-stops'
 import { realityCheckCalls } from '@pitboss/rounds/wings/protection/calls/reality-checks'
@@ -30,38 +32,43 @@ import { stopCalls } from '@pitboss/rounds/wings/protection/calls/stops'
 import type { ProtectionContext } from '@pitboss/rounds/wings/protection/context'
 import { protectionHooks } from '@pitboss/rounds/wings/protection/wing'
 import { catalogueWith } from '@pitboss/bugs/draw-bugs'
+import { foldWith } from '@pitboss/bugs/rounds-journal-bugs'
 import { playRoundWith, rulesWith, walletWith } from '@pitboss/bugs/rounds-bugs'
 import {
   clockOffsetWith,
   commitmentsWith,
-  deadIdsWith,
+  deadRequestsWith,
   grantsWith,
   limitsWith,
   operatorLimitsWith,
   pacesWith,
-  refusalsWith,
   roundsStoreWith,
   sessionsWith,
 } from '@pitboss/bugs/rounds-store-bugs'
 import { inCurrency } from '@pitboss/chaos/in-currency'
+import type { Random } from '@pitboss/chaos/random'
 import { parseAmount } from '@pitboss/money/amount'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
+import { z } from 'zod'
 import { currencies } from './clients/client.ts'
 import { isExpected } from './is-expected.ts'
 import type { Machine } from './machine.ts'
-import { createRelay } from './model-stream.ts'
 import { notSimulated } from './not-simulated.ts'
 import { poll } from './poll.ts'
+import { type RunRounds, runRounds } from './run-rounds.ts'
 import { silent, type World } from './world.ts'
+
+const namesRound = z.object({ body: z.looseObject({ round_id: z.string() }) })
 
 /**
  * A rounds service: the real handlers, actor and sweep on the model's tables, bus and time.
  * @returns what the consumer of movement events does with a hint.
  */
 export function startRounds(machine: Machine, world: World): { hint(roundId: string): void } {
-  const { timeline, rounds: model, bus, has, onError } = world
-  const context = protectionOf(machine, world)
-  const { rounds, clock, roundOutbox: outbox } = context
+  const { timeline, bus, has, onError } = world
+  const storage = runRounds(machine, world)
+  const context = protectionOf(machine, world, storage)
+  const { rounds, clock } = context
   const wait = (ms: number) => machine.wait(ms)
   const parts = createPlay({ ...context, admitPlay: () => undefined, wait })
   const { actor, settleRound, players } = parts
@@ -73,7 +80,11 @@ export function startRounds(machine: Machine, world: World): { hint(roundId: str
   const reads = createReadRounds(context)
   const voidRound = createVoidRound({ ...parts, reads })
 
-  bus.serve(machine, [
+  const recover = createRecoverRound({ ...parts, settle: settleRound })
+  const handleLateMovement = createLateMovementHandler({ rounds, actor, recover, clock })
+  const sweep = createSweepRounds({ rounds, recover, clock, random: inOrder })
+  const never = new AbortController().signal
+  const handlers = [
     ...createRoundHandlers({ rounds: reads, voidRound }),
     ...createTransactionHandlers({ placeTransaction }),
     ...stopCalls(context),
@@ -89,23 +100,26 @@ export function startRounds(machine: Machine, world: World): { hint(roundId: str
     handler(cashOut.call, ({ caller, params }, call) =>
       act(caller, params.round_id, { type: 'cash-out' }, call),
     ),
-  ])
-  const recover = createRecoverRound({ ...parts, settle: settleRound })
-  const handleLateMovement = createLateMovementHandler({ rounds, actor, recover, clock })
-  const sweep = createSweepRounds({ rounds, recover, clock, random: inOrder })
-  const never = new AbortController().signal
-  poll({
-    machine,
-    timeline,
-    everyMs: 500,
-    nextMs: model.nextDueMs,
-    work: async () => void (await sweep(never)),
-  })
-  poll({
-    ...{ machine, timeline, everyMs: 500, nextMs: world.protection.nextDueMs },
-    work: async () => void (await settleStops(context, never)),
-  })
-  poll({ machine, timeline, everyMs: 1000, nextMs: oldestEventMs, work: relayAll })
+  ]
+  const folds = [foldWith({ fold: world.reports.foldOf(machine) }, has)]
+  storage.sums.by(folds)
+  storage.running.start().then(() => {
+    bus.serve(machine, watchedAnswers(handlers, world))
+    poll({
+      ...{ machine, timeline, everyMs: 500, idleMsMax: 2000, nextMs: storage.work.nextDueMs },
+      work: async () => void (await sweep(never)),
+    })
+    poll({
+      ...{ machine, timeline, everyMs: 500, nextMs: world.protection.nextDueMs },
+      work: async () => void (await settleStops(context, never)),
+    })
+    const random = world.random.fork(`pages/${machine.name}/${timeline.nowMs()}`)
+    poll({
+      ...{ machine, timeline, everyMs: 1000 },
+      nextMs: () => (pending().length > 0 ? timeline.nowMs() : Number.POSITIVE_INFINITY),
+      work: () => showNextNonce(random),
+    })
+  }, onError)
 
   return {
     hint(roundId) {
@@ -117,31 +131,53 @@ export function startRounds(machine: Machine, world: World): { hint(roundId: str
     },
   }
 
+  /** A page asks for the commitment after a round that is under way. */
+  async function showNextNonce(random: Random): Promise<void> {
+    const open = pending()
+    if (open.length > 0) await rounds.lastShown(sequenceOf(random.pick(open).round))
+  }
+
+  function pending() {
+    return [...world.rounds.table.values()].filter(({ round }) => round.status === 'PENDING')
+  }
+
   /** As `actOnRound` of rounds, for any session. */
   async function act(caller: Caller, roundId: string, message: RoundMessage, context: CallContext) {
-    const stored = await rounds.find(caller.scope, roundId)
-    if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
-    const acted = await actor.send(stored, message)
-    return { status: 200, body: presentRound((await settleRound(acted, { recover: false, context })).round) }
-  }
-
-  async function relayAll(): Promise<void> {
-    for (const { round, outbox: waiting } of model.table.values()) {
-      if (waiting.length > 0) void outbox.relay({ _id: round.id })
-    }
-  }
-
-  function oldestEventMs(): number {
-    const waits = [...model.table.values()].some(({ outbox: waiting }) => waiting.length > 0)
-    return waits ? 0 : Number.POSITIVE_INFINITY
+    const round = await showFirst(
+      rounds,
+      ({ id }) => id,
+      async () => {
+        const stored = await rounds.find(caller.scope, roundId)
+        if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
+        const acted = await actor.send(stored, message)
+        return (await settleRound(acted, { recover: false, context })).round
+      },
+    )
+    return { status: 200, body: presentRound(round) }
   }
 }
 
+/** Has the run look at every round that an answer names. */
+function watchedAnswers(
+  handlers: readonly CallHandler[],
+  { checks: { roundAnswered } }: World,
+): CallHandler[] {
+  return handlers.map((one) => ({
+    ...one,
+    async run(...args) {
+      const answer = await one.run(...args)
+      const named = namesRound.safeParse(answer)
+      if (named.success) roundAnswered(named.data.body.round_id)
+      return answer
+    },
+  }))
+}
+
 /** The context of the service and of its protection, on the model's tables. */
-function protectionOf(machine: Machine, world: World): ProtectionContext {
+function protectionOf(machine: Machine, world: World, storage: RunRounds): ProtectionContext {
   const { timeline, limits, protection, has } = world
-  const core = coreOf(machine, world)
-  const { spends, playerLimits } = limits.storesOf(machine)
+  const core = coreOf(machine, world, storage)
+  const playerLimits = limits.storeOf(machine)
   const context: ProtectionContext = {
     ...core,
     stops: protection.stopsOf(machine),
@@ -151,7 +187,7 @@ function protectionOf(machine: Machine, world: World): ProtectionContext {
       exists: async (_scope, playerId) => limits.table.has(playerId),
       ...{ begin: notSimulated, set: notSimulated },
     },
-    spends: { ...spends, of: notSimulated },
+    spends: { of: notSimulated },
   }
   // The service measures how far its clock is ahead of the database's.
   const clockOffsetMs = clockOffsetWith(() => machine.now().getTime() - timeline.nowMs(), has)
@@ -165,8 +201,8 @@ function protectionOf(machine: Machine, world: World): ProtectionContext {
 
 type HoldGiven = Parameters<RoundsContext['hooks']['holdLimits']>
 
-function coreOf(machine: Machine, world: World): RoundsContext {
-  const { timeline, rounds: model, mistake, has, newId, newUuid, scaleMs } = world
+function coreOf(machine: Machine, world: World, storage: RunRounds): RoundsContext {
+  const { timeline, mistake, has, newId, newUuid, scaleMs } = world
   const clock = { now: machine.now }
   const { rounds = same, grants = same } = mistake
   const sessions = sessionsWith(world.sessions.storeOf(machine), has)
@@ -175,15 +211,11 @@ function coreOf(machine: Machine, world: World): RoundsContext {
     assertConfigured: () =>
       machine.io('wallet status', () => ({ configured: true, settleLosses: 'none' as const })),
   }
-  const relay = createRelay({
-    ...{ machine, stream: world.stream, takeOut: model.takeOut },
-    pendingOf: (id) => model.table.get(id)?.outbox ?? [],
-  })
   return {
-    rounds: rememberLast(rounds(roundsStoreWith(model.storeOf(machine), has)), clock),
-    refusals: refusalsWith(model.refusalsOf(machine), has),
-    commitments: commitmentsWith(model.commitmentsOf(machine), has),
-    deadIdsStore: deadIdsWith(model.deadIdsOf(machine), has),
+    rounds: rounds(roundsStoreWith(watchedDues(storage.rounds, world), has)),
+    commitments: commitmentsWith(storage.commitments, has),
+    deadRequests: deadRequestsWith(storage.deadRequests, has),
+    ...{ lost: storage.lost, sums: storage.sums },
     sessions,
     grants: {
       ...grants(grantsWith(world.grants.storeOf(machine), has)),
@@ -197,7 +229,6 @@ function coreOf(machine: Machine, world: World): RoundsContext {
       ...{ bringBack: notSimulated, setStatus: notSimulated },
     },
     keys: { find: async () => null, claim: async (_caller, _creation, newKey) => newKey() },
-    facts: { read: notSimulated, waiting: notSimulated, remove: notSimulated },
     bus: world.bus.busOf(machine),
     wallet: walletWith(wallet, has),
     catalogue: catalogueWith(createCatalogue(), has),
@@ -205,12 +236,24 @@ function coreOf(machine: Machine, world: World): RoundsContext {
     hooks: { ...noHooks, folds: [] },
     cursors: { encode: () => '', decode: () => null },
     audit: { entry: () => sampleAuditEntry(), store: async () => undefined },
-    roundOutbox: { ...relay, again: notSimulated },
     sessionOutbox: { relay: async () => undefined },
     noteConflict: () => undefined,
     noteRefusedSettlement: () => undefined,
     clockOffsetMs: () => machine.now().getTime() - timeline.nowMs(),
     ...{ clock, newId, newUuid, scaleMs, logger: silent },
+  }
+}
+
+/** Has the run look at the time at which each round is looked at that is written. */
+function watchedDues(rounds: RoundsStore, { checks: { roundKept } }: World): RoundsStore {
+  const seen = (stored: StoredRound | null) => {
+    if (stored !== null) roundKept(stored.round, stored.dueAt)
+    return stored
+  }
+  return {
+    ...rounds,
+    insert: async (...args) => seen(await rounds.insert(...args)),
+    update: async (...args) => seen(await rounds.update(...args)),
   }
 }
 

@@ -13,7 +13,10 @@ import type { Machine } from './machine.ts'
 import type { World } from './world.ts'
 
 /** The part of a running journal that services need of the model. */
-export type ModelRunning<Fact> = Pick<RunningJournal<Fact>, 'journal' | 'listed' | 'start'>
+export type ModelRunning<Fact> = Pick<
+  RunningJournal<Fact>,
+  'journal' | 'listed' | 'alive' | 'taking' | 'start'
+>
 
 const memoryMax = 20_000
 const beatEveryMs = 1000
@@ -44,7 +47,7 @@ export function runModelJournal<Fact>(
     instances: Instances
     options: Pick<
       JournalOptions<Fact>,
-      'list' | 'isFinished' | 'takeOver' | 'claimsOf' | 'unfinished' | 'forgetWork'
+      'list' | 'isFinished' | 'takeOver' | 'claimsOf' | 'unfinished' | 'forgetWork' | 'duties'
     >
   },
 ): ModelRunning<Fact> {
@@ -86,9 +89,10 @@ export function runModelJournal<Fact>(
       read,
       list: options.list,
       sender: createModelSender<Fact>(machine, { stream, mistake }),
-      further: [],
+      further: options.duties ?? [],
     },
-    ...{ mayCount: () => true, steadyMs, logger },
+    mayCount: (entry) => entry.o !== own?.o || own.knowsBelow(entry),
+    ...{ steadyMs, after: (ms, work) => machine.after(ms, work), logger },
   })
   const takeOvers = createTakeOvers<Fact>({
     ...{ instances, duties, read, logger },
@@ -158,6 +162,8 @@ export function runModelJournal<Fact>(
   return {
     journal,
     listed: duties.listed,
+    alive: () => alive,
+    taking: takeOvers.taking,
     async start() {
       for (;;) {
         try {
@@ -172,6 +178,7 @@ export function runModelJournal<Fact>(
       }
       repeat(beatEveryMs, beat)
       repeat(listEveryMs, duties.listAll)
+      if (options.duties !== undefined) repeat(beatEveryMs, duties.countAll)
       repeat(watchEveryMs, watch)
     },
   }

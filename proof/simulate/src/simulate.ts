@@ -5,10 +5,12 @@ import { createRandom } from '@pitboss/chaos/random'
 import { startBridge } from './bridge-process.ts'
 import { BrokenInvariant, createStepChecks } from './check-steps.ts'
 import { askAsStranger } from './clients/stranger.ts'
+import { countEntries } from './count-entries.ts'
 import { createModelReports } from './model-reports.ts'
 import { createReportChecks } from './check-reports.ts'
 import { checkIds } from './check-ids.ts'
 import { createJournalChecks } from './check-journal.ts'
+import { createRoundsJournalChecks } from './check-rounds-journal.ts'
 import { createBrandChecks } from './check-brands.ts'
 import { createProtectionChecks } from './check-protection.ts'
 import { createLimitChecks } from './check-limits.ts'
@@ -120,8 +122,8 @@ export async function simulate(
   const fleet = createFleet()
   const checks = createStepChecks(() => world, asked)
   const journaled = createJournalChecks(() => world)
+  const roundsJournaled = createRoundsJournalChecks(() => world)
   const branded = createBrandChecks(() => world)
-  const reports = createModelReports()
   const reported = createReportChecks(() => world, timeline.nowMs)
   const accepted = createAccepted(() => timeline.nowMs())
   const bug = mistake.bug ?? null
@@ -141,18 +143,20 @@ export async function simulate(
     onProgress: watched(journaled.progressRaised, undefined),
   })
   const rounds = createModelRounds({
-    seed,
-    nowMs: timeline.nowMs,
-    onWrite: (before, after, dueAt, write) => {
+    ...{ timeline, random: random.fork('rounds'), faults, newId, trace: note },
+    setsBack: mistake.journal === 'lists are set back',
+    onWrite: (before, after) => {
       note(`round ${after.id}: ${after.history.at(-1)?.what ?? ''} (${after.status})`)
       accepted.roundWritten(before, after)
       if (before === null && protection !== null) watched(protection.roundOpened, undefined)(after)
-      watched(checks.roundWritten, undefined)(before, after, dueAt)
+      if (before === null) watched(roundsJournaled.roundOpened, undefined)(after.id)
+      watched(checks.roundWritten, undefined)(before, after)
       watched(branded.roundWritten, undefined)(after)
       within?.roundWritten(after)
-      if (write !== null) reports.roundWritten(write, timeline.now())
       watched(reported.roundWritten, undefined)(before, after)
     },
+    onListed: watched(roundsJournaled.roundListed, undefined),
+    onProgress: watched(roundsJournaled.progressRaised, undefined),
   })
   const stream = createModelStream((entry) => {
     note(`event ${entry.subject} ${entry.id}`)
@@ -179,7 +183,6 @@ export async function simulate(
     rounds,
     grants: createModelGrants({ now: () => timeline.now() }),
     limits: createModelLimits({
-      rounds,
       onKept: (playerId, book) => within?.bookKept(playerId, book),
       onRestored: (playerId, backedUpAtMs) => within?.bookRestored(playerId, backedUpAtMs),
     }),
@@ -192,6 +195,7 @@ export async function simulate(
       // One database: whoever writes to a collection has found the primary.
       wrote: ({ name }) => rounds.reads.wrote(name),
     }),
+    reports: createModelReports({ instances: rounds.instances, has }),
     stream,
     wallet,
     bus: createModelBus({ timeline, random: random.fork('bus'), faults }),
@@ -204,6 +208,8 @@ export async function simulate(
     checks: {
       movementAnswered: watched(journaled.movementAnswered, undefined),
       backlogPulled: watched(journaled.backlogPulled, undefined),
+      roundAnswered: watched(roundsJournaled.roundAnswered, undefined),
+      roundKept: watched(checks.roundKept, undefined),
     },
     mistake,
     scaleMs: (ms) => ms / timeScale,
@@ -284,7 +290,8 @@ export async function simulate(
       })
       watched(checkIds, undefined)(answers)
       watched(branded.atEnd, undefined)(answers)
-      watched(reported.atEnd, undefined)(reports.rows())
+      await runThrough(() => countEntries(createOperations(world, 'reader'), world))
+      watched(reported.atEnd, undefined)(world.reports.rows())
       if (within !== null) watched(within.atEnd, undefined)(answers)
       if (protection !== null) watched(protection.atEnd, undefined)(answers)
     }
@@ -316,6 +323,7 @@ export async function simulate(
     if (violation === null && !(left === '' && clientsLeft === 0))
       broken(new BrokenInvariant('everything ends', left))
     if (violation === null) watched(journaled.allListed, undefined)()
+    if (violation === null) watched(roundsJournaled.allListed, undefined)()
   }
 
   async function runUntil(isReached: () => boolean): Promise<void> {

@@ -8,6 +8,8 @@ import type { MovementMessage, MovementState, MovementStep } from '@pitboss/wall
 import type { BreakerNote } from '@pitboss/wallet-bridge/clients/breakers'
 import type { BridgeProcess } from './bridge-process.ts'
 import type { JournalChecks } from './check-journal.ts'
+import type { RoundsJournalChecks } from './check-rounds-journal.ts'
+import type { StepChecks } from './check-steps.ts'
 import type { Machine } from './machine.ts'
 import type { Random } from '@pitboss/chaos/random'
 import type { ModelGrants } from './model-grants.ts'
@@ -16,6 +18,7 @@ import type { ModelBus } from './model-bus.ts'
 import type { ModelProtection } from './model-protection.ts'
 import type { ModelSessions } from './model-sessions.ts'
 import type { ModelMovements } from './model-movements.ts'
+import type { ModelReports } from './model-reports.ts'
 import type { ModelRounds } from './model-rounds.ts'
 import type { ModelStream } from './model-stream.ts'
 import type { ModelWallet } from './model-wallet.ts'
@@ -51,6 +54,7 @@ export type World = {
   readonly limits: ModelLimits
   readonly sessions: ModelSessions
   readonly protection: ModelProtection
+  readonly reports: ModelReports
   readonly stream: ModelStream
   readonly wallet: ModelWallet
   readonly bus: ModelBus
@@ -60,7 +64,9 @@ export type World = {
     /** One that runs; undefined while none does. */
     pick(): BridgeProcess | undefined
   }
-  readonly checks: Pick<JournalChecks, 'movementAnswered' | 'backlogPulled'>
+  readonly checks: Pick<JournalChecks, 'movementAnswered' | 'backlogPulled'> &
+    Pick<RoundsJournalChecks, 'roundAnswered'> &
+    Pick<StepChecks, 'roundKept'>
   readonly mistake: Mistake
   /**
    * Divides abandonment, the retry schedule of credits and the breaker's intervals by the run's time scale.

@@ -32,27 +32,27 @@ const first = plans['two stakes of two games, whatever becomes of them']
 const mistakes: Record<string, { plan: LimitPlan; mistake: LimitMistake }> = {
   'a charge overwrites another': {
     plan: first,
-    mistake: ({ limits, spends }) => ({
+    mistake: ({ limits, rounds }) => ({
       limits: {
         ...limits,
         keep: (scope, player, _version, book) => limits.keep(scope, player, unfenced, book),
       },
-      spends,
+      rounds,
     }),
   },
   'a stake counts only once the wallet has answered': {
     plan: first,
-    mistake: ({ limits, spends }) => ({
+    mistake: ({ limits, rounds }) => ({
       limits,
-      spends: {
+      rounds: {
         charged: async (scope, ids) =>
-          (await spends.charged(scope, ids)).filter(({ stakes: [stake] }) => stake?.wasTaken === true),
+          (await rounds.charged(scope, ids)).filter(({ stakes: [stake] }) => stake?.wasTaken === true),
       },
     }),
   },
   'a stake that was taken back goes on counting': {
     plan: first,
-    mistake: ({ limits, spends }) => {
+    mistake: ({ limits, rounds }) => {
       let charges: readonly Charge[] = []
       return {
         limits: {
@@ -63,9 +63,9 @@ const mistakes: Record<string, { plan: LimitPlan; mistake: LimitMistake }> = {
             return found
           },
         },
-        spends: {
+        rounds: {
           async charged(scope, ids) {
-            const found = await spends.charged(scope, ids)
+            const found = await rounds.charged(scope, ids)
             const gone = charges.filter(({ roundId }) => !found.some(({ id }) => id === roundId))
             return [...found, ...gone.map(asAsked)]
           },

@@ -1,4 +1,3 @@
-import { isUnfinished } from '@pitboss/rounds/rules/round'
 import t from 'tap'
 import { explorePlays, type Mistake, type Plan } from './fixtures/explore-plays.ts'
 
@@ -23,16 +22,10 @@ const plans = {
     mortal: 'a',
   },
   'two equal free bets, one of which may die': { asked: { a: free, b: free }, freeBets: 5, mortal: 'a' },
-  'three equal free bets and one grant': { asked: { a: free, b: free, c: free }, freeBets: 1 },
   "two equal stakes of the operator's": { asked: { a: bet, b: bet }, ends: everyEnd, mortal: 'a' },
-  "a page's id that the operator's server uses, too": {
-    asked: { a: stake, b: stake, bet },
-    ends: mayBeTakenBack,
-    mortal: 'a',
-  },
   'the same id with two bodies': { asked: { a: stake, b: { ...stake, stake: '2.00' } }, ends: everyEnd },
-  'two tabs before a breaker, and the page of the next commitment': {
-    asked: { a: anonymous, b: anonymous, page },
+  'a tab before a breaker, and the page of the next commitment': {
+    asked: { a: anonymous, page },
     ends: mayBeTakenBack,
   },
   'a free bet beside a sweep, as the grant comes and goes': {
@@ -78,7 +71,16 @@ const stakesBesideAWin: Plan = {
   isOpen: true,
 }
 
+const twoTabs: Plan = { asked: { a: anonymous, b: anonymous, page }, ends: mayBeTakenBack }
+
 const large: Record<string, Plan> = {
+  'two tabs before a breaker, and the page of the next commitment': twoTabs,
+  'three equal free bets and one grant': { asked: { a: free, b: free, c: free }, freeBets: 1 },
+  "a page's id that the operator's server uses, too": {
+    asked: { a: stake, b: stake, bet },
+    ends: mayBeTakenBack,
+    mortal: 'a',
+  },
   'a rollback that comes before its stake beside a sweep': {
     ...beforeItsStake,
     asked: { ...beforeItsStake.asked, sweeper },
@@ -120,8 +122,8 @@ const mistakes: Record<string, { plan: Plan; mistake: Mistake }> = {
     mistake: {
       rounds: (rounds) => ({
         ...rounds,
-        insert: ({ round, ...write }, now) =>
-          rounds.insert({ ...write, round: { ...round, clientTransactionId: null } }, now),
+        insert: ({ round, ...write }, commitments) =>
+          rounds.insert({ ...write, round: { ...round, clientTransactionId: null } }, commitments),
       }),
     },
   },
@@ -150,46 +152,40 @@ const mistakes: Record<string, { plan: Plan; mistake: Mistake }> = {
       }),
     },
   },
-  'a page reads the round and the next nonce one after the other': {
-    plan: plans['two tabs before a breaker, and the page of the next commitment'],
+  'a page shows the commitment after a round that may be taken back': {
+    plan: twoTabs,
     mistake: {
       rounds: (rounds) => ({
         ...rounds,
-        async findLast(sequence) {
-          const last = await rounds.findLast(sequence)
-          const open = await rounds.findUnfinished(sequence)
-          if (last === null || open !== null || !isUnfinished(last.round)) return last
-          return { ...last, round: { ...last.round, status: 'VOIDED' } }
+        async lastShown(sequence) {
+          const stored = await rounds.findLast(sequence)
+          if (stored === null) return rounds.lastShown(sequence)
+          const { nonce, unfinished, next = null } = stored.fields
+          return { last: { nonce, unfinished, next }, stored }
         },
       }),
     },
   },
-  'what was refused is forgotten': { plan: besideAnother, mistake: { forgetsRefusals: true } },
-  'an intent does not look for a dead id': {
-    plan: winsBesideAStake,
-    mistake: { deadIds: (deadIds) => ({ ...deadIds, find: async () => [] }) },
+  'a round does not take the commitment of the one before it': {
+    plan: twoTabs,
+    mistake: {
+      rounds: (rounds) => ({
+        ...rounds,
+        last: async (sequence) => ({ ...(await rounds.last(sequence)), next: null }),
+      }),
+    },
   },
-  'a stake does not look for a tombstone': {
-    plan: beforeItsStake,
-    mistake: { deadIds: (deadIds) => ({ ...deadIds, find: async () => [] }) },
+  'what was refused is forgotten': {
+    plan: besideAnother,
+    mistake: { deadRequests: (dead) => ({ ...dead, killRequest: async () => true }) },
   },
-  'a win takes away a tombstone that is final': {
+  'an id of an added movement is not claimed': {
     plan: beforeItsWin,
-    mistake: {
-      deadIds: (deadIds) => ({
-        ...deadIds,
-        find: async (scope, id) => (await deadIds.find(scope, id)).map((one) => ({ ...one, isFinal: false })),
-      }),
-    },
+    mistake: { bug: 'rounds.added-id-unclaimed' },
   },
-  'a tombstone is final before anybody looks for its stake': {
+  'a tombstone does not claim its id': {
     plan: beforeItsStake,
-    mistake: {
-      deadIds: (deadIds) => ({
-        ...deadIds,
-        propose: (scope, dead) => deadIds.propose(scope, { ...dead, isFinal: true }),
-      }),
-    },
+    mistake: { deadRequests: (dead) => ({ ...dead, killMovement: async () => true }) },
   },
   'a grant tells one round no, and yes later': {
     plan: plans['a free bet beside a sweep, as the grant comes and goes'],

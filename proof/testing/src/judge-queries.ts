@@ -23,15 +23,16 @@ const meant: readonly Meant[] = [
   { collection: 'parked', small: 'a message that failed five times and that nobody has seen to' },
   {
     collection: 'commitments',
-    place: 'services/rounds/src/storage/commitments-store.ts',
+    place: 'services/rounds/src/storage/assert-seeds-open.ts',
     small: 'it is read once for each exchange of a master key, by an order of operations',
   },
   { collection: 'replays', index: 'running', small: 'an account runs at most 20 at a time' },
   { collection: 'replays', index: 'uncounted', small: 'jobs that were cancelled a moment ago' },
   { collection: 'certifications', index: 'one_running', small: 'jobs that run' },
   { collection: 'reconciliations', index: 'one_running', small: 'jobs that run' },
-  { collection: 'rounds', index: 'one_unfinished', small: 'rounds that are not over' },
-  { collection: 'rounds', index: 'scope_due', small: 'rounds that wait for something' },
+  { collection: 'rounds', index: 'scope_unfinished', small: 'rounds that are not over' },
+  { collection: 'rounds', index: 'one_unfinished', small: 'rounds that an earlier release has left' },
+  { collection: 'rounds', index: 'scope_due', small: 'rounds that an earlier release has left' },
   { collection: 'movements', index: 'pending', small: 'movements without an outcome' },
   { collection: 'movements', index: 'due', small: 'movements that are to be repeated' },
   { collection: 'return_alarms', index: 'open_by_game', small: 'alarms that nobody has lifted' },
@@ -61,9 +62,9 @@ export async function judgeQueries(asked: readonly AskedQuery[]): Promise<string
   const all = await declarations
   return asked.flatMap(({ place, collection, query }) => {
     const objections = all.flatMap((declared) => {
-      // What an upgrade reads by, an earlier build has made.
+      // An upgrade finds what is older by the indexes that it drops afterwards.
       const isUpgrade = place?.endsWith('/upgrade-storage.ts') === true
-      const indexes = declared[collection]?.filter(({ retired }) => isUpgrade || retired !== true)
+      const indexes = declared[collection]?.filter(({ retired }) => retired !== true || isUpgrade)
       return indexes === undefined ? [] : [objectionTo(query, indexes)]
     })
     const [first] = objections

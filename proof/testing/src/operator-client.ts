@@ -59,7 +59,7 @@ function openApiOf(url: string): Promise<OpenApiCheck | null> {
  * Asks again, as an operator's server does, when the product says that it is briefly unable to answer: a busy
  * machine may hold it up. Any other answer is given at once.
  */
-function untilServed(what: string, ask: () => Promise<Answer>): Promise<Answer> {
+export function untilServed(what: string, ask: () => Promise<Answer>): Promise<Answer> {
   const isShed = ({ status, body }: Answer) => status === 503 && body.retryable === true
   return waitFor(
     async () => {

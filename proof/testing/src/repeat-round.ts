@@ -1,31 +1,45 @@
-import { MongoClient } from 'mongodb'
+import { randomBytes } from 'node:crypto'
+import { type Document, MongoClient } from 'mongodb'
 import { waitFor } from './wait-for.ts'
 
-type Stored = { _id: string; chain: string; facts: { id: string }[] }
+type Stored = { _id: string }
+type Entry = Stored & { f: Document[] }
 
 const database = 'pitboss_rounds'
 
 /**
- * Stores copies of a round of which the reports and the watch of returns have not counted anything yet, each
- * as the round of another player: luck that no fair game has, for the watch of a running product to find.
- * @returns false when the round was counted first
+ * Stores copies of a round, each as the round of another player: luck that no fair game has, for the watch of
+ * a running product to find. They are entries of a process that has died before anything of them was counted.
  */
-export async function repeatRound(mongodbUrl: string, roundId: string, copies: number): Promise<boolean> {
+export async function repeatRound(mongodbUrl: string, roundId: string, copies: number): Promise<void> {
   const client = await new MongoClient(mongodbUrl).connect()
   try {
-    const rounds = client.db(database).collection<Stored>('rounds')
-    const round = await waitFor(() => rounds.findOne({ _id: roundId }), {
+    const db = client.db(database)
+    const journal = db.collection<Entry>('journal')
+    const stored = await waitFor(() => db.collection<Stored>('rounds').findOne({ _id: roundId }), {
       what: 'the round',
       everyMs: 5,
     })
-    if (round.facts.length === 0) return false
-    const copyOf = (copy: number): Stored => {
-      const as = (text: string) => `${text}-${copy}`
-      const facts = round.facts.map((fact) => ({ ...fact, id: as(fact.id) }))
-      return { ...round, _id: as(roundId), chain: as(round.chain), facts }
+    const { n: _n, w: _w, o: _o, open: _open, ...round }: Document = stored
+    const entries = await journal.find({ 'f.counted': { $exists: true } }).toArray()
+    const own = entries.filter(({ _id }) => _id.includes(`/${roundId.slice(-8)}/`))
+    const facts = own.flatMap(({ f }) => f.flatMap(({ counted }) => counted ?? []))
+    const o = `ins_copies_${roundId}`
+    const copyOf = (copy: number) => {
+      const as = (text: unknown) => `${String(text)}-${copy}`
+      const base = { ...round, _id: as(round._id), chain: as(round.chain), playerId: as(round.playerId) }
+      const counted = facts.map((fact) => ({ counted: { ...fact, id: as(fact.id) } }))
+      return {
+        _id: `00/copies/${as(roundId)}/000001`,
+        ...{ w: randomBytes(8).toString('hex'), o, q: copy + 1, at: new Date() },
+        f: [{ base, isOlder: true }, ...counted],
+      }
     }
-    await rounds.insertMany(Array.from({ length: copies }, (_, copy) => copyOf(copy)))
-    return true
+    await db.collection<Stored>('journal_instances').insertOne({
+      ...{ _id: o, startedAt: new Date(), build: 'test', beat: 1, aliveUntil: new Date() },
+      ...{ done: 0, last: copies, oldestAt: new Date(), judgedAt: null },
+    } as Stored)
+    await journal.insertMany(Array.from({ length: copies }, (_, copy) => copyOf(copy)))
   } finally {
     await client.close()
   }

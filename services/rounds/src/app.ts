@@ -13,14 +13,12 @@ import { whileClockAgrees } from '@pitboss/runtime/while-clock-agrees'
 import { connectServiceStorage, type Storage } from '@pitboss/storage/connect-storage'
 import { createConsumerPositions } from '@pitboss/storage/consumer-positions'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
-import { createLease } from '@pitboss/storage/lease'
 import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createRewindStore } from '@pitboss/storage/rewind-store'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { createAdmitPlay } from './actions/admit-play.ts'
-import { createCommitAhead } from './actions/commit-ahead.ts'
 import { createActions } from './actions/create-actions.ts'
 import { createPlay } from './actions/create-play.ts'
 import { createPlaceTransaction, type PlaceTransaction } from './actions/place-transaction.ts'
@@ -36,15 +34,15 @@ import { mountWings } from './mount-wings.ts'
 import { type CoreContext, openContext } from './open-context.ts'
 import { type Catalogue, createCatalogue } from './rules/catalogue.ts'
 import { usualYield, type YieldRule } from './rules/share-of-play.ts'
-import { assertSeedsOpen } from './storage/commitments-store.ts'
+import { assertSeedsOpen } from './storage/assert-seeds-open.ts'
+import { sealedInJournal } from './storage/sealed-places.ts'
+import { upgradeStorage } from './storage/upgrade-storage.ts'
 import type { Wing, WingGiven } from './wing.ts'
-import { startFactFolder } from './workers/fact-folder.ts'
 import { startSweeper } from './workers/sweeper.ts'
 
 const service = 'rounds'
 const version = '0.1.0'
 const concurrencyMax = 512
-const foldLeaseMs = 10_000
 
 /** Parts that a proof puts in the place of the product's. */
 export type RoundsProof = {
@@ -69,6 +67,8 @@ type RoundsOptions = {
   catalogue?: Catalogue
   returnsAlarm?: WingGiven['returnsAlarm']
   yields?: YieldRule
+  /** Until then no round counts as left by its player. */
+  leftFrom?: Date | null
   /** Whether events wait and none is recorded; never, unless told: webhooks need not run beside a proof. */
   isRecordingStopped?: () => boolean
   /** The monotonic clock by which the consumer is missed. */
@@ -92,16 +92,17 @@ export async function startRounds({
   catalogue = createCatalogue(),
   returnsAlarm = 'take-down',
   yields = usualYield,
+  leftFrom = null,
   isRecordingStopped = () => false,
   nowMs = () => performance.now(),
 }: RoundsOptions): Promise<{ stop(): Promise<void> }> {
-  await patiently((own) => ensureIndexes(own, indexes, logger))
+  await patiently((own) => ensureIndexes(own, indexes, logger, { drops: false }))
   const bus = proof.bus?.(plainBus) ?? plainBus
   const keyring = await openKeyring(db, masterKeys)
   await assertSeedsOpen(db, keyring)
   const fullness = watchFullness(bus)
-  const { core, audit, outboxes } = openContext({
-    ...{ bus, publisher: fullness.publisher, db, keyring, catalogue, timeScale },
+  const { core, audit, journal, outboxes } = await openContext({
+    ...{ bus, publisher: fullness.publisher, db, keyring, catalogue, timeScale, build: version },
     ...{ clock, clockOffsetMs, logger, registry, change: proof.context ?? ((context) => context) },
   })
   const { context, open } = mountWings(core, proof.wings ?? allWings, {
@@ -132,29 +133,32 @@ export async function startRounds({
     random: Math.random,
     noteRefused: createYieldNote(registry),
   })
-  const ahead = createCommitAhead(context)
-  const parts = createPlay({ ...context, admitPlay, ahead })
+  const parts = createPlay({ ...context, admitPlay })
   const place = createPlaceTransaction(parts)
   const stopOutboxes = outboxes.map((outbox) => outbox.start())
-  const recover = createRecoverRound({ ...parts, settle: parts.settleRound })
+  const recover = createRecoverRound({ ...parts, settle: parts.settleRound, leftFrom })
   const sweep = createSweepRounds({ ...parts, recover, random: Math.random })
-  const lease = createLease({
-    ...{ db, name: 'reports', owner: newId('own'), ttlMs: foldLeaseMs, clock, clockAheadMs },
-  })
+  await upgradeStorage({ ...context, db, journal })
+  // What is older is found by indexes that nothing needs any more.
+  await patiently((own) => ensureIndexes(own, indexes, logger))
+  journal.sums.by(context.hooks.folds)
+  await journal.start()
   const workers = [
     watch,
     consumeMovements({
       ...{ bus, handleLateMovement: createLateMovementHandler({ ...parts, recover }), rewinds, logger },
     }),
     startSweeper({ sweep: whileClockAgrees(clockAheadMs, sweep), logger }),
-    startFactFolder(context, lease),
     ...open.flatMap((wing) => wing.start?.() ?? []),
   ]
   const handlers = [
     ...coreCalls({
       ...{ ...parts, ...createActions(parts), bus, rewinds },
       placeTransaction: proof.placeTransaction?.(place, parts.wallet) ?? place,
-      seals: createRewriteSeals({ db, keyring, places: sealedPlaces, logger }),
+      seals: createRewriteSeals({
+        ...{ db, keyring, logger },
+        places: [...sealedPlaces, sealedInJournal({ ...context, db, journal })],
+      }),
     }),
     ...open.flatMap((wing) => wing.calls),
   ]
@@ -178,8 +182,8 @@ export async function startRounds({
       await calls.stop()
       lateness.stop()
       for (const worker of workers) await worker.stop()
-      await ahead.stop()
       await Promise.all(stopOutboxes.map((stop) => stop()))
+      await journal.stop()
     },
   }
 }
@@ -211,6 +215,7 @@ export async function runRounds({
       fromMs: config.PITBOSS_PLAY_YIELDS_FROM_S * 1000,
       allMs: config.PITBOSS_PLAY_STOPS_FROM_S * 1000,
     },
+    leftFrom: config.PITBOSS_ROUNDS_LEFT_FROM ?? null,
     isRecordingStopped: recording.isStalled,
     logger,
     registry,

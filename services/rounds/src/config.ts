@@ -16,6 +16,11 @@ export const roundsConfig = z.object({
   ...storageConfig,
   ...masterKeysConfig,
   ...timeScaleConfig,
+  /** Until then no open round counts as left by its player: for the time after a restore. */
+  PITBOSS_ROUNDS_LEFT_FROM: z.iso
+    .datetime({ offset: true, error: 'must be an RFC 3339 time' })
+    .transform((text) => new Date(text))
+    .optional(),
   /** What an alarm of the watch of returns does by itself. */
   PITBOSS_RETURNS_ALARM: z.enum(['take-down', 'tell'], 'must be take-down or tell').default('take-down'),
   /** Seconds by which new events have to be late before a share of new play is refused. */

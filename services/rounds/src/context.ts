@@ -11,12 +11,11 @@ import type { Catalogue } from './rules/catalogue.ts'
 import type { RoundState } from './rules/round.ts'
 import type { transition } from './rules/transition.ts'
 import type { CommitmentsStore } from './storage/commitments-store.ts'
-import type { DeadIdsStore } from './storage/dead-ids-store.ts'
+import type { DeadRequestsStore } from './storage/dead-requests.ts'
 import type { GamesStore } from './storage/games-store.ts'
 import type { GrantsStore } from './storage/grants-store.ts'
 import type { KeysStore } from './storage/keys-store.ts'
-import type { RefusalsStore } from './storage/refusals-store.ts'
-import type { RoundFacts } from './storage/round-facts.ts'
+import type { LostRounds } from './storage/lost-rounds.ts'
 import type { RoundsStore } from './storage/rounds-store.ts'
 import type { SessionsStore } from './storage/sessions-store.ts'
 
@@ -26,14 +25,17 @@ import type { SessionsStore } from './storage/sessions-store.ts'
  */
 export type RoundsContext = {
   readonly rounds: RoundsStore
-  readonly refusals: RefusalsStore
   readonly commitments: CommitmentsStore
-  readonly deadIdsStore: DeadIdsStore
+  /** Requests whose id is dead. */
+  readonly deadRequests: DeadRequestsStore
+  /** For the time after the database was restored. */
+  readonly lost: LostRounds
   readonly sessions: Omit<SessionsStore, 'collection'>
   readonly grants: GrantsStore
   readonly games: GamesStore
   readonly keys: KeysStore
-  readonly facts: RoundFacts
+  /** Counts what entries of all processes have not counted yet. */
+  readonly sums: { catchUp(): Promise<void> }
   readonly bus: Pick<Bus, 'call'>
   readonly wallet: WalletClient
   readonly catalogue: Catalogue
@@ -41,7 +43,6 @@ export type RoundsContext = {
   readonly hooks: Hooks
   readonly cursors: CursorCodec
   readonly audit: Pick<AuditOutbox, 'entry' | 'store'>
-  readonly roundOutbox: Pick<Outbox, 'relay' | 'again'>
   readonly sessionOutbox: Pick<Outbox, 'relay'>
   /** Counts a request whose id belongs to a round of the other driver. */
   readonly noteConflict: (round: RoundState, transactionId: string) => void

@@ -2,7 +2,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { PlayerSession } from '@pitboss/contracts/endpoints/play'
 import type { ServiceError } from '@pitboss/errors/service-error'
 import type { RoundState, Stake } from './rules/round.ts'
-import type { RoundDocument } from './storage/round-document.ts'
+import type { FactFold } from './storage/counted-entries.ts'
 import type { SessionDocument } from './storage/sessions-store.ts'
 
 /** The limits of one player, as the request of a stake sees them. */
@@ -30,14 +30,6 @@ export type Pace = {
   start(madeAt: Date): Promise<boolean>
   /** The refusal RATE_LIMITED of a start now; null when it may happen. */
   early(): Promise<ServiceError | null>
-}
-
-/** Sums over the facts that rounds leave with themselves. */
-export type FactFold = {
-  /** Counts the facts of these rounds, each once, before they leave the rounds. */
-  fold(documents: readonly RoundDocument[]): Promise<void>
-  /** Acts on what the facts were. Called by a worker after each batch; doing it twice changes nothing. */
-  afterwards?(): Promise<void>
 }
 
 /** The places of the core at which wings act. */

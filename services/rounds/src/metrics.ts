@@ -30,7 +30,7 @@ const roundStatuses = [
  * Counts the states that rounds enter by the writes of this process: what a store tells of a write that was
  * first. Nothing is read for it.
  */
-export function countRoundStates<Store extends Pick<RoundsStore, 'insert' | 'update' | 'updateUnclaimed'>>(
+export function countRoundStates<Store extends Pick<RoundsStore, 'insert' | 'update' | 'withdrawMovement'>>(
   store: Store,
   registry: Registry,
 ): Store {
@@ -46,25 +46,28 @@ export function countRoundStates<Store extends Pick<RoundsStore, 'insert' | 'upd
   }
   return {
     ...store,
-    async insert(write, now) {
-      const stored = await store.insert(write, now)
+    async insert(write, commitments) {
+      const stored = await store.insert(write, commitments)
       if (stored !== null) note(null, write.round)
       return stored
     },
-    async update(stored, write, now) {
-      const written = await store.update(stored, write, now)
+    async update(stored, write) {
+      const written = await store.update(stored, write)
       if (written !== null) note(stored.round, write.round)
       return written
     },
-    async updateUnclaimed(stored, write, now) {
-      const isFirst = await store.updateUnclaimed(stored, write, now)
+    async withdrawMovement(stored, write) {
+      const isFirst = await store.withdrawMovement(stored, write)
       if (isFirst) note(stored.round, write.round)
       return isFirst
     },
   }
 }
 
-/** Creates the log and the count of requests of operators' servers whose id is that of a game round's movement. */
+/**
+ * Creates the log and the count of requests of operators' servers whose id is that of a game round's
+ * movement.
+ */
 export function createConflictNote(
   registry: Registry | undefined,
   logger: Logger,

@@ -1,5 +1,6 @@
 import type { RoundsContext } from './context.ts'
-import type { FactFold, Hooks } from './hooks.ts'
+import type { Hooks } from './hooks.ts'
+import type { FactFold } from './storage/counted-entries.ts'
 import type { OpenWing, Wing, WingGiven } from './wing.ts'
 
 /** What happens where no wing acts. */

@@ -21,13 +21,14 @@ import { countRoundStates, createConflictNote, createRefusedSettlementNote } fro
 import type { Catalogue } from './rules/catalogue.ts'
 import { transition } from './rules/transition.ts'
 import { createCommitmentsStore } from './storage/commitments-store.ts'
-import { createDeadIdsStore } from './storage/dead-ids-store.ts'
+import { createDeadRequestsStore } from './storage/dead-requests.ts'
 import { createGamesStore } from './storage/games-store.ts'
 import { createGrantsStore } from './storage/grants-store.ts'
 import { createKeysStore } from './storage/keys-store.ts'
-import { createRefusalsStore } from './storage/refusals-store.ts'
-import { rememberLast } from './storage/remember-last.ts'
-import { createRoundFacts } from './storage/round-facts.ts'
+import { createLostRounds } from './storage/lost-rounds.ts'
+import { createRoundLists } from './storage/round-lists.ts'
+import { createRoundWork } from './storage/round-work.ts'
+import { openRoundsJournal } from './storage/rounds-journal.ts'
 import { createRoundsStore } from './storage/rounds-store.ts'
 import { createSessionsStore } from './storage/sessions-store.ts'
 
@@ -42,6 +43,8 @@ type Given = {
   readonly keyring: Keyring
   readonly catalogue: Catalogue
   readonly timeScale: number
+  /** The commit or release that runs. */
+  readonly build: string
   readonly clock: Clock
   readonly clockOffsetMs: () => number
   readonly logger: Logger
@@ -51,13 +54,18 @@ type Given = {
 }
 
 /** Opens the stores and clients of the core. `outboxes` send and move what waits, once they are started. */
-export function openContext(given: Given) {
+export async function openContext(given: Given) {
   const { bus, publisher, db, keyring, catalogue, clock, clockOffsetMs, logger, registry } = given
-  const rounds = createRoundsStore({ db })
   const sessions = createSessionsStore({ db })
   const position = (withFirst: boolean) => eventsPosition(bus, withFirst)
   const relaying = { bus: publisher, position, clock, logger }
-  const roundOutbox = createOutbox({ ...relaying, collection: rounds.collection, shardKey: ['chain'] })
+  const { scaleMs } = createTimeScale(given.timeScale)
+  const [lists, work] = [createRoundLists({ db }), createRoundWork()]
+  const journal = await openRoundsJournal({
+    ...{ ...relaying, db, lists, work, scaleMs, build: given.build, newId, registry },
+  })
+  const rounds = createRoundsStore({ journal, lists, work })
+  journal.takeOver.by(rounds)
   const sessionOutbox = createOutbox({ ...relaying, collection: sessions.collection })
   const audit = createAuditOutbox({
     db,
@@ -66,32 +74,35 @@ export function openContext(given: Given) {
     ...{ clock, newId, logger },
   })
   if (registry !== undefined) {
-    const collections = { rounds: rounds.collection, sessions: sessions.collection }
+    const collections = { sessions: sessions.collection }
     createOutboxMetrics({ registry, collections, clock })
   }
   const secretBox = createSecretBox(keyring, 'server-seeds')
   const context = given.change({
-    ...{ rounds, sessions, bus, catalogue, audit, roundOutbox, sessionOutbox },
-    refusals: createRefusalsStore({ db }),
+    ...{ rounds, sessions, bus, catalogue, audit, sessionOutbox },
+    lost: createLostRounds({ journal, lists, rounds }),
     grants: createGrantsStore({ db }),
-    commitments: createCommitmentsStore({ db, secretBox, newSeed: newServerSeed, hashSeed: seedHash }),
-    deadIdsStore: createDeadIdsStore({ db }),
+    commitments: createCommitmentsStore({
+      ...{ db, secretBox, newSeed: newServerSeed, hashSeed: seedHash },
+      journal: journal.journal,
+    }),
+    deadRequests: createDeadRequestsStore({ journal }),
     keys: createKeysStore({ db }),
     games: createGamesStore({ db }),
-    facts: createRoundFacts({ db }),
+    sums: journal.sums,
     wallet: createWalletClient({ bus }),
     rules: transition,
     cursors: createCursorCodec({ keyring }),
     noteConflict: createConflictNote(registry, logger),
     noteRefusedSettlement: createRefusedSettlementNote(registry, logger),
-    scaleMs: createTimeScale(given.timeScale).scaleMs,
     newUuid: randomUUID,
-    ...{ newId, clock, clockOffsetMs, logger },
+    ...{ scaleMs, newId, clock, clockOffsetMs, logger },
   })
   const counted = registry === undefined ? context.rounds : countRoundStates(context.rounds, registry)
   return {
-    core: { ...context, rounds: rememberLast(counted, clock) },
+    core: { ...context, rounds: counted },
     audit,
-    outboxes: [roundOutbox, sessionOutbox, audit],
+    journal,
+    outboxes: [sessionOutbox, audit],
   }
 }

@@ -6,7 +6,8 @@ import type { Db } from 'mongodb'
 import type { Registry } from 'prom-client'
 import type { RoundsConfig } from './config.ts'
 import type { RoundsContext } from './context.ts'
-import type { FactFold, Hooks } from './hooks.ts'
+import type { Hooks } from './hooks.ts'
+import type { FactFold } from './storage/counted-entries.ts'
 
 /**
  * A part of the service that its core does without. A wing imports the core, and neither the core nor another

@@ -20,6 +20,7 @@ import { actedBy } from '@pitboss/contracts/audit'
 import { doApproved } from '@pitboss/contracts/calls/approvals'
 import { dashboardCloseSession, dashboardPatchGame, patchGame } from '@pitboss/contracts/endpoints/sessions'
 import { newId } from '@pitboss/runtime/new-id'
+import { loseRounds } from '@pitboss/testing/lose-rounds'
 import { holdAudit } from '@pitboss/testing/hold-audit'
 import { serveApprovals } from '@pitboss/testing/serve-approvals'
 import { serveAuditLog } from '@pitboss/testing/serve-audit-log'
@@ -27,7 +28,7 @@ import { pino } from 'pino'
 import t from 'tap'
 import { newStreamDocument } from '../src/wings/returns/storage/return-document.ts'
 import { createReturnsStore } from '../src/wings/returns/storage/returns-store.ts'
-import { createRoundsStore } from '../src/storage/rounds-store.ts'
+import { storedRounds } from './fixtures/stored-rounds.ts'
 import { act, cashOut, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
 const rig = await startRig(t)
@@ -184,7 +185,7 @@ await holdAudit(t, {
         await act(rig, session, roundId, await safeTile(rig, roundId))
         rig.wallet.state.refusesWins = 'ROUND_ALREADY_SETTLED'
         await cashOut(rig, session, roundId)
-        const stored = await createRoundsStore({ db: rig.storage.db }).find(rig.scope, roundId)
+        const stored = await storedRounds(rig.storage.db).find(rig.scope, roundId)
         const transactionId = stored?.round.wins[0]?.transactionId ?? ''
         await rig.bus.call(opsResolveOwed, { order, roundId, transactionId, as: 'success' })
         rig.wallet.state.refusesWins = null
@@ -244,7 +245,7 @@ await holdAudit(t, {
       ...{ act: 'round.heal', ...byOperations, operatorId },
       run: async () => {
         await rig.play(await rig.openSession({ game: 'spin-bottle' }))
-        await rig.storage.db.collection('rounds').deleteMany({})
+        await loseRounds(rig.storage.db)
         const stake = rig.wallet.asked.find(({ type }) => type === 'BET')
         const transactionId = stake?.transactionId ?? ''
         await rig.bus.call(opsHealOrphan, { order, scope: rig.scope, transactionId, nonce: 1, refund: false })

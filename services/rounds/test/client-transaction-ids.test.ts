@@ -5,6 +5,7 @@ import type { Session } from '@pitboss/contracts/objects/session'
 import { Registry } from 'prom-client'
 import t from 'tap'
 import { act, cashOut, codeOf, errorOf, type Rig, safeTile, startRig } from './fixtures/rounds-rig.ts'
+import { makeOlder } from './fixtures/make-older.ts'
 
 const request = { params: {}, query: {} }
 
@@ -145,21 +146,28 @@ t.test('a free bet has no movement, and is found by the id of its request', asyn
 })
 
 t.test("a round of an earlier release, whose stake has the page's id, goes on", async (t) => {
-  const rig = await startRig(t)
-  const rounds = rig.storage.db.collection<{ _id: string; playerId: string }>('rounds')
-  /** Opens a board, and writes it as earlier releases did. */
+  const rig = await startRig(t, { running: false })
+  const stop = await rig.start()
+  const { db } = rig.storage
+  /** Opens a board whose stake wallet-bridge knows as earlier releases named it. */
   async function openAsBefore(id: string) {
     const session = await rig.openSession({ game: 'mines' })
     const round = await rig.play(session, { transaction_id: id })
     const [stake = ''] = stakesOf(rig).slice(-1)
     rig.wallet.store(rig.scope, { type: 'BET', transactionId: id })
     rig.wallet.forget(rig.scope, stake)
-    const before = { 'stakes.0.transactionId': id, transactionIds: [id] }
-    await rounds.updateOne({ _id: round.round_id }, { $set: before, $inc: { version: 1 } })
     return { session, round }
   }
 
   const { session, round } = await openAsBefore('old-1')
+  const left = await openAsBefore('old-2')
+  await stop()
+  await makeOlder(db)
+  for (const id of ['old-1', 'old-2']) {
+    const before = { 'stakes.0.transactionId': id, transactionIds: [id] }
+    await db.collection('rounds').updateOne({ clientTransactionId: id }, { $set: before })
+  }
+  await rig.start()
   t.strictSame(await roundsUnder(rig, { client_transaction_id: 'old-1' }), [round.round_id])
   t.equal((await rig.play(session, { transaction_id: 'old-1' })).round_id, round.round_id, 'a repeat')
   t.equal(
@@ -173,7 +181,6 @@ t.test("a round of an earlier release, whose stake has the page's id, goes on", 
   t.strictSame(await roundsUnder(rig, { client_transaction_id: 'old-1' }), [round.round_id], 'as before')
   t.equal((await rig.play(session, { transaction_id: 'old-1' })).round_id, round.round_id)
 
-  const left = await openAsBefore('old-2')
   const nothing = { ...request, caller: rig.caller(), body: undefined }
   const params = { session_id: left.session.session_id }
   await rig.bus.call(closeSession.call, { ...nothing, params })

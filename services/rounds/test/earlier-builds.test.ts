@@ -13,8 +13,9 @@ import pino from 'pino'
 import t from 'tap'
 import { z } from 'zod'
 import { createReadRounds } from '../src/actions/read-rounds.ts'
-import { assertSeedsOpen, createCommitmentsStore } from '../src/storage/commitments-store.ts'
-import { createRoundsStore } from '../src/storage/rounds-store.ts'
+import { assertSeedsOpen } from '../src/storage/assert-seeds-open.ts'
+import { createCommitmentsStore } from '../src/storage/commitments-store.ts'
+import { storedRounds, testJournal } from './fixtures/stored-rounds.ts'
 import { sealedPlaces } from '../src/all-wings.ts'
 
 /** Documents that build 05ff98f wrote, under the one master key that it gave to all services. */
@@ -38,15 +39,23 @@ t.test('a seed of an earlier build opens, and its key can leave', async (t) => {
   const now = new Date()
   const seedOf = async (keyring: Keyring) => {
     const secretBox = createSecretBox(keyring, 'server-seeds')
-    const store = createCommitmentsStore({ db, secretBox, newSeed: newServerSeed, hashSeed: seedHash })
-    const { sealedSeed, serverSeedHash } = await store.ensure(chain, nonce, now)
+    const { journal } = testJournal(db)
+    const store = createCommitmentsStore({
+      db,
+      secretBox,
+      journal,
+      newSeed: newServerSeed,
+      hashSeed: seedHash,
+    })
+    const last = { nonce: nonce - 1, unfinished: false, next: null }
+    const { sealedSeed, serverSeedHash } = await store.after(chain, last, now)
     const seed = store.open(chain, nonce, sealedSeed)
     t.equal(seedHash(seed), serverSeedHash, 'it is the seed that was committed to')
     return seed
   }
   const listFrom = (keyring: Keyring) => {
     const cursors = createCursorCodec({ keyring })
-    const { list } = createReadRounds({ rounds: createRoundsStore({ db }), cursors })
+    const { list } = createReadRounds({ rounds: storedRounds(db), cursors })
     return list(caller, { limit: 10, cursor: recorded.cursor.text, game: 'dice' })
   }
 

@@ -1,8 +1,8 @@
 import { opsResolveOwed } from '@pitboss/contracts/calls/rounds'
 import { Registry } from 'prom-client'
 import t from 'tap'
-import { createRoundsStore } from '../src/storage/rounds-store.ts'
 import { act, cashOut, codeOf, type Rig, safeTile, startRig } from './fixtures/rounds-rig.ts'
+import { storedRounds } from './fixtures/stored-rounds.ts'
 
 const order = { by: 'a person', reason: 'the ledger says so', dryRun: false }
 
@@ -13,7 +13,7 @@ async function refusedWin(rig: Rig) {
   await act(rig, session, roundId, await safeTile(rig, roundId))
   rig.wallet.state.refusesWins = 'ROUND_ALREADY_SETTLED'
   t.equal((await cashOut(rig, session, roundId)).status, 'SETTLING')
-  const stored = await createRoundsStore({ db: rig.storage.db }).find(rig.scope, roundId)
+  const stored = await storedRounds(rig.storage.db).find(rig.scope, roundId)
   const transactionId = stored?.round.wins[0]?.transactionId ?? ''
   const resolve = (change: { as?: 'success' | 'failed'; dryRun?: boolean } = {}) =>
     rig.bus.call(opsResolveOwed, {

@@ -7,14 +7,12 @@ import {
   reportRows,
   reportSegments,
 } from '../src/wings/reports/rules/report.ts'
-import { foldFacts } from '../src/actions/fold-facts.ts'
 import { createReportsStore, reportIndexes } from '../src/wings/reports/storage/reports-store.ts'
-import { createRoundFacts } from '../src/storage/round-facts.ts'
-import { roundIndexes } from '../src/storage/rounds-store.ts'
+import { roundIndexes } from '../src/storage/round-lists.ts'
 import fc from 'fast-check'
 import t from 'tap'
 import { dyingAt } from './fixtures/dying-at.ts'
-import { foldingOf } from './fixtures/folding-of.ts'
+import { asBeforeTheJournal, beginInstance, type CountedFact, countFacts } from './fixtures/count-facts.ts'
 import { emptyCollections } from '@pitboss/testing/empty-databases'
 
 const scope = { operatorId: '6f1f9d0e-5a0b-4c57-9a52-3d1c1f0f8a41', environment: 'SANDBOX' } as const
@@ -51,34 +49,24 @@ const played: fc.Arbitrary<Played> = fc.record({
   stake: fc.bigInt({ min: 1n, max: 10n ** 21n }),
 })
 
-async function seed(db: Db, rounds: readonly Played[]): Promise<void> {
+async function seed(db: Db): Promise<void> {
   await emptyCollections(db)
-  const key = `${scope.operatorId}/${scope.environment}`
-  await db.collection<{ _id: string }>('rounds').insertMany(
-    rounds.map(({ player, game, currency, brandId, at, stake }, index) => ({
-      _id: `rnd_${index}`,
-      scope: key,
-      chain: `${key}/${index}`,
-      nonce: 1,
-      game,
-      currency,
-      brandId,
-      playerId: player,
-      completedAt: at,
-      updatedAt: at,
-      factsAt: new Date(index + 1),
-      facts: [{ id: `fct_${index}`, rounds: 1, stakes: String(stake), payouts: '7', refunds: '0' }],
-    })),
-  )
+  await beginInstance(db)
 }
 
-const storeOf = (db: Db) => createReportsStore({ db, facts: createRoundFacts({ db }) })
-
-/** Counts a batch, beside the watch of returns, for which these facts are nothing. */
-const fold = (db: Db) => foldFacts(foldingOf(db))
+function factsOf(rounds: readonly Played[]): CountedFact[] {
+  return rounds.map(({ player, game, currency, brandId, at, stake }, index) => ({
+    fact: { id: `fct_${index}`, rounds: 1, stakes: String(stake), payouts: '7', refunds: '0' },
+    round: {
+      ...{ _id: `rnd_${index}`, scope: `${scope.operatorId}/${scope.environment}`, environment: 'SANDBOX' },
+      ...{ game, currency, brandId, playerId: player, driver: 'game', freeBet: false, actions: [] },
+      ...{ bet: null, outcome: null, stake: '0', payout: null, completedAt: at, updatedAt: at },
+    },
+  }))
+}
 
 async function report(db: Db, by: ReadonlySet<ReportDimension>) {
-  const store = storeOf(db)
+  const store = createReportsStore({ db })
   const grains: Grain[] = by.has('day') ? ['day', 'hour'] : ['month', 'day', 'hour']
   const read = await Promise.all(
     reportSegments(...window, grains).map((segment) => store.read(scope, segment, by)),
@@ -130,10 +118,6 @@ function expected(rounds: readonly Played[], by: ReadonlySet<ReportDimension>) {
     })
 }
 
-async function drain(db: Db): Promise<void> {
-  for (let pass = 0; pass < 20 && (await fold(db)) > 0; pass++);
-}
-
 t.test('every round and player is counted once, whichever process dies, however many count', async (t) => {
   const db = await openTestDatabase(t)
   await ensureIndexes(db, { ...reportIndexes, rounds: roundIndexes })
@@ -145,32 +129,27 @@ t.test('every round and player is counted once, whichever process dies, however 
     }
   }
 
-  await seed(db, rounds)
-  await Promise.all([drain(db), drain(db), drain(db)])
+  const facts = factsOf(rounds)
+  await seed(db)
+  await Promise.all([countFacts(db, facts), countFacts(db, facts), countFacts(db, facts)])
   await check('three at once')
 
   for (const dies of [0, 1, 2, 3, 20, 60]) {
-    await seed(db, rounds)
-    await fold(dyingAt(db, dies)).then(
-      () => undefined,
-      () => undefined,
-    )
-    await drain(db)
+    await seed(db)
+    await countFacts(dyingAt(db, dies), facts).catch(() => undefined)
+    await countFacts(db, facts)
     await check(`dead before write ${dies}`)
-    t.equal(Number(await db.collection('rounds').countDocuments({ 'facts.0': { $exists: true } })), 0)
-    t.equal(
-      Number(await db.collection('rounds').countDocuments({ factsAt: { $ne: null } })),
-      0,
-      'none is marked',
-    )
   }
 
-  const roundsAfter = db.collection<{ _id: string; facts: unknown[]; factsAt: Date | null }>('rounds')
-  await roundsAfter.updateOne({ _id: 'rnd_0' }, { $set: { facts: [], factsAt: new Date(1) } })
-  await drain(db)
-  t.match(
-    await roundsAfter.findOne({ _id: 'rnd_0' }),
-    { facts: [], factsAt: null },
-    'dead between the removal of the facts and that of their mark',
-  )
+  await seed(db)
+  await countFacts(db, facts, [2, 3, 17])
+  await countFacts(db, facts)
+  await countFacts(db, facts)
+  await check('entries that land late')
+
+  await seed(db)
+  await countFacts(db, facts.slice(0, 5))
+  await asBeforeTheJournal(db, 'report_units', facts.slice(0, 5))
+  await countFacts(db, facts)
+  await check('facts that a release before the journal has counted and left with their rounds')
 })

@@ -15,8 +15,21 @@ import { newId } from '@pitboss/runtime/new-id'
 import type { Document } from 'mongodb'
 import t from 'tap'
 import { sequenceOf } from '../src/storage/round-document.ts'
-import { createRoundsStore } from '../src/storage/rounds-store.ts'
-import { act, bombTile, cashOut, codeOf, type Rig, safeTile, startRig } from './fixtures/rounds-rig.ts'
+import {
+  masterKeys,
+  act,
+  bombTile,
+  cashOut,
+  codeOf,
+  type Rig,
+  safeTile,
+  startRig,
+} from './fixtures/rounds-rig.ts'
+import { storedRounds } from './fixtures/stored-rounds.ts'
+import { loseRounds } from '@pitboss/testing/lose-rounds'
+import { createLostRounds } from '../src/storage/lost-rounds.ts'
+import { createRoundLists } from '../src/storage/round-lists.ts'
+import { storedCommitments, testJournal } from './fixtures/stored-rounds.ts'
 
 type Certain = z.infer<typeof opsCertainMovements.reply>['data'][number]
 
@@ -78,12 +91,38 @@ t.test('what a restored database lacks is found and healed', async (t) => {
   t.equal(rounds.body.data.length, 2)
 })
 
+t.test('a stake that was added since the backup goes back, and its round goes on', async (t) => {
+  const rig = await startRig(t, { running: false })
+  const stop = await rig.start()
+  const session = await rig.openSession()
+  const send = async (body: object) => {
+    const money = { amount: '10.00', currency: 'USD', ...body }
+    const request = { caller: rig.caller(), params: {}, query: {}, body: money }
+    return rig.bus.call(
+      endpoints.placeTransaction.call,
+      endpoints.placeTransaction.call.request.parse(request),
+    )
+  }
+  const { session_id } = session
+  const { round_id } = (await send({ type: 'BET', transaction_id: 'first', session_id })).body
+  const backup = await dump(rig)
+  await send({ type: 'BET', transaction_id: 'added', session_id, round_id })
+  await stop()
+  await restore(rig, backup)
+  await rig.start()
+  const heal = { order, scope: rig.scope, transactionId: 'added', nonce: null, refund: true }
+  t.equal((await rig.bus.call(opsHealOrphan, heal)).refund, 'SUCCESS')
+  const refund = rig.wallet.asked.at(-1)
+  t.match(refund, { type: 'REFUND', roundClosed: false })
+  t.equal((await send({ type: 'WIN', transaction_id: 'won', round_id })).status, 201)
+})
+
 t.test('a nonce of a lost round that events know is not given out again', async (t) => {
   const rig = await startRig(t)
   const { scope } = rig
   const session = await rig.openSession()
   const round = await rig.play(session)
-  await rig.storage.db.collection('rounds').deleteMany({})
+  await loseRounds(rig.storage.db)
   const { round_id, player_id, game, currency, fairness } = round
   const started = { round_id, player_id, game, currency, nonce: fairness.nonce }
   const skip = (dryRun = false) =>
@@ -100,10 +139,17 @@ t.test('no nonce before one that events know is given out again, whatever a proc
   const session = await rig.openSession()
   const { round_id } = await rig.play(session)
   // Another replica heals: this one still knows the last round that it has seen.
-  const replica = createRoundsStore({ db: rig.storage.db })
+  const replica = storedRounds(rig.storage.db)
   const stored = await replica.find(rig.scope, round_id)
   if (stored === null) return t.fail('the round is stored')
-  await replica.skipTo(sequenceOf(stored.round), 4, stored.round)
+  const lost = createLostRounds({
+    ...{ journal: testJournal(rig.storage.db), lists: createRoundLists({ db: rig.storage.db }) },
+    rounds: replica,
+  })
+  const { make } = storedCommitments(rig.storage.db, masterKeys)
+  await lost.skipTo(sequenceOf(stored.round), 4, stored.round, (sequence, nonce) =>
+    make(sequence, nonce, new Date()),
+  )
   t.equal((await rig.play(session)).fairness.nonce, 5, 'nor 2 and 3, of lost rounds that no event tells')
 })
 
@@ -151,7 +197,7 @@ t.test('a stake whose win was paid is not given back', async (t) => {
   const { round_id: roundId } = await rig.play(session)
   await act(rig, session, roundId, await safeTile(rig, roundId))
   t.equal((await cashOut(rig, session, roundId)).status, 'SETTLED')
-  await rig.storage.db.collection('rounds').deleteMany({})
+  await loseRounds(rig.storage.db)
   const transactionId = rig.wallet.asked[0]?.transactionId ?? ''
   const heal = { order, scope: rig.scope, transactionId, nonce: null, refund: true }
   t.equal(await codeOf(rig.bus.call(opsHealOrphan, heal)), 'CONFLICT')
@@ -290,6 +336,27 @@ t.test('a mines round that had ended is ended again as its event told it', async
   t.match(await cashOut(rig, wonSitting, won), { payout: paid.payout }, 'its last action has its answer')
   t.equal(await codeOf(act(rig, lostSitting, lost, await safeTile(rig, lost))), 'ROUND_ALREADY_SETTLED')
   t.equal((await rig.round(open)).status, 'OPEN', 'no event tells its end')
+})
+
+t.test('an ended round that no list shows yet is found when its database is restored', async (t) => {
+  const rig = await startRig(t, { running: false })
+  const stop = await rig.start()
+  const session = await rig.openSession({ game: 'mines' })
+  const { round_id: roundId } = await rig.play(session)
+  const backup = await dump(rig)
+  await act(rig, session, roundId, await bombTile(rig, roundId))
+  await stop()
+  // The backup is of the instant at which the process had appended the round and had listed nothing yet.
+  const instances = backup.get('journal_instances') ?? []
+  t.equal(instances.length, 1)
+  const early = instances.map((instance) => ({ ...instance, done: 0 }))
+  await restore(rig, new Map([...backup, ['journal_instances', early], ['rounds', []]]))
+  await rig.start()
+  const listed = await rig.bus.call(opsUnendedRounds, { scope: rig.scope, status: 'OPEN', after: null })
+  t.strictSame(
+    listed.data.map(({ round_id }) => round_id),
+    [roundId],
+  )
 })
 
 t.test('a round that was abandoned is abandoned again, by the refund that it had', async (t) => {

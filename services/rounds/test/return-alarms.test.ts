@@ -1,3 +1,4 @@
+import { allCounted } from './fixtures/all-counted.ts'
 import {
   opsLiftReturnAlarm,
   opsListReturnAlarms,
@@ -59,8 +60,8 @@ const alarmsOf = async (rig: Rig) =>
 
 async function settled(rig: Rig): Promise<void> {
   const due = () => rig.storage.db.collection('return_streams').countDocuments({ alarmDueAt: { $ne: null } })
-  const left = () => rig.storage.db.collection('rounds').countDocuments({ factsAt: { $ne: null } })
-  await waitFor(async () => Number(await left()) + Number(await due()) === 0, { what: 'alarms to be told' })
+  await allCounted(rig.storage.db)
+  await waitFor(async () => Number(await due()) === 0, { what: 'alarms to be told' })
 }
 
 t.test('a biased draw takes its game down everywhere, once for each alarm, until it is lifted', async (t) => {
@@ -125,7 +126,8 @@ t.test('told only, an alarm leaves the game as it is, and an account sees its ow
   const rig = await startRig(t, { catalogue, returnsAlarm: 'tell' })
   const session = await rig.openSession()
   for (let round = 0; round < rounds; round++) await rig.play(session, even)
-  await settled(rig)
+  await waitFor(async () => (await alarmsOf(rig)).length === 4, { what: 'alarms of all streams' })
+  await allCounted(rig.storage.db)
   t.match(await alarmsOf(rig), [{ rule: 'tell' }, { rule: 'tell' }, { rule: 'tell' }, { rule: 'tell' }])
   t.equal((await rig.play(session, even)).status, 'SETTLED')
   const request = { params: {}, query: { limit: 50 }, body: undefined, caller: rig.caller() }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Round } from '@pitboss/contracts/objects/round'
 import { addOutcome, noEvidence } from '@pitboss/fairness/returns/evidence'
 import { outcomesOf } from '@pitboss/fairness/returns/return-watch'
@@ -7,13 +8,12 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import fc from 'fast-check'
 import type { Db } from 'mongodb'
 import t from 'tap'
-import { foldFacts } from '../src/actions/fold-facts.ts'
 import { reportIndexes } from '../src/wings/reports/storage/reports-store.ts'
 import type { StreamDocument } from '../src/wings/returns/storage/return-document.ts'
 import { returnIndexes } from '../src/wings/returns/storage/returns-store.ts'
-import { roundIndexes } from '../src/storage/rounds-store.ts'
+import { roundIndexes } from '../src/storage/round-lists.ts'
 import { dyingAt } from './fixtures/dying-at.ts'
-import { foldingOf } from './fixtures/folding-of.ts'
+import { asBeforeTheJournal, beginInstance, type CountedFact, countFacts } from './fixtures/count-facts.ts'
 import { emptyCollections } from '@pitboss/testing/empty-databases'
 import { act, cashOut, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
@@ -62,30 +62,32 @@ async function counted(db: Db): Promise<string[]> {
   return lines.toSorted()
 }
 
-async function seed(db: Db, rounds: readonly Played[]): Promise<void> {
+async function seed(db: Db): Promise<void> {
   await emptyCollections(db)
-  const at = new Date('2026-11-20T00:00:00.000Z')
-  await db.collection<{ _id: string }>('rounds').insertMany(
-    rounds.map((one, index) => ({
-      ...{ _id: `rnd_${index}`, scope, chain: `${scope}/${index}`, nonce: 1, game: 'dice' },
-      ...{ environment: 'SANDBOX', driver: 'game', freeBet: false, brandId: null, playerId: 'p' },
-      ...{ currency: one.currency, completedAt: at, updatedAt: at, actions: [] },
-      ...{ bet: JSON.stringify(betOf(one)), outcome: JSON.stringify(outcomeOf(one)) },
-      ...{ stake: String(one.stake), payout: outcomeOf(one).won ? String(one.stake * 2n) : '0' },
-      factsAt: new Date(index + 1),
-      facts: [
-        {
-          ...{ id: `fct_${index}`, rounds: 1, stakes: String(one.stake), payouts: '0', refunds: '0' },
-          trials: { from: 0, to: 1, rules: '1' },
-        },
-      ],
-    })),
-  )
+  await beginInstance(db)
 }
 
-async function drain(db: Db): Promise<void> {
-  const folding = foldingOf(db)
-  for (let pass = 0; pass < 20 && (await foldFacts(folding)) > 0; pass++);
+function factsOf(rounds: readonly Played[]): CountedFact[] {
+  const at = new Date('2026-11-20T00:00:00.000Z')
+  return rounds.map((one, index) => ({
+    fact: {
+      ...{ id: `fct_${index}`, rounds: 1, stakes: String(one.stake), payouts: '0', refunds: '0' },
+      trials: { from: 0, to: 1, rules: '1' },
+    },
+    round: {
+      ...{ _id: `rnd_${index}`, scope, environment: 'SANDBOX', driver: 'game', freeBet: false, game: 'dice' },
+      ...{
+        brandId: null,
+        playerId: 'p',
+        currency: one.currency,
+        completedAt: at,
+        updatedAt: at,
+        actions: [],
+      },
+      ...{ bet: JSON.stringify(betOf(one)), outcome: JSON.stringify(outcomeOf(one)) },
+      ...{ stake: String(one.stake), payout: outcomeOf(one).won ? String(one.stake * 2n) : '0' },
+    },
+  }))
 }
 
 t.test('every chance is counted once, whichever process dies, however many count', async (t) => {
@@ -116,21 +118,32 @@ t.test('every chance is counted once, whichever process dies, however many count
     )
   }
 
-  await seed(db, rounds)
-  await Promise.all([drain(db), drain(db), drain(db)])
+  const facts = factsOf(rounds)
+  await seed(db)
+  await Promise.all([countFacts(db, facts), countFacts(db, facts), countFacts(db, facts)])
   await check('three at once')
 
-  for (const dies of [3, 4, 5, 6, 7]) {
-    await seed(db, rounds)
-    const died = await foldFacts(foldingOf(dyingAt(db, dies))).then(
+  for (const dies of [8, 9, 10, 11, 12, 20, 40]) {
+    await seed(db)
+    const died = await countFacts(dyingAt(db, dies), facts).then(
       () => false,
       () => true,
     )
-    await drain(db)
+    await countFacts(db, facts)
     await check(`dead before write ${dies}: ${died}`)
-    const left = await db.collection('rounds').countDocuments({ factsAt: { $ne: null } })
-    t.equal(Number(left), 0, 'nothing waits')
   }
+
+  await seed(db)
+  await countFacts(db, facts, [2, 3, 17])
+  await countFacts(db, facts)
+  await check('entries that land late')
+
+  await seed(db)
+  await countFacts(db, facts.slice(0, 5))
+  await asBeforeTheJournal(db, 'return_streams', facts.slice(0, 5))
+  await asBeforeTheJournal(db, 'report_units', facts.slice(0, 5))
+  await countFacts(db, facts)
+  await check('facts that a release before the journal has counted and left with their rounds')
 })
 
 t.test('two replicas count what the events tell, each chance when it is taken', async (t) => {
@@ -168,7 +181,6 @@ t.test('two replicas count what the events tell, each chance when it is taken', 
   await waitFor(sure, { what: 'a win that the wallet has not taken yet is counted' })
 
   const over = [...finished, await cashOut(rig, mines, board.round_id), ...played]
-  const done = () => rig.storage.db.collection('rounds').countDocuments({ factsAt: { $ne: null } })
-  await waitFor(async () => Number(await done()) === 0, { what: 'all facts to be counted' })
-  t.strictSame(await counted(rig.storage.db), expected(over))
+  const isCounted = async () => isDeepStrictEqual(await counted(rig.storage.db), expected(over))
+  await waitFor(isCounted, { what: 'all facts to be counted, each once' })
 })

@@ -2,7 +2,6 @@ import { DeliverPolicy, jetstreamManager } from '@nats-io/jetstream'
 import { eventSubject } from '@pitboss/bus/topology'
 import { movementsRewind } from '@pitboss/contracts/calls/rounds'
 import type { RoundDocument } from '../src/storage/round-document.ts'
-import { acknowledgeEvents } from '@pitboss/testing/acknowledge-events'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import {
@@ -86,7 +85,6 @@ t.test(
     const session = await rig.openSession()
     const { round_id: roundId } = await rig.play(session)
     await caughtUp(rig)
-    t.teardown(await acknowledgeEvents(rig.bus.nc))
     // Writes behind the answer are done: events are out, facts are in the reports.
     const left = { $or: [{ outboxAt: { $ne: null } }, { factsAt: { $ne: null } }] }
     const isDone = async (name: string) => (await rig.storage.db.collection(name).countDocuments(left)) === 0

@@ -160,7 +160,7 @@ t.test('a rollback that overtakes its stake voids the round, and the stake is ne
     transaction_id: 'overtaking',
     reference_transaction_id: 'slow-stake',
   }
-  await rig.until(async () => (await rig.storage.db.collection('rounds').countDocuments()) > 0)
+  await rig.until(async () => (await rig.storage.db.collection('journal').countDocuments()) > 0)
   const back = await send(rig, rollback)
   t.match(back, { status: 201, body: { type: 'ROLLBACK', status: 'SUCCESS' } })
   t.match(await rig.round(back.body.round_id), { status: 'VOIDED', payout: '0.00' })
@@ -195,7 +195,7 @@ t.test('a stake that another write has touched is not reported as gone', async (
   rig.wallet.next({ kind: 'late', until: goOn.promise, then: 'unwritten' }, { kind: 'lost' })
   const first = errorOf(bet(rig, session, { transaction_id: 'touched' }))
   const back = { type: 'ROLLBACK', reference_transaction_id: 'touched', transaction_id: 'back' }
-  await rig.until(async () => (await rig.storage.db.collection('rounds').countDocuments()) > 0)
+  await rig.until(async () => (await rig.storage.db.collection('journal').countDocuments()) > 0)
   await rig.until(async () => (await codeOf(send(rig, back))) === 'WALLET_TIMEOUT')
   goOn.resolve()
   t.match(await first, { code: 'WALLET_TIMEOUT', resource: { transaction_id: 'touched' } })

@@ -9,14 +9,28 @@ import { z } from 'zod'
 /** Set back while it runs, and restarted: so it has a stack of its own. */
 const stack = await runStack(t)
 
-/** The database of movements as a backup holds it: `change` is made while no wallet-bridge is asked. */
-async function restoreMovements(client: MongoClient, change: (db: Db) => Promise<unknown>): Promise<void> {
-  await change(client.db('pitboss_wallet_bridge'))
-  await stack.killAndAwaitRestart('wallet-bridge')
+/** The database of a service as a backup holds it: `change` is made while the service is not asked. */
+async function restore(service: string, db: Db, change: (db: Db) => Promise<unknown>): Promise<void> {
+  await change(db)
+  await stack.killAndAwaitRestart(service)
   await waitFor(async () => {
-    const { http_url: url } = stack.demo().processes.find(({ name }) => name === 'wallet-bridge') ?? {}
+    const { http_url: url } = stack.demo().processes.find(({ name }) => name === service) ?? {}
     return (await fetch(`${url}/readyz`)).ok
   })
+}
+
+const restoreMovements = (client: MongoClient, change: (db: Db) => Promise<unknown>) =>
+  restore('wallet-bridge', client.db('pitboss_wallet_bridge'), change)
+
+/** Sets a round back to its first entry, as it was at `createdAt`. */
+async function reopenRound(db: Db, opened: Stored, o: string, createdAt: Date): Promise<void> {
+  const stream = opened._id.slice(0, opened._id.lastIndexOf('/'))
+  const base = { ...opened.f[0].base, createdAt, updatedAt: createdAt }
+  const journal = db.collection<Stored>('journal')
+  await journal.deleteMany({ _id: { $gt: `${stream}/`, $lt: `${stream}/~` } })
+  await journal.insertOne({ ...opened, o, q: 1, f: [{ base }] })
+  const listed = { ...base, n: 1, w: opened.w, o, open: true }
+  await db.collection<Stored>('rounds').replaceOne({ _id: base._id }, listed)
 }
 
 /** Loses the rest of a round's money behind its first entry, and that, too, unless it is `kept`. */
@@ -86,9 +100,10 @@ t.test('a stake that was played is not taken back when several databases were se
       const journal = client.db('pitboss_wallet_bridge').collection<Stored>('journal')
       const intent = await waitFor(() => journal.findOne({ 'f.base.playerId': playerId }))
       const stake: Stored = intent.f[0].base
-      const round = await waitFor(() => rounds.findOne({ playerId, status: 'PENDING' }))
+      const played = client.db('pitboss_rounds').collection<Stored>('journal')
+      const opened = await waitFor(() => played.findOne({ 'f.base.playerId': playerId }))
       t.equal((await playing).status, 201)
-      const { _id: roundId } = round
+      const roundId: string = opened.f[0].base._id
       await waitFor(async () => (await events.countDocuments({ r: roundId, t: 'round.completed' })) === 1)
       await waitFor(async () => (await events.countDocuments({ r: roundId, t: 'transaction.bet' })) === 1)
 
@@ -97,8 +112,8 @@ t.test('a stake that was played is not taken back when several databases were se
       if (also === 'the event log') await events.deleteMany({ r: roundId })
       const call = { ...stake.call, startedAt: createdAt, until: new Date(createdAt.getTime() + 5000) }
       const inFlight = { ...stake, createdAt, updatedAt: createdAt, call, dueAt: call.until }
-      await rounds.replaceOne({ _id: roundId }, { ...round, createdAt, updatedAt: createdAt })
       const o = 'ins_of_the_backup'
+      await restore('rounds', client.db('pitboss_rounds'), (db) => reopenRound(db, opened, o, createdAt))
       await restoreMovements(client, async (db) => {
         await loseMoney(db, stake, { ...intent, o, q: 1, f: [{ base: inFlight }] })
         await movements.deleteMany({ playerId, type: 'WIN' })

@@ -1,6 +1,7 @@
 import { createOperatorClient, send } from '@pitboss/testing/operator-client'
 import { readOps } from '@pitboss/testing/run-ops'
 import { sharedStack } from '@pitboss/testing/shared-stack'
+import { loseRounds } from '@pitboss/testing/lose-rounds'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { MongoClient } from 'mongodb'
 import t from 'tap'
@@ -34,8 +35,7 @@ t.test('rounds that a restored database lacks are listed and healed, each once',
   const events = client.db('pitboss_webhooks').collection('log')
   const ends = { r: ended.body.round_id, t: 'round.completed' }
   await waitFor(async () => (await events.countDocuments(ends)) === 1, { what: 'the end to be recorded' })
-  const rounds = client.db('pitboss_rounds').collection('rounds')
-  await rounds.deleteMany({ playerId: 'restored', nonce: { $gt: 1 } })
+  await loseRounds(client.db('pitboss_rounds'), 'restored', [2, 3])
 
   const told = { round_id: ended.body.round_id, nonce: 2, stands: true, ended: true, refund: null }
   const untold = { nonce: null, stands: false, ended: false, refund: null }
@@ -82,7 +82,7 @@ t.test(
 
     const client = new MongoClient(demo.engines.mongodb.url)
     t.teardown(() => client.close())
-    await client.db('pitboss_rounds').collection('rounds').deleteMany({ playerId: player_id })
+    await loseRounds(client.db('pitboss_rounds'), player_id)
     const account = ['--operator', demo.operator_id, '--environment', 'TEST']
     const heal = async () => {
       const window = ['--from', from, '--to', new Date().toISOString()]

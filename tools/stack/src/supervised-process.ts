@@ -164,6 +164,7 @@ function inheritedEnvironment(): Record<string, string> {
     'PITBOSS_BUG',
     'PITBOSS_PROOF_CONTROL',
     'PITBOSS_RETURNS_ALARM',
+    'PITBOSS_ROUNDS_LEFT_FROM',
     'PITBOSS_PLAY_YIELDS_FROM_S',
     'PITBOSS_PLAY_STOPS_FROM_S',
     'PITBOSS_TRUSTED_PROXIES',

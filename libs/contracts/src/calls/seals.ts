@@ -19,7 +19,9 @@ const sealPage = z.strictObject({
   /** Names the next page; null after the last. */
   next: z.string().nullable(),
 })
-const request = z.strictObject({ order: opsOrder, after: z.string().max(512).nullable() })
+/** A position may name a player. */
+const positionMax = 4096
+const request = z.strictObject({ order: opsOrder, after: z.string().max(positionMax).nullable() })
 const budgetMs = 20_000
 const pageOf = (subject: string) => defineCall(subject, { request, reply: sealPage, budgetMs })
 

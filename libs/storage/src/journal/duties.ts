@@ -37,6 +37,8 @@ export type Duties<Fact> = {
   listed(stream: StreamKey, number: number): Promise<void>
   /** Lists what waits, at once, and begins the further duties; a failure is logged. */
   listAll(): Promise<void>
+  /** Runs the further duties of what waits, at once. */
+  countAll(): Promise<void>
   /** Entries that are not done. */
   size(): number
   /** Forgets all of them: another instance does them. */
@@ -48,6 +50,8 @@ const everyMs = 1000
 /** A stream that nobody was told of has its list document within 5 s. */
 const listedAfterMs = 3500
 const atOnce = 16
+/** Events wait so long for a list document that somebody asks for. */
+const eventsWaitMs = 150
 const listedMax = 20_000
 const entriesPerRun = 500
 const listTriesMax = 3
@@ -64,6 +68,7 @@ export function createDuties<Fact>({
   further,
   mayCount,
   steadyMs,
+  after,
   logger,
 }: {
   /** @param fromMemory false reads past the memory */
@@ -74,6 +79,8 @@ export function createDuties<Fact>({
   /** Whether all entries of the instance below this one are known. */
   mayCount: (entry: Entry<Fact>) => boolean
   steadyMs: () => number
+  /** Does the work after some milliseconds. */
+  after: (ms: number, work: () => void) => void
   logger: Logger
 }): Duties<Fact> {
   let unlisted = new Map<StreamKey, Task<Fact>[]>()
@@ -101,15 +108,22 @@ export function createDuties<Fact>({
     )
   }
 
+  function listWithEvents(stream: StreamKey): void {
+    if (unlisted.has(stream)) listNow(stream)
+  }
+
   async function listStream(stream: StreamKey, fromMemory: boolean): Promise<number> {
-    const { entries, last } = await read(stream, fromMemory)
+    const { entries, unclaimed, last } = await read(stream, fromMemory)
     if (entries.length > 0) await list(stream, entries)
-    listedTo.set(stream, Math.max(last, listedTo.get(stream) ?? 0))
+    // What counts for nobody yet is not shown: it is listed again, once its claims are known.
+    const hidden = unclaimed.map(({ _id }) => entryNumber(_id))
+    listedTo.set(stream, Math.max(Math.min(last + 1, ...hidden) - 1, listedTo.get(stream) ?? 0))
     const tasks = unlisted.get(stream) ?? []
-    const left = tasks.filter(({ number }) => number > last)
+    const isShown = ({ number }: Task<Fact>) => number <= last && !hidden.includes(number)
+    const left = tasks.filter((task) => !isShown(task))
     if (left.length === 0) unlisted.delete(stream)
     else unlisted.set(stream, left)
-    for (const task of tasks.filter(({ number }) => number <= last)) publish(task)
+    for (const task of tasks.filter(isShown)) publish(task)
     return last
   }
 
@@ -174,19 +188,23 @@ export function createDuties<Fact>({
       if (parts > 1) pushTo(uncounted, entry.o, task)
       if ((listedTo.get(stream) ?? 0) >= number) publish(task)
       else pushTo(unlisted, stream, task)
-      if (entry.ev !== undefined) listNow(stream)
+      // What ends soon is listed once, when it is asked for.
+      if (entry.ev !== undefined) after(eventsWaitMs, () => listWithEvents(stream))
       if (entry.au !== undefined) counting.wake()
     },
     async listed(stream, number) {
       for (let tries = 0; tries < listTriesMax; tries++) {
         if ((listedTo.get(stream) ?? 0) >= number) return
-        await listOnce(stream, tries === 0)
+        if ((await listOnce(stream, tries === 0)) >= number) return
       }
-      if ((listedTo.get(stream) ?? 0) < number) throw new Error(`${stream} has no entry ${number} to list`)
+      throw new Error(`${stream} has no entry ${number} to list`)
     },
     listAll() {
       counting.wake()
       return listWaiting(0)
+    },
+    countAll: async () => {
+      while ((await count()) === 0);
     },
     size: () => size,
     forget() {

@@ -236,9 +236,14 @@ async function insertEntry<Fact>(
   )
   if (lost === 'unknown') return { kind: 'unknown' }
   if (lost !== null) {
-    const isVoid = await voidEntry(journal, stream, { entry, claims }, untilMs)
-    return isVoid ? { kind: 'claimed', claim: lost } : { kind: 'unknown' }
+    const isVoid = await voidEntry(journal, stream, { entry, claims }, entry, untilMs)
+    return isVoid !== null || (await isVoidNow(journal, stream, entry))
+      ? { kind: 'claimed', claim: lost }
+      : { kind: 'unknown' }
   }
+  // What was lost and is free again may be lost in the eyes of whoever has taken the stream over since.
+  const isAgain = landed.slice(1).includes('present')
+  if (isAgain && !(await isLast(journal, stream, entry))) return { kind: 'unknown' }
   if (withdraws !== undefined)
     await removeClaims(
       store,
@@ -248,23 +253,39 @@ async function insertEntry<Fact>(
 }
 
 /**
- * Records that an entry lost a claim, so that it counts for nobody, and gives its other claims back. Others
- * may append meanwhile, who do not count it either.
- * @returns false when it is not known whether that stands
+ * Records that an entry lost a claim, so that it counts for nobody, and gives its other claims back: by the
+ * entry right after `own`, the last one of whoever decides. Who has taken the stream over since decides
+ * alone, since a claim that was lost may be free again.
+ * @returns the entry that says so; null when it does not stand, or when that is not known
  */
 async function voidEntry<Fact>(
   journal: Journal<Fact>,
   stream: StreamKey,
   withdraws: { readonly entry: Entry<Fact>; readonly claims: readonly Claim[] },
+  own: Entry<Fact>,
   untilMs: number,
+): Promise<Entry<Fact> | null> {
+  const content = { facts: [], withdraws }
+  const ended = await appendOne(journal, stream, entryNumber(own._id), content, untilMs)
+  return ended.kind === 'appended' ? ended.entry : null
+}
+
+async function isVoidNow<Fact>(
+  { store }: Journal<Fact>,
+  stream: StreamKey,
+  entry: Entry<Fact>,
 ): Promise<boolean> {
-  for (let after = entryNumber(withdraws.entry._id); ; ) {
-    const ended = await appendOne(journal, stream, after, { facts: [], withdraws }, untilMs)
-    if (ended.kind !== 'taken') return ended.kind === 'appended'
-    const entries = await journal.store.readEntries(stream)
-    if (isWithdrawn(withdraws.entry, entries)) return true
-    after = lastOf(entries)
-  }
+  return isWithdrawn(entry, await store.readEntries(stream))
+}
+
+/** Whether nobody has taken the stream over since this entry, nor appended anything else. */
+async function isLast<Fact>(
+  { store }: Journal<Fact>,
+  stream: StreamKey,
+  { _id, w }: Entry<Fact>,
+): Promise<boolean> {
+  const last = (await store.readEntries(stream)).at(-1)
+  return last?._id === _id && last.w === w
 }
 
 /**
@@ -286,14 +307,22 @@ export async function adopt<Fact>(
   const appended = await append(journal, stream, end, { facts: [adopted] }, untilMs)
   if (appended.kind === 'claimed') throw new Error(`${stream} has lost a claim by an entry without any`)
   if (appended.kind !== 'appended') return appended
+  let own = appended.entry
+  let hasClaims = false
   for (const entry of all.filter((one) => !isWithdrawn(one, all))) {
     const claims = claimsOf(entry)
+    if (claims.length === 0) continue
+    hasClaims = true
     const documents = claims.map((claim) => claimDocument(claim, stream, entry))
     const lost = await claimAgain(journal, documents, untilMs)
     if (lost === 'unknown') return { kind: 'unknown' }
-    if (lost !== null && !(await voidEntry(journal, stream, { entry, claims }, untilMs)))
-      return { kind: 'unknown' }
+    if (lost === null) continue
+    const ended = await voidEntry(journal, stream, { entry, claims }, own, untilMs)
+    if (ended === null) return { kind: 'unknown' }
+    own = ended
   }
+  // Whoever has appended since has found each of them decided, or decides it: the stream is theirs.
+  if (hasClaims && !(await isLast(journal, stream, own))) return { kind: 'taken' }
   // What was not known to be its own before is read again.
   if (unclaimed.length > 0) journal.memory.delete(stream)
   return appended

@@ -99,6 +99,11 @@ export type RunningJournal<Fact> = {
   /** Instances that are alive, by the last beat. */
   alive(): readonly string[]
   /**
+   * Runs a take-over that somebody waits for. Where it fails, perhaps after its entry, this process repeats
+   * the service's own: nobody else takes over what belongs to one that is alive.
+   */
+  taking<Result>(stream: StreamKey, takeOver: () => Promise<Result>): Promise<Result>
+  /**
    * Streams without a living owner that only the watch of every minute has found: 0 unless something is
    * wrong.
    */
@@ -207,6 +212,7 @@ async function runJournal<Fact>({
     // Of an instance that is dead all are known that will ever be.
     mayCount: (entry) => entry.o !== own?.o || own.knowsBelow(entry),
     steadyMs,
+    after: (ms, work) => void setTimeout(work, ms).unref(),
     logger,
   })
   const takeOvers = createTakeOvers<Fact>({
@@ -303,6 +309,7 @@ async function runJournal<Fact>({
     },
     listed: (stream, number) => duties.listed(stream, number),
     alive: () => alive,
+    taking: takeOvers.taking,
     unownedTotal: () => unowned,
     async stop() {
       const untilMs = steadyMs() + drainMaxMs

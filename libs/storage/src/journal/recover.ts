@@ -35,6 +35,8 @@ export type TakeOvers = {
    * Lists them at once, so that the documents show who has them now.
    */
   takeListed(dead?: string): Promise<{ readonly taken: number; readonly failed: number }>
+  /** Runs a take-over that somebody waits for. Where it fails, `take` repeats what it has begun. */
+  taking<Result>(stream: StreamKey, takeOver: () => Promise<Result>): Promise<Result>
 }
 
 const listedPerRead = 200
@@ -51,7 +53,7 @@ export function createTakeOvers<Fact>({
   logger,
 }: Omit<Parts<Fact>, 'store'>): TakeOvers {
   /** Streams that this process has begun to take over, perhaps as their last writer, and has failed at. */
-  const begun = new Set<StreamKey>()
+  const begun = new Map<StreamKey, symbol>()
 
   /** @returns whether it was to be taken over */
   async function takeOne(stream: StreamKey, isDead: (o: string) => boolean): Promise<boolean> {
@@ -59,13 +61,19 @@ export function createTakeOvers<Fact>({
     const [last] = [...entries, ...unclaimed].sort((a, b) => entryNumber(b._id) - entryNumber(a._id))
     const isOver = last === undefined || (unclaimed.length === 0 && isFinished(entries))
     const isToTake = !isOver && (isDead(last.o) || (begun.has(stream) && last.o === current()))
-    if (isToTake) {
-      begun.add(stream)
-      await takeOver(stream)
-    }
+    if (isToTake) await taking(stream, () => takeOver(stream))
     // Another look that leaves the stream says nothing of a take-over that fails meanwhile.
-    if (isToTake || isOver) begun.delete(stream)
+    if (isOver) begun.delete(stream)
     return isToTake
+  }
+
+  async function taking<Result>(stream: StreamKey, takeOver: () => Promise<Result>): Promise<Result> {
+    const own = Symbol(stream)
+    begun.set(stream, own)
+    const result = await takeOver()
+    // One that began later and has failed is repeated.
+    if (begun.get(stream) === own) begun.delete(stream)
+    return result
   }
 
   async function takeAll(
@@ -85,8 +93,9 @@ export function createTakeOvers<Fact>({
   }
 
   return {
+    taking,
     take: (streams, isDead) =>
-      takeAll([...new Set([...streams, ...begun])], (stream) => takeOne(stream, isDead)),
+      takeAll([...new Set([...streams, ...begun.keys()])], (stream) => takeOne(stream, isDead)),
     async takeListed(dead) {
       const seen = new Set<StreamKey>()
       let [taken, failed] = [0, 0]
@@ -181,7 +190,11 @@ export function createRecovery<Fact>({
     for (const isSecond of [false, true]) {
       const tried = Promise.withResolvers<void>()
       await Promise.all([takeStreams(tried.resolve), tried.promise.then(begun).then(takeDuties)])
-      while (left > 0 && !isOver()) await pause(waitMs)
+      for (let ms = waitMs; left > 0 && !isOver(); ms += waitMs) {
+        await pause(waitMs)
+        // The duties of what has landed since may wait for somebody to take its stream over.
+        if (ms % retryMs === 0) await take()
+      }
       for (let ms = 0; !isSecond && ms < secondScanMs && !isOver(); ms += retryMs) await pause(retryMs)
     }
     if (isOver()) return

@@ -36,13 +36,21 @@ const time = new Date('2026-11-28T12:00:00.000Z')
 const chain = ['account', 'dice', 'player']
 
 /** What may happen besides, once each. */
-type Troubles = { readonly givesUp?: boolean; readonly sendsTwice?: boolean }
+type Troubles = {
+  readonly givesUp?: boolean
+  readonly sendsTwice?: boolean
+  /** Whether a process knows at once that it was judged dead, as its lease says. */
+  readonly hasLease?: boolean
+}
 
 /** One chain and the wallet; what outlives the processes. */
 function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules, troubles: Troubles) {
   const table: Table = new Map()
   const taken = new Set<string>()
   const voided = new Set<string>()
+  /** Streams that somebody has taken over and found to count. */
+  const driven = new Set<string>()
+  const judged = new Set<string>()
   /** A process that waits no longer for one of its inserts, and an insert that is sent once more. */
   let patience = troubles.givesUp === true ? 1 : 0
   let copies = troubles.sendsTwice === true ? 1 : 0
@@ -117,8 +125,8 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules, trou
     const journal: Journal<Fact> = {
       store,
       memory: new BoundedMap(100),
-      nextWriter: async () => ({ o: process, q: own.next() }),
-      instance: () => process,
+      nextWriter: async () => (judged.has(process) ? null : { o: process, q: own.next() }),
+      instance: () => (judged.has(process) ? null : process),
       settled: (entry, fate) => own.settled(entry, fate),
       newWrite,
       now: () => time,
@@ -175,6 +183,16 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules, trou
     }
   }
 
+  /** Opens a round under nonce 1, and takes it back: its claims are free again. */
+  async function takeBack(process: string): Promise<void> {
+    const journal = processOf(process).journal
+    const [stream, claims] = [streamOf(process, 1), claimsOf(process)]
+    const opened = await append(journal, stream, 0, { facts: ['opened'], claims }, deadline)
+    if (opened.kind !== 'appended') return
+    const withdraws = { entry: opened.entry, claims }
+    await append(journal, stream, 1, { facts: ['ended'], withdraws }, deadline)
+  }
+
   /** Plays, and drives itself what turns out to stand of what it has given up. */
   async function playAndWatch(process: string): Promise<void> {
     await play(process)
@@ -182,7 +200,11 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules, trou
   }
 
   /** Judges `owner` dead, rightly or not, and takes its first round over. */
-  const takeOver = (process: string, owner: string) => takeStream(process, streamOf(owner, 1), owner)
+  async function takeOver(process: string, owner: string): Promise<void> {
+    if (troubles.hasLease === true)
+      await stage.step(process, `judges ${owner} dead`, { judged: () => void judged.add(owner) })
+    return takeStream(process, streamOf(owner, 1), owner)
+  }
 
   async function takeStream(process: string, stream: string, owner: string): Promise<void> {
     const { journal } = processOf(process)
@@ -196,6 +218,7 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules, trou
       deadline,
     )
     if (adopted.kind !== 'appended' || isOver((await load(journal, stream)).entries)) return
+    driven.add(stream)
     await stage.step(process, `asks that ${stream} is never taken`, {
       asked: () => void (taken.has(stream) || voided.add(stream)),
     })
@@ -218,6 +241,7 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules, trou
 
   return {
     play,
+    takeBack,
     playAndWatch,
     takeOver,
     stateOf: () =>
@@ -225,6 +249,8 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules, trou
         [...table.values()].map(({ _id, w }) => `${_id} ${w}`).sort(),
         [...taken],
         [...voided],
+        [...driven],
+        [...judged],
         ...[patience, copies],
       ]),
     broken(): string | null {
@@ -233,6 +259,9 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules, trou
         const [opened] = entriesOf(stream)
         if (isVoid(stream)) return 'a round is void whose stake is taken'
         if (table.get(claimKey('n', chain, '1'))?.w !== opened?.w) return 'a stake is taken without its nonce'
+      }
+      for (const stream of driven) {
+        if (isVoid(stream)) return 'a round is void that was taken over and goes on'
       }
       for (const document of table.values()) {
         if ('f' in document && facts(document._id.slice(0, -7)).filter((fact) => fact === 'ended').length > 1)
@@ -261,11 +290,19 @@ function isOver(entries: readonly Entry<Fact>[]): boolean {
   return !has('opened') || has('ended')
 }
 
-type Scenario = { readonly begin: (world: World) => void; readonly isWatched?: boolean } & Troubles
+type Scenario = {
+  readonly begin: (world: World) => void
+  readonly isWatched?: boolean
+  /** Of a scenario in which every order is tried. */
+  readonly isWhole?: boolean
+} & Troubles
 
-function explore({ begin, isWatched = false, ...troubles }: Scenario, mistake: Partial<Rules> = {}) {
+function explore(
+  { begin, isWatched = false, isWhole = false, ...troubles }: Scenario,
+  mistake: Partial<Rules> = {},
+) {
   return exploreSchedules({
-    statesMax,
+    statesMax: isWhole ? Number.POSITIVE_INFINITY : statesMax,
     begin(stage): Run {
       const world = createWorld(stage, { ...rules, ...mistake }, troubles)
       begin(world)
@@ -310,7 +347,24 @@ const oneGivesUp: Scenario = {
   givesUp: true,
   isWatched: true,
 }
-const scenarios = { twoPlay, oneIsTakenOver, oneIsSentTwice, threePlay, twoTakeOver, oneGivesUp }
+const oneIsTakenBack: Scenario = {
+  begin(world) {
+    void world.takeBack('A')
+    void world.play('B')
+    void world.takeOver('C', 'B')
+  },
+  hasLease: true,
+  isWhole: true,
+}
+const scenarios = {
+  oneIsTakenBack,
+  twoPlay,
+  oneIsTakenOver,
+  oneIsSentTwice,
+  threePlay,
+  twoTakeOver,
+  oneGivesUp,
+}
 
 for (const [name, scenario] of Object.entries(scenarios)) {
   await t.test(`${name}: a nonce has one round, and what is void is never taken`, async (t) => {

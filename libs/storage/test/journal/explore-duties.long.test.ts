@@ -166,6 +166,7 @@ function createWorld(stage: Stage, rule: Rules) {
       further: [],
       mayCount: () => true,
       steadyMs: () => 0,
+      after: (_ms, work) => work(),
       logger: silentLogger,
     })
     const own = createOwnEntries<Fact>({

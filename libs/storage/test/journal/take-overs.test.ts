@@ -60,6 +60,37 @@ await t.test('a look at the stream meanwhile does not end its repetition', async
   t.strictSame(calls, [stream, stream])
 })
 
+await t.test('a take-over that a request has begun and failed at is repeated', async (t) => {
+  const entries = [entryOf(1, 'dead', 'opened')]
+  const { takeOvers, calls } = takingOver({ entries })
+  const begun = takeOvers.taking(stream, async () => {
+    entries.push(entryOf(2, 'own', 'adopted'))
+    throw new Error('its claims are not known')
+  })
+  await t.rejects(begun, /not known/)
+  t.match(await takeOvers.take([], () => false), { taken: 0, failed: 1 })
+  t.match(await takeOvers.take([], () => false), { taken: 1, failed: 0 })
+  t.strictSame(calls, [stream, stream])
+  t.equal(await takeOvers.taking(stream, async () => 'done'), 'done')
+  t.match(await takeOvers.take([], () => false), { taken: 0, failed: 0 })
+})
+
+await t.test('the end of an earlier take-over does not end the repetition of a later one', async (t) => {
+  const entries = [entryOf(1, 'dead', 'opened')]
+  const { takeOvers, calls } = takingOver({ entries })
+  const first = Promise.withResolvers<void>()
+  const earlier = takeOvers.taking(stream, () => first.promise)
+  const later = takeOvers.taking(stream, async () => {
+    entries.push(entryOf(2, 'own', 'adopted'))
+    throw new Error('its claims are not known')
+  })
+  await t.rejects(later, /not known/)
+  first.resolve()
+  await earlier
+  t.match(await takeOvers.take([], () => false), { failed: 1 })
+  t.strictSame(calls, [stream])
+})
+
 await t.test('a stream of which nobody knows the claims is taken over', async (t) => {
   const { takeOvers, calls } = takingOver({ entries: [], unclaimed: [entryOf(1, 'dead', 'opened')] })
   await takeOvers.take([stream], (o) => o === 'dead')

@@ -226,10 +226,10 @@ async function deliveriesOfEvent(
 }
 
 async function isTold({ rounds, movements, events, deliveries, ranges }: Collections, roundId: string) {
-  const round = await rounds.findOne({ _id: roundId, factsAt: null, outbox: [] })
+  const round = await rounds.findOne({ _id: roundId, open: false })
   const told = await events.find({ r: roundId }).toArray()
   if (round === null || !told.some(({ t }) => t === 'round.completed')) return false
-  const waiting = await movements.countDocuments({ roundId, outbox: { $ne: [] } })
+  const waiting = await movements.countDocuments({ roundId, open: true })
   const ids = told.map(({ e }) => e)
   const sent = await Promise.all(ids.map((id) => deliveriesOfEvent({ deliveries, ranges }, String(id))))
   return (
@@ -252,7 +252,7 @@ async function readStory(collections: Collections, roundId: string): Promise<Sto
   const parts = {
     round,
     session: await one('sessions', { _id: round.sessionId }),
-    commitment: await one('commitments', { chain: round.chain, nonce: round.nonce }),
+    commitment: commitmentOf(round),
     movements: await collections.movements.find({ roundId }).toArray(),
     events: await Promise.all((await collections.events.find({ r: roundId }).toArray()).map(told)),
     opening: await told(await one('events', ofSession)),
@@ -268,6 +268,11 @@ async function readStory(collections: Collections, roundId: string): Promise<Sto
     playerId: String(round.playerId),
     atMs: new Date(round.createdAt).getTime(),
   }
+}
+
+/** The commitment of a round's nonce, as it stands of rounds that are older than the book. */
+function commitmentOf({ chain, nonce, sealedSeed, serverSeedHash, committedAt: createdAt }: Stored): Stored {
+  return { _id: `${nonce}/${chain}`, chain, nonce, sealedSeed, serverSeedHash, createdAt }
 }
 
 /** Few, so that the books of nonces are long. */

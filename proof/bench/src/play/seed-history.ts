@@ -1,20 +1,24 @@
+import { randomBytes } from 'node:crypto'
+import { bookKey } from '@pitboss/rounds/storage/round-stream'
 import { newId } from '@pitboss/runtime/new-id'
-import { isDuplicateKey } from '@pitboss/storage/create-once'
+import { entriesOf, entryId, streamKey } from '@pitboss/storage/journal/journal-keys'
 import { type Collection, type Document, MongoClient } from 'mongodb'
 import { playerName } from './players.ts'
 
 const batchSize = 1000
 const batchesPerReport = 50
+/** More entries than a finished round of dice has. */
+const entriesMax = 16
 
 /**
- * Makes a history as if it had been played: copies of finished rounds with their commitments and movements,
- * straight into the databases with the indexes that the product made. One half belongs to the players who are
- * measured, so that their nonce sequences are long; the other to players who come once.
+ * Makes a history as if it had been played: copies of finished rounds, their entries in the journal and their
+ * movements, straight into the databases with the indexes that the product made. One half belongs to the
+ * players who are measured, so that their nonce sequences are long; the other to players who come once.
  */
 export function createHistory({ mongodbUrl, players }: { mongodbUrl: string; players: number }) {
   const client = new MongoClient(mongodbUrl, { useBigInt64: true })
   const rounds = client.db('pitboss_rounds').collection('rounds')
-  const commitments = client.db('pitboss_rounds').collection('commitments')
+  const journal = client.db('pitboss_rounds').collection<Stored>('journal')
   const movements = client.db('pitboss_wallet_bridge').collection('movements')
   let made = 0
 
@@ -24,12 +28,12 @@ export function createHistory({ mongodbUrl, players }: { mongodbUrl: string; pla
 
     /** Adds rounds until there are `size`, while there is no play. */
     async grow(size: number, onProgress: (text: string) => void): Promise<void> {
-      const samples = await readSamples(rounds, movements)
+      const samples = await readSamples({ rounds, journal, movements })
       const nonces = new Map<string, number>()
       let batches = 0
       let missing = size - Number(await rounds.countDocuments())
       while (missing > 0) {
-        const batch: { round: Document; commitment: Document; movements: Document[] }[] = []
+        const batch: Copy[] = []
         for (let count = Math.min(batchSize, missing); count > 0; count--) {
           const sample = samples[made % samples.length]
           if (sample === undefined) throw new Error('there is no finished round to copy')
@@ -38,7 +42,7 @@ export function createHistory({ mongodbUrl, players }: { mongodbUrl: string; pla
           const chain = `${sample.round.scope}/dice/${playerId}`
           const nonce = stays ? (nonces.get(chain) ?? (await lastNonce(rounds, chain))) + 1 : 1
           if (stays) nonces.set(chain, nonce)
-          batch.push(copy(sample, { playerId, chain, nonce }))
+          batch.push(copy(sample, { playerId, chain, nonce, number: made }))
           made++
         }
         await Promise.all([
@@ -46,9 +50,9 @@ export function createHistory({ mongodbUrl, players }: { mongodbUrl: string; pla
             batch.map(({ round }) => round),
             { ordered: false },
           ),
-          insertMissing(
-            commitments,
-            batch.map(({ commitment }) => commitment),
+          journal.insertMany(
+            batch.flatMap((one) => one.entries),
+            { ordered: false },
           ),
           movements.insertMany(
             batch.flatMap((one) => one.movements),
@@ -65,31 +69,41 @@ export function createHistory({ mongodbUrl, players }: { mongodbUrl: string; pla
   }
 }
 
-type Sample = { round: Document; movements: Document[] }
+type Stored = Document & { readonly _id: string }
+type Sample = { round: Document; entries: Stored[]; claim: Stored; movements: Document[] }
+type Copy = { round: Document; entries: Stored[]; movements: Document[] }
 
 /**
- * Finished rounds of which nothing is left to be told or counted: the watch of returns would take copies of
- * one fact for luck that nobody has, and switch the game off.
+ * Finished rounds of which nothing is left to be done. Copies are counted by nobody: their process is gone.
  */
-async function readSamples(rounds: Collection, movements: Collection): Promise<Sample[]> {
-  const ended = { game: 'dice', status: 'SETTLED', factsAt: null, outbox: [] }
-  const found = await rounds.find(ended).limit(20).toArray()
+async function readSamples({
+  rounds,
+  journal,
+  movements,
+}: {
+  rounds: Collection
+  journal: Collection<Stored>
+  movements: Collection
+}): Promise<Sample[]> {
+  const found = await rounds.find({ game: 'dice', status: 'SETTLED', open: false }).limit(20).toArray()
   const samples = await Promise.all(
-    found.map(async (round) => ({
-      round,
-      movements: await movements.find({ roundId: String(round._id) }).toArray(),
-    })),
+    found.map(async (round) => {
+      const nonce = Number(round.nonce)
+      const claim = await journal.findOne({ _id: bookKey(String(round.chain), nonce) })
+      const entries = await journal.find(entriesOf(keyOf(round, nonce))).toArray()
+      const own = await movements.find({ roundId: String(round._id) }).toArray()
+      return claim === null ? [] : [{ round, entries, claim, movements: own }]
+    }),
   )
-  return samples.filter((sample) => sample.movements.every(({ outbox }) => outbox.length === 0))
+  return samples.flat().filter((sample) => sample.movements.every(({ open }) => open !== true))
 }
 
-/** The next commitment of a nonce sequence may have been shown already; it stays, whatever round it gets. */
-async function insertMissing(commitments: Collection, documents: Document[]): Promise<void> {
-  try {
-    await commitments.insertMany(documents, { ordered: false })
-  } catch (error) {
-    if (!isDuplicateKey(error)) throw error
-  }
+/** The stream of a round's document. */
+function keyOf({ _id, operatorId, environment, game, playerId }: Document, nonce: number): string {
+  return streamKey(
+    ...[String(operatorId), String(environment), String(game), String(playerId)],
+    ...[String(nonce).padStart(10, '0'), String(_id).slice(-8)],
+  )
 }
 
 async function lastNonce(rounds: Collection, chain: string): Promise<number> {
@@ -103,10 +117,9 @@ async function lastNonce(rounds: Collection, chain: string): Promise<number> {
 
 function copy(
   sample: Sample,
-  { playerId, chain, nonce }: { playerId: string; chain: string; nonce: number },
-): { round: Document; commitment: Document; movements: Document[] } {
+  { playerId, chain, nonce, number }: { playerId: string; chain: string; nonce: number; number: number },
+): Copy {
   const roundId = newId('rnd')
-  const { sealedSeed, serverSeedHash, createdAt } = sample.round
   const moved = sample.movements.map((movement) => {
     const transactionId = newId(movement.type === 'BET' ? 'bet' : 'win')
     const reference = newId('txn')
@@ -114,9 +127,16 @@ function copy(
     return { ...movement, _id, transactionId, reference, playerId, roundId, walletRoundId: roundId }
   })
   const transactionIds = moved.map(({ transactionId }) => transactionId)
-  return {
-    round: { ...sample.round, _id: roundId, playerId, chain, nonce, transactionIds },
-    commitment: { _id: `${nonce}/${chain}`, chain, nonce, sealedSeed, serverSeedHash, createdAt },
-    movements: moved,
-  }
+  const own = { _id: roundId, playerId, chain, nonce, transactionIds }
+  const round = { ...sample.round, ...own }
+  const stream = keyOf(round, nonce)
+  const entries = sample.entries.map((entry, index) => ({
+    ...{ ...entry, _id: entryId(stream, index + 1), w: randomBytes(8).toString('hex'), o: 'ins_history' },
+    q: number * entriesMax + index,
+    f: entry.f.map((fact: Document) =>
+      fact.base === undefined ? fact : { ...fact, base: { ...fact.base, ...own } },
+    ),
+  }))
+  const claim = { ...sample.claim, _id: bookKey(chain, nonce), w: entries[0]?.w, s: stream }
+  return { round, entries: [...entries, claim], movements: moved }
 }

@@ -1,4 +1,4 @@
-import { roundIndexes } from '@pitboss/rounds/storage/rounds-store'
+import { roundIndexes } from '@pitboss/rounds/storage/round-lists'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { movementIndexes } from '@pitboss/wallet-bridge/storage/listed-movements'
 

@@ -1,20 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { decodeRound, type RoundDocument } from '@pitboss/rounds/storage/round-document'
-import type { InstanceDocument } from '@pitboss/storage/journal/instances'
+import type { RoundDocument } from '@pitboss/rounds/storage/round-document'
+import { type InstanceDocument, instancesOf } from '@pitboss/storage/journal/instances'
 import { MongoClient } from 'mongodb'
-import { canEnd } from './can-end.ts'
 import type { Verdict } from './verdict.ts'
 
-const name = 'rounds: every unfinished round is due, or somebody can end it'
+const name = 'rounds: every unfinished round has a process that looks at it'
 const everyMs = 1000
 const unfinished = ['PENDING', 'OPEN', 'SETTLING'] as const
 const databases = ['pitboss_rounds', 'pitboss_webhooks']
 
+/** Looks in a row at which a round may have an owner that is gone: others have it seconds later. */
+const unownedMax = 60
 /** Documents that hold events until the stream has them. */
-const outboxes = [
-  ['pitboss_rounds', 'rounds'],
-  ['pitboss_rounds', 'sessions'],
-] as const
+const outboxes = [['pitboss_rounds', 'sessions']] as const
+/** Databases whose events wait in a journal. */
+const journals = ['pitboss_rounds', 'pitboss_wallet_bridge'] as const
 
 export type DatabaseWatch = {
   /** Documents whose events the stream does not have yet. */
@@ -34,15 +34,21 @@ export function watchDatabase(url: string, verdict: Verdict): DatabaseWatch {
   const ended = new AbortController()
   const connecting = connect(url, ended.signal)
   const database = async (name: string) => (await connecting).db(name)
+  const unowned = new Map<string, number>()
   const look = async () => {
-    const rounds = (await database('pitboss_rounds')).collection<RoundDocument>('rounds')
-    for (const document of await rounds.find({ status: { $in: unfinished } }).toArray()) {
-      const { round, dueAt } = decodeRound(document)
-      verdict.check(
-        name,
-        canEnd(round, dueAt),
-        () => `${round.id} ${round.status} (${round.driver}) is due ${dueAt?.toISOString() ?? 'never'}`,
-      )
+    const rounds = await database('pitboss_rounds')
+    const found = await rounds
+      .collection<RoundDocument>('rounds')
+      .find({ status: { $in: unfinished } })
+      .toArray()
+    const instances = await rounds.collection<InstanceDocument>(instancesOf('journal')).find().toArray()
+    const known = new Set(instances.map(({ _id }) => _id))
+    const before = new Map(unowned)
+    unowned.clear()
+    for (const { _id, status, driver, open = false, o = '' } of found) {
+      if (!known.has(o)) unowned.set(_id, (before.get(_id) ?? 0) + 1)
+      const isFound = open && (unowned.get(_id) ?? 0) <= unownedMax
+      verdict.check(name, isFound, () => `${_id} ${status} (${driver}), open ${open}, of ${o}`)
     }
   }
   const loop = async () => {
@@ -63,11 +69,11 @@ export function watchDatabase(url: string, verdict: Verdict): DatabaseWatch {
         const found = documents.find({ outboxAt: { $type: 'date' } }, { projection: { _id: 1 } })
         for (const { _id } of await found.toArray()) unsent.push(`events of ${_id}`)
       }
-      const instances = (await database('pitboss_wallet_bridge')).collection<InstanceDocument>(
-        'journal_instances',
-      )
-      for (const { _id, done, last } of await instances.find({ judgedAt: null }).toArray())
-        if (done < last) unsent.push(`entries of ${_id}`)
+      for (const name of journals) {
+        const instances = (await database(name)).collection<InstanceDocument>(instancesOf('journal'))
+        for (const { _id, done, last } of await instances.find({ judgedAt: null }).toArray())
+          if (done < last) unsent.push(`entries of ${_id}`)
+      }
       return unsent
     },
     async returnAlarms() {

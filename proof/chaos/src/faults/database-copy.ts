@@ -7,9 +7,6 @@ const chunk = 500
 export type Collections = ReadonlyMap<string, Documents>
 type Documents = ReadonlyMap<string, Uint8Array>
 
-/** A document that is not as it was: now, and in the copy. */
-export type Change = { readonly present: Uint8Array | undefined; readonly kept: Uint8Array | undefined }
-
 /** Runs `work` with a connection of its own to the product's database of that name. */
 export async function withDatabase<Result>(
   product: Pick<Product, 'demo'>,
@@ -38,13 +35,13 @@ export async function readDocuments(db: Db): Promise<Map<string, Documents>> {
 export async function setBackDocuments(
   db: Db,
   copy: Collections,
-  onChange: (collection: string, change: Change) => void,
+  onChange: (collection: string) => void = () => undefined,
 ): Promise<void> {
   for (const [name, present] of await readDocuments(db)) {
     const kept = copy.get(name) ?? new Map<string, Uint8Array>()
     const ids = new Set([...present.keys(), ...kept.keys()])
     const changed = [...ids].filter((id) => !isSame(present.get(id), kept.get(id)))
-    for (const id of changed) onChange(name, { present: present.get(id), kept: kept.get(id) })
+    for (const _ of changed) onChange(name)
     for (let at = 0; at < changed.length; at += chunk) {
       const some = changed.slice(at, at + chunk)
       const gone = some.flatMap((id) => present.get(id) ?? []).map((bytes) => decode(bytes)._id)

@@ -1,5 +1,19 @@
+import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type { Product } from '@pitboss/bench/harness/start-product'
+import { isUnfinished } from '@pitboss/rounds/rules/round'
+import type { RoundFields } from '@pitboss/rounds/storage/round-document'
+import {
+  bookKind,
+  idKind,
+  type RoundEntry,
+  type RoundFact,
+  streamState,
+} from '@pitboss/rounds/storage/round-stream'
+import { standingAmong } from '@pitboss/storage/journal/claims'
+import type { JournalDocument } from '@pitboss/storage/journal/journal'
+import { entriesOf, entryId, entryNumber, streamOf } from '@pitboss/storage/journal/journal-keys'
 import { readOps } from '@pitboss/testing/run-ops'
 import { BSON, type Db } from 'mongodb'
 import { z } from 'zod'
@@ -8,13 +22,7 @@ import { nothingLost, type Restored, type RestoredPart } from '../check/restored
 import type { Random } from '../random.ts'
 import type { Tenancy } from '../open-tenancies.ts'
 import { clockOffMs } from './clock-faults.ts'
-import {
-  type Change,
-  type Collections,
-  readDocuments,
-  setBackDocuments,
-  withDatabase,
-} from './database-copy.ts'
+import { type Collections, readDocuments, setBackDocuments, withDatabase } from './database-copy.ts'
 import { signalAll } from './find-processes.ts'
 
 const database = 'pitboss_rounds'
@@ -22,7 +30,8 @@ const readyWithinMs = 90_000
 const everyMs = 250
 /** Commands that a process had sent when it was stopped have ended by then. */
 const quietMs = 700
-const drainWithinMs = 15_000
+/** What a process that was killed just before had appended is made up for by the others meanwhile. */
+const drainWithinMs = 60_000
 const stakesEndWithinMs = 30_000
 const healTries = 20
 /** The players of open rounds have so long from the restore on, however short the run's times are. */
@@ -43,8 +52,6 @@ const stored = z.looseObject({
   game: z.string(),
   nonce: z.coerce.number(),
   transactionIds: z.array(z.string()),
-  clientTransactionId: z.string().nullable(),
-  refusals: z.array(z.looseObject({ transactionId: z.string().optional() })).nullish(),
 })
 
 type Account = Pick<Tenancy, 'operatorId' | 'environment'>
@@ -103,7 +110,9 @@ export async function restoreDatabase(
   await untilReady(product, () => true)
   const gateways = signalAll(product, 'gateway', 'SIGSTOP')
   try {
-    await until(drainWithinMs, 'the outboxes are empty', async () => (await unsent()).length === 0)
+    let waiting: string[] = []
+    const isEmpty = async () => (waiting = await unsent()).length === 0
+    await until(drainWithinMs, () => `the outboxes are empty, but for ${waiting.join(', ')}`, isEmpty)
     const stopped = signalAll(product, 'rounds', 'SIGSTOP')
     await delay(quietMs)
     const parts = await withDatabase(product, database, (db) => setBack(db, copy))
@@ -167,37 +176,79 @@ async function healRounds(
 /** @returns what the copy does not know, by account and environment */
 async function setBack(db: Db, { collections }: Copy): Promise<ReadonlyMap<string, RestoredPart>> {
   const parts = new Map<string, RestoredPart>()
-  await setBackDocuments(db, collections, (name, change) => {
-    if (name === 'rounds') noteChange(parts, change)
-  })
-  const until = new Date(Date.now() + openForMs)
-  await db
-    .collection('rounds')
-    .updateMany(
-      { status: { $in: ['PENDING', 'OPEN'] }, driver: 'game' },
-      { $set: { lastActionAt: until, sittingEndsAt: new Date(until.getTime() + openForMs) } },
-    )
+  const lost = await readDocuments(db)
+  const [present, kept] = [roundsIn(lost), roundsIn(collections)]
+  for (const [id, round] of present) {
+    if (!isDeepStrictEqual(round, kept.get(id))) noteChange(parts, round, kept.get(id))
+  }
+  const keptClaims = idClaimsIn(collections)
+  for (const key of idClaimsIn(lost)) if (!keptClaims.has(key)) noteClaim(parts, key)
+  await setBackDocuments(db, collections)
+  await prolongRounds(db, new Date(Date.now() + openForMs))
   return parts
 }
 
-function noteChange(parts: Map<string, RestoredPart>, { present, kept }: Change): void {
-  const bytes = present ?? kept
-  if (bytes === undefined) return
-  const { data: round } = stored.safeParse(BSON.deserialize(bytes))
-  // The place of a nonce whose round is gone is no round.
-  if (round === undefined) return
-  const { _id: id, scope, driver, playerId, game, nonce } = round
+/** Gives the players of open rounds time until then, by an entry of whoever wrote the last one. */
+async function prolongRounds(db: Db, until: Date): Promise<void> {
+  const journal = db.collection<JournalDocument<RoundFact>>('journal')
+  const set = { lastActionAt: until, sittingEndsAt: new Date(until.getTime() + openForMs) }
+  // List documents may be seconds older than the journal.
+  for await (const claim of journal.find({ _id: { $gt: `${bookKind}/`, $lt: `${bookKind}/~` } })) {
+    if (!('s' in claim)) continue
+    const entries = (await journal.find(entriesOf(claim.s), { sort: { _id: 1 } }).toArray()) as RoundEntry[]
+    const { fields } = streamState(standingAmong(entries))
+    const last = entries.at(-1)
+    if (last === undefined || fields?.driver !== 'game' || !isUnfinished(fields)) continue
+    await journal.insertOne({
+      ...{ _id: entryId(claim.s, entryNumber(last._id) + 1), w: randomBytes(8).toString('hex') },
+      ...{ o: last.o, q: last.q, at: new Date(), f: [{ change: { set } }] },
+    })
+  }
+}
+
+/** The rounds that a copy's journal has, by id: its lists may be seconds older. */
+function roundsIn(copy: Collections): Map<string, RoundFields> {
+  const documents = [...(copy.get('journal')?.values() ?? [])].map((bytes) => BSON.deserialize(bytes))
+  const entries = documents.filter((one) => 'f' in one) as unknown as RoundEntry[]
+  const streams = Map.groupBy(entries, ({ _id }) => streamOf(_id))
+  const found = [...streams.values()].flatMap((own) => {
+    const inOrder = own.toSorted((a, b) => (a._id < b._id ? -1 : 1))
+    const { fields, isWithdrawn, isPlace } = streamState(standingAmong(inOrder))
+    // The place of a nonce whose round is gone is no round.
+    return fields === null || isWithdrawn || isPlace ? [] : [[fields._id, fields] as const]
+  })
+  return new Map(found)
+}
+
+/** The claims of ids that clients send. */
+function idClaimsIn(copy: Collections): Set<string> {
+  const journal = [...(copy.get('journal')?.values() ?? [])].map((bytes) => BSON.deserialize(bytes))
+  return new Set(journal.map(({ _id }) => String(_id)).filter((id) => id.startsWith(`${idKind}/`)))
+}
+
+function noteChange(
+  parts: Map<string, RestoredPart>,
+  present: RoundFields,
+  kept: RoundFields | undefined,
+): void {
+  const { _id: id, scope, driver, playerId, game, nonce, transactionIds } = stored.parse(present)
   const part = parts.get(scope) ?? nothingLost()
   parts.set(scope, part)
   if (kept === undefined) part.lost.set(id, { sequence: `${playerId}/${game}`, nonce })
   else if (driver === 'operator') part.changed.add(id)
   // A round that we play is played to the same end again: nothing of it is lost.
   if (kept !== undefined && driver === 'game') return
-  const refused = (round.refusals ?? []).flatMap(({ transactionId }) => transactionId ?? [])
-  const own = round.clientTransactionId ?? []
-  const key = (id: string) => (driver === 'game' ? requestKey(playerId, game, id) : id)
-  for (const one of round.transactionIds) part.transactionIds.add(one)
-  for (const one of [...refused, own].flat()) part.transactionIds.add(key(one))
+  for (const one of transactionIds) part.transactionIds.add(one)
+}
+
+/** Notes an id that the copy does not claim: of a round, of a movement, or of a request that was refused. */
+function noteClaim(parts: Map<string, RestoredPart>, key: string): void {
+  const [operatorId, environment, ...own] = key.split('/').slice(2).map(decodeURIComponent)
+  const scope = `${operatorId}/${environment}`
+  const part = parts.get(scope) ?? nothingLost()
+  parts.set(scope, part)
+  const [id = '', player = '', game = ''] = own.toReversed()
+  part.transactionIds.add(own.length === 1 ? id : requestKey(player, game, id))
 }
 
 /** Waits until each process of the product that has probes, and is asked for, runs and is ready. */
@@ -219,10 +270,16 @@ async function untilReady(
 
 const services = ['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks']
 
-async function until(withinMs: number, what: string, isTrue: () => Promise<boolean>): Promise<void> {
+async function until(
+  withinMs: number,
+  what: string | (() => string),
+  isTrue: () => Promise<boolean>,
+): Promise<void> {
   const fromMs = performance.now()
   while (!(await isTrue())) {
-    if (performance.now() - fromMs > withinMs) throw new Error(`not within ${withinMs} ms: ${what}`)
+    if (performance.now() - fromMs > withinMs) {
+      throw new Error(`not within ${withinMs} ms: ${typeof what === 'string' ? what : what()}`)
+    }
     await delay(everyMs)
   }
 }

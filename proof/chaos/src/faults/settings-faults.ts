@@ -7,7 +7,7 @@ import type { ShareSecrets } from './share-secrets.ts'
 
 const restMs = { least: 1200, most: 4000 }
 const suspendedMs = { least: 500, most: 4000 }
-const opsTries = 60
+const opsTries = 200
 const opsRestMs = 300
 
 /**
@@ -77,7 +77,10 @@ export async function disturbSettings({
       done(tenancy, 'suspended')
       await rest(ms, stopping)
     }
-    if (!(await succeeds(() => set('no'), opsTries))) throw new Error(`${tenancy.name} stays suspended`)
+    let reason: unknown = null
+    const resume = () => set('no').catch((error: unknown) => Promise.reject((reason = error)))
+    if (!(await succeeds(resume, opsTries)))
+      throw new Error(`${tenancy.name} stays suspended`, { cause: reason })
   }
 
   /** Tenancies that are being changed: each is changed in one way at a time. */

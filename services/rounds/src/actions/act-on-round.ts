@@ -5,7 +5,9 @@ import type { RoundMessage } from '../rules/round-message.ts'
 import { openMovementIds, type RoundState } from '../rules/round.ts'
 import { findPlayer, findPlayerRound } from './find-player.ts'
 import type { Parts } from './parts.ts'
+import { showFirst } from './show-first.ts'
 
+type Acting = Pick<Parts, 'sessions' | 'rounds' | 'actor' | 'settleRound'>
 type PlayerAction = Extract<RoundMessage, { type: 'reveal' | 'cash-out' }>
 
 /**
@@ -14,7 +16,21 @@ type PlayerAction = Extract<RoundMessage, { type: 'reveal' | 'cash-out' }>
  * @throws ServiceError SESSION_NOT_FOUND, ROUND_NOT_FOUND, and the refusals of the rules
  */
 export async function actOnRound(
-  context: Pick<Parts, 'sessions' | 'rounds' | 'actor' | 'settleRound'>,
+  context: Acting,
+  caller: Caller,
+  roundId: string,
+  action: PlayerAction,
+  call: HandlerContext,
+): Promise<RoundState> {
+  return showFirst(
+    context.rounds,
+    ({ id }) => id,
+    () => act(context, caller, roundId, action, call),
+  )
+}
+
+async function act(
+  context: Acting,
   caller: Caller,
   roundId: string,
   action: PlayerAction,

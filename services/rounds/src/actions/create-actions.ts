@@ -16,7 +16,7 @@ export function createActions(given: RoundsContext & Parts) {
   return {
     reads,
     voidRound: createVoidRound({ ...given, reads }),
-    tellEndAgain: createTellEndAgain({ ...given, outbox: given.roundOutbox }),
+    tellEndAgain: createTellEndAgain(given),
     orphans: createHealOrphans(given),
     endAsTold: createEndAsTold(given),
     resolveOwed: createResolveOwed(given),

@@ -1,7 +1,6 @@
 import { createMailbox } from '@pitboss/runtime/mailbox'
 import type { RoundsContext } from '../context.ts'
 import type { AdmitPlay } from './admit-play.ts'
-import type { CommitAhead } from './commit-ahead.ts'
 import { createDeadIds } from './dead-ids.ts'
 import { findPlayer } from './find-player.ts'
 import { createJoinMovement } from './join-movement.ts'
@@ -14,17 +13,16 @@ import { createSettleRound } from './settle-round.ts'
 
 type Given = RoundsContext & {
   readonly admitPlay: AdmitPlay
-  readonly ahead?: CommitAhead
   /** A simulation waits in a time of its own. */
   readonly wait?: (ms: number) => Promise<unknown>
 }
 
 /** Makes the parts that the actions of play, settlement and recovery share. */
 export function createPlay(context: Given): RoundsContext & Parts {
-  const actor = createRoundActor({ ...context, outbox: context.roundOutbox, mailbox: createMailbox() })
+  const actor = createRoundActor({ ...context, mailbox: createMailbox() })
   const acting = {
     ...context,
-    ...{ actor, deadIds: createDeadIds({ ...context, deadIds: context.deadIdsStore }) },
+    ...{ actor, deadIds: createDeadIds(context) },
     holdLimits: context.hooks.holdLimits,
     holdPace: context.hooks.holdPace,
     players: { player: (caller) => findPlayer(context, caller) },

@@ -1,10 +1,8 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { TransactionBody } from '@pitboss/contracts/objects/movement'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { failpoint } from '@pitboss/runtime/failpoint'
 import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import {
-  deadIdMs,
   isSameMeaning,
   meaningOf,
   namesItsId,
@@ -13,11 +11,11 @@ import {
   refusalError,
   refusalOf,
 } from '../rules/refusal.ts'
-import type { DeadId, DeadIdsStore } from '../storage/dead-ids-store.ts'
+import { movementKey, type DeadRequest } from '../storage/round-stream.ts'
 import type { StoredRound } from '../storage/round-document.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
+import type { RoundsContext } from '../context.ts'
 import { findByMovement } from './find-by-movement.ts'
-import type { Parts } from './parts.ts'
 
 /** Tries of one request, when intents come and go beside it. */
 const triesMax = 8
@@ -25,56 +23,24 @@ const triesMax = 8
 export type DeadIds = ReturnType<typeof createDeadIds>
 
 /**
- * Creates the rule that an id of the operator's server is dead or has a movement, never both, whatever
- * arrives at once and whoever dies. Two documents decide, by a handshake: who kills an id proposes it, looks
- * for a movement, and makes it final only if there is none; who wants a movement stores its intent, looks for
- * a dead id, removes one that is not final, and takes the intent back for one that is. So of two that meet,
- * one sees the other. Source: docs/contract.md, section 1, "What a refusal promises".
+ * Creates the rule that an id of the operator's server is dead or has a movement, never both: each claims the
+ * id, and the first insert decides it for ever.
+ * Source: docs/contract.md, section 1, "What a refusal promises".
  */
 export function createDeadIds({
   rounds,
-  deadIds,
-  clock,
-  newUuid,
-}: {
-  rounds: Pick<RoundsStore, 'listByTransaction' | 'confirmPrimary'>
-  deadIds: DeadIdsStore
-} & Pick<Parts, 'clock' | 'newUuid'>) {
-  return { answerTo, answerToIntent, isDead, refuse, bury }
+  deadRequests,
+}: { rounds: Pick<RoundsStore, 'findClaimed' | 'listByTransaction' | 'confirmPrimary'> } & Pick<
+  RoundsContext,
+  'deadRequests'
+>) {
+  return { answerTo, refuse, bury }
 
   /** The answer to a request whose id is dead; null while it lives. */
   async function answerTo(scope: Scope, body: TransactionBody): Promise<ServiceError | null> {
-    const dead = deathOf(await deadIds.find(scope, body.transaction_id), body.type)
-    if (dead === undefined) return null
-    // What is answered once more stands for its whole time once more.
-    if (dead.forgetAt !== null) await deadIds.finish(scope, dead, inItsTime())
-    return answerOf(dead, body)
-  }
-
-  /** The answer to a request whose intent is stored, and must be taken back; null when it may be placed. */
-  async function answerToIntent(scope: Scope, body: TransactionBody): Promise<ServiceError | null> {
-    const dead = await deathOfIntent(scope, body.transaction_id, body.type)
-    return dead === null ? null : answerOf(dead, body)
-  }
-
-  /** Whether a movement whose intent is stored must never be placed. */
-  async function isDead(scope: Scope, transactionId: string, type: TransactionBody['type']) {
-    return (await deathOfIntent(scope, transactionId, type)) !== null
-  }
-
-  async function deathOfIntent(
-    scope: Scope,
-    transactionId: string,
-    type: TransactionBody['type'],
-  ): Promise<DeadId | null> {
-    for (let tries = 0; tries < triesMax; tries++) {
-      const found = (await deadIds.find(scope, transactionId)).filter((one) => concerns(one, type))
-      const dead = deathOf(found, type)
-      if (dead !== undefined) return dead
-      if (found.length === 0) return null
-      for (const one of found) await deadIds.giveWay(scope, one)
-    }
-    throw keepsChanging(transactionId)
+    const claimed = await rounds.findClaimed(movementKey(scope, body.transaction_id))
+    if (claimed === null || 'stored' in claimed || !concerns(claimed.dead, body.type)) return null
+    return answerOf(claimed.dead, body)
   }
 
   /**
@@ -89,16 +55,14 @@ export function createDeadIds({
     if (refusal === null) {
       // No write stands behind this refusal: only a confirmed primary knows that nobody was first.
       const other = await readConfirmed(() => findMovement(scope, transactionId), {
-        confirm: () => rounds.confirmPrimary(),
+        confirm: rounds.confirmPrimary,
       })
       if (other === null) throw error
       return other
     }
-    const opens = body.type === 'BET' && body.round_id === undefined
-    const forgetAt = opens ? inItsTime() : null
-    const killed = await kill(scope, {
-      ...{ ...refusal, kind: kindOf(body.type), transactionId, meaning: meaningOf(body) },
-      ...{ token: newUuid(), isFinal: false, forgetAt },
+    const kind = kindOf(body.type)
+    const killed = await kill(scope, transactionId, {
+      ...{ ...refusal, kind, meaning: meaningOf(body), requestHash: null },
     })
     if ('round' in killed) return killed
     throw answerOf(killed, body)
@@ -109,35 +73,28 @@ export function createDeadIds({
    * @returns the round of the movement if it has arrived meanwhile; null once the tombstone stands
    */
   async function bury(scope: Scope, transactionId: string): Promise<StoredRound | null> {
-    const killed = await kill(scope, {
-      ...{ ...buried, kind: 'movement', transactionId, meaning: null },
-      ...{ token: newUuid(), isFinal: false, forgetAt: inItsTime() },
-    })
+    const tombstone = { ...buried, kind: 'movement', meaning: null, requestHash: null } as const
+    const killed = await kill(scope, transactionId, tombstone)
     return 'round' in killed ? killed : null
   }
 
-  async function kill(scope: Scope, proposed: DeadId): Promise<DeadId | StoredRound> {
-    const { transactionId } = proposed
+  async function kill(
+    scope: Scope,
+    transactionId: string,
+    dead: DeadRequest,
+  ): Promise<DeadRequest | StoredRound> {
     for (let tries = 0; tries < triesMax; tries++) {
-      const dead = await deadIds.propose(scope, proposed)
-      if (dead === null) continue
-      await failpoint('rounds.id-proposed')
-      const other = dead.isFinal ? null : await findMovement(scope, transactionId)
-      if (other !== null) {
-        await deadIds.giveWay(scope, dead)
-        return other
-      }
-      if (await deadIds.finish(scope, dead, dead.forgetAt === null ? null : inItsTime())) return dead
+      const claimed = await rounds.findClaimed(movementKey(scope, transactionId))
+      if (claimed !== null && 'dead' in claimed) return claimed.dead
+      const other = await findMovement(scope, transactionId)
+      if (other !== null) return other
+      if (await deadRequests.killMovement(scope, transactionId, dead)) return dead
     }
     throw keepsChanging(transactionId)
   }
 
   async function findMovement(scope: Scope, transactionId: string): Promise<StoredRound | null> {
     return (await findByMovement(rounds, scope, transactionId))[0] ?? null
-  }
-
-  function inItsTime(): Date {
-    return new Date(clock.now().getTime() + deadIdMs)
   }
 }
 
@@ -147,24 +104,18 @@ const buried: Refusal = {
   details: null,
 }
 
-function answerOf({ kind, meaning, ...dead }: DeadId, body: TransactionBody): ServiceError {
+function answerOf({ kind, meaning, ...dead }: DeadRequest, body: TransactionBody): ServiceError {
   const isOther = kind !== kindOf(body.type) || (meaning !== null && !isSameMeaning(meaning, meaningOf(body)))
   return isOther ? new ServiceError('TRANSACTION_CONFLICT') : namingItsId(refusalError(dead))
 }
 
-function kindOf(type: TransactionBody['type']): DeadId['kind'] {
+function kindOf(type: TransactionBody['type']): 'movement' | 'reversal' {
   return type === 'BET' || type === 'WIN' ? 'movement' : 'reversal'
 }
 
 /** An id is one request's; a tombstone leaves it to what gives back. */
-function concerns({ kind, meaning }: DeadId, type: TransactionBody['type']): boolean {
+function concerns({ kind, meaning }: DeadRequest, type: TransactionBody['type']): boolean {
   return kind === kindOf(type) || meaning !== null
-}
-
-/** What decides, of entries that requests of both kinds have left: that of its own. */
-function deathOf(found: readonly DeadId[], type: TransactionBody['type']): DeadId | undefined {
-  const dead = found.filter((one) => one.isFinal && concerns(one, type))
-  return dead.find(({ kind }) => kind === kindOf(type)) ?? dead[0]
 }
 
 function keepsChanging(transactionId: string): ServiceError {

@@ -8,7 +8,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { z } from 'zod'
 import { newRound } from '../rules/new-round.ts'
-import type { RoundState } from '../rules/round.ts'
+import { hasMovement, isUnfinished, type RoundState } from '../rules/round.ts'
 import { sequenceKey } from '../storage/round-document.ts'
 import type { Parts } from './parts.ts'
 
@@ -38,13 +38,14 @@ const ofOriginal = '00000000-0000-0000-0000-000000000000'
  * wallet-bridge without a round, and nonces that events know. Source: docs/runbook.md.
  */
 export function createHealOrphans({
-  rounds,
+  lost: lostRounds,
+  commitments,
   wallet,
   audit,
   clock,
   newId,
   newUuid,
-}: Pick<Parts, 'rounds' | 'wallet' | 'clock' | 'newId' | 'newUuid'> & {
+}: Pick<Parts, 'lost' | 'commitments' | 'wallet' | 'clock' | 'newId' | 'newUuid'> & {
   readonly audit: Pick<AuditOutbox, 'entry' | 'store'>
 }) {
   return { list, heal, skipNonces }
@@ -55,11 +56,11 @@ export function createHealOrphans({
    */
   async function list(scope: Scope, transactionIds: readonly string[]): Promise<Orphan[]> {
     const orphans: Orphan[] = []
-    for (const id of await rounds.withoutRound(scope, transactionIds)) {
+    for (const id of await lostRounds.withoutRound(scope, transactionIds)) {
       const movement = (await wallet.show(scope, id))?.movement
-      if (movement?.type !== 'BET') continue
+      if (movement?.type !== 'BET' || (await isKept(scope, movement))) continue
       const stands = movement.status === 'SUCCESS'
-      const hasPlace = () => rounds.hasPlace(sequenceOf(scope, movement), movement.round_id)
+      const hasPlace = () => lostRounds.hasPlace(sequenceOf(scope, movement), movement.round_id)
       if (stands || !(await hasPlace())) orphans.push({ movement, stands })
     }
     return orphans
@@ -79,8 +80,8 @@ export function createHealOrphans({
     const shown = await wallet.show(scope, transactionId)
     if (shown === null) throw new ServiceError('TRANSACTION_NOT_FOUND')
     const { movement: stake } = shown
-    const [unknown] = await rounds.withoutRound(scope, [transactionId])
-    if (unknown === undefined) throw conflict('The stake has its round.')
+    const [unknown] = await lostRounds.withoutRound(scope, [transactionId])
+    if (unknown === undefined || (await isKept(scope, stake))) throw conflict('The stake has its round.')
     if (stake.type !== 'BET') throw conflict('Only a stake is given back.')
     const refusal = refund ? await refundRefusal(scope, stake) : null
     if (order.dryRun) {
@@ -98,9 +99,17 @@ export function createHealOrphans({
     else await skipTo(scope, stake, nonce)
     if (refusal !== null) throw refusal
     if (!refund) return null
-    const placement = await wallet.place(scope, { spec: refundSpec(stake, shown.driver) })
+    const round = await lostRounds.findRecent(sequenceOf(scope, stake), stake.round_id)
+    // A stake that was added to a round before the backup: the round goes on without it.
+    const roundClosed = round === null || !isUnfinished(round)
+    const placement = await wallet.place(scope, { spec: { ...refundSpec(stake, shown.driver), roundClosed } })
     if (placement.kind !== 'placed') throw placement.error
     return placement.placed.movement.status
+  }
+
+  async function isKept(scope: Scope, stake: Movement): Promise<boolean> {
+    const round = await lostRounds.findRecent(sequenceOf(scope, stake), stake.round_id)
+    return round !== null && hasMovement(round, stake.transaction_id)
   }
 
   /** Why the stake is not given back; null when it is. */
@@ -124,7 +133,7 @@ export function createHealOrphans({
   ): Promise<Started[]> {
     const lost: Started[] = []
     for (const one of started) {
-      if (await rounds.nonceIsFree(sequenceOf(scope, one), one.nonce)) lost.push(one)
+      if (await lostRounds.nonceIsFree(sequenceOf(scope, one), one.nonce)) lost.push(one)
     }
     const [first] = lost
     if (order.dryRun || first === undefined) return lost
@@ -140,11 +149,20 @@ export function createHealOrphans({
   }
 
   async function skipTo(scope: Scope, player: Player, nonce: number): Promise<void> {
-    await rounds.skipTo(sequenceOf(scope, player), nonce, lostRound(scope, player))
+    await lostRounds.skipTo(sequenceOf(scope, player), nonce, lostRound(scope, player), nextCommitment)
   }
 
   async function skipNext(scope: Scope, stake: Movement): Promise<void> {
-    await rounds.skipNext(sequenceOf(scope, stake), stake.round_id, lostRound(scope, stake))
+    await lostRounds.skipNext(
+      sequenceOf(scope, stake),
+      stake.round_id,
+      lostRound(scope, stake),
+      nextCommitment,
+    )
+  }
+
+  function nextCommitment(sequence: string, nonce: number) {
+    return commitments.make(sequence, nonce, clock.now())
   }
 
   /** A round that is over, for the place of a lost one. */
@@ -183,7 +201,7 @@ function refundId(stakeId: string): string {
   return id.length <= idCharactersMax ? id : `lost_${createHash('sha256').update(stakeId).digest('hex')}`
 }
 
-function refundSpec(stake: Movement, driver: MovementSpec['driver']): MovementSpec {
+function refundSpec(stake: Movement, driver: MovementSpec['driver']): Omit<MovementSpec, 'roundClosed'> {
   return {
     transactionId: refundId(stake.transaction_id),
     type: 'REFUND',
@@ -197,7 +215,6 @@ function refundSpec(stake: Movement, driver: MovementSpec['driver']): MovementSp
     game: stake.game,
     brandId: null,
     freeBet: false,
-    roundClosed: true,
     driver,
     referenceTransactionId: stake.transaction_id,
     callWallet: null,

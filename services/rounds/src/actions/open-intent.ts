@@ -8,7 +8,7 @@ import { newRound, type WantedRound } from '../rules/new-round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
 import type { LastNonce, RoundsStore } from '../storage/rounds-store.ts'
 import type { Parts } from './parts.ts'
-import type { RoundActor } from './round-actor.ts'
+import type { MadeRound, RoundActor } from './round-actor.ts'
 
 /** Tries of one request, when others were first. */
 const triesMax = 8
@@ -27,8 +27,8 @@ export type IntentRequest = {
 
 export type Plan = {
   readonly last: LastNonce
-  /** Makes the round with this nonce, or refuses it; called anew when the nonce was taken. */
-  readonly make: (nonce: number) => Promise<RoundState>
+  /** Makes the round after the last one, or refuses it; called again when its nonce was taken. */
+  readonly make: (last: LastNonce) => Promise<MadeRound>
   /** Holds the player's game starts apart; null where none are. */
   readonly pace?: Pace | null
 }
@@ -71,8 +71,8 @@ export function createOpenIntent({
     const { sequence } = request
     const { last, make, pace = null } = await plan()
     for (let tries = 0; tries < triesMax; tries++) {
-      const { nonce, unfinished } = tries === 0 ? last : await rounds.last(sequence)
-      if (unfinished) {
+      const latest = tries === 0 ? last : await rounds.last(sequence)
+      if (latest.unfinished) {
         const other = await rounds.findUnfinished(sequence)
         if (other !== null && request.isOwn(other.round)) return { kind: 'repeat', stored: other }
         if (other !== null && isUnfinished((await actor.catchUp(other, context)).round)) {
@@ -83,14 +83,14 @@ export function createOpenIntent({
         // The other round is over, or was taken back and has left its nonce.
         continue
       }
-      const round = await make(nonce + 1)
-      if (pace !== null && !(await pace.start(round.createdAt))) {
+      const made = await make(latest)
+      if (pace !== null && !(await pace.start(made.round.createdAt))) {
         const repeat = await holdBack(request, pace)
         if (repeat !== null) return repeat
         // The time has come meanwhile.
         continue
       }
-      const opened = await actor.open(round)
+      const opened = await actor.open(made)
       if (opened !== null) {
         await failpoint('rounds.intent-stored')
         return { kind: 'opened', stored: opened }
@@ -131,24 +131,26 @@ export function createMakeRound({
     {
       scope,
       sequence,
-      nonce,
+      last,
       configured,
     }: Pick<IntentRequest, 'sequence'> & {
       scope: Scope
-      nonce: number
+      last: LastNonce
       /** What the wallet's settings are, where they were asked for before. */
       configured?: ReturnType<Parts['wallet']['assertConfigured']> | undefined
     },
     wanted: WantedRound,
     context: HandlerContext,
     chooseGrant: () => Promise<string | null>,
-  ): Promise<RoundState> {
+  ): Promise<MadeRound> {
     const { settleLosses } = await (configured ?? wallet.assertConfigured(scope, context))
     const grantId = await chooseGrant()
     const now = clock.now()
     // A seed that cannot be opened ends the request here, where no money has moved.
-    const commitment = commitments.resealed(sequence, await commitments.ensure(sequence, nonce, now))
-    return newRound({ ...wanted, commitment, grantId, settleLosses, now, newId, newUuid })
+    const commitment = commitments.resealed(sequence, await commitments.after(sequence, last, now))
+    const round = newRound({ ...wanted, commitment, grantId, settleLosses, now, newId, newUuid })
+    const next = commitments.make(sequence, round.nonce + 1, now)
+    return { round, committedAt: commitment.createdAt, next }
   }
 }
 

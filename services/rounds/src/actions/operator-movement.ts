@@ -11,7 +11,8 @@ import { assertMayPlay } from '../rules/live-rules.ts'
 import { assertDone, resourceOf, transactionHash } from '../rules/movement.ts'
 import type { RoundMessage } from '../rules/round-message.ts'
 import { movementsOf, type Reversal, type RoundState, type Stake, type Win } from '../rules/round.ts'
-import type { StoredRound } from '../storage/round-document.ts'
+import { scopeOf, type StoredRound } from '../storage/round-document.ts'
+import { IdTaken } from '../storage/rounds-store.ts'
 import { findByMovement } from './find-by-movement.ts'
 import { type SessionDocument, stakeRangeOf } from '../storage/sessions-store.ts'
 import type { Parts } from './parts.ts'
@@ -33,21 +34,41 @@ export function createOperatorMovements({
   noteConflict,
   holdLimits,
   admitPlay,
+  deadIds,
   clock,
-}: Pick<Parts, 'rounds' | 'access' | 'actor' | 'joinMovement' | 'noteConflict' | 'holdLimits' | 'clock'> &
+}: Pick<
+  Parts,
+  'rounds' | 'deadIds' | 'access' | 'actor' | 'joinMovement' | 'noteConflict' | 'holdLimits' | 'clock'
+> &
   Pick<Parts, 'admitPlay'> & {
     sessions: Pick<Parts['sessions'], 'find'>
   }) {
-  return { findEarlier, answerRepeat, findSession, checkStake, findDriven, intend }
+  return { findEarlier, findFirst, answerRepeat, findSession, checkStake, findDriven, intend }
 
   /**
    * The round that has a movement of this id; null for none. Of several, as requests for several players at
    * one moment can make, it is the request's own.
    */
-  async function findEarlier({ scope }: Caller, body: TransactionBody): Promise<StoredRound | null> {
+  async function findEarlier(
+    { scope }: Pick<Caller, 'scope'>,
+    body: TransactionBody,
+  ): Promise<StoredRound | null> {
     const { transaction_id: id } = body
     const found = await findByMovement(rounds, scope, id)
     return found.find(({ round }) => ownMovement(round, body) !== null) ?? found[0] ?? null
+  }
+
+  /**
+   * As `findEarlier`, after another was first with this id.
+   * @throws ServiceError the answer to a request whose id is dead
+   */
+  async function findFirst(
+    caller: Pick<Caller, 'scope'>,
+    body: TransactionBody,
+  ): Promise<StoredRound | null> {
+    const answer = await deadIds.answerTo(caller.scope, body)
+    if (answer !== null) throw answer
+    return findEarlier(caller, body)
   }
 
   /**
@@ -99,9 +120,7 @@ export function createOperatorMovements({
 
   /** @throws ServiceError ROUND_NOT_FOUND; VALIDATION_ERROR for a round that the service plays */
   async function findDriven({ scope }: Caller, roundId: string): Promise<StoredRound> {
-    const stored = await readConfirmed(() => rounds.find(scope, roundId), {
-      confirm: () => rounds.confirmPrimary(),
-    })
+    const stored = await readConfirmed(() => rounds.find(scope, roundId), { confirm: rounds.confirmPrimary })
     if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
     if (stored.round.driver !== 'operator') {
       throw invalidField('round_id', 'is a round that the service plays')
@@ -120,7 +139,16 @@ export function createOperatorMovements({
     message: RoundMessage,
   ): Promise<StoredRound | PlacedTransaction> {
     const current = await actor.catchUp(stored, context)
-    const { stored: intended, changed } = await actor.tell(current, message)
+    const told = await actor.tell(current, message).catch((error: unknown) => {
+      if (error instanceof IdTaken) return null
+      throw error
+    })
+    if (told === null) {
+      const first = await findFirst({ scope: scopeOf(stored.round) }, body)
+      if (first === null) throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
+      return answerRepeat(first, body, context)
+    }
+    const { stored: intended, changed } = told
     if (!changed) return answerRepeat(intended, body, context)
     await failpoint('rounds.movement-intended')
     return intended

@@ -4,6 +4,7 @@ import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { transactionHash } from '../rules/movement.ts'
 import type { RoundState, Stake } from '../rules/round.ts'
 import { sequenceKey, type StoredRound } from '../storage/round-document.ts'
+import type { LastNonce } from '../storage/rounds-store.ts'
 import type { SessionDocument } from '../storage/sessions-store.ts'
 import { createMakeRound, type Plan } from './open-intent.ts'
 import {
@@ -22,7 +23,6 @@ export type PlaceBetDeps = Pick<
   | 'wallet'
   | 'actor'
   | 'intents'
-  | 'deadIds'
   | 'placeStake'
   | 'clock'
   | 'newId'
@@ -34,7 +34,6 @@ export type PlaceBetDeps = Pick<
 export function createOpenOperatorRound({
   rounds,
   intents,
-  deadIds,
   placeStake,
   holdLimits,
   movements,
@@ -52,7 +51,7 @@ export function createOpenOperatorRound({
     const requestHash = transactionHash(body, { currency: session.currency })
     const request = {
       sequence,
-      findEarlier: () => movements.findEarlier(caller, body),
+      findEarlier: () => movements.findFirst(caller, body),
       isOwn: (round: RoundState) => ownMovement(round, body) !== null,
     }
 
@@ -70,15 +69,15 @@ export function createOpenOperatorRound({
         requestHash,
         clientTransactionId: body.transaction_id,
       } as const
-      const make = (nonce: number) => makeRound({ scope, sequence, nonce }, wanted, context, async () => null)
+      const make = (last: LastNonce) =>
+        makeRound({ scope, sequence, last }, wanted, context, async () => null)
       return { last: await rounds.last(sequence), make }
     }
 
     const { kind, stored } = await intents.openIntent(request, plan, context)
     if (kind === 'repeat') return movements.answerRepeat(stored, body, context)
     const hold = holdLimits(scope, session)
-    const answerToIntent = () => deadIds.answerToIntent(scope, body)
-    const stake = await placeStake(stored, body.transaction_id, context, hold, answerToIntent)
+    const stake = await placeStake(stored, body.transaction_id, context, hold)
     if (stake.kind === 'taken-back') throw stake.error
     return answerOf(stake.placed)
   }
@@ -87,7 +86,6 @@ export function createOpenOperatorRound({
 /** Creates the further stake of an open round, by a BET of the operator's own server that names the round. */
 export function createAddStake({
   wallet,
-  deadIds,
   placeStake,
   holdLimits,
   movements,
@@ -112,8 +110,7 @@ export function createAddStake({
     if ('status' in intended) return intended
     const { scope } = caller
     const hold = holdLimits(scope, session)
-    const answerToIntent = () => deadIds.answerToIntent(scope, body)
-    const placed = await placeStake(intended, body.transaction_id, context, hold, answerToIntent)
+    const placed = await placeStake(intended, body.transaction_id, context, hold)
     if (placed.kind === 'taken-back') throw placed.error
     return answerOf(placed.placed)
   }

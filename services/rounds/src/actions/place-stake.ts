@@ -19,8 +19,6 @@ export type PlaceStake = (
   context: CallContext,
   /** The limits of the player; null for a player without. */
   hold: PlayerHold | null,
-  /** The answer to a request whose id is dead; by default none is. */
-  answerToIntent?: () => Promise<ServiceError | null>,
 ) => Promise<PlacedStake>
 
 /**
@@ -49,12 +47,14 @@ export function createPlaceStake({
     return removed
   }
 
-  return async function placeStake(stored, transactionId, context, hold, answerToIntent = alive) {
+  return async function placeStake(stored, transactionId, context, hold) {
     const { round } = stored
     const stake = round.stakes.find((one) => one.transactionId === transactionId)
     if (stake === undefined) throw new Error(`round ${round.id} lost its stake ${transactionId}`)
     const resource = resourceOf(round, transactionId)
-    const refused = (await answerToIntent()) ?? (await hold?.charge(round, stake)) ?? null
+    // What limits count has to be in the lists: a charge whose round is not there was never asked for.
+    if (hold !== null) await rounds.show(round.id)
+    const refused = (await hold?.charge(round, stake)) ?? null
     if (refused !== null) {
       if (await takeBack(stored, stake)) return { kind: 'taken-back', error: refused }
       throw unknownOutcome(resource, refused)
@@ -70,8 +70,4 @@ export function createPlaceStake({
     assertDone(placed.outcome, resource, round.clientTransactionId !== null)
     return { kind: 'placed', stored: learned, placed }
   }
-}
-
-async function alive(): Promise<null> {
-  return null
 }

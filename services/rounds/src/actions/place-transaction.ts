@@ -7,10 +7,11 @@ import { createOperatorMovements, type PlacedTransaction } from './operator-move
 import type { Parts } from './parts.ts'
 import { createAddStake, createOpenOperatorRound, type PlaceBetDeps } from './place-bet.ts'
 import { createSettleMovement } from './settle-movement.ts'
+import { showFirst } from './show-first.ts'
 
 type PlaceTransactionDeps = PlaceBetDeps &
   AwaitStakesDeps &
-  Pick<Parts, 'access' | 'joinMovement' | 'noteConflict' | 'admitPlay'> & {
+  Pick<Parts, 'access' | 'deadIds' | 'joinMovement' | 'noteConflict' | 'admitPlay'> & {
     sessions: Pick<Parts['sessions'], 'find'>
   }
 
@@ -32,7 +33,18 @@ export function createPlaceTransaction(deps: PlaceTransactionDeps): PlaceTransac
   const addStake = createAddStake(withMovements)
   const { addWin, reverse } = createSettleMovement(withMovements)
 
-  return async function placeTransaction(caller, body, context) {
+  return (caller, body, context) =>
+    showFirst(
+      deps.rounds,
+      ({ body: { round_id: roundId } }) => roundId,
+      () => placeTransaction(caller, body, context),
+    )
+
+  async function placeTransaction(
+    caller: Caller,
+    body: TransactionBody,
+    context: HandlerContext,
+  ): Promise<PlacedTransaction> {
     judgeAmount(body.amount, body.currency, 'amount')
     const { scope } = caller
     const [answer, earlier] = await Promise.all([

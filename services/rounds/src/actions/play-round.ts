@@ -22,6 +22,7 @@ import type { Player } from './find-player.ts'
 import { createForeseePlay, type Foreseen } from './foresee-play.ts'
 import { createMakeRound, keepsChanging, type Plan } from './open-intent.ts'
 import type { Parts, PlayerAccess } from './parts.ts'
+import { showFirst } from './show-first.ts'
 import { chooseGrant, noFreeBet, type Started, takeGrant } from './use-free-bet.ts'
 
 /** Tries of one refusal, when equal requests come and go beside it. */
@@ -50,7 +51,7 @@ export function createPlayRound(
   deps: Pick<
     Parts,
     | 'rounds'
-    | 'refusals'
+    | 'deadRequests'
     | 'commitments'
     | 'grants'
     | 'wallet'
@@ -69,11 +70,14 @@ export function createPlayRound(
   const makeRound = createMakeRound(deps)
   const ahead = createForeseePlay(deps)
 
-  return async function playRound(
-    caller: Caller,
-    body: PlayBody,
-    context: HandlerContext,
-  ): Promise<RoundState> {
+  return (caller: Caller, body: PlayBody, context: HandlerContext): Promise<RoundState> =>
+    showFirst(
+      rounds,
+      ({ id }) => id,
+      () => playRound(caller, body, context),
+    )
+
+  async function playRound(caller: Caller, body: PlayBody, context: HandlerContext): Promise<RoundState> {
     const foreseen = ahead.foresee(caller, context)
     const player = await players.player(caller)
     ahead.remember(player)
@@ -92,14 +96,22 @@ export function createPlayRound(
     })
     if (opened.kind === 'repeat') return answerRepeat(opened.stored, play, context)
     const { stored } = opened
-    const start = stored.round.freeBet
-      ? await takeGrant(deps, stored)
-      : await takeStake(stored, play, context)
+    const start = await begin(stored, play, context)
     if (start.kind === 'taken-back') return answerTakenBack(start.error, play, context)
     await failpoint('rounds.drawn')
     const settled = await settleRound(start.stored, { recover: false, context })
     await failpoint('rounds.settled')
     return settled.round
+  }
+
+  /** Takes the stake or the free bet. Lists show a round that is refused here, since its nonce is used. */
+  async function begin(stored: StoredRound, play: Play, context: HandlerContext): Promise<Started> {
+    try {
+      return stored.round.freeBet ? await takeGrant(deps, stored) : await takeStake(stored, play, context)
+    } catch (error) {
+      await rounds.show(stored.round.id)
+      throw error
+    }
   }
 
   function readPlay(player: Player, body: PlayBody): Play {
@@ -158,8 +170,8 @@ export function createPlayRound(
     const startedBy = `${session.game}/${body.transaction_id ?? deps.newUuid()}`
     return {
       last,
-      make: (nonce) =>
-        makeRound({ scope, sequence, nonce, configured: foreseen?.wallet }, wanted, context, grant),
+      make: (last) =>
+        makeRound({ scope, sequence, last, configured: foreseen?.wallet }, wanted, context, grant),
       pace: deps.holdPace(scope, session, startedBy),
     }
   }
@@ -191,11 +203,11 @@ export function createPlayRound(
     const { transaction_id: id } = play.body
     if (id === undefined) return null
     const { scope, sequence } = play.player
-    const found = await rounds.findRequest(sequence, id)
+    const found = await rounds.findRequest(scope, sequence, id)
     if (found === null) return id.startsWith('bet_') ? findStake(scope, sequence, id) : null
     if ('stored' in found) return found.stored
-    const isEqual = found.refused.requestHash === refusedHash(play)
-    throw isEqual ? refusalError(found.refused) : new ServiceError('TRANSACTION_CONFLICT')
+    const isEqual = found.dead.requestHash === refusedHash(play)
+    throw isEqual ? refusalError(found.dead) : new ServiceError('TRANSACTION_CONFLICT')
   }
 
   /** The round of this player's page with this stake: its request is repeated by the id in `resource`. */
@@ -216,17 +228,15 @@ export function createPlayRound(
     const refusal = refusalOf(error)
     if (refusal === null) {
       // No write stands behind this refusal: only a confirmed primary knows that nobody was first.
-      const earlier = await readConfirmed(() => findEarlier(play), {
-        confirm: () => rounds.confirmPrimary(),
-      })
+      const earlier = await readConfirmed(() => findEarlier(play), { confirm: rounds.confirmPrimary })
       if (earlier !== null) return earlier
       throw error
     }
     for (let tries = 0; tries < refusingMax; tries++) {
       const earlier = await findEarlier(play)
       if (earlier !== null) return earlier
-      const refused = { ...refusal, transactionId, requestHash: refusedHash(play) }
-      if (await deps.refusals.insert(sequence, refused, clock.now())) throw refusalError(refusal)
+      const dead = { ...refusal, kind: 'request', requestHash: refusedHash(play), meaning: null } as const
+      if (await deps.deadRequests.killRequest(sequence, transactionId, dead)) throw refusalError(refusal)
     }
     throw keepsChanging(sequence)
   }

@@ -3,12 +3,12 @@ import { type Page, type PageQuery, readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
 import type { RoundsContext } from '../context.ts'
 import { roundBytes } from '../records/present-round.ts'
-import type { Commitment } from '../rules/new-round.ts'
 import type { RoundState } from '../rules/round.ts'
+import type { ListedCommitment } from '../storage/commitments-store.ts'
 import { findPlayer } from './find-player.ts'
 
 /** A nonce of the player in the game: its commitment, and its round once it was played. */
-type FairnessEntry = { readonly commitment: Commitment; readonly round: RoundState | null }
+type FairnessEntry = { readonly commitment: ListedCommitment; readonly round: RoundState | null }
 
 const nonceSchema = z.int().min(1)
 
@@ -40,12 +40,13 @@ export async function listFairness(
   query: PageQuery,
 ): Promise<Page<FairnessEntry>> {
   const { scope, sequence } = await findPlayer(context, caller)
+  const last = await context.rounds.last(sequence)
   const { items, nextCursor } = await readPage({
     cursors: context.cursors,
     binding: { list: 'fairness', scope, chain: sequence },
     query,
     position: nonceSchema,
-    read: (below, max) => context.commitments.list(sequence, { below, max }),
+    read: (below, max) => context.commitments.list(sequence, { last, below, max }),
     positionOf: ({ nonce }) => nonce,
   })
   const [first] = items

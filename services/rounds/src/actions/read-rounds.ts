@@ -64,6 +64,7 @@ export function createReadRounds({ rounds, cursors }: Pick<Parts, 'rounds' | 'cu
     from: Date,
     after: string | null,
   ): Promise<{ found: RoundState[]; next: string | null }> {
+    if (after === null) await rounds.showUndone()
     const [phase = 'OPEN', at = '', id = ''] = after?.split(' ') ?? []
     const open = openPhases.find((one) => one === phase)
     if (open !== undefined) {
@@ -90,7 +91,7 @@ export function createReadRounds({ rounds, cursors }: Pick<Parts, 'rounds' | 'cu
         const stored = await rounds.find(scope, roundId)
         return stored === null ? 'unknown' : standingOf(stored.round, transactionId)
       },
-      { confirm: () => rounds.confirmPrimary(), isEmpty: (standing) => standing !== 'taken' },
+      { confirm: rounds.confirmPrimary, isEmpty: (standing) => standing !== 'taken' },
     )
   }
 
@@ -100,7 +101,7 @@ export function createReadRounds({ rounds, cursors }: Pick<Parts, 'rounds' | 'cu
     after: string | null,
     limit: number,
   ): Promise<RoundState[]> {
-    return (await rounds.between(window, after, limit)).map(({ round }) => round)
+    return rounds.between(window, after, limit)
   }
 
   /** Rounds of an account that the game drives and that have not ended, newest first, for operations. */
@@ -109,6 +110,7 @@ export function createReadRounds({ rounds, cursors }: Pick<Parts, 'rounds' | 'cu
     status: 'PENDING' | 'OPEN',
     before: string | null,
   ): Promise<{ found: RoundState[]; next: string | null }> {
+    if (before === null) await rounds.showUndone()
     const page = await rounds.list(scope, { status }, { before, max: unendedMax })
     const next = page.length < unendedMax ? null : (page.at(-1)?.id ?? null)
     return { found: page.filter(({ driver }) => driver === 'game'), next }

@@ -15,8 +15,6 @@ const atOnceMax = 32
 /** Bounds of one sweep: it ends within about half a minute, even if every round uses up its time. */
 const tenantsMax = 32
 const roundsMax = 256
-/** Time between two looks for due times that a wrong clock has written. */
-const misdatedEveryMs = 60_000
 
 /**
  * Takes the steps that a round owes now. Answers false when another worker has claimed it first. Never
@@ -27,7 +25,7 @@ export type RecoverRound = (stored: StoredRound) => Promise<boolean>
 /**
  * Creates the recovery of rounds that no request waits for, of the sweeper and of late movements. Its claim
  * makes sure that a request which still waits for wallet-bridge does not take back an intent of the round
- * (`updateUnclaimed`).
+ * (`withdrawMovement`).
  */
 export function createRecoverRound({
   rounds,
@@ -37,10 +35,13 @@ export function createRecoverRound({
   newId,
   scaleMs,
   logger,
+  leftFrom = null,
 }: {
   rounds: Pick<RoundsStore, 'claim' | 'postpone'>
   actor: Pick<RoundActor, 'send'>
   settle: SettleRound
+  /** Until then no round counts as left by its player. */
+  leftFrom?: Date | null
 } & Pick<Parts, 'clock' | 'newId' | 'scaleMs' | 'logger'>): RecoverRound {
   return async function recoverRound(stored) {
     const { round, checks } = stored
@@ -50,7 +51,8 @@ export function createRecoverRound({
     try {
       const claimed = await rounds.claim(stored, until)
       if (claimed === null) return false
-      const left = round.status === 'OPEN' && abandonedAt(round, scaleMs) <= now
+      const mayBeLeft = leftFrom === null || now >= leftFrom
+      const left = mayBeLeft && round.status === 'OPEN' && abandonedAt(round, scaleMs) <= now
       const current = left
         ? await actor.send(claimed, { type: 'abandon', since: round.lastActionAt })
         : claimed
@@ -102,12 +104,9 @@ export function createSweepRounds({
   random: () => number
 } & Pick<Parts, 'clock'>): SweepRounds {
   let sweptTo = ''
-  let misdatedAtMs = Number.NEGATIVE_INFINITY
   return async function sweepRounds(stopping) {
     const now = clock.now()
-    const misdated = now.getTime() - misdatedAtMs >= misdatedEveryMs
-    if (misdated) misdatedAtMs = now.getTime()
-    const found = await rounds.findDue(now, { after: sweptTo, tenantsMax, roundsMax, misdated })
+    const found = await rounds.findDue(now, { after: sweptTo, tenantsMax, roundsMax })
     sweptTo = found.sweptTo
     let recovered = 0
     const due = inTurns(found.pages.map((page) => shuffled(page, random)))

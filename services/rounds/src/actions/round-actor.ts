@@ -5,7 +5,6 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { Mailbox } from '@pitboss/runtime/mailbox'
 import { changeFenced } from '@pitboss/storage/change-fenced'
-import type { Outbox } from '@pitboss/storage/outbox'
 import type { WalletClient } from '../clients/wallet.ts'
 import { roundEndedLine, roundEvents } from '../records/present-round.ts'
 import { roundContext } from '../rules/catalogue.ts'
@@ -16,14 +15,8 @@ import type { RoundChange, RoundContext, RoundMessage } from '../rules/round-mes
 import { hasMovement, isUnfinished, openMovementIds, type RoundState } from '../rules/round.ts'
 import { transition } from '../rules/transition.ts'
 import type { CommitmentsStore } from '../storage/commitments-store.ts'
-import {
-  roundKey,
-  sequenceOf,
-  type RoundWrite,
-  scopeOf,
-  type StoredRound,
-} from '../storage/round-document.ts'
-import type { CommitAhead } from './commit-ahead.ts'
+import type { LastNonce } from '../storage/rounds-store.ts'
+import { sequenceOf, type RoundWrite, scopeOf, type StoredRound } from '../storage/round-document.ts'
 import type { Parts } from './parts.ts'
 
 export type RoundActorDeps = Pick<
@@ -32,10 +25,7 @@ export type RoundActorDeps = Pick<
 > & {
   commitments: Pick<CommitmentsStore, 'open'>
   wallet: Pick<WalletClient, 'show'>
-  outbox: Pick<Outbox, 'relay'>
   mailbox: Mailbox
-  /** Makes the commitment of the next nonce when a round has ended; none: it is made with the stake. */
-  ahead?: Pick<CommitAhead, 'after'>
   /** The rules; others than the real ones are for showing that wrong ones would be noticed. */
   rules?: typeof transition
 }
@@ -44,6 +34,13 @@ const triesMax = 12
 const withdrawalsMax = 5
 const changesMax = 10_000
 
+/** A round to be opened, with the commitment of its nonce and of the next one. */
+export type MadeRound = {
+  readonly round: RoundState
+  readonly committedAt: Date
+  readonly next: NonNullable<LastNonce['next']>
+}
+
 export type RoundActor = ReturnType<typeof createRoundActor>
 
 /** Creates the one place that opens rounds and changes them, a message at a time, by the rules. */
@@ -51,10 +48,8 @@ export function createRoundActor({
   rounds,
   commitments,
   wallet,
-  outbox,
   catalogue,
   mailbox,
-  ahead,
   clock,
   newId,
   scaleMs,
@@ -70,10 +65,10 @@ export function createRoundActor({
    * Inserts a new round. Null when the player has an unfinished one, or the nonce or the id is taken.
    * Called by `openIntent` before any money moves.
    */
-  async function open(round: RoundState): Promise<StoredRound | null> {
+  async function open({ round, ...commitments }: MadeRound): Promise<StoredRound | null> {
     const due = dueAt(round, { now: round.createdAt, checks: 0, scaleMs })
     changes.set(round.id, round.updatedAt)
-    return rounds.insert({ round, dueAt: due, events: [], fact: null }, round.createdAt)
+    return rounds.insert({ round, dueAt: due }, commitments)
   }
 
   /**
@@ -100,9 +95,9 @@ export function createRoundActor({
         const result = rules(current.round, message, contextOf(current.round))
         if (result.kind === 'unchanged') return { stored: current, changed: false }
         if (result.kind === 'refused') throw refusedError(result)
-        const written = await rounds.update(current, writeOf(result), result.round.updatedAt)
+        const written = await rounds.update(current, writeOf(result))
         if (written === null) return null
-        afterWrite(result, message, written.outbox)
+        afterWrite(result, message)
         return { stored: written, changed: true }
       }),
     )
@@ -155,7 +150,7 @@ export function createRoundActor({
       const message = { type: 'withdraw', transactionId } as const
       const result = rules(current.round, message, contextOf(current.round))
       if (result.kind !== 'changed') return !hasMovement(current.round, transactionId)
-      if (await rounds.updateUnclaimed(current, writeOf(result), result.round.updatedAt)) {
+      if (await rounds.withdrawMovement(current, writeOf(result))) {
         afterWrite(result, message)
         return true
       }
@@ -210,14 +205,8 @@ export function createRoundActor({
     }
   }
 
-  function afterWrite(
-    { round, events }: Extract<RoundChange, { kind: 'changed' }>,
-    message: RoundMessage,
-    waiting?: StoredRound['outbox'],
-  ): void {
+  function afterWrite({ round }: Extract<RoundChange, { kind: 'changed' }>, message: RoundMessage): void {
     changes.set(round.id, round.updatedAt)
-    ahead?.after(round)
-    if (events.length > 0) void outbox.relay(roundKey(round), waiting)
     if (!isUnfinished(round)) logger.info(roundEndedLine(round, message.type), 'round.ended')
   }
 }

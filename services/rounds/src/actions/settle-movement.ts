@@ -66,7 +66,7 @@ export function createSettleMovement({
     const ready = await awaitStakes(stored, win, context)
     const intended = await movements.intend(ready, body, context, message)
     if ('status' in intended) return intended
-    return settle(intended, body, { spec: winSpec(intended.round, win) }, context)
+    return settle(intended, { spec: winSpec(intended.round, win) }, context)
   }
 
   async function reverse(
@@ -100,7 +100,7 @@ export function createSettleMovement({
       if ('status' in intended) return intended
       const own =
         intended.round.reversals.find((one) => one.transactionId === body.transaction_id) ?? reversal
-      return settle(intended, body, reversalOrder(intended.round, own), context)
+      return settle(intended, reversalOrder(intended.round, own), context)
     }
     throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
   }
@@ -117,7 +117,7 @@ export function createSettleMovement({
     context: HandlerContext,
   ): Promise<StoredRound> {
     const found = await readConfirmed(() => findByMovement(rounds, scope, transactionId), {
-      confirm: () => rounds.confirmPrimary(),
+      confirm: rounds.confirmPrimary,
       isEmpty: (rows) => rows.length === 0,
     })
     const stored = found.find(({ round }) => !endedWithout(round)) ?? found[0]
@@ -138,15 +138,12 @@ export function createSettleMovement({
    */
   async function settle(
     stored: StoredRound,
-    body: TransactionBody,
     order: MovementOrder,
     context: HandlerContext,
   ): Promise<PlacedTransaction> {
     const { round } = stored
     const { transactionId } = order.spec
     const resource = resourceOf(round, transactionId)
-    const dead = await deadIds.answerToIntent(scopeOf(round), body)
-    if (dead !== null) throw (await actor.withdraw(stored, transactionId)) ? dead : unknownOutcome(resource)
     const placement = await wallet.place(scopeOf(round), order, context)
     await failpoint('rounds.settlement-placed')
     const isRefused = placement.kind === 'not-written' && !placement.error.retryable

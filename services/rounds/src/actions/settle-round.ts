@@ -29,11 +29,10 @@ export function createSettleRound({
   grants,
   wallet,
   actor,
-  deadIds,
   clock,
   noteRefusedSettlement,
   logger,
-}: Pick<Parts, 'grants' | 'wallet' | 'actor' | 'deadIds' | 'clock' | 'noteRefusedSettlement' | 'logger'>) {
+}: Pick<Parts, 'grants' | 'wallet' | 'actor' | 'clock' | 'noteRefusedSettlement' | 'logger'>) {
   return { settleRound, voidStake }
 
   /**
@@ -88,10 +87,7 @@ export function createSettleRound({
   ): Promise<StoredRound> {
     const { round } = stored
     const { spec } = order
-    const { transactionId, type } = spec
-    if (round.driver === 'operator' && (await deadIds.isDead(scopeOf(round), transactionId, type))) {
-      return actor.send(stored, { type: 'withdraw', transactionId })
-    }
+    const { transactionId } = spec
     const placement = await wallet.place(scopeOf(round), order, context)
     if (placement.kind === 'not-written' && isOvertaken(round, spec, placement.error)) {
       return actor.review(await actor.send(stored, { type: 'withdraw', transactionId }), context)

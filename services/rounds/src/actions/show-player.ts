@@ -16,7 +16,8 @@ type Showing = Pick<RoundsContext, 'rounds' | 'commitments' | 'wallet' | 'clock'
 
 /**
  * Shows a player the session, the game, what a cap leaves of its limits, the balance, the open round, the
- * commitment of the next round, the free bets and what wings add. Source: docs/contract.md, section 11, "Play".
+ * commitment of the next round, the free bets and what wings add. Source: docs/contract.md, section 11,
+ * "Play".
  * @throws ServiceError SESSION_NOT_FOUND
  */
 export async function showPlayer(context: Showing, caller: Caller, call: HandlerContext) {
@@ -25,18 +26,18 @@ export async function showPlayer(context: Showing, caller: Caller, call: Handler
   const { playerId, currency } = session
   const now = clock.now()
   const game = await showGame(context, caller.account.operator_id, session.game)
-  const [balance, last, openGrants, fields] = await Promise.all([
+  const [balance, { last, stored }, openGrants, fields] = await Promise.all([
     wallet.balance(
       scope,
       { playerId, currency, sessionId: session._id, walletGameId: game.entry.gameId },
       call,
     ),
     // One read for both: the commitment after a round is never shown without that round.
-    rounds.findLast(sequence),
+    rounds.lastShown(sequence),
     grants.open(scope, { playerId, game: session.game, currency }, now),
     hooks.sessionFields(session, now),
   ])
-  const next = await commitments.ensure(sequence, (last?.round.nonce ?? 0) + 1, now)
+  const next = await commitments.after(sequence, last, now)
   return {
     now,
     session,
@@ -44,7 +45,7 @@ export async function showPlayer(context: Showing, caller: Caller, call: Handler
     /** What the session's cap leaves of the game's limits; null without one. */
     stakeRange: capRangeOf(session),
     balance,
-    openRound: last !== null && isUnfinished(last.round) ? last.round : null,
+    openRound: stored !== null && isUnfinished(stored.round) ? stored.round : null,
     next,
     freeBets: openGrants.slice(0, freeBetsShownMax),
     fields,

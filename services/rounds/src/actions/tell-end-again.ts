@@ -1,16 +1,11 @@
 import { ServiceError } from '@pitboss/errors/service-error'
-import type { Outbox } from '@pitboss/storage/outbox'
 import { endEvent } from '../records/present-round.ts'
-import { roundKey } from '../storage/round-document.ts'
 import type { Parts } from './parts.ts'
 
 export type TellEndAgain = ReturnType<typeof createTellEndAgain>
 
 /** Creates the order of operations by which the end of a round is told once more. Source: docs/runbook.md. */
-export function createTellEndAgain({
-  rounds,
-  outbox,
-}: Pick<Parts, 'rounds'> & { outbox: Pick<Outbox, 'again'> }) {
+export function createTellEndAgain({ rounds }: Pick<Parts, 'rounds'>) {
   /**
    * Makes the event of the round's end from its record and publishes it. Its id follows from the round, so
    * that repeating this, or the original that comes late, tells nothing twice.
@@ -22,7 +17,7 @@ export function createTellEndAgain({
     if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
     const event = endEvent(stored.round)
     if (event === null) return null
-    if (!dryRun) await outbox.again(roundKey(stored.round), event)
+    if (!dryRun) await rounds.publishAgain(stored, event)
     return event.id
   }
 }

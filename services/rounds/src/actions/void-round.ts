@@ -7,6 +7,7 @@ import type { RoundState } from '../rules/round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
 import type { Parts } from './parts.ts'
 import type { ReadRounds } from './read-rounds.ts'
+import { showFirst } from './show-first.ts'
 
 export type VoidRound = (caller: Caller, roundId: string, context: HandlerContext) => Promise<RoundState>
 
@@ -38,7 +39,14 @@ export function createVoidRound({
     throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
   }
 
-  return async function voidRound(caller, roundId, context) {
+  return (caller, roundId, context) =>
+    showFirst(
+      rounds,
+      ({ id }) => id,
+      () => voidRound(caller, roundId, context),
+    )
+
+  async function voidRound(caller: Caller, roundId: string, context: HandlerContext): Promise<RoundState> {
     const stored = await claimPending(caller, roundId)
     const [stake] = stored.round.stakes
     const tried =

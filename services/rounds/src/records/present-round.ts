@@ -85,7 +85,7 @@ export function presentFairness({
   commitment: { nonce, serverSeedHash },
   round,
 }: {
-  readonly commitment: Commitment
+  readonly commitment: Pick<Commitment, 'nonce' | 'serverSeedHash'>
   readonly round: RoundState | null
 }) {
   return {

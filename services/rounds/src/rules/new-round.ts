@@ -95,10 +95,10 @@ export function newRound({
 const stakeIdCharacters = 26
 
 /**
- * The id of a round's first stake, whose movement the wallet sees. The operator's server chooses its own. That
- * of a game round follows from account, environment, player, game and the id of the page's request, which
- * names that request alone: equal requests have one movement, whatever became of the first one's round, and no
- * page chooses an id at the wallet. Source: docs/contract.md, section 4, "Rounds of the player".
+ * The id of a round's first stake, whose movement the wallet sees. The operator's server chooses its own.
+ * That of a game round follows from account, environment, player, game and the id of the page's request,
+ * which names that request alone: equal requests have one movement, whatever became of the first one's round,
+ * and no page chooses an id at the wallet. Source: docs/contract.md, section 4, "Rounds of the player".
  * @param roundId in the place of an id that the page did not give
  */
 function firstStakeId(

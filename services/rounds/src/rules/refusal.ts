@@ -10,9 +10,6 @@ export type Refusal = {
   readonly details: readonly ErrorDetail[] | null
 }
 
-/** Time for which a refusal or a tombstone stands at least; the time scale does not divide it. */
-export const deadIdMs = 24 * 3_600_000
-
 /**
  * Codes that speak of the caller, of the form of the request, or of an object beside it, as every
  * `*_NOT_FOUND` does: they leave the id alive. Source: docs/contract.md, section 1, "What a refusal

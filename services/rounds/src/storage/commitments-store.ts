@@ -1,20 +1,19 @@
-import { BoundedMap } from '@pitboss/runtime/bounded-map'
-import { ConfigError } from '@pitboss/runtime/load-config'
 import { createOnce } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import type { Keyring } from '@pitboss/storage/keyring'
+import type { ClaimDocument } from '@pitboss/storage/journal/journal'
+import { claimedOwn, claimsOf } from '@pitboss/storage/journal/journal-keys'
 import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import type { Db } from 'mongodb'
 import type { Commitment } from '../rules/new-round.ts'
 import { boundedRead, readMaxMs } from './bounded-read.ts'
+import type { DatedCommitment } from './round-document.ts'
+import { bookKey, bookKind, bookOwner } from './round-stream.ts'
+import type { LastNonce, RoundsJournal } from './rounds-store.ts'
 
-const knownMax = 10_000
-const keyIdsMax = 1000
-const batchMax = 1000
-/** Time for the search below: a start that cannot tell is refused, too. */
-const searchMs = 10_000
-
-/** One nonce's sealed seed and its hash: written once, before the hash is shown, and never changed. */
+/**
+ * The sealed seed and the hash of a nonce whose round before has made none: the first of a sequence, or one
+ * that is older than the journal. Written once, before the hash is shown, and never changed.
+ */
 type CommitmentDocument = {
   _id: string
   chain: string
@@ -24,8 +23,8 @@ type CommitmentDocument = {
   createdAt: Date
 }
 
-/** A commitment and when it was made, which is before its hash was shown. */
-export type DatedCommitment = Commitment & { readonly createdAt: Date }
+/** A nonce's hash, and when its seed was made, which is before the hash was shown. */
+export type ListedCommitment = Pick<Commitment, 'nonce' | 'serverSeedHash'> & { readonly createdAt: Date }
 
 export const commitmentIndexes: readonly IndexDeclaration[] = [
   { key: { chain: 1, nonce: -1 }, name: 'chain_nonce', unique: true },
@@ -39,26 +38,23 @@ export function createCommitmentsStore({
   secretBox,
   newSeed,
   hashSeed,
+  journal: { store },
 }: {
   db: Db
   secretBox: SecretBox
   newSeed: () => string
   hashSeed: (seed: string) => string
+  journal: Pick<RoundsJournal['journal'], 'store'>
 }) {
   const commitments = db.collection<CommitmentDocument>('commitments')
   const idOf = (sequence: string, nonce: number) => `${nonce}/${sequence}`
 
-  /** The commitments seen last. They never change, so none is ever stale. */
-  const known = new BoundedMap<string, Commitment>(knownMax)
-
   /** Those that are being made, for requests that come meanwhile. */
-  const making = new Map<string, Promise<Commitment>>()
+  const making = new Map<string, Promise<DatedCommitment & { readonly nonce: number }>>()
 
-  async function create(_id: string, sequence: string, nonce: number, createdAt: Date): Promise<Commitment> {
-    const seed = newSeed()
-    const sealedSeed = secretBox.seal(seed, _id)
-    const made = { _id, chain: sequence, nonce, sealedSeed, serverSeedHash: hashSeed(seed), createdAt }
-    const { result } = await createOnce<Commitment>({
+  async function create(_id: string, sequence: string, nonce: number, createdAt: Date) {
+    const made = { _id, chain: sequence, nonce, ...make(sequence, nonce, createdAt) }
+    const { result } = await createOnce<DatedCommitment & { readonly nonce: number }>({
       document: made,
       insert: () => commitments.insertOne(made),
       find: () => commitments.findOne({ _id, chain: sequence }),
@@ -67,18 +63,32 @@ export function createCommitmentsStore({
     return result
   }
 
+  /** A new commitment of a nonce, for the round before it to store. */
+  function make(sequence: string, nonce: number, createdAt: Date): DatedCommitment {
+    const seed = newSeed()
+    const sealedSeed = secretBox.seal(seed, idOf(sequence, nonce))
+    return { sealedSeed, serverSeedHash: hashSeed(seed), createdAt }
+  }
+
   return {
-    /** The commitment of this nonce, made now if there is none. The first write decides it for ever. */
-    async ensure(sequence: string, nonce: number, now: Date): Promise<Commitment> {
-      const _id = idOf(sequence, nonce)
-      const seen = known.get(_id)
-      if (seen !== undefined) return seen
-      const made = making.get(_id) ?? create(_id, sequence, nonce, now)
+    make,
+
+    /**
+     * The commitment of the nonce after the last one: its round has made it, else it is made now. The first
+     * write decides it for ever.
+     */
+    async after(
+      sequence: string,
+      { nonce, next }: LastNonce,
+      now: Date,
+    ): Promise<DatedCommitment & Commitment> {
+      if (next !== null) return { ...next, nonce: nonce + 1 }
+      const _id = idOf(sequence, nonce + 1)
+      const made = making.get(_id) ?? create(_id, sequence, nonce + 1, now)
       making.set(_id, made)
       try {
-        const commitment = await made
-        known.set(_id, commitment)
-        return commitment
+        const { sealedSeed, serverSeedHash, createdAt } = await made
+        return { nonce: nonce + 1, sealedSeed, serverSeedHash, createdAt }
       } finally {
         making.delete(_id)
       }
@@ -89,24 +99,43 @@ export function createCommitmentsStore({
      * @throws Error when its seed cannot be opened: the key is gone, or the text is damaged or of another
      * nonce
      */
-    resealed: (sequence: string, commitment: Commitment): Commitment => ({
+    resealed: <Sealed extends Commitment>(sequence: string, commitment: Sealed): Sealed => ({
       ...commitment,
       sealedSeed: secretBox.reseal(commitment.sealedSeed, idOf(sequence, commitment.nonce)),
     }),
 
-    /** Commitments below a nonce with the time of each, newest first. */
+    /**
+     * Commitments below a nonce with the time of each, newest first: of the next nonce, of the book, and of
+     * what is older than the book.
+     */
     async list(
       sequence: string,
-      { below, max }: { below: number | null; max: number },
-    ): Promise<DatedCommitment[]> {
-      return boundedRead(() =>
+      { last, below, max }: { last: LastNonce; below: number | null; max: number },
+    ): Promise<ListedCommitment[]> {
+      const end = below ?? Number.POSITIVE_INFINITY
+      const nextNonce = last.nonce + 1
+      const shown =
+        last.next !== null && !last.unfinished && nextNonce < end
+          ? [{ nonce: nextNonce, serverSeedHash: last.next.serverSeedHash, createdAt: last.next.createdAt }]
+          : []
+      const { above, below: highest } = claimsOf(bookKind, bookOwner(sequence))
+      const range = { above, below: below === null ? highest : bookKey(sequence, below) }
+      const played = (await store.readClaims(range, max)).flatMap(committedBy)
+      const newer = [...shown, ...played].slice(0, max)
+      const lowest = newer.at(-1)?.nonce ?? end
+      if (newer.length === max) return newer
+      const older = await boundedRead(() =>
         commitments
-          .find({ chain: sequence, ...(below === null ? {} : { nonce: { $lt: below } }) })
+          .find({
+            chain: sequence,
+            ...(lowest === Number.POSITIVE_INFINITY ? {} : { nonce: { $lt: lowest } }),
+          })
           .sort({ nonce: -1 })
-          .limit(max)
+          .limit(max - newer.length)
           .maxTimeMS(readMaxMs)
           .toArray(),
       )
+      return [...newer, ...older]
     },
 
     /**
@@ -118,43 +147,9 @@ export function createCommitmentsStore({
   }
 }
 
-/**
- * Refuses master keys that lack one under which the seed of an unfinished round, or of a nonce to come, is
- * sealed: its round could take a stake and never end. Searches only if a key that this database was written
- * under is missing. Source: ours.
- * @throws ConfigError naming the key id
- */
-export async function assertSeedsOpen(db: Db, keyring: Pick<Keyring, 'kids'>): Promise<void> {
-  const written = await db.collection<{ _id: string }>('master_keys').find({}).limit(keyIdsMax).toArray()
-  const untilMs = performance.now() + searchMs
-  for (const { _id: kid } of written) {
-    if (keyring.kids.includes(kid)) continue
-    const needs = await needOf(db, kid, untilMs)
-    if (needs === null) continue
-    const problem = `the key ${kid} is missing, and ${needs} (${db.databaseName}). Give it again, after the current one`
-    throw new ConfigError([{ variable: 'PITBOSS_MASTER_KEYS', problem }])
-  }
-}
-
-/** Tells in words which seed needs the key; null for none. */
-async function needOf(db: Db, kid: string, untilMs: number): Promise<string | null> {
-  type Sealed = { chain: string; nonce: number; sealedSeed: string; unfinished?: boolean }
-  const rounds = db.collection<Sealed>('rounds')
-  // "/" follows "." in ASCII.
-  const sealedSeed = { $gt: `v1.${kid}.`, $lt: `v1.${kid}/` }
-  const unfinished = { unfinished: true, sealedSeed }
-  if ((await rounds.findOne(unfinished, { hint: 'one_unfinished' })) !== null) {
-    return 'seeds of unfinished rounds are sealed under it'
-  }
-  const sealed = db.collection<Sealed>('commitments').find({ sealedSeed }, { batchSize: batchMax })
-  try {
-    for await (const { chain, nonce } of sealed.project<Sealed>({ _id: 0, chain: 1, nonce: 1 })) {
-      const next = await rounds.findOne({ chain, nonce: { $gte: nonce } }, { projection: { _id: 1 } })
-      if (next === null) return 'seeds of nonces to come are sealed under it'
-      if (performance.now() > untilMs) return 'it takes too long to tell whether seeds are sealed under it'
-    }
-  } finally {
-    await sealed.close()
-  }
-  return null
+/** The commitment that a claim of the book tells of; none for a place. */
+function committedBy(claim: ClaimDocument & { readonly h?: string; readonly ca?: Date }): ListedCommitment[] {
+  const { _id, h, ca } = claim
+  if (h === undefined || h === '' || ca === undefined) return []
+  return [{ nonce: Number(claimedOwn(_id)), serverSeedHash: h, createdAt: ca }]
 }

@@ -1,107 +1,183 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import { insertedFirst } from '@pitboss/storage/create-once'
-import type { Collection } from 'mongodb'
-import type { RoundState } from '../rules/round.ts'
-import { decodeRound, playedIn, type RoundDocument, scopeKey } from './round-document.ts'
-import { newDocument } from './write-round.ts'
+import { standingAmong } from '@pitboss/storage/journal/claims'
+import { append, load } from '@pitboss/storage/journal/journal'
+import { claimedOwn, claimsOf, type StreamKey } from '@pitboss/storage/journal/journal-keys'
+import { movementsOf, type RoundState } from '../rules/round.ts'
+import {
+  decodeRound,
+  encodeRound,
+  type DatedCommitment,
+  fieldsOf,
+  type RoundFields,
+} from './round-document.ts'
+import type { RoundLists } from './round-lists.ts'
+import {
+  bookKey,
+  bookKind,
+  bookOwner,
+  claimsOfFact,
+  isPlaceStream,
+  isStreamOf,
+  movementKey,
+  placeStream,
+  streamOf,
+  streamState,
+} from './round-stream.ts'
+import type { RoundsJournal, RoundsStore } from './rounds-store.ts'
 
-/** More rounds of an account than end in one millisecond. */
-const sameInstantMax = 1000
+const writeMs = 5000
+const triesMax = 12
+/** More rounds of a sequence than end before their list documents stand. */
+const unlistedMax = 1000
 
-/** Creates the part of the store of rounds for the time after its database was restored. */
-export function createLostRounds({ rounds }: { rounds: Collection<RoundDocument> }) {
-  return {
-    /** Of these ids, those that no round has. */
-    async withoutRound(scope: Scope, transactionIds: readonly string[]): Promise<string[]> {
-      const found = await rounds
-        .find({ scope: scopeKey(scope), transactionIds: { $in: [...transactionIds] } })
-        .project<Pick<RoundDocument, 'transactionIds'>>({ transactionIds: 1 })
-        .toArray()
-      const known = new Set(found.flatMap((document) => document.transactionIds))
-      return transactionIds.filter((id) => !known.has(id))
-    },
+export type LostRounds = ReturnType<typeof createLostRounds>
 
-    /** Rounds that ended at `from` or later, by their end, after the one that is named. */
-    async endedSince(
-      scope: Scope,
-      from: Date,
-      { after, max }: { after: { readonly at: Date; readonly id: string } | null; max: number },
-    ): Promise<RoundState[]> {
-      const start = after?.at ?? from
-      const documents = await rounds
-        .find({ scope: scopeKey(scope), completedAt: { $gte: start } })
-        .sort({ completedAt: 1, _id: 1 })
-        .hint('scope_completed')
-        .limit(after === null ? max : max + sameInstantMax)
-        .toArray()
-      return documents
-        .map((document) => decodeRound(document).round)
-        .filter(
-          ({ id, completedAt }) =>
-            after === null || completedAt?.getTime() !== start.getTime() || id > after.id,
-        )
-        .slice(0, max)
-    },
+/** Creates the part of the storage of rounds for the time after its database was restored. */
+export function createLostRounds({
+  journal: { journal },
+  lists,
+  rounds,
+}: {
+  journal: Pick<RoundsJournal, 'journal'>
+  lists: RoundLists
+  rounds: Pick<RoundsStore, 'readNonce'>
+}) {
+  const { store } = journal
+  return { withoutRound, findRecent, nonceIsFree, hasPlace, placesHeld, skipTo, skipNext }
 
-    /** Whether no round of a sequence, and no place of one that is lost, has this nonce. */
-    async nonceIsFree(sequence: string, nonce: number): Promise<boolean> {
-      return (await rounds.findOne({ chain: sequence, nonce }, { projection: { _id: 1 } })) === null
-    },
+  /**
+   * Of these ids, those that no round has, or that one has only asked for: after a restore that may be a
+   * round which is older than the stake, and had been taken back before it.
+   */
+  async function withoutRound(scope: Scope, transactionIds: readonly string[]): Promise<string[]> {
+    const [found, claimed] = await Promise.all([
+      lists.withMovements(scope, transactionIds),
+      store.read(transactionIds.map((id) => movementKey(scope, id))),
+    ])
+    const listed = await Promise.all(
+      found.map(async (one) =>
+        one.open === true ? idsOf(streamOf(decodeRound(fieldsOf(one)))) : one.transactionIds,
+      ),
+    )
+    const known = new Set(listed.flat())
+    const left = claimed.flatMap((one) => ('s' in one && !known.has(claimedOwn(one._id)) ? [one] : []))
+    const further = await Promise.all(
+      left.map(async ({ _id, s }) => ((await isDead(s)) ? [claimedOwn(_id)] : idsOf(s))),
+    )
+    for (const id of further.flat()) known.add(id)
+    return transactionIds.filter((id) => !known.has(id))
+  }
 
-    hasPlace,
+  /** The movements that a stream's round has, without stakes that it has only asked for. */
+  async function idsOf(stream: StreamKey): Promise<string[]> {
+    const fields = await roundOf(stream)
+    if (fields === null) return []
+    const all = movementsOf(decodeRound(fields))
+    return all.filter(({ state }) => state !== 'ASKED').map(({ transactionId }) => transactionId)
+  }
 
-    /**
-     * Moves a nonce sequence beyond a nonce whose round is lost, and beyond all before it: they are those of
-     * lost rounds, too. Each holds the place of a round that is over, and no list and no search shows it.
-     */
-    async skipTo(sequence: string, nonce: number, round: RoundState): Promise<void> {
-      // The last is inserted last: whoever finds it free does all of this again.
-      for (let next = (await lastBefore(sequence, nonce)) + 1; next <= nonce; next++) {
-        await insertPlace(placeId(next, sequence), sequence, next, round)
-      }
-    },
+  /** Whether it is the stream of a request that was refused: its id is no stake's. */
+  async function isDead(stream: StreamKey): Promise<boolean> {
+    return streamState(await store.readEntries(stream)).dead !== null
+  }
 
-    /** Moves a nonce sequence beyond one more nonce, once for each lost round of which nobody knows it. */
-    async skipNext(sequence: string, roundId: string, round: RoundState): Promise<void> {
-      const id = placeId(roundId, sequence)
-      while (!(await hasPlace(sequence, roundId))) {
-        await insertPlace(id, sequence, (await lastBefore(sequence, null)) + 1, round)
-      }
-    },
+  /**
+   * Finds a round among the last of its sequence by the book: lists may not show yet what a process that is
+   * gone has stored.
+   */
+  async function findRecent(sequence: string, roundId: string): Promise<RoundState | null> {
+    const claims = await store.readClaims(claimsOf(bookKind, bookOwner(sequence)), unlistedMax)
+    const found = claims.find(({ s }) => isStreamOf(s, roundId))
+    if (found === undefined) return null
+    const fields = await roundOf(found.s)
+    return fields === null ? null : decodeRound(fields)
+  }
+
+  /** The round that a stream has now; null where it was taken back. */
+  async function roundOf(stream: StreamKey): Promise<RoundFields | null> {
+    const { fields, isWithdrawn } = streamState(standingAmong(await store.readEntries(stream)))
+    return isWithdrawn ? null : fields
+  }
+
+  /** Whether no round of a sequence, and no place of one that is lost, has this nonce. */
+  async function nonceIsFree(sequence: string, nonce: number): Promise<boolean> {
+    const [claims, isListed] = await Promise.all([
+      store.read([bookKey(sequence, nonce)]),
+      lists.hasNonce(sequence, nonce),
+    ])
+    return claims.length === 0 && !isListed
   }
 
   /** Whether a place is kept for this lost round, of which nobody knows the nonce. */
   async function hasPlace(sequence: string, roundId: string): Promise<boolean> {
-    const place = { _id: placeId(roundId, sequence), chain: sequence }
-    return (await rounds.findOne(place, { projection: { _id: 1 } })) !== null
+    const entries = standingAmong(await store.readEntries(placeStream(sequence, roundId)))
+    return entries.length > 0 && !streamState(entries).isWithdrawn
   }
 
-  /** The highest nonce of a sequence, of those below this one; 0 for none. */
-  async function lastBefore(sequence: string, nonce: number | null): Promise<number> {
-    const options = { sort: { nonce: -1 }, projection: { nonce: 1 } } as const
-    return (await rounds.findOne(playedIn(sequence, nonce), options))?.nonce ?? 0
+  /** The nonces of a sequence, from `from` to `to`, whose places are those of lost rounds. */
+  async function placesHeld(sequence: string, range: { from: number; to: number }): Promise<number[]> {
+    const { from, to } = range
+    const between = { above: bookKey(sequence, from - 1), below: bookKey(sequence, to + 1) }
+    const claims = await store.readClaims(between, to - from + 1)
+    const held = claims.filter(({ s }) => isPlaceStream(s)).map(({ _id }) => Number(claimedOwn(_id)))
+    return [...held, ...(await lists.olderPlaces(sequence, range))]
   }
 
-  /** Inserts the place, unless it or another round with this nonce is there. */
-  async function insertPlace(id: string, sequence: string, nonce: number, round: RoundState): Promise<void> {
-    const write = { round: { ...round, nonce }, dueAt: null, events: [], fact: null }
-    const {
-      _id: _own,
-      scope: _scope,
-      transactionIds: _ids,
-      chain: _chain,
-      ...place
-    } = newDocument(write, round.createdAt)
-    await insertedFirst(() =>
-      rounds.updateOne({ _id: id, chain: sequence }, { $setOnInsert: place }, { upsert: true }),
+  /**
+   * Moves a nonce sequence beyond a nonce whose round is lost, and beyond all before it: they are those of
+   * lost rounds, too. Each place is a round that is over, and no list and no search shows it.
+   */
+  async function skipTo(
+    sequence: string,
+    nonce: number,
+    round: RoundState,
+    next: NextCommitment,
+  ): Promise<void> {
+    const last = await rounds.readNonce(sequence, nonce)
+    // The last is inserted last: who finds it free does all of this again.
+    for (let skipped = last + 1; skipped <= nonce; skipped++)
+      await place(sequence, skipped, skipped, round, next)
+  }
+
+  /** Moves a nonce sequence beyond one more nonce, once for each lost round of which nobody knows it. */
+  async function skipNext(
+    sequence: string,
+    roundId: string,
+    round: RoundState,
+    next: NextCommitment,
+  ): Promise<void> {
+    for (let tries = 0; tries < triesMax && !(await hasPlace(sequence, roundId)); tries++) {
+      const last = await rounds.readNonce(sequence, null)
+      await place(sequence, roundId, last + 1, round, next)
+    }
+  }
+
+  /** Takes a nonce for a lost round, unless a place has been taken for it or another round has the nonce. */
+  async function place(
+    sequence: string,
+    of: number | string,
+    nonce: number,
+    round: RoundState,
+    next: NextCommitment,
+  ): Promise<void> {
+    const stream = placeStream(sequence, of)
+    const commitment = next(sequence, nonce + 1)
+    const fields = encodeRound({ ...round, nonce }, { committedAt: round.createdAt, next: commitment })
+    const base = { ...fields, _id: `lost/${of}/${sequence}` }
+    const fact = { base, isPlace: true } as const
+    journal.memory.delete(stream)
+    const { entries, last } = await load(journal, stream)
+    const { isPlace, isWithdrawn } = streamState(entries)
+    if (isPlace && !isWithdrawn) return
+    await append(
+      journal,
+      stream,
+      last,
+      { facts: [fact], claims: claimsOfFact(fact) },
+      journal.steadyMs() + writeMs,
     )
   }
 }
 
-/**
- * The id of the place of a lost round.
- * @param of its nonce, or the id of a round whose nonce nobody knows
- */
-export function placeId(of: number | string, sequence: string): string {
-  return `lost/${of}/${sequence}`
-}
+/** Makes the commitment of a nonce. */
+export type NextCommitment = (sequence: string, nonce: number) => DatedCommitment

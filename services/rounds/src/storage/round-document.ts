@@ -1,7 +1,8 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { JsonObject } from '@pitboss/fairness/games/game'
 import { createdWithin } from '@pitboss/storage/created-within'
-import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
+import type { StreamKey } from '@pitboss/storage/journal/journal-keys'
+import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
 import type { Document } from 'mongodb'
 import {
   isUnfinished,
@@ -32,74 +33,86 @@ export type FactEntry = {
 
 type Encoded<Part extends { minor: bigint }> = Omit<Part, 'minor'> & { minor: string }
 
+/** The sealed seed of a nonce and its hash, and when they were made, which is before the hash was shown. */
+export type DatedCommitment = {
+  readonly sealedSeed: string
+  readonly serverSeedHash: string
+  readonly createdAt: Date
+}
+
+/** Items of a round's history that are retained. */
+export const historyMax = 60
+
 /**
- * The round in the database. Minor units are text: a coin with 18 decimals has more of them than 64 bits
- * hold. Objects of operators and games in `bet` and `outcome` are JSON text, so that no key of theirs means
- * anything to the database.
+ * The fields of a round in the database. Minor units are text: a coin with 18 decimals has more of them than
+ * 64 bits hold. Objects of operators and games in `bet` and `outcome` are JSON text, so that no key of theirs
+ * means anything to the database.
  */
-export type RoundDocument = Omit<
+export type RoundFields = Omit<
   RoundState,
   'id' | 'stake' | 'maxPayout' | 'winsMax' | 'payout' | 'stakes' | 'wins' | 'bet' | 'outcome'
 > & {
-  _id: string
-  version: number
+  readonly _id: string
   /** `<operatorId>/<environment>`. */
-  scope: string
+  readonly scope: string
   /** The nonce sequence of an account, environment, game and player: it has at most one unfinished round. */
-  chain: string
-  unfinished: boolean
-  /**
-   * The id of the request that opened the round, once in a nonce sequence; see `openedUnder`. Rounds of
-   * earlier releases, or without an id, lack it.
-   */
-  openedUnder?: string
-  dueAt: Date | null
-  checks: number
-  /** The number of claims by workers, ever. Documents of earlier releases lack it until the first claim. */
-  claims?: number | null
-  /** Of earlier releases, which kept refusals with the round for a while. */
-  refusals?: unknown
+  readonly chain: string
+  readonly unfinished: boolean
   /** Of its movements; and see `requestMark`. */
-  transactionIds: string[]
-  facts: FactEntry[]
-  /**
-   * The place of the round among those whose facts wait: its beginning, which its outcome does not decide.
-   * Null when none waits.
-   */
-  factsAt: Date | null
-  stake: string
-  maxPayout: string
+  readonly transactionIds: readonly string[]
+  readonly stake: string
+  readonly maxPayout: string
   /** Absent where the wins of the round are not bounded. */
-  winsMax?: string
-  payout: string | null
-  stakes: Encoded<Stake>[]
-  wins: Encoded<Win>[]
-  reversals: readonly Reversal[]
-  bet: string | null
-  outcome: string | null
-} & WithOutbox
+  readonly winsMax?: string
+  readonly payout: string | null
+  readonly stakes: readonly Encoded<Stake>[]
+  readonly wins: readonly Encoded<Win>[]
+  readonly reversals: readonly Reversal[]
+  readonly bet: string | null
+  readonly outcome: string | null
+  /** When the commitment of this nonce was made; absent in rounds older than the journal. */
+  readonly committedAt?: Date
+  /**
+   * The commitment of the next nonce, made with the round, so that whoever opens the next one knows it;
+   * absent in rounds older than the journal, whose next one is in the collection of commitments.
+   */
+  readonly next?: DatedCommitment
+}
 
 /**
- * A round with the fields that the store needs to change it: its version, its due time, its claims. `outbox`
- * held these entries, still to be published, when it was read.
+ * What lists show of a round: written from its entries. Documents without `n` are older than the journal;
+ * they have further fields, which nothing reads.
+ */
+export type RoundDocument = RoundFields & {
+  /** The number of the last entry that it shows, that entry's write, and the instance that wrote it. */
+  readonly n?: number
+  readonly w?: string
+  readonly o?: string
+  /** Whether anything is left to do. */
+  readonly open?: boolean
+  /** Of a round that was taken back: it has this, `chain` and `n` alone, so that no list finds it. */
+  readonly gone?: true
+}
+
+/**
+ * A round as it was read or written last. A change is appended after `version`, the number of its last entry;
+ * 0 for a round older than the journal that has ended.
  */
 export type StoredRound = {
   readonly round: RoundState
+  readonly stream: StreamKey
   readonly version: number
+  /**
+   * When a worker looks at it again, and how often one has since the last change, where this process has it.
+   */
   readonly dueAt: Date | null
   readonly checks: number
+  /** The number of the entry by which workers have taken it over last. */
   readonly claims: number
-  readonly outbox: readonly OutboxEntry[]
-  /**
-   * The state as its document holds it, by which a write knows what changes; without it a write sends all.
-   */
-  readonly fields?: RoundFields
+  readonly fields: RoundFields
 }
 
-/** The fields of the document that follow from the round's state. */
-export type RoundFields = Readonly<Record<string, unknown>>
-
-/** A changed round, and the entries of outbox and reports that are written together with it. */
+/** A changed round, and what is written together with it. */
 export type RoundWrite = {
   readonly round: RoundState
   readonly dueAt: Date | null
@@ -135,31 +148,34 @@ export function sequenceOf(round: RoundState): string {
   return sequenceKey(round, round.game, round.playerId)
 }
 
-/** The filter for the rounds of a nonce sequence, of those below a nonce. Its refusals have negative ones. */
+/**
+ * The filter for the rounds of a nonce sequence, of those below a nonce. Refusals of earlier releases have
+ * negative ones.
+ */
 export function playedIn(sequence: string, below: number | null = null) {
   return { chain: sequence, nonce: { $gt: 0, ...(below === null ? {} : { $lt: below }) } }
-}
-
-/** The address of the round's document. `chain` is the shard key. */
-export function roundKey(round: RoundState): { _id: string; chain: string } {
-  return { _id: round.id, chain: sequenceOf(round) }
-}
-
-/** The address of a document that was read. */
-export function keyOf({ _id, chain }: Pick<RoundDocument, '_id' | 'chain'>): { _id: string; chain: string } {
-  return { _id, chain }
 }
 
 export function sequenceKey(scope: Scope, game: string, playerId: string): string {
   return `${scopeKey(scope)}/${game}/${playerId}`
 }
 
-/** The fields of the document that follow from the round's state. */
-export function encodeRound(round: RoundState) {
-  const { id: _, winsMax, ...rest } = round
+/**
+ * The fields of a round.
+ * @param more what is stored beside its state, and stays as it is
+ */
+export function encodeRound(
+  round: RoundState,
+  more: Pick<RoundFields, 'committedAt' | 'next'> = {},
+): RoundFields {
+  const { id, winsMax, ...rest } = round
+  const { committedAt, next } = more
   return {
     ...rest,
+    _id: id,
     ...(winsMax === undefined ? {} : { winsMax: String(winsMax) }),
+    ...(committedAt === undefined ? {} : { committedAt }),
+    ...(next === undefined ? {} : { next }),
     scope: scopeKey(round),
     chain: sequenceOf(round),
     unfinished: isUnfinished(round),
@@ -174,30 +190,19 @@ export function encodeRound(round: RoundState) {
   }
 }
 
-export function decodeRound(document: RoundDocument): StoredRound {
-  const {
-    _id,
-    version,
-    openedUnder: _openedUnder,
-    dueAt,
-    checks,
-    claims,
-    facts: _facts,
-    factsAt: _factsAt,
-    outbox,
-    outboxAt: _outboxAt,
-    ...fields
-  } = document
-  const {
-    scope: _scope,
-    chain: _chain,
-    unfinished: _unfinished,
-    transactionIds: _transactionIds,
-    winsMax,
-    refusals: _refusals,
-    ...rest
-  } = fields
-  const round: RoundState = {
+/** The round of fields; other fields of its document are left out. */
+export function decodeRound({
+  _id,
+  scope: _scope,
+  chain: _chain,
+  unfinished: _unfinished,
+  transactionIds: _transactionIds,
+  committedAt: _committedAt,
+  next: _next,
+  winsMax,
+  ...rest
+}: RoundFields): RoundState {
+  return {
     ...rest,
     id: _id,
     stake: BigInt(rest.stake),
@@ -209,7 +214,31 @@ export function decodeRound(document: RoundDocument): StoredRound {
     bet: parseObject(rest.bet),
     outcome: parseObject(rest.outcome),
   }
-  return { round, version, dueAt, checks, claims: claims ?? 0, outbox, fields }
+}
+
+/** Fields that documents have beside those of their round; all but four are of earlier releases. */
+const beside = [
+  'n',
+  'w',
+  'o',
+  'open',
+  'version',
+  'openedUnder',
+  'dueAt',
+  'checks',
+  'claims',
+  'refusals',
+  'facts',
+  'factsAt',
+  'outbox',
+  'outboxAt',
+]
+
+/** The fields of a round among those of its document. */
+export function fieldsOf(document: RoundDocument): RoundFields {
+  const own = Object.entries(document).filter(([name]) => !beside.includes(name))
+  // What is left has the type of a document without these names.
+  return Object.fromEntries(own) as unknown as RoundFields
 }
 
 /** A stake or win with its minor units as a number. */
@@ -217,14 +246,6 @@ export function decodeMinor<Part extends { minor: string }>(
   part: Part,
 ): Omit<Part, 'minor'> & { minor: bigint } {
   return { ...part, minor: BigInt(part.minor) }
-}
-
-/**
- * The key of the request that opened a round, in its nonce sequence: the launcher's id, or the operator's,
- * which no launcher's id can equal.
- */
-export function openedUnder(driver: RoundState['driver'], transactionId: string): string {
-  return driver === 'operator' ? `=${transactionId}` : transactionId
 }
 
 /**

@@ -2,6 +2,7 @@ import t from 'tap'
 import { createJoinMovement } from '../../src/actions/join-movement.ts'
 import { newRound } from '../../src/rules/new-round.ts'
 import { movementsOf } from '../../src/rules/round.ts'
+import { streamed } from '../fixtures/stored-rounds.ts'
 
 const now = new Date(1_700_000_000_000)
 const round = newRound({
@@ -117,7 +118,7 @@ await t.test('an intent that only a replaced primary still shows is no conflict'
         find: async () =>
           isConfirmed && isTakenBack
             ? null
-            : { round, version: 1, dueAt: null, checks: 0, claims: 0, outbox: [] },
+            : { round, version: 1, dueAt: null, checks: 0, claims: 0, ...streamed(round) },
         async confirmPrimary() {
           isConfirmed = true
         },

@@ -4,6 +4,7 @@ import t from 'tap'
 import { newRound } from '../../src/rules/new-round.ts'
 import type { StoredRound } from '../../src/storage/round-document.ts'
 import { createRecoverRound } from '../../src/actions/recover-round.ts'
+import { streamed } from '../fixtures/stored-rounds.ts'
 
 const now = new Date('2026-11-20T09:30:00.000Z')
 let ids = 0
@@ -36,7 +37,7 @@ function pendingRound(changed: Partial<StoredRound> = {}): StoredRound {
     newId,
     newUuid: () => 'uuid',
   })
-  return { round, version: 1, dueAt: now, checks: 0, claims: 0, outbox: [], ...changed }
+  return { round, version: 1, dueAt: now, checks: 0, claims: 0, ...streamed(round), ...changed }
 }
 
 /** Recovers a round; answers the steps that were done, in order. */
@@ -45,11 +46,13 @@ async function recover({
   failure,
   stored = pendingRound(),
   known = [],
+  leftFrom = null,
 }: {
   claimed: boolean
   failure?: Error
   stored?: StoredRound
   known?: string[]
+  leftFrom?: Date | null
 }): Promise<string[]> {
   const done: string[] = []
   const recoverRound = createRecoverRound({
@@ -62,7 +65,12 @@ async function recover({
         done.push(`postponed for ${until.getTime() - now.getTime()} ms`)
       },
     },
-    actor: { send: async (stored) => stored },
+    actor: {
+      send: async (stored, { type }) => {
+        done.push(type)
+        return stored
+      },
+    },
     settle: async (stored, { context, onKnown }) => {
       for (const id of known) onKnown?.(id)
       done.push(`settled within ${(context?.deadlineAtMs ?? Infinity) - now.getTime()} ms`)
@@ -73,6 +81,7 @@ async function recover({
     newId,
     scaleMs: (ms) => ms,
     logger: pino({ level: 'silent' }),
+    leftFrom,
   })
   await recoverRound(stored)
   return done
@@ -106,4 +115,17 @@ t.test('a round of which wallet-bridge has all that it owes is looked at once a 
   t.same(await looked(9, ['win_1']), ['claimed for 15000 ms', 'postponed for 60000 ms'])
   t.same(await looked(9, []), ['claimed for 15000 ms'], 'wallet-bridge did not answer')
   t.same(await looked(2, ['win_1']), ['claimed for 4000 ms'], 'the first looks are close together')
+})
+
+t.test('after a restore no round counts as left before the time that is set', async (t) => {
+  const { round } = pendingRound()
+  const hourMs = 3_600_000
+  const idle = { lastActionAt: new Date(now.getTime() - hourMs), sittingEndsAt: now }
+  const open = { ...round, ...idle, driver: 'game', status: 'OPEN', stakes: [] } as const
+  const looked = (leftFrom: Date | null) =>
+    recover({ claimed: true, stored: pendingRound({ round: open }), leftFrom })
+  t.same(await looked(new Date(now.getTime() + 1)), ['claimed for 4000 ms', 'settled within 2000 ms'])
+  const ended = ['claimed for 4000 ms', 'abandon', 'settled within 2000 ms']
+  t.same(await looked(now), ended)
+  t.same(await looked(null), ended)
 })

@@ -18,22 +18,24 @@ import { createKeysStore } from '../../src/storage/keys-store.ts'
 import { createPacesStore } from '../../src/wings/protection/storage/paces-store.ts'
 import { createPlayerLimitsStore } from '../../src/wings/protection/storage/player-limits-store.ts'
 import { createReceiptsStore } from '../../src/wings/receipts/storage/receipts-store.ts'
-import { createDeadIdsStore } from '../../src/storage/dead-ids-store.ts'
-import { createRefusalsStore } from '../../src/storage/refusals-store.ts'
+import { createDeadRequestsStore } from '../../src/storage/dead-requests.ts'
+import { createLostRounds } from '../../src/storage/lost-rounds.ts'
 import { createReportAdjustments } from '../../src/wings/reports/storage/report-adjustments.ts'
 import { createReportPlayers } from '../../src/wings/reports/storage/report-players.ts'
 import { createReportsStore } from '../../src/wings/reports/storage/reports-store.ts'
 import { createReturnsStore } from '../../src/wings/returns/storage/returns-store.ts'
-import { roundKey, sequenceKey, scopeKey } from '../../src/storage/round-document.ts'
+import { encodeRound, type FactEntry, sequenceKey, scopeKey } from '../../src/storage/round-document.ts'
+import { createRoundLists } from '../../src/storage/round-lists.ts'
+import { streamState } from '../../src/storage/round-stream.ts'
+import { createRoundWork } from '../../src/storage/round-work.ts'
 import { createRoundsStore } from '../../src/storage/rounds-store.ts'
 import { createSessionsStore } from '../../src/storage/sessions-store.ts'
 import { indexes } from '../../src/all-wings.ts'
-import { createRoundFacts } from '../../src/storage/round-facts.ts'
 import { createSpendsStore } from '../../src/wings/protection/storage/spends-store.ts'
 import { createStopsStore } from '../../src/wings/protection/storage/stops-store.ts'
-import { foldFacts } from '../../src/actions/fold-facts.ts'
-import { foldingOf } from '../fixtures/folding-of.ts'
+import { beginInstance, countFacts } from '../fixtures/count-facts.ts'
 import { shardedRounds } from '../fixtures/sharded-rounds.ts'
+import { testJournal } from '../fixtures/stored-rounds.ts'
 
 const entryOf = () => sampleAuditEntry()
 
@@ -53,27 +55,24 @@ const [now, later] = [atPresent, new Date(Math.min(atPresent.getTime() + 3_600_0
 
 const db = await openTestDatabase(t)
 await ensureIndexes(db, indexes)
-const refusal = {
-  requestHash: 'hash',
-  code: 'ROUND_IN_PROGRESS',
-  message: 'no',
-  details: null,
-} as const
-const deadId = { ...refusal, kind: 'movement', meaning: null, token: 'token', isFinal: false } as const
+const refusal = { code: 'ROUND_IN_PROGRESS', message: 'no', details: null } as const
+const dead = { ...refusal, requestHash: 'hash', meaning: null }
+const killed = { ...dead, kind: 'request' } as const
+const killedMovement = { ...dead, kind: 'movement' } as const
 const creation = { list: 'free-bets', body: {}, now }
 const stores = storesOf(shardedRounds(db))
 const {
   commitments,
-  deadIds,
-  facts,
+  deadRequests,
   games,
   grants,
   keys,
+  lists,
+  lost,
   paces,
   playerLimits,
   players,
   receipts,
-  refusals,
   adjustments,
   reports,
   returns,
@@ -94,6 +93,10 @@ const page = { before: null, max: 10 }
 const byActor =
   'round-actor.ts, with the round that its caller read by `find` with a scope, or as a worker by `findDue`'
 const relayed = 'app.ts alone, which hands it to the relay of the outbox; no call reaches it'
+const byOperations = 'heal-orphans.ts for calls of operations, which the gateway does not make'
+const byJournal = 'rounds-journal.ts, for the entries that this process has to list or take over'
+const byStore = 'rounds-store.ts, which gives the answer to no other account'
+const last = { nonce: 6, unfinished: false, next: null }
 
 await holdIsolation(t, {
   db,
@@ -115,10 +118,17 @@ await holdIsolation(t, {
   folder: new URL('../../src/storage/', import.meta.url),
   stores: {
     createCommitmentsStore: table(commitments, {
-      ensure: scoped(async (scope, ids) => (await commitments.ensure(sequenceIn(scope, ids), 1, now)).nonce),
-      list: scoped((scope, ids) => commitments.list(sequenceIn(scope, ids), { below: null, max: 10 })),
-      resealed: internal('open-intent.ts, with a commitment of `ensure`; reaches no database'),
+      after: scoped(async (scope, ids) => (await commitments.after(sequenceIn(scope, ids), last, now)).nonce),
+      list: scoped((scope, ids) => commitments.list(sequenceIn(scope, ids), { last, below: null, max: 10 })),
+      make: internal('open-intent.ts and heal-orphans.ts; reaches no database'),
+      resealed: internal('open-intent.ts, with a commitment of `after`; reaches no database'),
       open: scoped((scope, ids) => commitments.open(sequenceIn(scope, ids), ids.nonce, ids.sealedSeed)),
+    }),
+    createDeadRequestsStore: table(deadRequests, {
+      killRequest: scoped((scope, ids) =>
+        deadRequests.killRequest(sequenceIn(scope, ids), ids.refusedId, killed),
+      ),
+      killMovement: scoped((scope, ids) => deadRequests.killMovement(scope, ids.refusedId, killedMovement)),
     }),
     createGamesStore: table(games, {
       settings: accountWide(({ operatorId }) => games.settings(operatorId, game)),
@@ -155,7 +165,12 @@ await holdIsolation(t, {
     createPacesStore: table(paces, {
       last: scoped((scope, { playerId }) => paces.last(scope, playerId)),
       start: scoped((scope, { playerId }) =>
-        paces.start(scope, playerId, { startedAt: atPresent, startedBy: 'dice/another' }, dayStart),
+        paces.start(
+          scope,
+          playerId,
+          { startedAt: atPresent, startedBy: 'dice/another' },
+          { madeAt: atPresent, notAfter: dayStart },
+        ),
       ),
     }),
     createPlayerLimitsStore: table(playerLimits, {
@@ -171,23 +186,19 @@ await holdIsolation(t, {
       keep: internal('receipts.ts, for a round that its player was found to have'),
       find: scoped((scope, { openId }) => receipts.find(scope, openId)),
     }),
-    createDeadIdsStore: table(deadIds, {
-      find: scoped((scope, { refusedId }) => deadIds.find(scope, refusedId)),
-      propose: internal('dead-ids.ts, under the scope of the caller'),
-      finish: scoped((scope, { refusedId }) =>
-        deadIds.finish(scope, { ...deadId, transactionId: refusedId, forgetAt: null }, null),
+    createLostRounds: table(lost, {
+      withoutRound: scoped(
+        async (scope, { transactionId }) => (await lost.withoutRound(scope, [transactionId])).length,
       ),
-      giveWay: scoped((scope, { refusedId }) =>
-        deadIds.giveWay(scope, { ...deadId, transactionId: refusedId, forgetAt: null }),
-      ),
-    }),
-    createRefusalsStore: table(refusals, {
-      insert: scoped((scope, ids) =>
-        refusals.insert(sequenceIn(scope, ids), { ...refusal, transactionId: ids.refusedId }, now),
-      ),
+      findRecent: scoped((scope, ids) => lost.findRecent(sequenceIn(scope, ids), ids.openId)),
+      nonceIsFree: scoped((scope, ids) => lost.nonceIsFree(sequenceIn(scope, ids), 1)),
+      hasPlace: internal(byOperations),
+      placesHeld: scoped((scope, ids) => lost.placesHeld(sequenceIn(scope, ids), { from: 1, to: 9 })),
+      skipTo: internal(byOperations),
+      skipNext: internal(byOperations),
     }),
     createReportPlayers: table(players, {
-      record: internal('reports-store.ts, with facts of rounds, each under the scope of its own round'),
+      record: internal('reports-store.ts, with facts of entries, each under the scope of its own round'),
       distinct: scoped(async (scope) => [
         await players.distinct(window(scope, 'day', dayOf(dayStart), dayOf(dayEnd)), new Set(['game'])),
         await players.distinct(
@@ -197,12 +208,12 @@ await holdIsolation(t, {
       ]),
     }),
     createReportAdjustments: table(adjustments, {
-      record: internal('reports-store.ts, with facts of rounds, each under the scope of its own round'),
+      record: internal('reports-store.ts, with facts of entries, each under the scope of its own round'),
       within: scoped((scope) => adjustments.within(scope, 'at', dayStart, dayEnd)),
       restated: scoped((scope) => adjustments.restated(scope, dayStart, dayEnd)),
     }),
     createReportsStore: table(reports, {
-      fold: internal('fold-facts.ts, with facts of rounds, each under the scope of its own round'),
+      fold: internal('rounds-journal.ts, with facts of entries, each under the scope of its own round'),
       read: scoped(async (scope) => [
         await reports.read(scope, { grain: 'day', from: dayStart, to: dayEnd }, new Set(['game'])),
         await reports.read(scope, { grain: 'raw', from: dayStart, to: dayEnd }, new Set(['game'])),
@@ -224,42 +235,61 @@ await holdIsolation(t, {
       lift: internal('watch-returns.ts for the call `opsLiftReturnAlarm` alone, of operations'),
       restart: internal('watch-returns.ts, with the stream of an alarm that operations lift'),
     }),
-    createRoundFacts: table(facts, {
-      read: internal('fold-facts.ts, a worker; over every account'),
-      waiting: internal('reports-store.ts and returns-fold.ts, with facts of rounds'),
-      remove: internal('fold-facts.ts, with rounds of `read`'),
+    createRoundLists: table(lists, {
+      show: internal(byJournal),
+      listedStatus: internal('rounds-store.ts, of a round that it has answered; reaches no database'),
+      confirmPrimary: internal('settle-movement.ts; it reads and changes nothing'),
+      find: internal('rounds-store.ts, which holds the scope of what it finds against the caller’s'),
+      withIds: scoped((scope, { openId }) => lists.withIds(scope, [openId])),
+      unowned: internal(byJournal),
+      last: scoped((scope, ids) => lists.last(sequenceIn(scope, ids))),
+      hasNonce: scoped((scope, ids) => lists.hasNonce(sequenceIn(scope, ids), 6)),
+      withMovements: scoped((scope, { transactionId }) => lists.withMovements(scope, [transactionId])),
+      openedBy: scoped((scope, ids) => lists.openedBy(scope, sequenceIn(scope, ids), 'page-1')),
+      between: internal('rounds-store.ts for the call `opsRoundsBetween` of operations'),
+      list: scoped((scope, { playerId }) => lists.list(scope, { playerId }, page)),
+      listSequence: scoped((scope, ids) =>
+        lists.listSequence(sequenceIn(scope, ids), { below: null, max: 10 }),
+      ),
+      olderPlaces: internal(byStore),
+      listSums: scoped((scope, { playerId }) => lists.listSums(scope, playerId, { from: dayStart, max: 10 })),
+      endedSince: internal('read-rounds.ts for calls of operations, which the gateway does not make'),
+      countUnfinished: scoped((scope) => lists.countUnfinished(scope)),
+      unfinished: internal('the call `opsRoundsStatus` of operations: a count over all accounts'),
     }),
     createRoundsStore: table(rounds, {
-      collection: internal(relayed),
       insert: internal('round-actor.ts, with a round of newRound: scope of its session, id ours'),
       update: internal(byActor),
-      updateUnclaimed: internal(byActor),
+      withdrawMovement: internal(byActor),
       remove: internal('place-stake.ts and free-bets.ts, with a round that this request has opened or found'),
       claim: internal(
         'recover-round.ts, of `findDue` or `findAnywhere`; void-round.ts, of `find` with a scope',
       ),
+      takeOver: internal(byJournal),
+      takeIn: internal('upgrade-storage.ts, with what an earlier release has left unfinished'),
       find: scoped((scope, { openId }) => rounds.find(scope, openId)),
       findAnywhere: internal(
         'the call `opsShowRound` of operations; recover-round.ts, which answers no caller',
       ),
+      findClaimed: internal('dead-ids.ts, with a key of the caller’s own scope'),
       between: internal('the call `opsRoundsBetween` of operations, who see every account'),
       findUnfinished: scoped((scope, ids) => rounds.findUnfinished(sequenceIn(scope, ids))),
-      findRequest: scoped((scope, ids) => rounds.findRequest(sequenceIn(scope, ids), ids.refusedId)),
+      findRequest: scoped((scope, ids) => rounds.findRequest(scope, sequenceIn(scope, ids), ids.refusedId)),
       listByTransaction: scoped((scope, ids) => rounds.listByTransaction(scope, ids.transactionId)),
       endedSince: internal('read-rounds.ts for calls of operations, which the gateway does not make'),
-      withoutRound: internal('heal-orphans.ts for calls of operations, which the gateway does not make'),
       confirmPrimary: internal('settle-movement.ts; it reads and changes nothing'),
-      nonceIsFree: internal('heal-orphans.ts for the call `opsSkipNonces` of operations'),
-      hasPlace: internal('heal-orphans.ts for the call `opsOrphanedStakes` of operations'),
-      skipTo: internal('heal-orphans.ts for the call `opsHealOrphan` of operations'),
-      skipNext: internal('heal-orphans.ts for the call `opsHealOrphan` of operations'),
+      showUndone: internal(byOperations),
       findLast: scoped((scope, ids) => rounds.findLast(sequenceIn(scope, ids))),
       last: scoped((scope, ids) => rounds.last(sequenceIn(scope, ids))),
+      lastShown: scoped((scope, ids) => rounds.lastShown(sequenceIn(scope, ids))),
+      readNonce: scoped((scope, ids) => rounds.readNonce(sequenceIn(scope, ids), null)),
+      publishAgain: internal('tell-end-again.ts for a call of operations'),
       postpone: internal('recover-round.ts, with a round that it has claimed'),
       findDue: internal(
         'recover-round.ts for the sweeper, which works for all accounts and answers no caller',
       ),
       endSession: scoped((scope, ids) => rounds.endSession(sequenceIn(scope, ids), ids.sessionId, now, now)),
+      show: internal('show-first.ts, of a round that the caller is about to be answered'),
       list: scoped(async (scope, { playerId }) => [
         await rounds.list(scope, { playerId }, page),
         await rounds.list(scope, { status: 'PENDING' }, page),
@@ -268,17 +298,16 @@ await holdIsolation(t, {
       listSequence: scoped((scope, ids) =>
         rounds.listSequence(sequenceIn(scope, ids), { below: null, max: 10 }),
       ),
-      placesHeld: scoped((scope, ids) => rounds.placesHeld(sequenceIn(scope, ids), { from: 1, to: 9 })),
       listSums: scoped((scope, { playerId }) =>
         rounds.listSums(scope, playerId, { from: dayStart, max: 10 }),
       ),
+      charged: scoped((scope, { openId }) => rounds.charged(scope, [openId])),
       countUnfinished: scoped((scope) => rounds.countUnfinished(scope)),
       unfinished: internal(
         'the call `opsRoundsStatus` of operations and metrics.ts: a count over all accounts',
       ),
     }),
     createSpendsStore: table(spends, {
-      charged: scoped((scope, { openId }) => spends.charged(scope, [openId])),
       of: scoped((scope, { sessionId }) => spends.of(scope, sessionId)),
     }),
     createStopsStore: table(stops, {
@@ -320,39 +349,28 @@ await holdIsolation(t, {
     }),
   },
   others: [
+    ...['pageFilter', 'playedIn', 'scopeKey', 'scopeOf', 'sequenceKey', 'sequenceOf', 'openedByPage'],
+    ...['encodeRound', 'decodeRound', 'decodeMinor', 'fieldsOf', 'stakeRangeOf', 'receiptBinding'],
+    ...['streamState', 'loadedState', 'streamOf', 'placeStream', 'isPlaceStream', 'isStreamOf', 'deadStream'],
+    ...['bookOwner', 'bookKey', 'requestKey', 'movementKey', 'besideTombstoneKey'],
+    ...['claimsOfEntry', 'claimsOfFact', 'addedMovements', 'countedEntries', 'countedFacts'],
+    // Over every account, at the start or by a clock.
     ...[
-      'pageFilter',
-      'playedIn',
-      'placeId',
-      'scopeKey',
-      'scopeOf',
-      'sequenceKey',
-      'roundKey',
-      'openedUnder',
-      'openedByPage',
-      'decodeRefusal',
-      'keyOf',
-      'sequenceOf',
-      'encodeRound',
-      'insertedRound',
-      'newDocument',
-      'updateOf',
-      'writtenRound',
-      'decodeRound',
-      'stakeRangeOf',
-      'rememberLast',
-      'receiptBinding',
-    ],
-    ...[
+      'createShownRounds',
+      'createUnitsFold',
+      'openRoundsJournal',
+      'wireRounds',
+      'upgradeStorage',
+      'createRoundWork',
       'assertSeedsOpen',
+      'isSealedInBook',
+      'readChainSeals',
+      'sealedIn',
+      'sealedInJournal',
       'boundedRead',
-      'createDueRounds',
-      'createLostRounds',
-      'createPlayerRounds',
-      'decodeMinor',
+      'IdTaken',
     ],
-    ...['pendingFacts', 'latestOfEach', 'groupByUnit', 'placeOf', 'withFacts', 'revenueOf'],
-    ...['createReturnsFold', 'lastPosition'],
+    ...['groupByUnit', 'placeOf', 'withFacts', 'revenueOf', 'createReturnsFold', 'lastPosition'],
     ...['emptied', 'encodeStream', 'newStreamDocument'],
   ],
 })
@@ -360,22 +378,24 @@ await holdIsolation(t, {
 function storesOf(db: Db) {
   const secretBox = createSecretBox(parseKeyring(`k1:${randomBytes(32).toString('base64')}`), 'server-seeds')
   const seeds = { newSeed: () => randomBytes(32).toString('hex'), hashSeed: (seed: string) => seed }
+  const journal = testJournal(db)
+  const lists = createRoundLists({ db })
+  const rounds = createRoundsStore({ journal, lists, work: createRoundWork() })
   return {
-    commitments: createCommitmentsStore({ db, secretBox, ...seeds }),
+    ...{ rounds, lists, journal },
+    commitments: createCommitmentsStore({ db, secretBox, journal: journal.journal, ...seeds }),
+    deadRequests: createDeadRequestsStore({ journal }),
     games: createGamesStore({ db }),
     grants: createGrantsStore({ db }),
     keys: createKeysStore({ db }),
+    lost: createLostRounds({ journal, lists, rounds }),
     paces: createPacesStore({ db }),
     playerLimits: createPlayerLimitsStore({ db }),
     players: createReportPlayers({ db }),
     receipts: createReceiptsStore({ db, secretBox }),
-    refusals: createRefusalsStore({ db }),
     adjustments: createReportAdjustments({ db }),
-    deadIds: createDeadIdsStore({ db }),
-    facts: createRoundFacts({ db }),
-    reports: createReportsStore({ db, facts: createRoundFacts({ db }) }),
+    reports: createReportsStore({ db }),
     returns: createReturnsStore({ db }),
-    rounds: createRoundsStore({ db }),
     sessions: createSessionsStore({ db }),
     spends: createSpendsStore({ db }),
     stops: createStopsStore({ db }),
@@ -396,8 +416,10 @@ async function makeThings() {
     paces,
     playerLimits,
     receipts,
-    deadIds,
-    refusals,
+    deadRequests,
+    journal,
+    lists,
+    lost,
     rounds,
     sessions,
     stops,
@@ -433,27 +455,39 @@ async function makeThings() {
         maxPayout: 200n,
       },
       ...{ grantId: null, settleLosses: 'none', requestHash: '', clientTransactionId: null, now, newId },
-      commitment: await commitments.ensure(sequence, nonce, now),
+      commitment: await commitments.after(sequence, { nonce: nonce - 1, unfinished: false, next: null }, now),
       newUuid: randomUUID,
     })
-  const sums = { rounds: 1, stakes: 100n, payouts: 0n, refunds: 0n } as const
-  const fact = { ...sums, id: newId('fct'), trials: { from: 0, to: 1 }, rules: '1' }
+  const fact: FactEntry = {
+    ...{ rounds: 1, stakes: '100', payouts: '0', refunds: '0' },
+    ...{ id: newId('fct'), trials: { from: 0, to: 1, rules: '1' } },
+  }
   const bet = { target: '49.50', direction: 'under' }
   const drawn = { bet, outcome: { ...bet, roll: '07.00', won: true }, clientTransactionId: 'page-1' }
   const over = { ...(await begun(1)), ...drawn, status: 'SETTLED', started: true, completedAt: now } as const
-  await rounds.insert({ round: over, dueAt: null, events: [], fact }, now)
-  await foldFacts(foldingOf(shardedRounds(db)))
+  const store = async (round: typeof over | Awaited<ReturnType<typeof begun>>, dueAt: Date | null) => {
+    const committed = { committedAt: now, next: commitments.make(sequence, round.nonce + 1, now) }
+    const stored = await rounds.insert({ round, dueAt }, committed)
+    const entries = stored === null ? [] : await journal.journal.store.readEntries(stored.stream)
+    await lists.show(streamState(entries))
+  }
+  await store(over, null)
+  await beginInstance(shardedRounds(db))
+  await countFacts(shardedRounds(db), [{ fact, round: encodeRound(over) }])
   const changed = { stakes: 0n, payouts: 1n, refunds: 0n }
-  const place = { scope, game, currency, brandId: null, playerId, round: roundKey(over) }
+  const place = { scope, game, currency, brandId: null, playerId, round: over.id }
   const adjusted = { ...changed, endedAt: now }
   await adjustments.record(
     [now, dayEnd].map((at) => ({
       ...{ ...place, ...changed, id: newId('fct'), rounds: 0, adjustments: -1n, at, adjusted },
     })),
   )
-  await rounds.skipTo(sequence, 5, { ...over, clientTransactionId: null })
-  const open = await begun(6)
-  await rounds.insert({ round: open, dueAt: later, events: [], fact: null }, now)
+  await lost.skipTo(sequence, 5, { ...over, clientTransactionId: null }, (chain, nonce) =>
+    commitments.make(chain, nonce, now),
+  )
+  const asked = await begun(6)
+  const open = { ...asked, stakes: asked.stakes.map((stake) => ({ ...stake, state: 'TAKEN' as const })) }
+  await store(open, later)
   const grantId = newId('grt')
   await grants.insert({
     ...{
@@ -484,7 +518,12 @@ async function makeThings() {
   const stoppedId = 'stopped-player-of-the-owner'
   await sessions.insert({ ...opened, _id: newId('ses'), playerId: stoppedId }, event)
   await sessions.stopAll(owner, stoppedId, { id: stopId, endsAt: later }, now)
-  await paces.start(owner, playerId, { startedAt: atPresent, startedBy: 'dice/first' }, dayStart)
+  await paces.start(
+    owner,
+    playerId,
+    { startedAt: atPresent, startedBy: 'dice/first' },
+    { madeAt: atPresent, notAfter: dayStart },
+  )
   await playerLimits.begin(owner, playerId)
   const shown = { build: 'dice-1.js', language: 'en', text_version: 1, text: 'Rolled', hash: '0'.repeat(64) }
   const judged = {
@@ -496,8 +535,8 @@ async function makeThings() {
   await receipts.keep(owner, open.id, { ...shown, ...judged })
   await games.change(owner.operatorId, game, { enabled: false, limits: [] }, now, entryOf)
   const refusedId = newId('bet')
-  await refusals.insert(sequence, { ...refusal, transactionId: refusedId }, now)
-  await deadIds.propose(owner, { ...deadId, transactionId: refusedId, forgetAt: null })
+  await deadRequests.killRequest(sequence, refusedId, killed)
+  await deadRequests.killMovement(owner, refusedId, killedMovement)
   await keys.claim({ scope: owner, idempotencyKey: keyOfOwner }, creation, () => grantId)
   return {
     refusedId,

@@ -7,14 +7,16 @@ import t from 'tap'
 import { newRound } from '../../src/rules/new-round.ts'
 import type { RoundState } from '../../src/rules/round.ts'
 import { boundedRead } from '../../src/storage/bounded-read.ts'
-import { createRoundsStore, roundIndexes } from '../../src/storage/rounds-store.ts'
+import { createRoundLists, roundIndexes } from '../../src/storage/round-lists.ts'
+import { encodeRound } from '../../src/storage/round-document.ts'
+import { type StreamState, streamState } from '../../src/storage/round-stream.ts'
 import { shardedRounds } from '../fixtures/sharded-rounds.ts'
 
 const now = new Date()
 const scope = { operatorId: randomUUID(), environment: 'SANDBOX' } as const
 const db = await openTestDatabase(t)
 await ensureIndexes(db, { rounds: roundIndexes })
-const rounds = createRoundsStore({ db: shardedRounds(db) })
+const rounds = createRoundLists({ db: shardedRounds(db) })
 
 async function store(status: RoundState['status'], game = 'dice'): Promise<string> {
   const round = newRound({
@@ -27,7 +29,8 @@ async function store(status: RoundState['status'], game = 'dice'): Promise<strin
     ...{ grantId: null, settleLosses: 'none', requestHash: '', clientTransactionId: null, now, newId },
     newUuid: randomUUID,
   })
-  await rounds.insert({ round: { ...round, status }, dueAt: null, events: [], fact: null }, now)
+  const shown: StreamState = { ...streamState([]), fields: encodeRound({ ...round, status }), number: 1 }
+  await rounds.show(shown)
   return round.id
 }
 
@@ -37,7 +40,7 @@ t.test('rounds of each status are listed, newest first', async (t) => {
     const [first, second] = [await store(status), await store(status)]
     const found = await rounds.list(scope, { status }, { before: null, max: 10 })
     t.strictSame(
-      found.map(({ id }) => id),
+      found.map(({ _id }) => _id),
       [second, first],
       status,
     )
@@ -54,7 +57,7 @@ t.test(
     ]
     const list = async (status?: RoundState['status']) => {
       const found = await rounds.list(scope, { game: 'mines', status }, { before: null, max: 10 })
-      return found.map(({ id }) => id)
+      return found.map(({ _id }) => _id)
     }
     t.strictSame(await list(), [last, failed, first])
     t.strictSame(await list('SETTLED'), [last, first])

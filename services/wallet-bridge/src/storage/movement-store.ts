@@ -80,8 +80,8 @@ export type MovementStore = {
   ofRound(scope: Scope, roundId: string, limit: number): Promise<MovementDocument[]>
   /**
    * Appends a step of a movement: the new state, its events and the attempt that caused it.
-   * @returns null when a movement of the entry changed meanwhile; `round-busy` when the step begins a call while another
-   * one of the round is in flight
+   * @returns null when a movement of the entry changed meanwhile; `round-busy` when the step begins a call
+   * while another one of the round is in flight
    * @throws ServiceError SERVICE_UNAVAILABLE when it is not known whether the step stands
    */
   write(document: MovementDocument, step: MovementWrite): Promise<MovementDocument | null | 'round-busy'>

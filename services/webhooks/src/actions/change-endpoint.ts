@@ -77,8 +77,8 @@ function redirection(found: EndpointDocument, url: string, by: ActedBy) {
 }
 
 /**
- * Cancels what waits of types that are taken off; what is in flight is settled by its outcome. Another address
- * of a LIVE endpoint is a grave act.
+ * Cancels what waits of types that are taken off; what is in flight is settled by its outcome. Another
+ * address of a LIVE endpoint is a grave act.
  * @throws ServiceError VALIDATION_ERROR for a URL that is not called; CONFLICT for too crowded events;
  * APPROVAL_NEEDED where the account wants a second person
  */

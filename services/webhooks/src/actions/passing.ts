@@ -14,8 +14,8 @@ import { takeOverPassage } from './take-over-passage.ts'
 /*
  * New deliveries of one endpoint: the events after its cursor. One that is accepted at once becomes an item
  * of the next range. Every other one is stored as a document of its own, and goes on as such: one that
- * failed, that is under way for long, that waits for a breaker, or that is held or cancelled. A document is stored
- * before the range that passes its event.
+ * failed, that is under way for long, that waits for a breaker, or that is held or cancelled. A document is
+ * stored before the range that passes its event.
  */
 
 /** A take-over reads so many events from the log together. */

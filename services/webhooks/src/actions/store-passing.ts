@@ -7,8 +7,8 @@ import type { Passing, PassingContext, Storing } from './passing.ts'
 
 const storedTogetherMax = 100
 /**
- * A range waits so long for what else comes to an end, unless documents wait or half of what may be sent ahead
- * of it has come to an end. Nobody waits for it meanwhile. Source: ours.
+ * A range waits so long for what else comes to an end, unless documents wait or half of what may be sent
+ * ahead of it has come to an end. Nobody waits for it meanwhile. Source: ours.
  */
 const gatherMs = 25
 const retryFirstMs = 100

@@ -20,8 +20,8 @@ type Endpoint = {
 type NewEvent = { readonly seq: number; readonly type: EventType }
 
 /**
- * Why a new delivery is stored instead of being sent: as a pause, a change or a deletion of its endpoint wants
- * it, or to wait for a breaker. Null when it may be sent; while places are taken, it waits in the log.
+ * Why a new delivery is stored instead of being sent: as a pause, a change or a deletion of its endpoint
+ * wants it, or to wait for a breaker. Null when it may be sent; while places are taken, it waits in the log.
  */
 export function asideOf(endpoint: Endpoint, event: NewEvent): 'CANCELLED' | 'HELD' | 'PENDING' | null {
   const { health, deletedAt, skippedTo = 0 } = endpoint

@@ -21,8 +21,8 @@ export type DeliveryHistory = ReturnType<typeof createDeliveryHistory>
 
 /**
  * Reads all deliveries: those that are documents of their own, those that were accepted at once, which are
- * items of ranges, and those that wait in the log for an endpoint that is late. A document hides what else has
- * its id.
+ * items of ranges, and those that wait in the log for an endpoint that is late. A document hides what else
+ * has its id.
  */
 export function createDeliveryHistory({
   stored,
@@ -185,7 +185,9 @@ export function createDeliveryHistory({
       return { ...added(counts, waiting, max), failed: counts.failed, hasDelivered: hasDelivered || hasItems }
     },
 
-    /** For operations: of all accounts, with the first new delivery that waits at an endpoint which is late. */
+    /**
+     * For operations: of all accounts, with the first new delivery that waits at an endpoint which is late.
+     */
     async statusCounts() {
       return added(await stored.statusCounts(), await late.count(null, lateCountedMax), Infinity)
     },

@@ -1,5 +1,5 @@
 import { stopSchema } from '@pitboss/contracts/objects/player-stop'
-import { createOperatorClient } from '@pitboss/testing/operator-client'
+import { createOperatorClient, untilServed } from '@pitboss/testing/operator-client'
 import { runStack } from '@pitboss/testing/run-stack'
 import t from 'tap'
 
@@ -36,7 +36,8 @@ t.test('two gateways refuse the stakes of a stopped player from the answer on', 
   for (const player_id of ['stopped-1', 'stopped-2']) {
     const own = await operator.openSession({ player_id, game: 'dice', currency: 'USD' })
     const mines = await operator.openSession({ player_id, game: 'mines', currency: 'USD' })
-    t.equal((await own.call('POST', '/game/rounds', stake)).status, 201, 'before the stop')
+    const played = await untilServed('a round', () => own.call('POST', '/game/rounds', stake))
+    t.equal(played.status, 201, `before the stop: ${JSON.stringify(played.body)}`)
     const before = await refusedBy()
 
     const path = `/players/${encodeURIComponent(player_id)}/stop`

@@ -15,5 +15,5 @@ export type ProtectionContext = RoundsContext & {
 export type LimitsContext = Pick<RoundsContext, 'clock' | 'clockOffsetMs'> & {
   readonly sessions: Pick<RoundsContext['sessions'], 'timesOf'>
   readonly playerLimits: Pick<PlayerLimitsStore, 'find' | 'keep'>
-  readonly spends: Pick<SpendsStore, 'charged'>
+  readonly rounds: Pick<RoundsContext['rounds'], 'charged'>
 }

@@ -17,7 +17,7 @@ export const reports: Wing = {
 
 /** Adds the wing's store and memory to the core's context. */
 export function reportsContext(core: RoundsContext, db: Db): ReportsContext {
-  return { ...core, reports: createReportsStore({ ...core, db }), readings: createMailbox() }
+  return { ...core, reports: createReportsStore({ db }), readings: createMailbox() }
 }
 
 /** Binds calls and fold to the wing's context. */

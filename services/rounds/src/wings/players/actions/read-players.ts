@@ -6,8 +6,9 @@ import { type Page, readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
 import { roundBytes } from '../../../records/present-round.ts'
 import type { RoundState } from '../../../rules/round.ts'
-import type { DatedCommitment } from '../../../storage/commitments-store.ts'
-import type { RoundSums } from '../../../storage/player-rounds.ts'
+import type { ListedCommitment } from '../../../storage/commitments-store.ts'
+import type { RoundSums } from '../../../storage/round-lists.ts'
+import type { LastNonce } from '../../../storage/rounds-store.ts'
 import { sequenceKey } from '../../../storage/round-document.ts'
 import { findGame } from '../../../actions/offered-game.ts'
 import type { RoundsContext } from '../../../context.ts'
@@ -46,7 +47,7 @@ type PlayerView = {
 type NonceView = {
   readonly nonce: number
   readonly state: 'PLAYED' | 'SHOWN' | 'SKIPPED' | 'MISSING'
-  readonly commitment: DatedCommitment | null
+  readonly commitment: ListedCommitment | null
   readonly round: RoundState | null
 }
 
@@ -115,11 +116,9 @@ export async function listNoncesOf(
   const { rounds, commitments, cursors } = context
   findGame(context, game)
   const sequence = sequenceKey(scope, game, playerId)
-  const [{ nonce: lastNonce }, [shown]] = await Promise.all([
-    rounds.last(sequence),
-    commitments.list(sequence, { below: null, max: 1 }),
-  ])
-  const highest = Math.max(lastNonce, shown?.nonce ?? 0)
+  const last = await rounds.last(sequence)
+  const [shown] = await commitments.list(sequence, { last, below: null, max: 1 })
+  const highest = Math.max(last.nonce, shown?.nonce ?? 0)
   if (highest === 0 && !(await hasSession(context, scope, playerId))) throw new ServiceError('NOT_FOUND')
   const lowest = Number(filters.from_nonce ?? 1)
   const { to_nonce } = filters
@@ -130,7 +129,7 @@ export async function listNoncesOf(
     position: nonceNumber,
     read: (below, max) => {
       const to = Math.min(highest, Number(to_nonce ?? highest), (below ?? Infinity) - 1)
-      return readNonces(context, sequence, { from: Math.max(lowest, to - max + 1), to }, lastNonce)
+      return readNonces(context, sequence, { from: Math.max(lowest, to - max + 1), to }, last)
     },
     positionOf: ({ nonce }) => nonce,
     bytesOf: ({ round }) => (round === null ? 0 : roundBytes(round)),
@@ -144,24 +143,24 @@ async function hasSession({ sessions }: RoundsContext, scope: Scope, playerId: s
 
 /** The nonces from `from` to `to`, the last one first; none when `to` is below `from`. */
 async function readNonces(
-  { rounds, commitments }: Pick<RoundsContext, 'rounds' | 'commitments'>,
+  { rounds, commitments, lost }: Pick<RoundsContext, 'rounds' | 'commitments' | 'lost'>,
   sequence: string,
   { from, to }: { readonly from: number; readonly to: number },
-  lastNonce: number,
+  last: LastNonce,
 ): Promise<NonceView[]> {
   const max = to - from + 1
   if (max <= 0) return []
   const [played, committed, skipped] = await Promise.all([
     rounds.listSequence(sequence, { below: to + 1, max }),
-    commitments.list(sequence, { below: to + 1, max }),
-    rounds.placesHeld(sequence, { from, to }),
+    commitments.list(sequence, { last, below: to + 1, max }),
+    lost.placesHeld(sequence, { from, to }),
   ])
   const roundOf = new Map(played.map((round) => [round.nonce, round]))
   const commitmentOf = new Map(committed.map((commitment) => [commitment.nonce, commitment]))
   const stateOf = (nonce: number) => {
     if (roundOf.has(nonce)) return 'PLAYED'
     if (skipped.includes(nonce)) return 'SKIPPED'
-    return nonce > lastNonce ? 'SHOWN' : 'MISSING'
+    return nonce > last.nonce ? 'SHOWN' : 'MISSING'
   }
   return Array.from({ length: max }, (_, at) => {
     const nonce = to - at

@@ -2,8 +2,8 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { Nonce, Player } from '@pitboss/contracts/objects/player'
 import { formatAmount } from '@pitboss/money/amount'
 import { isUnfinished, roundTotals, type RoundState } from '../../../rules/round.ts'
-import type { DatedCommitment } from '../../../storage/commitments-store.ts'
-import type { RoundSums } from '../../../storage/player-rounds.ts'
+import type { ListedCommitment } from '../../../storage/commitments-store.ts'
+import type { RoundSums } from '../../../storage/round-lists.ts'
 import { presentRound } from '../../../records/present-round.ts'
 
 /** The public record of a player. Source: docs/contract.md, section 3, "Player". */
@@ -77,7 +77,7 @@ export function presentNonce({
 }: {
   readonly nonce: number
   readonly state: Nonce['state']
-  readonly commitment: DatedCommitment | null
+  readonly commitment: ListedCommitment | null
   readonly round: RoundState | null
 }): Nonce {
   return {

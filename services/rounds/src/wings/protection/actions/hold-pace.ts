@@ -22,9 +22,10 @@ export function holdPace(
   const { playerId } = session
   const onDatabase = (time: Date) => new Date(time.getTime() - clockOffsetMs())
   return {
-    start(madeAt) {
+    start(at) {
       const start = { startedAt: onDatabase(clock.now()), startedBy }
-      return paces.start(scope, playerId, start, latestEarlierStart(onDatabase(madeAt), gapS))
+      const madeAt = onDatabase(at)
+      return paces.start(scope, playerId, start, { madeAt, notAfter: latestEarlierStart(madeAt, gapS) })
     },
     early: async () =>
       earlyStart(await paces.last(scope, playerId), { startedBy, gapS }, onDatabase(clock.now())),

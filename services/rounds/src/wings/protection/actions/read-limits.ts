@@ -29,7 +29,7 @@ export async function readLimits(
   const stored = await context.playerLimits.find(scope, playerId)
   if (stored === null) return null
   const ids = [...new Set(stored.book.charges.map(({ roundId }) => roundId))]
-  const charged = ids.length === 0 ? [] : await context.spends.charged(scope, ids)
+  const charged = ids.length === 0 ? [] : await context.rounds.charged(scope, ids)
   const now = databaseNow(context)
   return {
     stored,

@@ -60,6 +60,8 @@ export async function enforceStop(context: ProtectionContext, stopped: StopDocum
 async function lastBetOf({ rounds }: ProtectionContext, stopped: StopDocument): Promise<LastBet | null> {
   const { operatorId, environment, playerId } = stopped
   const filters = { playerId, to: endOf(stopped) }
+  // What a dead process has left may be in no list yet.
+  await rounds.showUndone()
   for (let before: string | null = null; ; ) {
     const at = { before, max: roundsAtOnce }
     const page: RoundState[] = await rounds.list({ operatorId, environment }, filters, at)

@@ -6,7 +6,8 @@ import type { StopDocument } from '../storage/stops-store.ts'
 
 /**
  * Signs the stops whose rounds have ended: first the bytes of the record are kept, then their signature. A
- * process that dies between, or a second replica, changes neither. Source: docs/contract.md, section 4, "Stops".
+ * process that dies between, or a second replica, changes neither. Source: docs/contract.md, section 4,
+ * "Stops".
  * @returns how many waited
  * @throws the last failure, after all were tried
  */

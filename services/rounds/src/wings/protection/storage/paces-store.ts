@@ -18,6 +18,9 @@ export const paceIndexes: readonly IndexDeclaration[] = [
   { key: { startedAt: 1 }, name: 'started_at', expireAfterSeconds: keptS },
 ]
 
+/** When the round of a start was made, and the last instant of an earlier start that allows it. */
+export type Made = { readonly madeAt: Date; readonly notAfter: Date }
+
 export type PacesStore = ReturnType<typeof createPacesStore>
 
 /** Creates the store of players' last game starts. One document decides between replicas. */
@@ -34,12 +37,20 @@ export function createPacesStore({ db }: { db: Db }) {
 
     /**
      * Records a start. False, and nothing is written, when another request started a game after
-     * `notAfter`.
+     * `notAfter`, or an equal one after the round was made: its round would have begun before that.
      */
-    start: (scope: Scope, playerId: string, { startedAt, startedBy }: GameStart, notAfter: Date) =>
+    start: (
+      scope: Scope,
+      playerId: string,
+      { startedAt, startedBy }: GameStart,
+      { madeAt, notAfter }: Made,
+    ) =>
       insertedFirst(() =>
         paces.updateOne(
-          { _id: keyOf(scope, playerId), $or: [{ startedAt: { $lte: notAfter } }, { startedBy }] },
+          {
+            _id: keyOf(scope, playerId),
+            $or: [{ startedAt: { $lte: notAfter } }, { startedBy, startedAt: { $lte: madeAt } }],
+          },
           { $set: { startedAt, startedBy } },
           // A start that is too early matches nothing, so its insert meets the key that is there.
           { upsert: true },

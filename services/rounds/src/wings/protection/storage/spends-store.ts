@@ -1,8 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { Db, Decimal128 } from 'mongodb'
 import { boundedRead, readMaxMs } from '../../../storage/bounded-read.ts'
-import type { ChargedRound } from '../rules/limit-book.ts'
-import { decodeMinor, type RoundDocument, scopeKey } from '../../../storage/round-document.ts'
+import { type RoundDocument, scopeKey } from '../../../storage/round-document.ts'
 
 /** Stakes that were taken and payouts that were won, in minor units. */
 export type Spend = { readonly stakes: bigint; readonly payouts: bigint }
@@ -14,22 +13,6 @@ export function createSpendsStore({ db }: { db: Db }) {
   const rounds = db.collection<RoundDocument>('rounds')
 
   return {
-    /**
-     * What became of the stakes of these rounds, whose number the caller bounds. A round that is gone is
-     * missing.
-     */
-    async charged(scope: Scope, roundIds: readonly string[]): Promise<ChargedRound[]> {
-      const found = await rounds
-        .find({ _id: { $in: [...roundIds] }, scope: scopeKey(scope) })
-        .project<Pick<RoundDocument, '_id' | 'status' | 'stakes' | 'wins'>>({ status: 1, stakes: 1, wins: 1 })
-        .toArray()
-      return found.map(({ _id: id, status, stakes, wins }) => ({
-        ...{ id, status },
-        stakes: stakes.map(decodeMinor),
-        wins: wins.map(decodeMinor),
-      }))
-    },
-
     /**
      * Stakes and payouts of the session's rounds that the service drives. The gap between game starts bounds
      * their number. A free bet has no stake; a round

@@ -1,5 +1,4 @@
 import type { Caller } from '@pitboss/contracts/caller'
-import { foldFacts } from '../../../actions/fold-facts.ts'
 import {
   type Grain,
   type ReportDimension,
@@ -16,7 +15,6 @@ export type ReportQuery = WindowQuery & { group_by?: string | undefined }
 const dimensions: readonly ReportDimension[] = ['day', 'game', 'currency', 'brand']
 const beginning = new Date('2020-01-01T00:00:00.000Z')
 const aheadMs = 40 * 24 * 60 * 60 * 1000
-const catchUpPassesMax = 5
 
 /** The rows of a report, the dimensions that it groups by, and when a row was last restated. */
 export type Report = {
@@ -39,7 +37,8 @@ export function readReport(context: ReportsContext, { scope }: Caller, query: Re
     // Both ends are inclusive.
     const to = window.to === undefined || window.to >= latest ? latest : new Date(window.to.getTime() + 1)
     const grains: Grain[] = by.has('day') ? ['day', 'hour'] : ['month', 'day', 'hour']
-    await catchUp(context)
+    // The player of a round that has just ended may have seen it end.
+    await context.sums.catchUp()
     const found = await Promise.all(
       reportSegments(from, to, grains).map((segment) => context.reports.read(scope, segment, by)),
     )
@@ -51,11 +50,6 @@ export function readReport(context: ReportsContext, { scope }: Caller, query: Re
       restatedAt: (row) => lastRestated(row, by, restated),
     }
   })
-}
-
-/** Counts rounds that have just ended, a bounded number of batches: their player may have seen them end. */
-async function catchUp(context: ReportsContext): Promise<void> {
-  for (let pass = 0; pass < catchUpPassesMax && (await foldFacts(context)) > 0; pass++);
 }
 
 /** The last change, on a later day, of a round that counts in a row by day. */

@@ -38,6 +38,8 @@ export const reportAdjustmentIndexes: Readonly<Record<'report_adjustments', read
   ],
 }
 
+export type ReportAdjustments = ReturnType<typeof createReportAdjustments>
+
 /** Creates the store of what rounds changed after their ends, one by one. They are few. */
 export function createReportAdjustments({ db }: { db: Db }) {
   const adjustments = db.collection<AdjustmentDocument>('report_adjustments')

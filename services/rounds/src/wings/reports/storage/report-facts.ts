@@ -12,20 +12,20 @@ import {
   placeKey,
   unitOf,
 } from '../rules/report.ts'
-import type { FactEntry, RoundDocument } from '../../../storage/round-document.ts'
+import type { CountedEntry } from '../../../storage/counted-entries.ts'
+import type { FactEntry } from '../../../storage/round-document.ts'
 
 const grains: readonly Grain[] = ['month', 'day', 'hour']
 const noCells: CellTexts = { currency: '', game: '', brand: '', all: '' }
 const nothing: Cell = { rounds: 0, stakes: 0n, payouts: 0n, refunds: 0n, adjustments: 0n, players: 0 }
 
-/** A fact that waits with its round to be counted, and its place. */
+/** A fact to be counted, and its place. */
 export type PendingFact = CellSums & {
   readonly id: string
   readonly scope: string
   readonly game: string
   readonly currency: string
   readonly brandId: string | null
-  readonly round: { readonly _id: string; readonly chain: string }
   readonly playerId: string
   readonly at: Date
   /** What changed after the end of the round; null for the end itself. */
@@ -49,10 +49,10 @@ export type PlayersOfUnit = {
   broughtTo(unit: string, grouping: Grouping, key: string, facts: readonly PendingFact[]): number
 }
 
-/** The facts of a round that wait for the reports; those of chances alone do not. */
-export function pendingFacts(document: RoundDocument): PendingFact[] {
-  const { _id, chain, scope, game, currency, brandId, playerId, completedAt, facts } = document
-  const endedAt = completedAt ?? document.updatedAt
+/** The facts of an entry that reports count; those of chances alone are not among them. */
+export function countedFacts({ fields, facts }: Pick<CountedEntry, 'fields' | 'facts'>): PendingFact[] {
+  const { scope, game, currency, brandId, playerId, completedAt } = fields
+  const endedAt = completedAt ?? fields.updatedAt
   return facts.filter(isReported).map((fact) => {
     const sums = {
       stakes: BigInt(fact.stakes),
@@ -60,7 +60,7 @@ export function pendingFacts(document: RoundDocument): PendingFact[] {
       refunds: BigInt(fact.refunds),
     }
     const { id, rounds, at } = fact
-    const place = { id, scope, game, currency, brandId, round: { _id, chain }, playerId, rounds }
+    const place = { id, scope, game, currency, brandId, playerId, rounds }
     return at === undefined
       ? { ...place, ...sums, adjustments: 0n, at: endedAt, adjusted: null }
       : {

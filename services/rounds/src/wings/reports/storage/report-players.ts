@@ -65,6 +65,8 @@ export const reportPlayerIndexes: Readonly<
   report_player_months: [{ key: { scope: 1, months: 1 }, name: 'scope_months' }],
 }
 
+export type ReportPlayers = ReturnType<typeof createReportPlayers>
+
 /**
  * Creates the store of players by unit and place, for distinct counts.
  * @param playersMax players that `distinct` names at most

@@ -1,10 +1,9 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import { insertedFirst } from '@pitboss/storage/create-once'
+import { createSumStore } from '@pitboss/storage/journal/fold'
 import type { Db } from 'mongodb'
 import {
   decodeCells,
-  type Grain,
   groupingOf,
   type ReportDimension,
   type ReportPart,
@@ -14,38 +13,14 @@ import {
 } from '../rules/report.ts'
 import { roundTotals } from '../../../rules/round.ts'
 import { boundedRead, readMaxMs } from '../../../storage/bounded-read.ts'
-import {
-  type CellTexts,
-  groupByUnit,
-  pendingFacts,
-  type PlayersOfUnit,
-  revenueOf,
-  type UnitGroup,
-  withFacts,
-} from './report-facts.ts'
+import { createUnitsFold, type UnitDocument } from './fold-units.ts'
+import { revenueOf } from './report-facts.ts'
 import { type Adjustment, createReportAdjustments, reportAdjustmentIndexes } from './report-adjustments.ts'
 import { createReportPlayers, reportPlayerIndexes } from './report-players.ts'
 import { decodeMinor, type RoundDocument, scopeKey } from '../../../storage/round-document.ts'
-import type { RoundFacts } from '../../../storage/round-facts.ts'
 
-const fenceLossesMax = 20
 /** Documents in one trip to the database: a year of days. */
 const cursorBatch = 1000
-
-/**
- * One unit of time of an account with all its sums, so that a year is a few hundred documents however many
- * games, currencies and brands it has. `applied` names the facts that are counted here and still wait with
- * their rounds, so that none is counted twice: see `applyToUnit`.
- */
-type UnitDocument = {
-  _id: string
-  version: number
-  scope: string
-  grain: Grain
-  unit: string
-  cells: CellTexts
-  applied: string[]
-}
 
 type ReportRead = { parts: ReportPart[]; players: ReportPlayer[] }
 
@@ -73,69 +48,12 @@ export const reportIndexes: Readonly<Record<string, readonly IndexDeclaration[]>
 
 export type ReportsStore = ReturnType<typeof createReportsStore>
 
-/**
- * Creates the store of exact sums, kept up to date from the facts that rounds leave with themselves.
- * @param facts tells which facts still wait with their rounds
- */
-export function createReportsStore({
-  db,
-  facts: roundFacts,
-}: {
-  db: Db
-  facts: Pick<RoundFacts, 'waiting'>
-}) {
+/** Creates the store of exact sums, kept up to date from what entries count. */
+export function createReportsStore({ db }: { db: Db }) {
   const rounds = db.collection<RoundDocument>('rounds')
   const units = db.collection<UnitDocument>('report_units')
   const players = createReportPlayers({ db })
   const adjustments = createReportAdjustments({ db })
-
-  /** Counts the facts of these rounds, each once. Safe beside another replica. */
-  async function fold(documents: readonly RoundDocument[]): Promise<void> {
-    const facts = documents.flatMap(pendingFacts)
-    const groups = groupByUnit(facts)
-    await adjustments.record(facts)
-    const known = await players.record(groups)
-    for (const [id, group] of groups) await applyToUnit(id, group, known)
-  }
-
-  /**
-   * Reads the unit, then asks which facts still wait with their rounds, then writes under the unit's version.
-   * A fact leaves its round only after every unit has it. So a replica that read an older unit either loses
-   * at the version or no longer finds the fact.
-   */
-  async function applyToUnit(id: string, group: UnitGroup, known: PlayersOfUnit): Promise<void> {
-    for (let losses = 0; losses < fenceLossesMax; losses++) {
-      const present = await units.findOne({ _id: id })
-      const applied = present?.applied ?? []
-      const waiting = await roundFacts.waiting(group.facts, applied)
-      const fresh = group.facts.filter((fact) => waiting.has(fact.id) && !applied.includes(fact.id))
-      if (fresh.length === 0) return
-      const { scope, grain, unit } = group
-      const next: UnitDocument = {
-        _id: id,
-        version: (present?.version ?? 0) + 1,
-        scope,
-        grain,
-        unit,
-        cells: withFacts(id, present?.cells, fresh, known),
-        applied: [...applied.filter((one) => waiting.has(one)), ...fresh.map((fact) => fact.id)],
-      }
-      if (await write(present, next)) return
-    }
-    throw new Error(`report unit ${id} kept changing`)
-  }
-
-  async function write(present: UnitDocument | null, next: UnitDocument): Promise<boolean> {
-    if (present !== null) {
-      const { version, cells, applied } = next
-      const { matchedCount } = await units.updateOne(
-        { _id: next._id, version: present.version },
-        { $set: { version, cells, applied } },
-      )
-      return matchedCount === 1
-    }
-    return insertedFirst(() => units.insertOne(next))
-  }
 
   /**
    * Reads a rest of less than an hour, a few fields of one round after the other. A round counts as it was at
@@ -181,7 +99,7 @@ export function createReportsStore({
   }
 
   return {
-    fold,
+    fold: createUnitsFold({ sums: createSumStore(db, units), players, adjustments }),
     restated: adjustments.restated,
 
     /** The sums of a segment and its distinct players, grouped as the report is. */

@@ -18,8 +18,8 @@ const watchActor: ActedBy = {
 }
 
 /**
- * Acts on each new alarm: keeps its evidence, takes the game down and logs it. The fold stores an alarm in the
- * write that finds it. Called by a worker; doing it twice changes nothing. Source: docs/rtp-watch.md.
+ * Acts on each new alarm: keeps its evidence, takes the game down and logs it. The fold stores an alarm in
+ * the write that finds it. Called by a worker; doing it twice changes nothing. Source: docs/rtp-watch.md.
  */
 export async function raiseAlarms(context: ReturnsContext): Promise<void> {
   const { returns, clock, rule, logger } = context

@@ -1,3 +1,4 @@
+import type { Sum } from '@pitboss/storage/journal/fold'
 import type { WithAudit } from '@pitboss/storage/audit-outbox'
 import {
   type KeptStream,
@@ -7,14 +8,10 @@ import {
   streamKey,
 } from '../rules/watched-streams.ts'
 
-/**
- * A stream of the watch. `applied` names the facts that are counted here and still wait with their rounds.
- * Money is minor units as text.
- */
+/** A stream of the watch, which counts each entry once. Money is minor units as text. */
 export type StreamDocument = Omit<StoredStream, 'counts' | 'log' | 'staked' | 'paid'> &
-  StreamPlace & {
-    _id: string
-    version: number
+  StreamPlace &
+  Sum & {
     /** Its number among the streams of its order, from 1 on: an index makes it unique. */
     position: number
     /** How often it began: once, and once more whenever an alarm was lifted. */
@@ -27,7 +24,8 @@ export type StreamDocument = Omit<StoredStream, 'counts' | 'log' | 'staked' | 'p
     alarmDueAt: Date | null
     startedAt: Date
     updatedAt: Date
-    applied: readonly string[]
+    /** Facts that a release before the journal has counted, and left with their rounds. */
+    applied?: readonly string[]
   }
 
 /** What an alarm does: take its game down for new rounds everywhere, or tell operations only. */
@@ -57,7 +55,7 @@ export function newStreamDocument(step: StreamStep, position: number, at: Date):
     ...{ share, scope, currency, game, rules, shape, win, position },
     generation: 1,
     ...emptied(outcomes, at),
-    applied: [],
+    cursors: {},
   }
 }
 

@@ -1,5 +1,6 @@
 import { isOnlyDuplicates } from '@pitboss/storage/create-once'
-import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb'
+import { createSumStore, fold } from '@pitboss/storage/journal/fold'
+import type { Collection, Db } from 'mongodb'
 import type { Catalogue } from '../../../rules/catalogue.ts'
 import {
   foldStep,
@@ -10,66 +11,53 @@ import {
   streamKey,
 } from '../rules/watched-streams.ts'
 import { encodeStream, newStreamDocument, type StreamDocument } from './return-document.ts'
-import type { RoundDocument } from '../../../storage/round-document.ts'
-import type { RoundFacts } from '../../../storage/round-facts.ts'
+import type { CountedEntry } from '../../../storage/counted-entries.ts'
+import { decodeRound } from '../../../storage/round-document.ts'
+import type { RoundEntry } from '../../../storage/round-stream.ts'
 
-const fenceLossesMax = 20
 /** Rounds of replicas that meet new streams at one moment. */
 const meetingsMax = 50
 
-/** Steps of one fact for one stream. */
-type FactSteps = {
+/** Steps of one fact of an entry for one stream. */
+type EntrySteps = {
+  readonly entry: RoundEntry
   readonly factId: string
-  readonly round: Pick<RoundDocument, '_id' | 'chain'>
   readonly at: Date
   readonly steps: StreamStep[]
 }
 
-/** Counts the chances of facts that wait with these rounds; to be done before they leave the rounds. */
-export type FoldReturns = (documents: readonly RoundDocument[]) => Promise<void>
+/** Counts the chances of entries, each once in every stream. */
+export type FoldReturns = (counted: readonly CountedEntry[], missing: readonly number[]) => Promise<void>
 
 /**
- * Creates the fold of facts into the streams of the watch. As in the reports a fact leaves its round only
- * after every stream has it, a stream is written under its version, and names the facts that it has: so each
- * chance counts once, whichever process dies in between, however many fold.
+ * Creates the fold of entries into the streams of the watch. An entry that draws, or opens tiles, is appended
+ * then, whatever becomes of its credit: so the order does not follow from what came out.
+ * Source: docs/rtp-watch.md.
  */
-export function createReturnsFold({
-  db,
-  facts,
-  catalogue,
-}: {
-  db: Db
-  facts: Pick<RoundFacts, 'waiting'>
-  catalogue: Catalogue
-}): FoldReturns {
+export function createReturnsFold({ db, catalogue }: { db: Db; catalogue: Catalogue }): FoldReturns {
   const streams = db.collection<StreamDocument>('return_streams')
+  const sums = createSumStore(db, streams)
 
-  return async function foldReturns(documents) {
-    const byStream = groupByStream(documents, catalogue)
+  return async function foldReturns(counted, missing) {
+    const byStream = groupByStream(counted, catalogue)
     if (byStream.size === 0) return
     await meet(byStream)
-    for (let losses = 0; losses < fenceLossesMax; losses++) {
-      const present = await streams.find({ _id: { $in: [...byStream.keys()] } }).toArray()
-      // Asked after the streams were read: a fact that has left its round since is in a later version of
-      // them.
-      const waiting = await facts.waiting([...byStream.values()].flat(), [
-        ...new Set(present.flatMap(({ applied }) => applied)),
-      ])
-      const writes = present.flatMap((stream) => {
-        const fresh = (byStream.get(stream._id) ?? []).filter(
-          ({ factId }) => waiting.has(factId) && !stream.applied.includes(factId),
+    for (const [id, all] of byStream) {
+      const [first, ...others] = new Set(all.map(({ entry }) => entry))
+      if (first === undefined) continue
+      await fold(sums, id, { entries: [first, ...others], missing }, (stream, fresh) => {
+        if (stream === null) throw new Error(`the stream ${id} of returns is gone`)
+        const isFresh = new Set<RoundEntry>(fresh)
+        return withSteps(
+          stream,
+          all.filter(({ entry }) => isFresh.has(entry)),
         )
-        return fresh.length === 0 ? [] : [writeOf(stream, fresh, waiting)]
       })
-      if (writes.length === 0) return
-      const { matchedCount } = await streams.bulkWrite(writes, { ordered: false })
-      if (matchedCount === writes.length) return
     }
-    throw new Error('the streams of returns kept changing')
   }
 
   /** Inserts the streams that are met for the first time, each with the next position of its order. */
-  async function meet(byStream: ReadonlyMap<string, readonly FactSteps[]>): Promise<void> {
+  async function meet(byStream: ReadonlyMap<string, readonly EntrySteps[]>): Promise<void> {
     const ids = [...byStream.keys()]
     for (let meetings = 0; meetings < meetingsMax; meetings++) {
       const found = await streams.find({ _id: { $in: ids } }, { projection: { _id: 1 } }).toArray()
@@ -103,26 +91,20 @@ export async function lastPosition(streams: Collection<StreamDocument>, share: S
 }
 
 function groupByStream(
-  documents: readonly RoundDocument[],
+  counted: readonly CountedEntry[],
   catalogue: Catalogue,
-): ReadonlyMap<string, readonly FactSteps[]> {
-  const groups = new Map<string, FactSteps[]>()
-  for (const document of documents) {
-    for (const { id: factId, trials } of document.facts) {
+): ReadonlyMap<string, readonly EntrySteps[]> {
+  const groups = new Map<string, EntrySteps[]>()
+  for (const { entry, fields, facts } of counted) {
+    const round = { ...decodeRound(fields), scope: fields.scope }
+    for (const { id: factId, trials } of facts) {
       if (trials === undefined) continue
-      const round = {
-        ...document,
-        bet: document.bet === null ? null : JSON.parse(document.bet),
-        outcome: document.outcome === null ? null : JSON.parse(document.outcome),
-        stake: BigInt(document.stake),
-        payout: document.payout === null ? null : BigInt(document.payout),
-      }
       for (const step of stepsOf(round, trials, catalogue)) {
         const key = streamKey(step)
         const group = groups.get(key) ?? []
         const [same] = group.slice(-1)
         if (same?.factId === factId) same.steps.push(step)
-        else group.push({ factId, round: document, at: document.updatedAt, steps: [step] })
+        else group.push({ entry, factId, at: fields.updatedAt, steps: [step] })
         groups.set(key, group)
       }
     }
@@ -130,25 +112,17 @@ function groupByStream(
   return groups
 }
 
-function writeOf(
-  stream: StreamDocument,
-  fresh: readonly FactSteps[],
-  waiting: ReadonlySet<string>,
-): AnyBulkWriteOperation<StreamDocument> {
+/** The stream with the steps of these entries. */
+function withSteps(stream: StreamDocument, counted: readonly EntrySteps[]): StreamDocument {
+  const fresh = counted.filter(({ factId }) => stream.applied?.includes(factId) !== true)
   let kept = keptStream(stream)
   for (const { steps, at } of fresh) for (const step of steps) kept = foldStep(kept, step, at)
   const latest = fresh.reduce((last, { at }) => (at > last ? at : last), stream.updatedAt)
   const crosses = stream.alarmedAt === null && kept.alarmedAt !== null
-  const fields = {
+  return {
+    ...stream,
     ...encodeStream(kept),
     updatedAt: latest,
     ...(crosses ? { alarmDueAt: latest } : {}),
-    applied: [...stream.applied.filter((id) => waiting.has(id)), ...fresh.map(({ factId }) => factId)],
-  }
-  return {
-    updateOne: {
-      filter: { _id: stream._id, version: stream.version },
-      update: { $set: fields, $inc: { version: 1 } },
-    },
   }
 }

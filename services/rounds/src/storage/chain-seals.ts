@@ -1,0 +1,107 @@
+import { standingAmong } from '@pitboss/storage/journal/claims'
+import type { ClaimDocument, JournalStore } from '@pitboss/storage/journal/journal'
+import { entryNumber, type StreamKey } from '@pitboss/storage/journal/journal-keys'
+import type { SealedValue } from '@pitboss/storage/rewrite-seals'
+import { kidOf } from '@pitboss/storage/stored-secrets'
+import type { RoundFields } from './round-document.ts'
+import { bookKind, type RoundFact, streamState } from './round-stream.ts'
+
+type Store = Pick<JournalStore<RoundFact>, 'readClaims' | 'readEntries'>
+
+/** A last round of a nonce sequence, or the place of a lost one: only their seeds are not revealed. */
+export type ChainSeals = {
+  /** Names the sequence: the part of its claims before the nonce. Pages go from the highest down. */
+  readonly _id: string
+  readonly stream: StreamKey
+  /** The number of the stream's last entry. */
+  readonly number: number
+  /** Null where nothing of the sequence stands. */
+  readonly fields: RoundFields | null
+}
+
+const highest = '\u{10ffff}'
+const lowerMax = 1000
+const pageSize = 100
+const hexDigits = Array.from({ length: 16 }, (_, digit) => digit.toString(16))
+
+/**
+ * Reads the last round of each nonce sequence in the book, one read of a claim and one of a stream for each.
+ * @param within the first characters of the byte by which sequences are spread; all by default
+ */
+export async function readChainSeals(
+  store: Store,
+  { after, max, within = '' }: { after: string; max: number; within?: string },
+): Promise<ChainSeals[]> {
+  const above = `${bookKind}/${within}`
+  const claims: ClaimDocument[] = []
+  for (let below = after === '' ? `${above}${highest}` : after; claims.length < max; ) {
+    const [claim] = await store.readClaims({ above, below }, 1)
+    if (claim === undefined) break
+    claims.push(claim)
+    below = chainOf(claim)
+  }
+  return (await Promise.all(claims.map((claim) => lastOf(store, claim)))).flat()
+}
+
+/**
+ * Whether a seed of the book that is not revealed is sealed under a key; null when the time did not suffice.
+ */
+export async function isSealedInBook(
+  store: Store,
+  kid: string,
+  isLate: () => boolean,
+): Promise<boolean | null> {
+  const found = await Promise.all(hexDigits.map((within) => isSealedWithin(store, kid, within, isLate)))
+  if (found.includes(true)) return true
+  return found.includes(null) ? null : false
+}
+
+async function isSealedWithin(
+  store: Store,
+  kid: string,
+  within: string,
+  isLate: () => boolean,
+): Promise<boolean | null> {
+  for (let after = ''; ; ) {
+    const page = await readChainSeals(store, { after, max: pageSize, within })
+    if (page.some(({ fields }) => sealedIn(fields).some(({ sealed }) => kidOf(sealed) === kid))) return true
+    const last = page.at(-1)
+    if (last === undefined || page.length < pageSize) return false
+    if (isLate()) return null
+    after = last._id
+  }
+}
+
+/** The seeds that are not revealed: of an unfinished round, and of the nonce after it. */
+export function sealedIn(fields: RoundFields | null): SealedValue[] {
+  if (fields === null) return []
+  const { chain, nonce, unfinished, sealedSeed, next } = fields
+  return [
+    ...(unfinished ? [{ path: 'sealedSeed', sealed: sealedSeed, aad: `${nonce}/${chain}` }] : []),
+    ...(next === undefined ? [] : [{ path: 'next', sealed: next.sealedSeed, aad: `${nonce + 1}/${chain}` }]),
+  ]
+}
+
+/** A sequence's last round; above it the places of lost ones, as a database that was set back has them. */
+async function lastOf(store: Store, highestClaim: ClaimDocument): Promise<ChainSeals[]> {
+  const _id = chainOf(highestClaim)
+  const found: ChainSeals[] = []
+  let claim: ClaimDocument | undefined = highestClaim
+  for (let tries = 0; claim !== undefined && tries < lowerMax; tries++) {
+    const entries = await store.readEntries(claim.s)
+    const { fields, isWithdrawn, isPlace } = streamState(standingAmong(entries))
+    const number = Math.max(0, ...entries.map((entry) => entryNumber(entry._id)))
+    // Else its entry is on its way, or was withdrawn.
+    if (fields !== null && !isWithdrawn) {
+      found.push({ _id, stream: claim.s, number, fields })
+      if (!isPlace) break
+    }
+    const lower: readonly ClaimDocument[] = await store.readClaims({ above: _id, below: claim._id }, 1)
+    claim = lower[0]
+  }
+  return found.length === 0 ? [{ _id, stream: highestClaim.s, number: 0, fields: null }] : found
+}
+
+function chainOf({ _id }: ClaimDocument): string {
+  return _id.slice(0, _id.lastIndexOf('/') + 1)
+}

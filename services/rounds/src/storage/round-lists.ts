@@ -1,0 +1,300 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import { BoundedMap } from '@pitboss/runtime/bounded-map'
+import { confirmPrimary } from '@pitboss/storage/confirm-primary'
+import { createdWithin } from '@pitboss/storage/created-within'
+import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { createListDocuments } from '@pitboss/storage/journal/list-documents'
+import type { Db, Document } from 'mongodb'
+import { isUnfinished, owesSomething, type RoundState } from '../rules/round.ts'
+import { boundedRead, readMaxMs } from './bounded-read.ts'
+import {
+  decodeMinor,
+  decodeRound,
+  fieldsOf,
+  openedByPage,
+  pageFilter,
+  playedIn,
+  type RoundDocument,
+  scopeKey,
+} from './round-document.ts'
+import type { StreamState } from './round-stream.ts'
+
+/** More rounds of an account than end in one millisecond. */
+const sameInstantMax = 1000
+/** Bound of rounds that share an id, as requests of several players could in earlier releases. */
+const siblingsMax = 50
+const listedMax = 20_000
+
+const epoch = new Date(0)
+const retired = true
+const isSet = (field: string) => ({ partialFilterExpression: { [field]: { $gt: epoch } } })
+
+/** Indexes of releases before the journal. The unique ones would refuse list documents. */
+export const olderRoundIndexes: readonly IndexDeclaration[] = [
+  { key: { chain: 1, nonce: -1 }, name: 'chain_nonce', unique: true, retired },
+  {
+    ...{ key: { chain: 1 }, name: 'one_unfinished', unique: true, retired },
+    partialFilterExpression: { unfinished: true },
+  },
+  {
+    ...{ key: { chain: 1, openedUnder: 1 }, name: 'chain_opened_under', unique: true, retired },
+    partialFilterExpression: { openedUnder: { $gt: '' } },
+  },
+  { key: { scope: 1, dueAt: 1 }, name: 'scope_due', retired, ...isSet('dueAt') },
+  { key: { outboxAt: 1 }, name: 'outbox_at', retired, ...isSet('outboxAt') },
+  { key: { factsAt: 1 }, name: 'facts_at', retired, ...isSet('factsAt') },
+  { key: { forgetAt: 1 }, name: 'forget_at', retired, expireAfterSeconds: 0, ...isSet('forgetAt') },
+]
+
+/** The indexes of lists: each holds only what a list is read by. */
+export const roundIndexes: readonly IndexDeclaration[] = [
+  ...olderRoundIndexes,
+  { key: { chain: 1, nonce: -1 }, name: 'sequence' },
+  { key: { scope: 1, _id: -1 }, name: 'scope_id' },
+  { key: { scope: 1, playerId: 1, _id: -1 }, name: 'scope_player_id' },
+  { key: { scope: 1, sessionId: 1, _id: -1 }, name: 'scope_session_id' },
+  { key: { scope: 1, game: 1, _id: -1 }, name: 'scope_game_id' },
+  { key: { scope: 1, transactionIds: 1 }, name: 'scope_transactions' },
+  { key: { scope: 1, completedAt: 1 }, name: 'scope_completed' },
+  // Hardly any round is or ends like this; lists of such rounds have an index of their own.
+  { key: { scope: 1, _id: -1 }, name: 'scope_unfinished', partialFilterExpression: { unfinished: true } },
+  { key: { scope: 1, _id: -1 }, name: 'scope_voided', partialFilterExpression: { status: 'VOIDED' } },
+  { key: { scope: 1, _id: -1 }, name: 'scope_failed', partialFilterExpression: { status: 'FAILED' } },
+  { key: { open: 1, o: 1 }, name: 'open', partialFilterExpression: { open: true } },
+]
+
+export type RoundFilters = {
+  playerId?: string | undefined
+  sessionId?: string | undefined
+  clientTransactionId?: string | undefined
+  game?: string | undefined
+  status?: RoundState['status'] | undefined
+  currency?: string | undefined
+  from?: Date | undefined
+  to?: Date | undefined
+}
+
+/** The parts of a round that its sums need. */
+export type RoundSums = Pick<RoundState, 'currency' | 'started' | 'completedAt' | 'stakes' | 'wins'>
+type SumsDocument = Pick<RoundDocument, keyof RoundSums>
+
+export type RoundLists = ReturnType<typeof createRoundLists>
+
+/**
+ * Creates the list documents of rounds, which show what the journal has. Nothing is decided by them but that
+ * a round is not known, and what rounds that are older than the journal were.
+ */
+export function createRoundLists({ db }: { db: Db }) {
+  const rounds = db.collection<RoundDocument>('rounds')
+  const documents = createListDocuments(rounds, { shardKey: ['chain'] })
+  const shown = createShownRounds({ write: documents.write })
+
+  return {
+    ...shown,
+
+    /** Resolves once the primary is one that its majority knows. */
+    confirmPrimary: () => confirmPrimary(rounds),
+
+    async find(roundId: string): Promise<RoundDocument | null> {
+      const found = await rounds.findOne({ _id: roundId })
+      return found === null || found.gone === true ? null : found
+    },
+
+    /** The documents of these rounds, whose number the caller bounds. */
+    withIds: (scope: Scope, roundIds: readonly string[]) =>
+      rounds.find({ _id: { $in: [...roundIds] }, scope: scopeKey(scope) }).toArray(),
+
+    /** Documents that are open and show an owner that is not among `alive`. */
+    unowned: (limit: number, alive: readonly string[]) =>
+      rounds
+        .find({ open: true, o: { $nin: [...alive] } })
+        .hint('open')
+        .limit(limit)
+        .toArray(),
+
+    /** The document with the highest nonce of a sequence, of those below this one. */
+    last: (sequence: string, below: number | null = null) =>
+      rounds.findOne(playedIn(sequence, below), { sort: { nonce: -1 } }),
+
+    async hasNonce(sequence: string, nonce: number): Promise<boolean> {
+      return (await rounds.findOne({ chain: sequence, nonce }, { projection: { _id: 1 } })) !== null
+    },
+
+    /** Documents of rounds with a movement of one of these ids; of each id at most 50. */
+    withMovements: (scope: Scope, ids: readonly string[]) =>
+      rounds
+        .find({ scope: scopeKey(scope), transactionIds: { $in: [...ids] } })
+        .limit(siblingsMax * ids.length)
+        .toArray(),
+
+    /** The round that a page's request has opened under an id. */
+    openedBy: (scope: Scope, sequence: string, id: string) =>
+      rounds.findOne({ scope: scopeKey(scope), chain: sequence, ...openedByPage(id) }),
+
+    /** Rounds of every account created in the window, behind `after`, oldest first. For operations. */
+    async between(
+      window: { readonly from: Date; readonly to: Date },
+      after: string | null,
+      limit: number,
+    ): Promise<RoundDocument[]> {
+      const { ids, createdAt } = createdWithin({ prefix: 'rnd', ...window, after })
+      return rounds
+        .find({ ...(ids === null ? {} : { _id: ids }), ...(createdAt === null ? {} : { createdAt }) })
+        .sort({ _id: 1 })
+        .limit(limit)
+        .toArray()
+    },
+
+    /** Newest first, by id. */
+    async list(
+      scope: Scope,
+      filters: RoundFilters,
+      { before, max }: { before: string | null; max: number },
+    ): Promise<RoundDocument[]> {
+      const { from, to, clientTransactionId: openedBy, ...equal } = filters
+      const hint = rareIndexOf(filters)
+      const filter = {
+        ...pageFilter(scope, equal, { prefix: 'rnd', from, to, before }),
+        ...(openedBy === undefined ? {} : openedByPage(openedBy)),
+        ...(hint === 'scope_unfinished' ? { unfinished: true } : {}),
+      }
+      const found = rounds.find(filter)
+      const sorted = (hint === null ? found : found.hint(hint)).sort({ _id: -1 }).limit(max)
+      return boundedRead(() => sorted.maxTimeMS(readMaxMs).toArray())
+    },
+
+    /** The rounds of a nonce sequence, newest nonce first. */
+    listSequence: (sequence: string, { below, max }: { below: number | null; max: number }) =>
+      boundedRead(() =>
+        rounds
+          // A place that an earlier release has kept has no scope.
+          .find({ ...playedIn(sequence, below), scope: { $gt: '' } })
+          .sort({ nonce: -1 })
+          .hint('sequence')
+          .limit(max)
+          .maxTimeMS(readMaxMs)
+          .toArray(),
+      ),
+
+    /** The nonces of a sequence, from `from` to `to`, whose places an earlier release has kept. */
+    async olderPlaces(sequence: string, { from, to }: { from: number; to: number }): Promise<number[]> {
+      const filter: Document = { chain: sequence, nonce: { $gte: from, $lte: to }, scope: { $exists: false } }
+      const places = await boundedRead(() =>
+        rounds
+          .find(filter)
+          .project<Pick<RoundDocument, 'nonce'>>({ nonce: 1 })
+          .hint('sequence')
+          .limit(to - from + 1)
+          .maxTimeMS(readMaxMs)
+          .toArray(),
+      )
+      return places.map(({ nonce }) => nonce)
+    },
+
+    /** What moved in the rounds that a player has begun since `from`, newest first. */
+    async listSums(
+      scope: Scope,
+      playerId: string,
+      { from, max }: { from: Date; max: number },
+    ): Promise<RoundSums[]> {
+      const found = await boundedRead(() =>
+        rounds
+          .find(pageFilter(scope, { playerId }, { prefix: 'rnd', from }))
+          .project<SumsDocument>({ currency: 1, started: 1, completedAt: 1, stakes: 1, wins: 1 })
+          .sort({ _id: -1 })
+          .limit(max)
+          .maxTimeMS(readMaxMs)
+          .toArray(),
+      )
+      return found.map(({ currency, started, completedAt, stakes, wins }) => ({
+        ...{ currency, started, completedAt },
+        ...{ stakes: stakes.map(decodeMinor), wins: wins.map(decodeMinor) },
+      }))
+    },
+
+    /** Rounds that ended at `from` or later, by their end, after the one that is named. */
+    async endedSince(
+      scope: Scope,
+      from: Date,
+      { after, max }: { after: { readonly at: Date; readonly id: string } | null; max: number },
+    ): Promise<RoundState[]> {
+      const start = after?.at ?? from
+      const found = await rounds
+        .find({ scope: scopeKey(scope), completedAt: { $gte: start } })
+        .sort({ completedAt: 1, _id: 1 })
+        .hint('scope_completed')
+        .limit(after === null ? max : max + sameInstantMax)
+        .toArray()
+      return found
+        .map((document) => decodeRound(fieldsOf(document)))
+        .filter(
+          ({ id, completedAt }) =>
+            after === null || completedAt?.getTime() !== start.getTime() || id > after.id,
+        )
+        .slice(0, max)
+    },
+
+    /** Number of the scope's rounds that have not ended. */
+    async countUnfinished(scope: Scope): Promise<number> {
+      const filter = { scope: scopeKey(scope), unfinished: true }
+      return Number(await rounds.countDocuments(filter, { hint: 'scope_unfinished' }))
+    },
+
+    /** The figures for `ops status`. */
+    async unfinished(): Promise<{ count: number; oldestAt: Date | null }> {
+      const count = await rounds.countDocuments({ unfinished: true }, { hint: 'scope_unfinished' })
+      const [oldest] = await rounds
+        .find({ unfinished: true }, { projection: { createdAt: 1 } })
+        .sort({ _id: 1 })
+        .hint('scope_unfinished')
+        .limit(1)
+        .toArray()
+      return { count: Number(count), oldestAt: oldest?.createdAt ?? null }
+    },
+  }
+}
+
+/** Creates the writes of list documents, each of what a stream's entries come to. */
+export function createShownRounds({
+  write: writeDocument,
+}: {
+  write: (document: RoundDocument & { readonly n: number }) => Promise<void>
+}) {
+  /** The status that a round's document shows at least. */
+  const listed = new BoundedMap<string, RoundState['status']>(listedMax)
+  return {
+    /**
+     * Writes what a stream's entries come to. The document of a round that was taken back loses all by which
+     * it is found; it stays for an earlier one that is still on its way.
+     */
+    async show({ fields, number, write, owner, isWithdrawn, isPlace }: StreamState): Promise<void> {
+      if (fields === null || isPlace) return
+      const { _id, chain } = fields
+      if (isWithdrawn) {
+        const gone = { _id, chain, n: number, gone: true } as const
+        // No reader but `find` meets it, which passes over it.
+        return writeDocument(gone as unknown as RoundDocument & { readonly n: number })
+      }
+      const round = decodeRound(fields)
+      const open = isUnfinished(round) || owesSomething(round)
+      await writeDocument({ ...fields, n: number, w: write, o: owner, open })
+      listed.set(_id, round.status)
+    },
+
+    /** The status of the round's document, as this process has written it; null where it has not. */
+    listedStatus: (roundId: string) => listed.get(roundId) ?? null,
+  }
+}
+
+/**
+ * The index of rounds of all players in a state that very few of very many rounds are in, of one game, or of
+ * an id; null for other lists. The database takes such an index by its name alone.
+ */
+function rareIndexOf(filters: RoundFilters): string | null {
+  const { status, game, playerId, sessionId, clientTransactionId } = filters
+  if (clientTransactionId !== undefined) return 'scope_transactions'
+  if (playerId !== undefined || sessionId !== undefined) return null
+  if (status !== undefined && isUnfinished({ status })) return 'scope_unfinished'
+  if (status === undefined || status === 'SETTLED') return game === undefined ? null : 'scope_game_id'
+  return `scope_${status.toLowerCase()}`
+}

@@ -1,0 +1,141 @@
+import type { Clock } from '@pitboss/runtime/clock'
+import { mapBounded } from '@pitboss/runtime/map-bounded'
+import { type JournalOptions, openJournal, type RunningJournal } from '@pitboss/storage/journal/open-journal'
+import { type Journal, load } from '@pitboss/storage/journal/journal'
+import { streamOf as streamOfEntry } from '@pitboss/storage/journal/journal-keys'
+import type { InstanceDocument } from '@pitboss/storage/journal/instances'
+import type { Db } from 'mongodb'
+import type { Registry } from 'prom-client'
+import { dueAt } from '../rules/due-at.ts'
+import { isUnfinished, owesSomething, type RoundState } from '../rules/round.ts'
+import { countedEntries, type FactFold } from './counted-entries.ts'
+import { decodeRound, fieldsOf } from './round-document.ts'
+import type { RoundLists } from './round-lists.ts'
+import { claimsOfEntry, streamOf, type RoundEntry, type RoundFact, streamState } from './round-stream.ts'
+import type { RoundWork } from './round-work.ts'
+import type { RoundsStore } from './rounds-store.ts'
+
+const pageSize = 500
+const pagesMax = 20
+const atOnce = 16
+
+type Wired = {
+  readonly lists: RoundLists
+  readonly work: RoundWork
+  readonly clock: Clock
+  readonly scaleMs: (ms: number) => number
+  readonly journal: () => Journal<RoundFact>
+  /** The instances that have a document, with how far each is done. */
+  readonly readInstances: () => Promise<readonly Pick<InstanceDocument, '_id' | 'done'>[]>
+}
+
+type Given = Pick<JournalOptions<RoundFact>, 'bus' | 'position' | 'logger' | 'build' | 'newId'> &
+  Pick<Wired, 'lists' | 'work' | 'clock' | 'scaleMs'> & {
+    readonly registry: Registry | undefined
+    readonly db: Db
+  }
+
+type RoundsWiring = ReturnType<typeof wireRounds>
+
+/** Opens the journal of rounds. `takeOver.by` gives it the store before `start`. */
+export async function openRoundsJournal({
+  lists,
+  work,
+  scaleMs,
+  registry,
+  ...given
+}: Given): Promise<RunningJournal<RoundFact> & Omit<RoundsWiring, 'options'>> {
+  const { db, clock } = given
+  const { options, ...wiring } = wireRounds({
+    ...{ lists, work, clock, scaleMs },
+    journal: () => running.journal,
+    readInstances: () => db.collection<InstanceDocument>('journal_instances').find({}).toArray(),
+  })
+  const running = await openJournal<RoundFact>({
+    ...given,
+    ...(registry === undefined ? {} : { registry }),
+    ...options,
+  })
+  return { ...running, ...wiring }
+}
+
+/** Creates what the journal does for rounds: lists, recovery and sums. */
+export function wireRounds({ lists, work, clock, scaleMs, journal, readInstances }: Wired) {
+  const { promise: store, resolve: by } = Promise.withResolvers<Pick<RoundsStore, 'takeOver'>>()
+  // What is owed is looked at once its instance's calls have ended.
+  const dueAtOf = (round: RoundState) => dueAt(round, { now: clock.now(), checks: 1, scaleMs })
+  let folds: readonly FactFold[] = []
+
+  async function count(entries: readonly RoundEntry[], missing: readonly number[]): Promise<void> {
+    const counted = await countedEntries(journal(), entries)
+    if (counted.length === 0) return
+    for (const { fold, afterwards } of folds) {
+      await fold(counted, missing)
+      await afterwards?.()
+    }
+  }
+
+  /** Reads the entries of all instances that are not known to be done, page by page. */
+  async function eachUndone(
+    each: (page: readonly RoundEntry[], missing: readonly number[]) => Promise<void>,
+  ): Promise<void> {
+    for (const { _id: o, done } of await readInstances()) {
+      for (let after = done, pages = 0; pages < pagesMax; pages++) {
+        const page = await journal().store.readWritten(o, { after, limit: pageSize })
+        await each(page, gapsIn(page, after))
+        if (page.length < pageSize) break
+        after = page.at(-1)?.q ?? after
+      }
+    }
+  }
+
+  /** Counts what is not known to be done; what is counted already is left out. */
+  const catchUp = () => eachUndone(count)
+
+  /** Lists the rounds of what is not known to be done: after a restore lists are behind what stands. */
+  const showUndone = () =>
+    eachUndone(async (page) => {
+      const streams = [...new Set(page.map(({ _id }) => streamOfEntry(_id)))]
+      await mapBounded(streams, atOnce, async (stream) => {
+        journal().memory.delete(stream)
+        await lists.show(streamState((await load(journal(), stream)).entries))
+      })
+    })
+
+  return {
+    options: {
+      list: (_stream, entries) => lists.show(streamState(entries)),
+      isFinished,
+      claimsOf: claimsOfEntry,
+      takeOver: async (stream) => (await store).takeOver(stream),
+      async unfinished(limit, alive) {
+        const found = await lists.unowned(limit, alive)
+        return found.map((document) => streamOf(decodeRound(fieldsOf(document))))
+      },
+      forgetWork: () => work.forget(),
+      duties: [{ name: 'sums', run: count }],
+    } satisfies Partial<JournalOptions<RoundFact>>,
+    takeOver: { by },
+    /** When a worker looks at a round that is taken over. */
+    dueAtOf,
+    showUndone,
+    sums: { by: (all: readonly FactFold[]) => void (folds = all), catchUp },
+  }
+}
+
+/** Numbers after `after` and below the last entry's under which none of these stands. */
+function gapsIn(entries: readonly RoundEntry[], after: number): number[] {
+  const present = new Set(entries.map(({ q }) => q))
+  const last = entries.at(-1)?.q ?? after
+  return Array.from({ length: last - after }, (_, index) => after + 1 + index).filter((q) => !present.has(q))
+}
+
+function isFinished(entries: readonly RoundEntry[]): boolean {
+  const { fields, number, claimedAt, isWithdrawn, isPlace } = streamState(entries)
+  if (isWithdrawn) return true
+  // Claims may be missing that the last entry was written with.
+  if (number === claimedAt) return false
+  if (fields === null || isPlace) return true
+  const round = decodeRound(fields)
+  return !isUnfinished(round) && !owesSomething(round)
+}

@@ -1,0 +1,132 @@
+import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
+import { append, load } from '@pitboss/storage/journal/journal'
+import { readIndexes } from '@pitboss/storage/read-indexes'
+import type { Db } from 'mongodb'
+import type { Logger } from 'pino'
+import { isUnfinished, owesSomething } from '../rules/round.ts'
+import type { Meaning, Refusal } from '../rules/refusal.ts'
+import type { DeadRequestsStore } from './dead-requests.ts'
+import { decodeRound, type FactEntry, fieldsOf, type RoundDocument } from './round-document.ts'
+import { claimsOfFact, type RoundFact, streamOf } from './round-stream.ts'
+import type { RoundsJournal, RoundsStore } from './rounds-store.ts'
+
+/** A round as releases before the journal have it, with what waits in it. */
+type OlderRound = RoundDocument & {
+  readonly outbox?: readonly OutboxEntry[]
+  readonly facts?: readonly FactEntry[]
+}
+
+/** A page's request that was refused, in the place of a round. */
+type OlderRefusal = Refusal & {
+  readonly _id: string
+  readonly chain: string
+  readonly openedUnder: string
+} & {
+  readonly requestHash: string
+}
+
+type OlderDeadId = Refusal & {
+  readonly _id: string
+  readonly scope: string
+  readonly kind: 'movement' | 'reversal'
+  readonly transactionId: string
+  readonly meaning: Meaning | null
+  readonly isFinal: boolean
+}
+
+const epoch = new Date(0)
+const writeMs = 10_000
+
+/**
+ * Takes what releases before the journal have left unfinished into the journal: rounds that are not over or
+ * owe something, events and facts that wait, and ids that are dead. Everything else stays as it is. Each step
+ * is decided by an `_id`, so it may be repeated, and two processes may do it at once. No process of such a
+ * release may run beside it. Source: docs/versioning.md.
+ */
+export async function upgradeStorage({
+  db,
+  journal: { journal, listed },
+  rounds,
+  deadRequests,
+  logger,
+}: {
+  db: Db
+  journal: RoundsJournal
+  rounds: Pick<RoundsStore, 'takeIn'>
+  deadRequests: DeadRequestsStore
+  /** When a worker looks at a round. */
+  logger: Logger
+}): Promise<void> {
+  const names = (await readIndexes(db, 'rounds')).map(({ name }) => String(name))
+  // A database that was never older has none of these; one that is not any more has dropped them.
+  if (!names.includes('one_unfinished')) return
+  let taken = 0
+  const older = db.collection<OlderRound>('rounds')
+  const waiting = [
+    { filter: { unfinished: true }, hint: 'one_unfinished' },
+    { filter: isSet('dueAt'), hint: 'scope_due' },
+    { filter: isSet('outboxAt'), hint: 'outbox_at' },
+    { filter: isSet('factsAt'), hint: 'facts_at' },
+  ]
+  for (const { filter, hint } of waiting) {
+    for await (const document of older.find({ ...filter, n: { $exists: false } }).hint(hint)) {
+      await takeRound(document)
+      taken += 1
+    }
+  }
+  const refusals = db.collection<OlderRefusal>('rounds')
+  const refused = refusals.find(isSet('forgetAt')).hint('forget_at')
+  for await (const { _id, chain, openedUnder, requestHash, ...refusal } of refused) {
+    await deadRequests.killRequest(chain, openedUnder, {
+      ...bare(refusal),
+      kind: 'request',
+      requestHash,
+      meaning: null,
+    })
+    await refusals.deleteOne({ _id, chain })
+    taken += 1
+  }
+  const deadIds = db.collection<OlderDeadId>('dead_ids')
+  for await (const { _id, scope, kind, transactionId, meaning, isFinal, ...refusal } of deadIds.find({})) {
+    const [operatorId = '', environment] = scope.split('/')
+    const owner = { operatorId, environment: environment === 'LIVE' ? 'LIVE' : 'SANDBOX' } as const
+    const dead = { ...bare(refusal), kind, meaning, requestHash: null }
+    if (isFinal) await deadRequests.killMovement(owner, transactionId, dead)
+    await deadIds.deleteOne({ _id })
+    taken += 1
+  }
+  if (taken > 0) logger.info({ documents: taken }, 'storage.upgraded')
+
+  async function takeRound(document: OlderRound): Promise<void> {
+    const { outbox = [], facts = [] } = document
+    const base = fieldsOf(document)
+    // The place of a lost round has no scope.
+    if (base.scope === undefined) return
+    const round = decodeRound(base)
+    const stream = streamOf(round)
+    const isOpen = isUnfinished(round) || owesSomething(round)
+    const counted = facts.map((fact): RoundFact => ({ counted: fact }))
+    const first: RoundFact = isOpen ? { base } : { base, isOlder: true }
+    const untilMs = journal.steadyMs() + writeMs
+    const decided = { facts: [first], claims: claimsOfFact(first) } as const
+    const begun = await append(journal, stream, 0, decided, untilMs)
+    if (begun.kind === 'claimed') throw new Error(`${stream} is in the journal under another name`)
+    if (begun.kind === 'unknown')
+      throw new Error(`it is not known whether ${stream} was taken into the journal`)
+    const { last } = await load(journal, stream)
+    if (last === 1 && outbox.length + counted.length > 0)
+      await append(journal, stream, 1, { facts: [{ change: {} }, ...counted], events: outbox }, untilMs)
+    const known = await load(journal, stream)
+    if (isOpen) rounds.takeIn(stream, known.entries)
+    await listed(stream, known.last)
+  }
+}
+
+/** The filter for documents whose time is set. */
+function isSet(field: string) {
+  return { [field]: { $gt: epoch } }
+}
+
+function bare({ code, message, details }: Refusal): Refusal {
+  return { code, message, details }
+}

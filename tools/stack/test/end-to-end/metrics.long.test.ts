@@ -65,7 +65,7 @@ t.test('what happens is counted where it happens', async (t) => {
     async () =>
       (await read('webhooks', 'pitboss_consumer_pending{', '"webhooks-fanout"')) === 0 &&
       (await read('rounds', 'pitboss_consumer_pending{', '"rounds-movements"')) === 0 &&
-      (await read('rounds', 'pitboss_outbox_oldest_seconds{', 'collection="rounds"')) === 0 &&
+      (await read('rounds', 'pitboss_journal_oldest_seconds', '')) === 0 &&
       (await read('wallet-bridge', 'pitboss_journal_oldest_seconds', '')) === 0,
     { what: 'nothing to wait' },
   )

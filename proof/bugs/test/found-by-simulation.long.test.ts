@@ -5,8 +5,9 @@ import { type Bug, foundBySimulation } from '../src/bugs.ts'
 /** Each of these bugs shows within so many seeds, most of them within ten. */
 const seedsMax = 1000
 /**
- * Seeds that showed these bugs on 29 November 2026 or before, to begin with. A simulation that has changed since shows
- * them at another, which the test prints, and the search goes round all of them: minutes instead of a second.
+ * Seeds that showed these bugs on 29 November 2026 or before, to begin with. A simulation that has changed
+ * since shows them at another, which the test prints, and the search goes round all of them: minutes instead
+ * of a second.
  */
 const beginsAt: Partial<Record<Bug, number>> = {
   'rounds.silence-is-unwritten': 258,

@@ -241,7 +241,7 @@ async function insertEntry<Fact>(
       ? { kind: 'claimed', claim: lost }
       : { kind: 'unknown' }
   }
-  // What was lost and is free again may be lost in the eyes of whoever has taken the stream over since.
+  // A claim that was lost and is free again may count as lost for a process that took the stream over since.
   const isAgain = landed.slice(1).includes('present')
   if (isAgain && !(await isLast(journal, stream, entry))) return { kind: 'unknown' }
   if (withdraws !== undefined)
@@ -254,8 +254,8 @@ async function insertEntry<Fact>(
 
 /**
  * Records that an entry lost a claim, so that it counts for nobody, and gives its other claims back: by the
- * entry right after `own`, the last one of whoever decides. Who has taken the stream over since decides
- * alone, since a claim that was lost may be free again.
+ * entry right after `own`, the last one of the process that decides. A process that took the stream over
+ * since is the only one to decide, because a claim that was lost may be free again.
  * @returns the entry that says so; null when it does not stand, or when that is not known
  */
 async function voidEntry<Fact>(
@@ -321,7 +321,7 @@ export async function adopt<Fact>(
     if (ended === null) return { kind: 'unknown' }
     own = ended
   }
-  // Whoever has appended since has found each of them decided, or decides it: the stream is theirs.
+  // A process that has appended since found each of them decided, or decides it: the stream is its own.
   if (hasClaims && !(await isLast(journal, stream, own))) return { kind: 'taken' }
   // What was not known to be its own before is read again.
   if (unclaimed.length > 0) journal.memory.delete(stream)

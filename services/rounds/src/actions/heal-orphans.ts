@@ -58,7 +58,7 @@ export function createHealOrphans({
     const orphans: Orphan[] = []
     for (const id of await lostRounds.withoutRound(scope, transactionIds)) {
       const movement = (await wallet.show(scope, id))?.movement
-      if (movement?.type !== 'BET' || (await isKept(scope, movement))) continue
+      if (movement?.type !== 'BET' || hasStake(await findRecent(scope, movement), movement)) continue
       const stands = movement.status === 'SUCCESS'
       const hasPlace = () => lostRounds.hasPlace(sequenceOf(scope, movement), movement.round_id)
       if (stands || !(await hasPlace())) orphans.push({ movement, stands })
@@ -81,7 +81,8 @@ export function createHealOrphans({
     if (shown === null) throw new ServiceError('TRANSACTION_NOT_FOUND')
     const { movement: stake } = shown
     const [unknown] = await lostRounds.withoutRound(scope, [transactionId])
-    if (unknown === undefined || (await isKept(scope, stake))) throw conflict('The stake has its round.')
+    const round = await findRecent(scope, stake)
+    if (unknown === undefined || hasStake(round, stake)) throw conflict('The stake has its round.')
     if (stake.type !== 'BET') throw conflict('Only a stake is given back.')
     const refusal = refund ? await refundRefusal(scope, stake) : null
     if (order.dryRun) {
@@ -99,7 +100,6 @@ export function createHealOrphans({
     else await skipTo(scope, stake, nonce)
     if (refusal !== null) throw refusal
     if (!refund) return null
-    const round = await lostRounds.findRecent(sequenceOf(scope, stake), stake.round_id)
     // A stake that was added to a round before the backup: the round goes on without it.
     const roundClosed = round === null || !isUnfinished(round)
     const placement = await wallet.place(scope, { spec: { ...refundSpec(stake, shown.driver), roundClosed } })
@@ -107,9 +107,8 @@ export function createHealOrphans({
     return placement.placed.movement.status
   }
 
-  async function isKept(scope: Scope, stake: Movement): Promise<boolean> {
-    const round = await lostRounds.findRecent(sequenceOf(scope, stake), stake.round_id)
-    return round !== null && hasMovement(round, stake.transaction_id)
+  function findRecent(scope: Scope, movement: Movement): Promise<RoundState | null> {
+    return lostRounds.findRecent(sequenceOf(scope, movement), movement.round_id)
   }
 
   /** Why the stake is not given back; null when it is. */
@@ -224,4 +223,8 @@ function refundSpec(stake: Movement, driver: MovementSpec['driver']): Omit<Movem
 
 function conflict(message: string): ServiceError {
   return new ServiceError('CONFLICT', { message })
+}
+
+function hasStake(round: RoundState | null, stake: Movement): boolean {
+  return round !== null && hasMovement(round, stake.transaction_id)
 }

@@ -1,15 +1,9 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { standingAmong } from '@pitboss/storage/journal/claims'
-import { append, load } from '@pitboss/storage/journal/journal'
+import { append, type ClaimDocument, reload } from '@pitboss/storage/journal/journal'
 import { claimedOwn, claimsOf, type StreamKey } from '@pitboss/storage/journal/journal-keys'
 import { movementsOf, type RoundState } from '../rules/round.ts'
-import {
-  decodeRound,
-  encodeRound,
-  type DatedCommitment,
-  fieldsOf,
-  type RoundFields,
-} from './round-document.ts'
+import { decodeRound, encodeRound, type DatedCommitment, fieldsOf } from './round-document.ts'
 import type { RoundLists } from './round-lists.ts'
 import {
   bookKey,
@@ -21,6 +15,7 @@ import {
   movementKey,
   placeStream,
   streamOf,
+  type StreamState,
   streamState,
 } from './round-stream.ts'
 import type { RoundsJournal, RoundsStore } from './rounds-store.ts'
@@ -61,24 +56,20 @@ export function createLostRounds({
     )
     const known = new Set(listed.flat())
     const left = claimed.flatMap((one) => ('s' in one && !known.has(claimedOwn(one._id)) ? [one] : []))
-    const further = await Promise.all(
-      left.map(async ({ _id, s }) => ((await isDead(s)) ? [claimedOwn(_id)] : idsOf(s))),
-    )
+    const further = await Promise.all(left.map(idsOfClaim))
     for (const id of further.flat()) known.add(id)
     return transactionIds.filter((id) => !known.has(id))
   }
 
   /** The movements that a stream's round has, without stakes that it has only asked for. */
   async function idsOf(stream: StreamKey): Promise<string[]> {
-    const fields = await roundOf(stream)
-    if (fields === null) return []
-    const all = movementsOf(decodeRound(fields))
-    return all.filter(({ state }) => state !== 'ASKED').map(({ transactionId }) => transactionId)
+    return idsIn(await stateOf(stream))
   }
 
-  /** Whether it is the stream of a request that was refused: its id is no stake's. */
-  async function isDead(stream: StreamKey): Promise<boolean> {
-    return streamState(await store.readEntries(stream)).dead !== null
+  /** As `idsOf`, by a claim. The id that a refused request has claimed is no stake's. */
+  async function idsOfClaim({ _id, s }: ClaimDocument): Promise<string[]> {
+    const state = await stateOf(s)
+    return state.dead === null ? idsIn(state) : [claimedOwn(_id)]
   }
 
   /**
@@ -89,14 +80,12 @@ export function createLostRounds({
     const claims = await store.readClaims(claimsOf(bookKind, bookOwner(sequence)), unlistedMax)
     const found = claims.find(({ s }) => isStreamOf(s, roundId))
     if (found === undefined) return null
-    const fields = await roundOf(found.s)
-    return fields === null ? null : decodeRound(fields)
+    return roundIn(await stateOf(found.s))
   }
 
-  /** The round that a stream has now; null where it was taken back. */
-  async function roundOf(stream: StreamKey): Promise<RoundFields | null> {
-    const { fields, isWithdrawn } = streamState(standingAmong(await store.readEntries(stream)))
-    return isWithdrawn ? null : fields
+  /** What a stream comes to now, past the memory. */
+  async function stateOf(stream: StreamKey): Promise<StreamState> {
+    return streamState(standingAmong(await store.readEntries(stream)))
   }
 
   /** Whether no round of a sequence, and no place of one that is lost, has this nonce. */
@@ -165,8 +154,7 @@ export function createLostRounds({
     const fields = encodeRound({ ...round, nonce }, { committedAt: round.createdAt, next: commitment })
     const base = { ...fields, _id: `lost/${of}/${sequence}` }
     const fact = { base, isPlace: true } as const
-    journal.memory.delete(stream)
-    const { entries, last } = await load(journal, stream)
+    const { entries, last } = await reload(journal, stream)
     const { isPlace, isWithdrawn } = streamState(entries)
     if (isPlace && !isWithdrawn) return
     await append(
@@ -181,3 +169,14 @@ export function createLostRounds({
 
 /** Makes the commitment of a nonce. */
 export type NextCommitment = (sequence: string, nonce: number) => DatedCommitment
+
+/** The round of a stream; null where it was taken back. */
+function roundIn({ fields, isWithdrawn }: StreamState): RoundState | null {
+  return fields === null || isWithdrawn ? null : decodeRound(fields)
+}
+
+function idsIn(state: StreamState): string[] {
+  const round = roundIn(state)
+  const all = round === null ? [] : movementsOf(round)
+  return all.filter(({ state }) => state !== 'ASKED').map(({ transactionId }) => transactionId)
+}

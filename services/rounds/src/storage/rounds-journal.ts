@@ -1,7 +1,7 @@
 import type { Clock } from '@pitboss/runtime/clock'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { type JournalOptions, openJournal, type RunningJournal } from '@pitboss/storage/journal/open-journal'
-import { type Journal, load } from '@pitboss/storage/journal/journal'
+import { type Journal, reload } from '@pitboss/storage/journal/journal'
 import { streamOf as streamOfEntry } from '@pitboss/storage/journal/journal-keys'
 import type { InstanceDocument } from '@pitboss/storage/journal/instances'
 import type { Db } from 'mongodb'
@@ -97,8 +97,7 @@ export function wireRounds({ lists, work, clock, scaleMs, journal, readInstances
     eachUndone(async (page) => {
       const streams = [...new Set(page.map(({ _id }) => streamOfEntry(_id)))]
       await mapBounded(streams, atOnce, async (stream) => {
-        journal().memory.delete(stream)
-        await lists.show(streamState((await load(journal(), stream)).entries))
+        await lists.show(streamState((await reload(journal(), stream)).entries))
       })
     })
 

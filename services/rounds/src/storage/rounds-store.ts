@@ -3,7 +3,14 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { changeBetween } from '@pitboss/storage/journal/change-document'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
-import { adopt, append, type ClaimDocument, type Decided, load } from '@pitboss/storage/journal/journal'
+import {
+  adopt,
+  append,
+  type ClaimDocument,
+  type Decided,
+  load,
+  reload,
+} from '@pitboss/storage/journal/journal'
 import { claimedOwn, claimsOf, type StreamKey } from '@pitboss/storage/journal/journal-keys'
 import type { RunningJournal } from '@pitboss/storage/journal/open-journal'
 import {
@@ -280,8 +287,7 @@ export function createRoundsStore({
 
   /** Reads past the memory, which knows nothing of what others have appended since. */
   async function readState(stream: StreamKey): Promise<StreamState> {
-    journal.memory.delete(stream)
-    return loadedState(await load(journal, stream))
+    return loadedState(await reload(journal, stream))
   }
 
   function storedOf(stream: StreamKey, state: StreamState): StoredRound | null {

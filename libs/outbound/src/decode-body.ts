@@ -37,7 +37,8 @@ export function encodingOddities(
 }
 
 function encodingsOf(contentEncoding: string | string[] | undefined): string[] {
-  return String(contentEncoding ?? '')
+  if (contentEncoding === undefined) return []
+  return String(contentEncoding)
     .toLowerCase()
     .split(',')
     .map((name) => name.trim())

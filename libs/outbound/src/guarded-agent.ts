@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import { callbackify } from 'node:util'
 import { isIP, type LookupFunction, Socket } from 'node:net'
-import { Agent, buildConnector, request } from 'undici'
+import { Agent, buildConnector } from 'undici'
 import { normalizeAnswers } from './normalize-answers.ts'
 import { isAllowedAddress, type OutboundPolicy } from './address-guard.ts'
 
@@ -73,28 +73,6 @@ export function createGuardedAgent({
       if (onOpening !== undefined && socket instanceof Socket) onOpening(socket)
     },
   })
-}
-
-/**
- * As undici's `request`, but the signal also ends the wait for a connection. What is aborted before it has
- * one is never sent.
- * @throws the signal's reason once it is aborted, and what `request` throws
- */
-export async function requestWithin(
-  url: string,
-  options: NonNullable<Parameters<typeof request>[1]> & { readonly signal: AbortSignal },
-): ReturnType<typeof request> {
-  const aborted = Promise.withResolvers<never>()
-  const abort = () => aborted.reject(options.signal.reason)
-  options.signal.addEventListener('abort', abort, { once: true })
-  const answer = request(url, options)
-  // After the signal it fails for nobody.
-  answer.catch(() => undefined)
-  try {
-    return await Promise.race([answer, aborted.promise])
-  } finally {
-    options.signal.removeEventListener('abort', abort)
-  }
 }
 
 /** Hands on the addresses of a name; refuses it when any of them is not allowed. */

@@ -12,6 +12,10 @@ const odditiesHeader = 'x-pitboss-oddities'
 
 const headBytesMax = 16 * 1024
 const statusLine = /^HTTP\/1\.[01] ([0-9]{3})[ \r]/
+const finalStatusLine = /^HTTP\/1\.[01] [02-9][0-9]{2}[ \r]/
+/** What a head has in which something is odd; few others have it. */
+const maybeOdd =
+  /x-pitboss-oddities|content-length:[^\r\n]*,|content-length[^]*(?:content-length|transfer-encoding)|transfer-encoding[^]*content-length/i
 const nothing: Buffer = Buffer.alloc(0)
 
 /**
@@ -41,6 +45,10 @@ export function normalizeAnswers(socket: Socket): void {
       held = nothing
       return push(null)
     }
+    if (held.length === 0 && !isInterimSeen && isPlainHead(chunk)) {
+      isAtHead = false
+      return push(chunk)
+    }
     const bytes: Buffer = held.length === 0 ? chunk : Buffer.concat([held, chunk])
     const { interim, rest, isWhole } = passInterim(bytes)
     isInterimSeen ||= interim
@@ -59,6 +67,14 @@ export function headOdditiesOf(
 ): readonly HeadOddity[] {
   const said = String(headers[odditiesHeader] ?? '').split(' ')
   return headOddities.filter((one) => said.includes(one))
+}
+
+/** Whether these bytes begin with a whole head that stays as it is, as nearly all of them do. */
+function isPlainHead(bytes: Buffer): boolean {
+  const end = endOfHead(bytes)
+  if (end === null) return false
+  const head = bytes.toString('latin1', 0, end)
+  return finalStatusLine.test(head) && !maybeOdd.test(head)
 }
 
 /** What follows the interim answers at the beginning; `isWhole` when that is a head, or never becomes one. */

@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { createGuardedAgent, requestWithin } from '../src/guarded-agent.ts'
+import { exchange } from '../src/exchange.ts'
+import { createGuardedAgent } from '../src/guarded-agent.ts'
 import { createResolveName } from '../src/resolve-name.ts'
 
 const loopback = { environment: 'TEST', allowLoopback: true } as const
@@ -176,7 +177,7 @@ await t.test('a name that does not exist says so', async (t) => {
   await t.rejects(resolveName('nobody.example', 'op'), { code: 'ENOTFOUND' })
 })
 
-await t.test('a signal ends the wait for a connection, and nothing is sent afterwards', async (t) => {
+await t.test('a deadline ends the wait for a connection, and nothing is sent afterwards', async (t) => {
   let hits = 0
   const server = createServer((_request, response) => {
     hits += 1
@@ -197,11 +198,11 @@ await t.test('a signal ends the wait for a connection, and nothing is sent after
     },
   })
   t.teardown(() => agent.destroy())
-  const given = new AbortController()
-  const call = requestWithin(`http://late.example:${port}/`, { dispatcher: agent, signal: given.signal })
+  const request = { url: `http://late.example:${port}/`, headers: {}, body: 'late' }
   const opened = new Promise<void>((resolve) => server.once('connection', () => resolve()))
-  given.abort(new Error('too late'))
-  await t.rejects(call, { message: 'too late' })
+  await t.rejects(exchange(agent, request, { timeoutMs: 1, bytesMax: 1000 }), {
+    message: 'there is no time left',
+  })
   resolved.resolve()
   await opened
   const { body } = await agent.request({ origin: `http://late.example:${port}`, path: '/', method: 'GET' })

@@ -30,7 +30,7 @@ function postWith(post: PostWebhook, has: HasBug): PostWebhook {
       count += 1
       if (count % unsentEvery !== 0) return post(request)
       const timings = { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null, totalMs: 0 }
-      const told = { ok: true, httpStatus: 200, error: null, headers: new Map(), excerpt: null }
+      const told = { ok: true, httpStatus: 200, error: null, headers: {}, excerpt: null }
       return { ...told, durationMs: 0, timings, oddities: [] }
     }
   }

@@ -1,6 +1,7 @@
 import type { OutboundSettings } from '@pitboss/outbound/address-guard'
 import { decodeBody, encodingOddities } from '@pitboss/outbound/decode-body'
-import { createGuardedAgent, requestWithin } from '@pitboss/outbound/guarded-agent'
+import { DeadlineError, exchange } from '@pitboss/outbound/exchange'
+import { createGuardedAgent } from '@pitboss/outbound/guarded-agent'
 import { headOdditiesOf } from '@pitboss/outbound/normalize-answers'
 import { resolveName } from '@pitboss/outbound/resolve-name'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
@@ -100,25 +101,20 @@ export function createWalletClient({
       const timestamp = given.timestamp ?? signatureTimestamp(sentAt)
       const url = `${wallet.url.replace(/\/+$/, '')}/${operation}`
       const startedAtMs = performance.now()
-      const exchange = await exchangeOnce({
-        url,
-        agent: poolOf(wallet, operation),
-        body,
-        timeoutMs,
-        headers: {
-          'content-type': 'application/json',
-          accept: 'application/json',
-          'accept-encoding': 'identity',
-          'user-agent': 'Pitboss-Wallet/1',
-          ...(given.headers ?? {
-            'x-timestamp': timestamp,
-            'x-signature': given.signature ?? signaturesOf(wallet, sentAt, timestamp, body),
-            'x-request-id': requestId,
-          }),
-        },
-      })
+      const headers = {
+        'content-type': 'application/json',
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+        'user-agent': 'Pitboss-Wallet/1',
+        ...(given.headers ?? {
+          'x-timestamp': timestamp,
+          'x-signature': given.signature ?? signaturesOf(wallet, sentAt, timestamp, body),
+          'x-request-id': requestId,
+        }),
+      }
+      const outcome = await exchangeOnce(poolOf(wallet, operation), { url, headers, body }, timeoutMs)
       const latencyMs = Math.round(performance.now() - startedAtMs)
-      return { exchange, sentAt, latencyMs, request: { url, timestamp, requestId } }
+      return { exchange: outcome, sentAt, latencyMs, request: { url, timestamp, requestId } }
     },
     async close() {
       await Promise.all([...pools.values()].map((agent) => agent.destroy()))
@@ -134,60 +130,31 @@ function signaturesOf(wallet: Wallet, at: Date, timestamp: string, body: string)
     .join(' ')
 }
 
-async function exchangeOnce({
-  url,
-  agent,
-  body,
-  timeoutMs,
-  headers,
-}: {
-  url: string
-  agent: Agent
-  body: string
-  timeoutMs: number
-  headers: Record<string, string>
-}): Promise<WalletExchange> {
-  // The signal of AbortSignal.timeout would go off, and make an error, long after the answer, too.
-  const deadline = new AbortController()
-  const { signal } = deadline
-  const timer = setTimeout(() => deadline.abort(new Error('deadline')), timeoutMs)
-  let begunWith: number | undefined
+async function exchangeOnce(
+  agent: Agent,
+  request: Parameters<typeof exchange>[1],
+  timeoutMs: number,
+): Promise<WalletExchange> {
   try {
-    const answer = await requestWithin(url, {
-      method: 'POST',
-      dispatcher: agent,
-      body,
-      headers,
-      signal,
-      headersTimeout: timeoutMs + 1000,
-      bodyTimeout: timeoutMs + 1000,
-    })
-    begunWith = answer.statusCode
-    const chunks: Buffer[] = []
-    let length = 0
-    for await (const chunk of answer.body) {
-      const bytes = Buffer.from(chunk)
-      chunks.push(bytes)
-      length += bytes.length
-      if (length > answerBytesMax) break
-    }
-    const received = Buffer.concat(chunks).subarray(0, answerBytesMax)
-    const encoding = answer.headers['content-encoding']
+    const answer = await exchange(agent, request, { timeoutMs, bytesMax: answerBytesMax + 1 })
+    const { status: httpStatus, headers, end } = answer
+    if (end === 'late') return { kind: 'timeout', begunWith: httpStatus }
+    if (end === 'broken') return { kind: 'no-answer', reason: reasonOf(answer.error) }
+    const received = answer.body.subarray(0, answerBytesMax)
+    const encoding = headers['content-encoding']
     const decoded = decodeBody(received, encoding, answerBytesMax)
     return {
       kind: 'answer',
-      httpStatus: answer.statusCode,
+      httpStatus,
       body: decoded?.bytes ?? received,
-      cutOff: length > answerBytesMax || decoded?.cutOff === true,
-      date: typeof answer.headers.date === 'string' ? answer.headers.date : null,
-      contentType: String(answer.headers['content-type'] ?? ''),
-      oddities: [...headOdditiesOf(answer.headers), ...encodingOddities(encoding, decoded)],
+      cutOff: end === 'long' || decoded?.cutOff === true,
+      date: typeof headers.date === 'string' ? headers.date : null,
+      contentType: String(headers['content-type'] ?? ''),
+      oddities: [...headOdditiesOf(headers), ...encodingOddities(encoding, decoded)],
     }
   } catch (error) {
-    if (signal.aborted) return { kind: 'timeout', ...(begunWith === undefined ? {} : { begunWith }) }
+    if (error instanceof DeadlineError) return { kind: 'timeout' }
     return { kind: 'no-answer', reason: reasonOf(error) }
-  } finally {
-    clearTimeout(timer)
   }
 }
 

@@ -1,7 +1,7 @@
 import { toAccountMode } from '@pitboss/contracts/primitives'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
 import { inSpan } from '@pitboss/tracing/spans'
-import { isRedirect, type PostWebhook } from '../clients/post-webhook.ts'
+import { headerOf, isRedirect, type PostWebhook } from '../clients/post-webhook.ts'
 import { retryAfterMs } from '../rules/retry-schedule.ts'
 import { computedSignatureHeader, signatureHint } from '../rules/signature-hint.ts'
 import { secretsValidAt } from '../rules/signing-secrets.ts'
@@ -22,9 +22,9 @@ export type AttemptOutcome = {
 const locationCharactersMax = 2048
 
 /** Where a redirect points, which is what its owner has to know. */
-function locationOf({ httpStatus, headers }: Awaited<ReturnType<PostWebhook>>): { location?: string } {
-  const location = headers.get('location')
-  if (location === undefined || httpStatus === null || !isRedirect(httpStatus)) return {}
+function locationOf(answer: Awaited<ReturnType<PostWebhook>>): { location?: string } {
+  const location = headerOf(answer, 'location')
+  if (location === null || answer.httpStatus === null || !isRedirect(answer.httpStatus)) return {}
   return { location: location.slice(0, locationCharactersMax) }
 }
 
@@ -74,7 +74,7 @@ export async function makeAttempt(
   const { httpStatus, durationMs, error, timings } = answer
   return {
     ...{ ok: answer.ok, asked: true, gone: httpStatus === 410, at },
-    retryAfterMs: retryAfterMs(httpStatus ?? 0, answer.headers.get('retry-after') ?? null, at),
+    retryAfterMs: retryAfterMs(httpStatus ?? 0, headerOf(answer, 'retry-after'), at),
     record: {
       ...{ attempt: delivery.attemptCount, sentAt, durationMs, httpStatus, error, timings },
       responseExcerpt: answer.excerpt,
@@ -117,9 +117,8 @@ function hintFor(
   sent: { body: string; timestamp: string; secrets: string[]; sentAt: Date },
 ): string | null {
   const status = answer.httpStatus ?? 0
-  const computed = answer.headers.get(computedSignatureHeader)
-  if (computed === undefined || endpoint.environment !== 'SANDBOX' || status < 400 || status >= 500)
-    return null
+  const computed = headerOf(answer, computedSignatureHeader)
+  if (computed === null || endpoint.environment !== 'SANDBOX' || status < 400 || status >= 500) return null
   const valid = secretsValidAt(endpoint.secrets, sent.sentAt)
   const oldSecrets = endpoint.secrets
     .filter((secret) => !valid.includes(secret))

@@ -7,7 +7,7 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
 import { endCertification, runCertificationJob } from '@pitboss/storage/certification-jobs'
 import type { HeldJob } from '@pitboss/storage/start-job-workers'
-import type { PostWebhook } from '../clients/post-webhook.ts'
+import { headerOf, type PostWebhook } from '../clients/post-webhook.ts'
 import type { CertificationDocument } from '../storage/certification-store.ts'
 import type { WebhooksContext } from '../context.ts'
 
@@ -57,7 +57,7 @@ export function createRunCertification(
       const { error, remedy, oddities } = answer
       if (httpStatus === null)
         return { kind: 'failure', error: error ?? 'no answer', remedy: remedy ?? '', latencyMs } as const
-      const contentType = answer.headers.get('content-type') ?? ''
+      const contentType = headerOf(answer, 'content-type') ?? ''
       const excerpt = Buffer.from(answer.excerpt ?? '')
       return { kind: 'answer', httpStatus, contentType, body: excerpt, oddities, latencyMs } as const
     }

@@ -5,6 +5,13 @@ import type { Oddity } from '@pitboss/contracts/certification/exchange'
 import type { OutboundSettings } from '@pitboss/outbound/address-guard'
 import { decodeBody, encodingOddities } from '@pitboss/outbound/decode-body'
 import { failureOf, lateFailure } from '@pitboss/outbound/describe-failure'
+import {
+  type Answer,
+  type AnswerHeaders,
+  DeadlineError,
+  exchange,
+  isSuccess,
+} from '@pitboss/outbound/exchange'
 import { createGuardedAgent } from '@pitboss/outbound/guarded-agent'
 import { headOdditiesOf } from '@pitboss/outbound/normalize-answers'
 import { resolveName } from '@pitboss/outbound/resolve-name'
@@ -35,7 +42,7 @@ type WebhookAnswer = {
   readonly httpStatus: number | null
   /** The failure in a few words, or null. */
   readonly error: string | null
-  readonly headers: ReadonlyMap<string, string>
+  readonly headers: AnswerHeaders
   readonly excerpt: string | null
   readonly durationMs: number
   readonly timings: AttemptTimings
@@ -60,9 +67,9 @@ type Marks = {
 }
 
 /** The exchange that opens a socket, so that its phases count for the right attempt. */
-const exchange = new AsyncLocalStorage<Marks>()
+const underWay = new AsyncLocalStorage<Marks>()
 subscribe('undici:client:connected', () => {
-  const marks = exchange.getStore()
+  const marks = underWay.getStore()
   if (marks !== undefined) marks.connected ??= performance.now()
 })
 
@@ -98,9 +105,7 @@ export function createPostWebhook(
         ...{ account: request.account, secure: request.url.startsWith('https:') },
         ...{ startedAt: performance.now(), dns: null, tcp: null, connected: null, firstByte: null },
       }
-      return exchange.run(marks, () =>
-        exchangeOnce(agents[request.environment], request, { marks, timeoutMs }),
-      )
+      return underWay.run(marks, () => postOnce(agents[request.environment], request, { marks, timeoutMs }))
     },
     async close() {
       await Promise.all([agents.TEST.destroy(), agents.LIVE.destroy()])
@@ -108,49 +113,32 @@ export function createPostWebhook(
   }
 }
 
-async function exchangeOnce(
+async function postOnce(
   agent: Agent,
-  request: WebhookPost,
+  { url, headers, body }: WebhookPost,
   { marks, timeoutMs }: { marks: Marks; timeoutMs: number },
 ): Promise<WebhookAnswer> {
-  const deadline = new AbortController()
-  const timer = setTimeout(() => deadline.abort(new Error('deadline')), timeoutMs)
+  const request = { url, headers: { 'accept-encoding': 'identity', ...headers }, body }
   try {
-    const url = new URL(request.url)
-    const { statusCode, headers, body } = await agent.request({
-      origin: url.origin,
-      path: `${url.pathname}${url.search}`,
-      method: 'POST',
-      headers: { 'accept-encoding': 'identity', ...request.headers },
-      body: request.body,
-      signal: deadline.signal,
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
-    })
-    marks.firstByte = performance.now()
-    let isUnfinished = false
-    const cut = () => {
-      isUnfinished = true
-      body.destroy()
-    }
-    const given = isSuccess(statusCode) ? setTimeout(cut, successBodyMs) : undefined
-    const read = await readCapped(body, headers).finally(() => clearTimeout(given))
-    const unfinished = isUnfinished ? (['unfinished'] as const) : []
+    const received = await exchange(agent, request, { timeoutMs, successBodyMs, bytesMax: bodyReadBytes })
+    marks.firstByte = received.headAtMs
+    const { text, oddities } = excerptOf(received)
+    const isUnfinished = received.end === 'late' && isSuccess(received.status)
     return answer(marks, {
-      httpStatus: statusCode,
-      error: read.error,
-      headers: firstValues(headers),
-      excerpt: read.text,
-      oddities: [...headOdditiesOf(headers), ...read.oddities, ...unfinished],
+      ...{ httpStatus: received.status, error: null, headers: received.headers, excerpt: text },
+      oddities: [
+        ...headOdditiesOf(received.headers),
+        ...oddities,
+        ...(isUnfinished ? (['unfinished'] as const) : []),
+      ],
     })
   } catch (error) {
-    const { words, remedy } = deadline.signal.aborted
-      ? { ...lateFailure(timeoutMs, null), words: `no complete answer within ${timeoutMs / 1000} s` }
-      : failureOf(error)
-    const nothing = { httpStatus: null, headers: new Map(), excerpt: null, oddities: [] }
+    const { words, remedy } =
+      error instanceof DeadlineError
+        ? { ...lateFailure(timeoutMs, null), words: `no complete answer within ${timeoutMs / 1000} s` }
+        : failureOf(error)
+    const nothing = { httpStatus: null, headers: {}, excerpt: null, oddities: [] }
     return answer(marks, { ...nothing, error: words, remedy })
-  } finally {
-    clearTimeout(timer)
   }
 }
 
@@ -167,7 +155,6 @@ function answer(marks: Marks, received: Omit<WebhookAnswer, 'ok' | 'durationMs' 
   }
 }
 
-const isSuccess = (status: number) => status >= 200 && status < 300
 export const isRedirect = (status: number): boolean => status >= 300 && status < 400
 
 function statusError(httpStatus: number | null): string | null {
@@ -195,70 +182,45 @@ function tenths(ms: number): number {
   return Math.round(ms * 10) / 10
 }
 
-/** Reads until the end or the limit; a body that breaks off is no failure of its own. */
-async function readCapped(
-  body: AsyncIterable<Uint8Array> & { destroy(): unknown },
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-): Promise<{ text: string; error: string | null; oddities: readonly Oddity[] }> {
+/** The beginning of the body as text; a body that breaks off is no failure of its own. */
+function excerptOf({ headers, body }: Answer): { text: string; oddities: readonly Oddity[] } {
   const encoding = headers['content-encoding']
-  // The excerpt of an encoded answer may be made of more bytes, or of fewer.
-  const keptMax = encoding === undefined ? excerptBytes : bodyReadBytes
-  const kept: Uint8Array[] = []
-  let keptBytes = 0
-  let readBytes = 0
-  let error: string | null = null
-  try {
-    for await (const chunk of body) {
-      if (keptBytes < keptMax) {
-        const part = chunk.subarray(0, keptMax - keptBytes)
-        kept.push(part)
-        keptBytes += part.length
-      }
-      readBytes += chunk.length
-      if (readBytes >= bodyReadBytes) break
-    }
-  } catch (cause) {
-    error = failureOf(cause).words
-  }
-  body.destroy()
-  const raw = Buffer.concat(kept)
-  const decoded = decodeBody(raw, encoding, bodyReadBytes)
-  const bytes = decoded?.bytes ?? raw
-  const text = decoderOf(charsetOf(headers['content-type'])).decode(bytes.subarray(0, excerptBytes))
-  return { text, error, oddities: encodingOddities(encoding, decoded) }
+  const decoded = decodeBody(body, encoding, bodyReadBytes)
+  const bytes = (decoded?.bytes ?? body).subarray(0, excerptBytes)
+  const text = decoderOf(charsetOf(headers['content-type'])).decode(bytes)
+  return { text, oddities: encodingOddities(encoding, decoded) }
 }
 
 function charsetOf(type: string | string[] | undefined): string {
   return /;\s*charset=\s*"?([^";\s]+)/i.exec(String(type ?? ''))?.[1] ?? 'utf-8'
 }
 
+const utf8 = new TextDecoder()
+
 /** What nobody knows is read as UTF-8. */
 function decoderOf(charset: string) {
+  if (charset === 'utf-8') return utf8
   try {
     return new TextDecoder(charset)
   } catch {
-    return new TextDecoder()
+    return utf8
   }
 }
 
-function firstValues(headers: Readonly<Record<string, string | string[] | undefined>>): Map<string, string> {
-  const values = new Map<string, string>()
-  for (const [name, value] of Object.entries(headers)) {
-    const first = Array.isArray(value) ? value[0] : value
-    if (first !== undefined) values.set(name.toLowerCase(), first)
-  }
-  return values
+/** The first value of a header of an answer; null without it. */
+export function headerOf({ headers }: Pick<WebhookAnswer, 'headers'>, name: string): string | null {
+  return [headers[name]].flat()[0] ?? null
 }
 
 function timeTcp(socket: Socket): void {
-  const marks = exchange.getStore()
+  const marks = underWay.getStore()
   socket.once('connect', () => {
     if (marks !== undefined) marks.tcp ??= performance.now()
   })
 }
 
 async function timedResolve(host: string) {
-  const marks = exchange.getStore()
+  const marks = underWay.getStore()
   try {
     return await resolveName(host, marks?.account ?? '')
   } finally {

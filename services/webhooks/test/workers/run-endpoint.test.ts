@@ -47,7 +47,7 @@ function contextOf(slots: RunContext['slots'], onSettled: (status: unknown) => v
     release: async () => undefined,
     change: async () => endpoint,
   }
-  const answer = { ok: false, httpStatus: 500, error: null, headers: new Map(), excerpt: null, durationMs: 1 }
+  const answer = { ok: false, httpStatus: 500, error: null, headers: {}, excerpt: null, durationMs: 1 }
   const parts: { [Name in keyof RunContext]?: unknown } = {
     ...{ endpoints, deliveries, slots, logger, clock: { now: () => new Date() }, newId: () => 'rng_1' },
     ...{ random: () => 0, scaleMs: () => 0, notes: { tell: () => undefined } },

@@ -2,6 +2,8 @@ import { v7 } from 'uuid'
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const bitsPerCharacter = 5
+/** Of an id's characters, after its prefix, so many are its time. */
+const timeCharacters = 10
 /** Of zeros before a uuid, which make its 128 bits 26 characters. */
 const paddingBits = 2
 
@@ -13,6 +15,18 @@ const paddingBits = 2
 export function newId(prefix: string): string {
   if (!/^[a-z]{2,8}$/.test(prefix)) throw new RangeError(`bad id prefix: ${prefix}`)
   return idOf(prefix, v7(undefined, new Uint8Array(16)))
+}
+
+/** When an id was made, in milliseconds since 1970; 0 for a text that is none. */
+export function idTimeMs(id: string): number {
+  const begin = id.indexOf('_') + 1
+  let ms = 0
+  for (let index = begin; index < begin + timeCharacters; index++) {
+    const digit = alphabet.indexOf(id.charAt(index))
+    if (begin === 0 || digit === -1 || index >= id.length) return 0
+    ms = ms * 2 ** bitsPerCharacter + digit
+  }
+  return ms
 }
 
 /** The id of these 16 bytes. */

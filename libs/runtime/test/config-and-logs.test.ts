@@ -13,7 +13,7 @@ import {
   parseConfig,
 } from '../src/load-config.ts'
 import { createLogger, redactedFields } from '../src/create-logger.ts'
-import { newId } from '../src/new-id.ts'
+import { idTimeMs, newId } from '../src/new-id.ts'
 import { createTimeScale } from '../src/clock.ts'
 
 const schema = z.object({
@@ -268,6 +268,14 @@ await t.test('ids have a prefix and 26 characters, sort by time and do not repea
   t.equal(new Set(ids).size, ids.length)
   t.strictSame(ids.toSorted(), ids)
   t.throws(() => newId('Rnd_'), RangeError)
+})
+
+await t.test('an id names the millisecond in which it was made', async (t) => {
+  const before = Date.now()
+  const ms = idTimeMs(newId('rnd'))
+  t.ok(before <= ms && ms <= Date.now())
+  for (const text of ['', 'rnd', 'rnd_', 'rnd_0123', 'rnd_0123u56789abcdef', 'no id'])
+    t.equal(idTimeMs(text), 0, text)
 })
 
 await t.test('a time scale divides delays, never to nothing', async (t) => {

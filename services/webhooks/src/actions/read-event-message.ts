@@ -1,6 +1,7 @@
 import { eventSubject } from '@pitboss/bus/topology'
 import type { Scope } from '@pitboss/contracts/caller'
 import { type EventEnvelope, eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
+import { idTimeMs } from '@pitboss/runtime/new-id'
 import { z } from 'zod'
 import { expectedEventId } from './expected-event-id.ts'
 
@@ -13,6 +14,8 @@ export type EventMessage = {
   readonly roundId: string | null
   /** The id that its fact gives it; events of earlier releases have others. */
   readonly fact: string
+  /** When its round or session was opened, if its own id follows from that; else null. */
+  readonly openedAtMs: number | null
   /** Of the recorded span that records it. */
   readonly traceparent?: string
 }
@@ -40,9 +43,11 @@ export function readEventMessage(message: {
   const createdAt = new Date(envelope.created_at)
   if (Number.isNaN(createdAt.getTime())) throw new Error('created_at is not a time')
   const { round_id: roundId } = envelope.data
+  const expectedId = expectedEventId(scope, envelope.type, envelope.data)
   return {
     ...{ scope, envelope, body, createdAt, roundId: typeof roundId === 'string' ? roundId : null },
-    fact: expectedEventId(scope, envelope.type, envelope.data) ?? envelope.id,
+    fact: expectedId ?? envelope.id,
+    openedAtMs: expectedId === envelope.id ? idTimeMs(envelope.id) : null,
   }
 }
 

@@ -61,8 +61,8 @@ export function createRecordEvents(
 function newEvent(message: EventMessage, now: Date): NewEvent {
   const { envelope, scope } = message
   return {
-    ...{ scope, id: envelope.id, fact: message.fact, type: envelope.type, createdAt: message.createdAt },
-    ...{ recordedAt: now, body: message.body, roundId: message.roundId },
+    ...{ scope, id: envelope.id, fact: message.fact, openedAtMs: message.openedAtMs, type: envelope.type },
+    ...{ createdAt: message.createdAt, recordedAt: now, body: message.body, roundId: message.roundId },
     ...(message.traceparent === undefined ? {} : { traceparent: message.traceparent }),
   }
 }

@@ -215,7 +215,8 @@ export function noteRecorded(c: ShareContext, share: Share, { recorded, known, r
   for (const endpoint of read.endpoints) share.runs.get(endpoint._id)?.see(endpoint, read.atMs)
   const ends = endsOf([...recorded, ...known.values()])
   noteEnds(share, ends)
-  c.notifyWorkers([], ends)
+  // While no other process runs endpoints, nobody waits for it.
+  if (c.heartbeat.self() === null || c.heartbeat.others().length > 0) c.notifyWorkers([], ends)
 }
 
 /** The greatest number of each account. */

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
-import { isOnlyDuplicates } from '@pitboss/storage/create-once'
+import { insertOrdered } from '@pitboss/storage/journal/insert-together'
 import type { Collection, Filter, FindOptions } from 'mongodb'
 import type { Collections, LogDocument } from './collections.ts'
 import { createdIn, openFirstEvents } from './first-events.ts'
@@ -123,7 +123,10 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
 
   const store: LogStore = { endOf, withIds, insert: (documents) => insertOrdered(log, documents) }
   const steadyMs = () => performance.now()
-  const writer: LogWriter = { store, ends: new BoundedMap(scopesMax), steadyMs, pause: (ms) => pause(ms) }
+  const writer: LogWriter = {
+    ...{ store, ends: new BoundedMap(scopesMax), recent: new Map() },
+    ...{ steadyMs, pause: (ms) => pause(ms) },
+  }
   const searchSeq = createSeqSearch(async (scope, seq) => {
     const next = await log.findOne(
       { _id: { ...keysAfter(scope, 0), $gte: logKey(scope, seq) } },
@@ -261,20 +264,6 @@ async function pageOfLog(
     .flat()
     .toSorted((a, b) => (a._id < b._id ? -1 : 1))
     .slice(0, limit)
-}
-
-/** @returns how many are inserted, from the first on. @throws when that is not known */
-async function insertOrdered(
-  log: Collection<LogDocument>,
-  documents: readonly LogDocument[],
-): Promise<number> {
-  try {
-    await log.insertMany([...documents], { ordered: true })
-    return documents.length
-  } catch (error) {
-    if (!isOnlyDuplicates(error)) throw error
-    return error.insertedCount
-  }
 }
 
 const eventsFor = ({ webhookId, afterSeq, ...scope }: WebhookPlace) => ({

@@ -4,13 +4,15 @@ import type { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import type { LogDocument } from './collections.ts'
 import { logKey, readLogKey, scopeKey } from './log-keys.ts'
+import { type Floor, mayBeRecorded, noteRecent, type RecentEvents } from './recent-events.ts'
 
 /*
  * The event log has one unique key: its `_id`, the number of an event within its account and environment.
  * Whoever inserts number n+1 has read all up to n: so numbers have no gaps, and no event is recorded twice
  * although no index forbids it. Three rules hold that. The end is read before the log is searched for the new
- * events. The insert is ordered, so that a failure leaves a prefix. What another recorder has inserted
- * meanwhile is searched again before the next number is tried.
+ * events, but for those that nobody can have recorded before (recent-events.ts). The insert is ordered, so that
+ * a failure leaves a prefix. What another recorder has inserted meanwhile is searched again before the next
+ * number is tried.
  */
 
 /** An event that is to be recorded. */
@@ -19,6 +21,8 @@ export type NewEvent = {
   readonly id: string
   /** The id that its fact gives it. Events of earlier releases have others. */
   readonly fact: string
+  /** When its round or session was opened, if its own id follows from that; else null. */
+  readonly openedAtMs: number | null
   readonly type: EventType
   readonly createdAt: Date
   readonly recordedAt: Date
@@ -44,6 +48,8 @@ export type RecordedEvent = {
 /** The last number of a log, and the latest `createdAt` so far; 0 for an empty log. */
 export type LogEnd = { readonly seq: number; readonly highAt: Date }
 
+type KnownEnd = LogEnd & { readonly floor: Floor }
+
 /** The log's storage, as appends use it. All of it reads what a majority has. */
 export type LogStore = {
   endOf(scope: Scope): Promise<LogEnd>
@@ -60,7 +66,8 @@ export type LogStore = {
 export type LogWriter = {
   readonly store: LogStore
   /** The ends that this process wrote last, by scope, and when on the steady clock. */
-  readonly ends: BoundedMap<string, LogEnd & { readonly atMs: number }>
+  readonly ends: BoundedMap<string, KnownEnd & { readonly atMs: number }>
+  readonly recent: RecentEvents
   /** Milliseconds of a clock that never jumps. */
   readonly steadyMs: () => number
   readonly pause: (ms: number) => Promise<void>
@@ -83,8 +90,8 @@ const pauseMs = 20
 const scopesAtOnce = 8
 
 /**
- * Records events of any scopes, none twice: one search and one ordered insert, again when another recorder
- * was faster.
+ * Records events of any scopes, none twice: one ordered insert, after a search for those that may be recorded;
+ * again when another recorder was faster.
  * @param readTargets reads where events go to, while the log is searched
  * @throws Error when others were faster 12 times; what the database throws: it is then unknown what is
  * recorded
@@ -94,7 +101,7 @@ export async function appendEvents(
   events: readonly NewEvent[],
   readTargets: () => Promise<TargetsOf>,
 ): Promise<Appended> {
-  const { store, ends } = log
+  const { store, ends, recent } = log
   const recorded: Appended['recorded'][number][] = []
   const known = new Map<string, RecordedEvent>()
   const refused: { event: NewEvent; by: RecordedEvent }[] = []
@@ -103,8 +110,9 @@ export async function appendEvents(
     if (attempt >= triesMax) throw new Error('the end of the event log kept moving')
     if (attempt > 0) await log.pause(attempt * pauseMs)
     const before = await endsOf(log, open)
+    const wanted = open.filter((event) => mayBeRecorded(recent, event, floorIn(before, event)))
     const [found, targetsOf] = await Promise.all([
-      store.withIds([...new Set(open.flatMap(({ id, fact }) => [id, fact]))]),
+      wanted.length === 0 ? [] : store.withIds([...new Set(wanted.flatMap(({ id, fact }) => [id, fact]))]),
       readTargets(),
     ])
     const fresh = withoutKnown(open, found, { known, refused })
@@ -114,11 +122,12 @@ export async function appendEvents(
     const atMs = log.steadyMs()
     const count = documents.length === 0 ? 0 : await store.insert(documents)
     const ordered = inOrderOfScopes(fresh)
-    for (const [index, event] of ordered.slice(0, count).entries())
-      recorded.push({
-        ...{ ...event, seq: readLogKey(documents[index]?._id ?? '').seq },
-        targets: documents[index]?.targets ?? [],
-      })
+    for (const [index, { _id, targets, h }] of documents.slice(0, count).entries()) {
+      const event = ordered[index]
+      if (event === undefined) continue
+      recorded.push({ ...event, seq: readLogKey(_id).seq, targets })
+      noteRecent(recent, event, floorIn(before, event), h.getTime())
+    }
     open = ordered.slice(count)
     if (open.length === 0) for (const [scope, end] of after) ends.set(scope, { ...end, atMs })
   }
@@ -141,14 +150,19 @@ function firstOfEach(events: readonly NewEvent[]): NewEvent[] {
 }
 
 /** The ends of the logs of these events, read where this process does not know them. */
-async function endsOf(log: LogWriter, events: readonly NewEvent[]): Promise<Map<string, LogEnd>> {
+async function endsOf(log: LogWriter, events: readonly NewEvent[]): Promise<Map<string, KnownEnd>> {
   const scopes = [...new Map(events.map(({ scope }) => [scopeKey(scope), scope]))]
-  const found = await mapBounded(scopes, scopesAtOnce, async ([key, scope]): Promise<[string, LogEnd]> => {
+  const found = await mapBounded(scopes, scopesAtOnce, async ([key, scope]): Promise<[string, KnownEnd]> => {
     const own = log.ends.get(key)
-    const isFresh = own !== undefined && log.steadyMs() - own.atMs < endMaxMs
-    return [key, isFresh ? own : await log.store.endOf(scope)]
+    if (own !== undefined && log.steadyMs() - own.atMs < endMaxMs) return [key, own]
+    const end = await log.store.endOf(scope)
+    return [key, { ...end, floor: { highMs: end.highAt.getTime() } }]
   })
   return new Map(found)
+}
+
+function floorIn(ends: ReadonlyMap<string, KnownEnd>, { scope }: NewEvent): Floor {
+  return ends.get(scopeKey(scope))?.floor ?? { highMs: Number.POSITIVE_INFINITY }
 }
 
 /** Sorts out what is recorded. @returns the others */
@@ -181,14 +195,15 @@ function inOrderOfScopes(events: readonly NewEvent[]): NewEvent[] {
 /** Numbers events after the ends. @returns their documents, scope by scope, and the new ends */
 function numbered(
   events: readonly NewEvent[],
-  before: ReadonlyMap<string, LogEnd>,
+  before: ReadonlyMap<string, KnownEnd>,
   targetsOf: TargetsOf,
-): { documents: LogDocument[]; after: Map<string, LogEnd> } {
-  const after = new Map<string, LogEnd>()
+): { documents: LogDocument[]; after: Map<string, KnownEnd> } {
+  const after = new Map<string, KnownEnd>()
   const documents = inOrderOfScopes(events).map((event) => {
     const key = scopeKey(event.scope)
-    const { seq, highAt } = after.get(key) ?? before.get(key) ?? { seq: 0, highAt: new Date(0) }
-    const end = { seq: seq + 1, highAt: event.createdAt > highAt ? event.createdAt : highAt }
+    const { seq, highAt, floor } = after.get(key) ??
+      before.get(key) ?? { seq: 0, highAt: new Date(0), floor: { highMs: 0 } }
+    const end = { seq: seq + 1, highAt: event.createdAt > highAt ? event.createdAt : highAt, floor }
     after.set(key, end)
     return newLogDocument(event, end, targetsOf(event))
   })

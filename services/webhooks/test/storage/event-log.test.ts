@@ -23,7 +23,7 @@ function event(of: Of): NewEvent {
   const { id = newId('evt') } = of
   return {
     ...{ id, fact: id, type: 'round.started', createdAt: start, recordedAt: start, body: `body of ${id}` },
-    ...{ roundId: null },
+    ...{ roundId: null, openedAtMs: null },
     ...of,
   }
 }

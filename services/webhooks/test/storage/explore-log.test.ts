@@ -8,19 +8,25 @@ import { readLogKey } from '../../src/storage/log-keys.ts'
 /*
  * Appends to the event log in every order in which their steps can take effect: two recorders with
  * overlapping batches, one of which can die; an insert whose answer is lost, and whose documents land later
- * or never.
+ * or never; events that nobody can have recorded before, which are not searched for.
  */
 
 type Table = Map<string, LogDocument>
-type Mistake = (store: LogStore, table: Table) => LogStore
+type Mistake = (writer: LogWriter, table: Table) => LogWriter
 
 const toNobody = async () => () => []
 const statesMax = 100_000
 const scope = { operatorId: 'operator', environment: 'SANDBOX' } as const
 const at = new Date('2026-11-28T12:00:00.000Z')
 
-function event(id: string): NewEvent {
-  const times = { createdAt: at, recordedAt: at }
+const after = (minutes: number) => new Date(at.getTime() + minutes * 60_000)
+const minutes: Record<string, number> = { one: 1, two: 2, three: 3 }
+
+/** @param isNamed its id names when its round was opened */
+function event(id: string, isNamed: boolean): NewEvent {
+  const createdAt = after(minutes[id] ?? 0)
+  const openedAtMs = isNamed ? createdAt.getTime() : null
+  const times = { createdAt, openedAtMs, recordedAt: at }
   return { scope, id, fact: id, type: 'round.started', ...times, body: id, roundId: null }
 }
 
@@ -39,7 +45,10 @@ function createWorld(stage: Stage, mistaken: Mistake) {
   function storeOf(process: string, isWeak: boolean): LogStore {
     let sent = 0
     return {
-      endOf: () => stage.step(process, 'reads the end', { read: () => ({ seq: table.size, highAt: at }) }),
+      endOf: () =>
+        stage.step(process, 'reads the end', {
+          read: () => ({ seq: table.size, highAt: [...table.values()].at(-1)?.h ?? at }),
+        }),
       withIds: (ids) =>
         stage.step(process, `searches ${ids.join(', ')}`, {
           read: () =>
@@ -91,22 +100,29 @@ function createWorld(stage: Stage, mistaken: Mistake) {
   }
 
   function writerOf(process: string, isWeak: boolean): LogWriter {
-    return {
-      store: mistaken(storeOf(process, isWeak), table),
-      ends: new BoundedMap(10),
-      steadyMs: () => 0,
-      pause: async () => undefined,
+    const writer = {
+      ...{ store: storeOf(process, isWeak), ends: new BoundedMap<string, never>(10), recent: new Map() },
+      ...{ steadyMs: () => 0, pause: async () => undefined },
     }
+    return mistaken(writer, table)
   }
 
   return {
     /** Records batches one after the other. A batch that failed comes again, as its messages do. */
-    async record(process: string, batches: readonly (readonly string[])[], isWeak = false): Promise<void> {
+    async record(
+      process: string,
+      batches: readonly (readonly string[])[],
+      { isWeak = false, isNamed = false } = {},
+    ): Promise<void> {
       const writer = writerOf(process, isWeak)
       for (const ids of batches) {
         for (let isDone = false; !isDone; ) {
           try {
-            const { recorded } = await appendEvents(writer, ids.map(event), toNobody)
+            const { recorded } = await appendEvents(
+              writer,
+              ids.map((id) => event(id, isNamed)),
+              toNobody,
+            )
             called.push(...recorded.map(({ id }) => id))
             for (const id of ids) acknowledged.add(id)
             isDone = true
@@ -138,7 +154,7 @@ function createWorld(stage: Stage, mistaken: Mistake) {
 
 type World = ReturnType<typeof createWorld>
 
-function explore(begin: (world: World) => void, mistaken: Mistake = (store) => store) {
+function explore(begin: (world: World) => void, mistaken: Mistake = (writer) => writer) {
   return exploreSchedules({
     statesMax,
     begin(stage): Run {
@@ -150,15 +166,20 @@ function explore(begin: (world: World) => void, mistaken: Mistake = (store) => s
 }
 
 const overlapping = (world: World) => {
-  void world.record('A', [['one', 'two']], true)
+  void world.record('A', [['one', 'two']], { isWeak: true })
   void world.record('B', [['two', 'three']])
 }
 const oneGoesOn = (world: World) => {
-  void world.record('A', [['one'], ['two', 'three']], true)
+  void world.record('A', [['one'], ['two', 'three']], { isWeak: true })
   void world.record('B', [['three']])
 }
+const newOnes = (world: World) => {
+  void world.record('A', [['one'], ['two'], ['one']], { isWeak: true, isNamed: true })
+  void world.record('B', [['two']], { isNamed: true })
+}
+const begins = { overlapping, oneGoesOn, newOnes }
 
-for (const [name, begin] of Object.entries({ overlapping, oneGoesOn })) {
+for (const [name, begin] of Object.entries(begins)) {
   await t.test(`${name}: each event is recorded once, without gaps`, async (t) => {
     const { states, ends, violation } = await explore(begin)
     t.strictSame(violation, null)
@@ -168,8 +189,12 @@ for (const [name, begin] of Object.entries({ overlapping, oneGoesOn })) {
   })
 }
 
+const inStore =
+  (mistaken: (store: LogStore, table: Table) => LogStore): Mistake =>
+  (writer, table) => ({ ...writer, store: mistaken(writer.store, table) })
+
 const mistakes: Record<string, Mistake> = {
-  'the log is searched before its end is read': (store) => {
+  'the log is searched before its end is read': inStore((store) => {
     let early: ReturnType<LogStore['withIds']> | null = null
     return {
       ...store,
@@ -180,27 +205,35 @@ const mistakes: Record<string, Mistake> = {
       },
       withIds: (ids) => early ?? store.withIds(ids),
     }
-  },
-  'what another has inserted meanwhile is not searched': (store) => {
+  }),
+  'what another has inserted meanwhile is not searched': inStore((store) => {
     let first: ReturnType<LogStore['withIds']> | null = null
     return { ...store, withIds: (ids) => (first ??= store.withIds(ids)) }
-  },
-  'an insert goes on after a number that is taken': (store, table) => ({
+  }),
+  'an insert goes on after a number that is taken': inStore((store, table) => ({
     ...store,
     async insert(documents) {
       let count = 0
       for (const document of documents) count += await store.insert([document])
       return count < documents.length && table.size > 0 ? documents.length : count
     },
-  }),
-  'a lost answer counts as an insert': (store) => ({
+  })),
+  'a lost answer counts as an insert': inStore((store) => ({
     ...store,
     insert: (documents) => store.insert(documents).catch(() => documents.length),
-  }),
+  })),
+  'the end is read without the latest creation time': inStore((store) => ({
+    ...store,
+    endOf: async (of) => ({ ...(await store.endOf(of)), highAt: at }),
+  })),
+  'what it has recorded itself is forgotten': (writer) => {
+    writer.recent.set = () => writer.recent
+    return writer
+  },
 }
 for (const [name, mistaken] of Object.entries(mistakes)) {
   await t.test(`found: ${name}`, async (t) => {
-    for (const begin of [overlapping, oneGoesOn]) {
+    for (const begin of Object.values(begins)) {
       const { violation } = await explore(begin, mistaken)
       if (violation !== null) return t.pass(violation.invariant)
     }

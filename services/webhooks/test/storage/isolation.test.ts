@@ -297,7 +297,7 @@ await holdIsolation(t, {
     ...['orderBefore', 'packItems'],
     // Of the log: keys and filters, and what works with the parts that it is given.
     ...['appendEvents', 'createSeqSearch', 'createdIn', 'isRare', 'keysAfter', 'logKey'],
-    ...['readLogKey', 'scopeKey'],
+    ...['mayBeRecorded', 'noteRecent', 'readLogKey', 'scopeKey'],
   ],
 })
 
@@ -358,7 +358,7 @@ async function makeThings(): Promise<void> {
     ...{ wakes: 0, leaseOwner: null, leaseToken: 0, isLate: true },
   })
   const event = {
-    ...{ scope: owner, id: eventId, fact: eventId, createdAt: now, recordedAt: now },
+    ...{ scope: owner, id: eventId, fact: eventId, openedAtMs: null, createdAt: now, recordedAt: now },
     type: 'round.started',
     ...{ body: '{"the":"owners"}', roundId },
   } as const

@@ -30,6 +30,9 @@ export type CallService = (typeof serviceBySubjectRoot)[keyof typeof serviceBySu
 /** Those who ask: services, and the operations command. */
 export type CallerName = 'gateway' | CallService | 'ops'
 
+/** Budget of a change that all replicas have to acknowledge, which takes 5.1 s at most. Source: ours. */
+export const acknowledgedChangeMs = 10_000
+
 const subjectPattern = /^(auth|rounds|wallet|webhooks)\.v1(\.[a-z][a-z0-9-]*)+$/
 
 /**

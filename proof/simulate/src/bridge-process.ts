@@ -236,6 +236,7 @@ function walletsOf(machine: Machine): Wallets {
   }
   return {
     find: () => machine.io('find wallet', () => document),
+    copy: () => machine.io('find wallet', () => document),
     open: () => machine.io('open wallet', () => wallet),
     openDocument: () => wallet,
     change: never,

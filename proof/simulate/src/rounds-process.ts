@@ -223,8 +223,11 @@ function coreOf(machine: Machine, world: World, storage: RunRounds): RoundsConte
       ...{ cancel: notSimulated, list: notSimulated },
     },
     games: {
-      settings: async (_operatorId, slug) => ({ ...settings, limits: slug === 'mines' ? minesLimits : none }),
-      status: async () => 'AVAILABLE',
+      copy: async (_operatorId, slug) => ({
+        settings: { ...settings, limits: slug === 'mines' ? minesLimits : none },
+        status: 'AVAILABLE',
+      }),
+      ...{ settings: notSimulated, status: notSimulated },
       ...{ change: notSimulated, changeSeen: notSimulated, takeDown: notSimulated },
       ...{ bringBack: notSimulated, setStatus: notSimulated },
     },

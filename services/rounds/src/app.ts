@@ -101,7 +101,7 @@ export async function startRounds({
   const keyring = await openKeyring(db, masterKeys)
   await assertSeedsOpen(db, keyring)
   const fullness = watchFullness(bus)
-  const { core, audit, journal, outboxes } = await openContext({
+  const { core, audit, journal, copies, outboxes } = await openContext({
     ...{ bus, publisher: fullness.publisher, db, keyring, catalogue, timeScale, build: version },
     ...{ clock, clockOffsetMs, logger, registry, change: proof.context ?? ((context) => context) },
   })
@@ -184,6 +184,7 @@ export async function startRounds({
       for (const worker of workers) await worker.stop()
       await Promise.all(stopOutboxes.map((stop) => stop()))
       await journal.stop()
+      copies.stop()
     },
   }
 }

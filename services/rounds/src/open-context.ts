@@ -10,6 +10,7 @@ import { createCursorCodec } from '@pitboss/storage/cursor'
 import type { Keyring } from '@pitboss/storage/keyring'
 import { createOutbox } from '@pitboss/storage/outbox'
 import { createOutboxMetrics } from '@pitboss/storage/outbox-metrics'
+import { shareCopies } from '@pitboss/storage/shared-copies'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import type { Db } from 'mongodb'
 import type { Logger } from 'pino'
@@ -66,6 +67,10 @@ export async function openContext(given: Given) {
   })
   const rounds = createRoundsStore({ journal, lists, work })
   journal.takeOver.by(rounds)
+  const copies = shareCopies({
+    ...{ bus, service: 'rounds', logger },
+    ...{ instances: journal.instances, steadyMs: journal.journal.steadyMs },
+  })
   const sessionOutbox = createOutbox({ ...relaying, collection: sessions.collection })
   const audit = createAuditOutbox({
     db,
@@ -88,7 +93,7 @@ export async function openContext(given: Given) {
     }),
     deadRequests: createDeadRequestsStore({ journal }),
     keys: createKeysStore({ db }),
-    games: createGamesStore({ db }),
+    games: createGamesStore({ db, copies }),
     sums: journal.sums,
     wallet: createWalletClient({ bus }),
     rules: transition,
@@ -103,6 +108,7 @@ export async function openContext(given: Given) {
     core: { ...context, rounds: counted },
     audit,
     journal,
+    copies,
     outboxes: [sessionOutbox, audit],
   }
 }

@@ -2,8 +2,8 @@ import { opsSetGame, opsSetGameLimits } from '@pitboss/contracts/calls/rounds'
 import * as sessionsEndpoints from '@pitboss/contracts/endpoints/sessions'
 import * as roundsEndpoints from '@pitboss/contracts/endpoints/rounds'
 import * as playEndpoints from '@pitboss/contracts/endpoints/play'
+import type { ServiceError } from '@pitboss/errors/service-error'
 import { serveApprovals } from '@pitboss/testing/serve-approvals'
-import { waitFor } from '@pitboss/testing/wait-for'
 import { pino } from 'pino'
 import t from 'tap'
 import { codeOf, errorOf, startRig } from './fixtures/rounds-rig.ts'
@@ -48,15 +48,52 @@ t.test('the catalogue', async (t) => {
 
   const order = { by: 'tester', reason: null, dryRun: false }
   await rig.bus.call(opsSetGame, { order, slug: 'dice', status: 'DOWN' })
-  await waitFor(
-    async () => {
-      const codes = await Promise.all(
-        Array.from({ length: 6 }, () => codeOf(rig.openSession()).catch(() => 'opened')),
-      )
-      return codes.every((code) => code === 'GAME_UNAVAILABLE')
-    },
-    { timeoutMs: 2000, what: 'every replica knows it' },
-  )
+  const codes = await Promise.all(Array.from({ length: 8 }, () => codeOf(rig.openSession())))
+  t.strictSame([...new Set(codes)], ['GAME_UNAVAILABLE'], 'in every replica')
+})
+
+t.test('what is answered about a game is in force in every replica', async (t) => {
+  const rig = await startRig(t, { replicas: 2 })
+  await serveApprovals(t, rig.bus, pino({ level: 'silent' }))
+  const sessions = await Promise.all(Array.from({ length: 8 }, () => rig.openSession()))
+  const play = async () => {
+    const answers = sessions.map((session) =>
+      rig.play(session).then(
+        ({ status }) => status,
+        (error: ServiceError) => error.code,
+      ),
+    )
+    return [...new Set(await Promise.all(answers))]
+  }
+  const patch = (body: Record<string, unknown>) => {
+    const request = { caller: rig.caller(), params: { slug: 'dice' }, query: {}, body }
+    return rig.bus.call(sessionsEndpoints.patchGame.call, request)
+  }
+  const order = { by: 'tester', reason: null, dryRun: false }
+  for (let times = 0; times < 3; times++) {
+    t.strictSame(await play(), ['SETTLED'])
+    await patch({ enabled: false })
+    t.strictSame(await play(), ['GAME_NOT_ENABLED'])
+    await patch({ enabled: true })
+    t.strictSame(await play(), ['SETTLED'])
+    await rig.bus.call(opsSetGame, { order, slug: 'dice', status: 'DOWN' })
+    t.strictSame(await play(), ['GAME_UNAVAILABLE'])
+    await rig.bus.call(opsSetGame, { order, slug: 'dice', status: 'AVAILABLE' })
+  }
+})
+
+t.test('a session that was closed takes no stake in any replica', async (t) => {
+  const rig = await startRig(t, { replicas: 2 })
+  for (let times = 0; times < 5; times++) {
+    const session = await rig.openSession()
+    t.equal((await rig.play(session)).status, 'SETTLED')
+    await rig.bus.call(sessionsEndpoints.closeSession.call, {
+      ...{ caller: rig.caller(), query: {}, body: undefined },
+      params: { session_id: session.session_id },
+    })
+    const codes = await Promise.all(Array.from({ length: 8 }, () => codeOf(rig.play(session))))
+    t.strictSame([...new Set(codes)], ['SESSION_CLOSED'])
+  }
 })
 
 t.test('settings of an earlier release are read, and keep what they lack', async (t) => {

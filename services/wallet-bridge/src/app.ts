@@ -24,6 +24,7 @@ import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createJournalMetrics } from '@pitboss/storage/journal/journal-metrics'
 import { createLease } from '@pitboss/storage/lease'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
+import { shareCopies } from '@pitboss/storage/shared-copies'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createOperatorWallets } from './actions/operator-wallets.ts'
@@ -122,8 +123,6 @@ export async function startWalletBridge({
   const seals = createRewriteSeals({ db, keyring, places: sealedPlaces, logger })
   await seals.reportMissing()
 
-  const walletStore = createWallets(db, createSecretBox(keyring))
-  const wallets = wrap.wallets?.(walletStore) ?? walletStore
   const flags = createFlagStore(db)
   const appendAudits = (entries: readonly AuditEntry[]) =>
     bus.call(appendAudit['wallet-bridge'], { entries: [...entries] })
@@ -135,12 +134,22 @@ export async function startWalletBridge({
     build: version,
     hasEarlier: () => hasEarlier,
     duties: (readMoney) => [
-      { name: 'flags', run: createRaiseFlags({ flags, readMoney, wallets, clock, logger }) },
+      {
+        name: 'flags',
+        run: createRaiseFlags({
+          ...{ flags, readMoney, clock, logger },
+          wallets: { copy: (scope) => wallets.copy(scope) },
+        }),
+      },
       { name: 'audit', run: audits.run },
     ],
     onAudit: audits.expect,
   })
   const { running, unfinished } = money
+  const { steadyMs } = money.journal
+  const copies = shareCopies({ bus, service, instances: running.instances, steadyMs, logger })
+  const walletStore = createWallets(db, createSecretBox(keyring), copies)
+  const wallets = wrap.wallets?.(walletStore) ?? walletStore
   hasEarlier = await upgradeStorage({
     ...{ db, journal: money.journal, unfinished, isListed: money.isListed, logger },
     lease: createLease({
@@ -287,6 +296,7 @@ export async function startWalletBridge({
       const idle = Promise.all([served.stop(), resolver.stop(), upkeep.stop()])
       await Promise.race([idle, delay(drainMaxMs, null, { ref: false })])
       await running.stop()
+      copies.stop()
       await stopAudit()
       await client.close()
       await storage.close()

@@ -6,6 +6,7 @@ import type { Keyring } from '@pitboss/storage/keyring'
 import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { createSecretBox, kidOf } from '@pitboss/storage/stored-secrets'
+import { exactReads } from '@pitboss/testing/exact-reads'
 import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import { restoreDocuments } from '@pitboss/testing/restore-documents'
 import pino from 'pino'
@@ -35,7 +36,7 @@ t.test('a wallet of an earlier build goes on, and its key can leave', async (t) 
   await restoreDocuments(db, recorded.documents)
   await openKeyring(db, recorded.master_keys)
   const { movements } = await openTestMoney(t, db)
-  const walletOf = (keyring: Keyring) => createWallets(db, createSecretBox(keyring)).open(scope)
+  const walletOf = (keyring: Keyring) => createWallets(db, createSecretBox(keyring), exactReads).open(scope)
   const listFrom = (keyring: Keyring) => {
     const listed = createListedMovements(db)
     const cursors = createCursorCodec({ keyring })

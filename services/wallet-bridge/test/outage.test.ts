@@ -5,6 +5,7 @@ import { connectStorage } from '@pitboss/storage/connect-storage'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { parseKeyring } from '@pitboss/storage/keyring'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
+import { exactReads } from '@pitboss/testing/exact-reads'
 import { withEngines } from '@pitboss/testing/with-engines'
 import { randomBytes } from 'node:crypto'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
@@ -34,7 +35,7 @@ const storage = await connectStorage({
 t.teardown(() => storage.close())
 await ensureIndexes(storage.db, indexes)
 const keyring = parseKeyring(`k1:${randomBytes(32).toString('base64')}`)
-const wallets = createWallets(storage.db, createSecretBox(keyring))
+const wallets = createWallets(storage.db, createSecretBox(keyring), exactReads)
 const { movements, unfinished } = await openTestMoney(t, storage.db)
 const scope = newScope()
 const walletKey = walletKeyOf(scope)

@@ -4,6 +4,7 @@ import { newId } from '@pitboss/runtime/new-id'
 import { createLease } from '@pitboss/storage/lease'
 import { parseKeyring } from '@pitboss/storage/keyring'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
+import { exactReads } from '@pitboss/testing/exact-reads'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import { serveAuditLog } from '@pitboss/testing/serve-audit-log'
 import { waitFor } from '@pitboss/testing/wait-for'
@@ -39,7 +40,8 @@ const scope = newScope()
 const client = clientOf(suite.bus, scope)
 const hourAgo = new Date(Date.now() - 3_600_000)
 const stored = db.collection<{ _id: string; outbox?: unknown }>('movements')
-await createWallets(db, createSecretBox(parseKeyring(environment.PITBOSS_MASTER_KEYS ?? ''))).create(
+const secretBox = createSecretBox(parseKeyring(environment.PITBOSS_MASTER_KEYS ?? ''))
+await createWallets(db, secretBox, exactReads).create(
   scope,
   { url: wallet.url, timeoutMs: 1000, settleLosses: 'none' },
   'wsec_of_an_earlier_build',

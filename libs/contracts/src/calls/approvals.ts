@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { actedBySchema, auditApprovalSchema } from '../audit.ts'
-import { defineCall } from '../call.ts'
+import { acknowledgedChangeMs, defineCall } from '../call.ts'
 import { tokenOfAuthor } from '../call-token.ts'
 import { accountSchema } from '../caller.ts'
 import { approvalId, uuid } from '../primitives.ts'
@@ -64,11 +64,13 @@ export const doApproved = {
     callers: ['auth'],
     request: z.strictObject({ ...approved, account: accountSchema, order: graveOrders.game }),
     reply: done,
+    budgetMs: acknowledgedChangeMs,
   }),
   wallet: defineCall('wallet.v1.wallet.put-approved', {
     callers: ['auth'],
     request: z.strictObject({ ...approved, order: graveOrders.wallet }),
     reply: done,
+    budgetMs: acknowledgedChangeMs,
   }),
 }
 export type ApprovedBy = z.infer<(typeof approved)['by']>

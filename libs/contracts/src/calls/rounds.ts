@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineCall } from '../call.ts'
+import { acknowledgedChangeMs, defineCall } from '../call.ts'
 import { scopeSchema } from '../caller.ts'
 import { gameSchema, gameStatus } from '../objects/game.ts'
 import { opsReturnStreamSchema, returnAlarmSchema } from '../objects/returns.ts'
@@ -42,6 +42,7 @@ export const showStakeStanding = defineCall('rounds.v1.round.stake-standing', {
 export const opsSetGame = defineCall('rounds.v1.ops.game-set', {
   request: z.strictObject({ order: opsOrder, slug: z.string().max(64), status: gameStatus }),
   reply: z.strictObject({ slug: z.string(), status: gameStatus }),
+  budgetMs: acknowledgedChangeMs,
 })
 /** What an account may use in a currency of a game; `limits` null goes back to the platform's. */
 export const opsSetGameLimits = defineCall('rounds.v1.ops.game-limits', {
@@ -59,6 +60,7 @@ export const opsSetGameLimits = defineCall('rounds.v1.ops.game-limits', {
       .nullable(),
   }),
   reply: z.strictObject({ slug: z.string(), limits: gameSchema.shape.limits }),
+  budgetMs: acknowledgedChangeMs,
 })
 /**
  * Streams of the watch of returns: of one account, or without `operatorId` of the whole installation. `after`
@@ -85,6 +87,7 @@ export const opsListReturnAlarms = defineCall('rounds.v1.ops.return-alarms-list'
 export const opsLiftReturnAlarm = defineCall('rounds.v1.ops.return-alarm-lift', {
   request: z.strictObject({ order: opsOrder, alarmId: z.string().max(64), keepDown: z.boolean() }),
   reply: z.strictObject({ alarm: returnAlarmSchema, brought_back: z.boolean() }),
+  budgetMs: acknowledgedChangeMs,
 })
 /** A round of any operator, with its internal state in words. */
 export const opsShowRound = defineCall('rounds.v1.ops.round-show', {

@@ -24,7 +24,8 @@ export const approveApproval = defineEndpoint('POST /v1/dashboard/approvals/{app
   subject: 'auth.v1.approval.approve',
   params: approvalParam,
   reply: approvalSchema,
-  budgetMs: 10_000,
+  // Longer than what is approved may take.
+  budgetMs: 15_000,
 })
 export const rejectApproval = defineEndpoint('POST /v1/dashboard/approvals/{approval_id}/reject', {
   access: builders,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { acknowledgedChangeMs } from '../call.ts'
 import { defineEndpoint, everybody, flagWriters, ownerAndAdmin } from '../endpoint.ts'
 import {
   flagCaseSchema,
@@ -56,4 +57,5 @@ export const putFlagRules = defineEndpoint('PUT /v1/dashboard/flag-rules/{enviro
   params: rulesParam,
   body: flagRulesSchema,
   reply: flagRulesSchema,
+  budgetMs: acknowledgedChangeMs,
 })

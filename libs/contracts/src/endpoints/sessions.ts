@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { acknowledgedChangeMs } from '../call.ts'
 import { defineEndpoint, forDashboard, everybody, ownerAndAdmin, sessionClosers } from '../endpoint.ts'
 import { gamePatchSchema, gameSchema } from '../objects/game.ts'
 import { sessionCreateSchema, sessionSchema, sessionStatus } from '../objects/session.ts'
@@ -29,6 +30,7 @@ export const patchGame = defineEndpoint('PATCH /v1/games/{slug}', {
   params: slugParam,
   body: gamePatchSchema,
   reply: gameSchema,
+  budgetMs: acknowledgedChangeMs,
 })
 export const dashboardListGames = forDashboard(listGames, everybody)
 export const dashboardPatchGame = forDashboard(patchGame, ownerAndAdmin)

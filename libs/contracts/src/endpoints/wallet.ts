@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { acknowledgedChangeMs } from '../call.ts'
 import { defineEndpoint, forDashboard, builders, everybody } from '../endpoint.ts'
 import {
   walletCertificationSchema,
@@ -68,6 +69,7 @@ export const putWallet = defineEndpoint('PUT /v1/dashboard/wallets/{environment}
   params: walletParam,
   body: walletPutSchema,
   reply: walletSchema,
+  budgetMs: acknowledgedChangeMs,
 })
 export const rotateWalletSecret = defineEndpoint('POST /v1/dashboard/wallets/{environment}/rotate-secret', {
   access: builders,
@@ -75,6 +77,7 @@ export const rotateWalletSecret = defineEndpoint('POST /v1/dashboard/wallets/{en
   params: walletParam,
   body: walletRotateSchema,
   reply: walletSchema,
+  budgetMs: acknowledgedChangeMs,
 })
 export const checkWallet = defineEndpoint('POST /v1/dashboard/wallets/{environment}/check', {
   access: builders,

@@ -66,6 +66,8 @@ export type Instances = {
   beat(progressOf: (instance: string) => Progress): Promise<Beat>
   /** All that have a document: those that are alive, and those that are not recovered yet. */
   readKnown(): Promise<readonly string[]>
+  /** All that are stored and not judged dead; any other instance may not act. */
+  readAlive(): Promise<readonly string[]>
   /** Whether an instance is stored and not dead: one that is not alive never is again. */
   isAlive(instance: string): Promise<boolean>
   /** Says that a dead instance has nothing left that is unfinished. */
@@ -181,6 +183,10 @@ export function createInstances({
     async readKnown() {
       const known = await collection.find({}, { projection: { _id: 1 } }).toArray()
       return known.map(({ _id }) => _id)
+    },
+    async readAlive() {
+      const alive = await collection.find({ judgedAt: null }, { projection: { _id: 1 } }).toArray()
+      return alive.map(({ _id }) => _id)
     },
     isAlive: async (instance) =>
       (await collection.findOne({ _id: instance, judgedAt: null }, { projection: { _id: 1 } })) !== null,

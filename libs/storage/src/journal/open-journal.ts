@@ -98,6 +98,8 @@ export type RunningJournal<Fact> = {
   listed(stream: StreamKey, number: number): Promise<void>
   /** Instances that are alive, by the last beat. */
   alive(): readonly string[]
+  /** The instances, for copies in memory (`shareCopies`). */
+  readonly instances: Pick<Instances, 'current' | 'readAlive'>
   /**
    * Runs a take-over that somebody waits for. Where it fails, perhaps after its entry, this process repeats
    * the service's own: nobody else takes over what belongs to one that is alive.
@@ -309,6 +311,7 @@ async function runJournal<Fact>({
     },
     listed: (stream, number) => duties.listed(stream, number),
     alive: () => alive,
+    instances,
     taking: takeOvers.taking,
     unownedTotal: () => unowned,
     async stop() {

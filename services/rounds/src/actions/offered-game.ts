@@ -2,13 +2,13 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { RoundsContext } from '../context.ts'
 import type { CatalogueEntry } from '../rules/catalogue.ts'
 import { type AccountLimits, accountLimits, allowedLimits } from '../rules/limits.ts'
-import type { GameSettings } from '../storage/games-store.ts'
+import type { GameSettings, GameStatus } from '../storage/games-store.ts'
 
 /** One game as an account sees it. */
 export type GameView = {
   readonly entry: CatalogueEntry
   readonly settings: GameSettings
-  readonly status: 'AVAILABLE' | 'DOWN'
+  readonly status: GameStatus
 }
 
 export type OfferedGame = {
@@ -20,24 +20,30 @@ export type OfferedGame = {
   limits(currency: string): AccountLimits
 }
 
-type Games = Pick<RoundsContext, 'catalogue'> & {
-  readonly games: Pick<RoundsContext['games'], 'settings' | 'status'>
-}
+type Catalogue = Pick<RoundsContext, 'catalogue'>
+type Stored = Catalogue & { readonly games: Pick<RoundsContext['games'], 'settings' | 'status'> }
+type Played = Catalogue & { readonly games: Pick<RoundsContext['games'], 'copy'> }
 
 /** Finds a game of the catalogue. @throws ServiceError GAME_NOT_FOUND */
-export function findGame({ catalogue }: Pick<RoundsContext, 'catalogue'>, slug: string): CatalogueEntry {
+export function findGame({ catalogue }: Catalogue, slug: string): CatalogueEntry {
   const entry = catalogue.find(slug)
   if (entry !== null) return entry
   const slugs = catalogue.entries.map(({ game }) => game.slug)
   throw new ServiceError('GAME_NOT_FOUND', { message: `There is no such game. Games: ${slugs.join(', ')}.` })
 }
 
-/** Reads a game with an account's settings and its status. @throws ServiceError GAME_NOT_FOUND */
-export async function showGame(context: Games, operatorId: string, slug: string): Promise<GameView> {
+/** Reads a game with an account's settings and its status from the database. @throws ServiceError GAME_NOT_FOUND */
+export async function showGame(context: Stored, operatorId: string, slug: string): Promise<GameView> {
   const entry = findGame(context, slug)
   const { games } = context
   const [settings, status] = await Promise.all([games.settings(operatorId, slug), games.status(slug)])
   return { entry, settings, status }
+}
+
+/** Reads a game as an account's players play it, from memory. @throws ServiceError GAME_NOT_FOUND */
+export async function readPlayedGame(context: Played, operatorId: string, slug: string): Promise<GameView> {
+  const entry = findGame(context, slug)
+  return { entry, ...(await context.games.copy(operatorId, slug)) }
 }
 
 /**
@@ -45,11 +51,11 @@ export async function showGame(context: Games, operatorId: string, slug: string)
  * @throws ServiceError GAME_NOT_FOUND, GAME_NOT_ENABLED, GAME_UNAVAILABLE, in this order
  */
 export async function readOfferedGame(
-  context: Games,
+  context: Played,
   operatorId: string,
   slug: string,
 ): Promise<OfferedGame> {
-  const { entry, settings, status } = await showGame(context, operatorId, slug)
+  const { entry, settings, status } = await readPlayedGame(context, operatorId, slug)
   if (!settings.enabled) throw new ServiceError('GAME_NOT_ENABLED')
   if (status === 'DOWN') throw new ServiceError('GAME_UNAVAILABLE')
   return {

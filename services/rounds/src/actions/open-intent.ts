@@ -128,22 +128,12 @@ export function createMakeRound({
   newUuid,
 }: Pick<Parts, 'commitments' | 'wallet' | 'clock' | 'newId' | 'newUuid'>) {
   return async function makeRound(
-    {
-      scope,
-      sequence,
-      last,
-      configured,
-    }: Pick<IntentRequest, 'sequence'> & {
-      scope: Scope
-      last: LastNonce
-      /** What the wallet's settings are, where they were asked for before. */
-      configured?: ReturnType<Parts['wallet']['assertConfigured']> | undefined
-    },
+    { scope, sequence, last }: Pick<IntentRequest, 'sequence'> & { scope: Scope; last: LastNonce },
     wanted: WantedRound,
     context: HandlerContext,
     chooseGrant: () => Promise<string | null>,
   ): Promise<MadeRound> {
-    const { settleLosses } = await (configured ?? wallet.assertConfigured(scope, context))
+    const { settleLosses } = await wallet.assertConfigured(scope, context)
     const grantId = await chooseGrant()
     const now = clock.now()
     // A seed that cannot be opened ends the request here, where no money has moved.

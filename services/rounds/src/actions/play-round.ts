@@ -19,7 +19,6 @@ import { sequenceOf, type StoredRound } from '../storage/round-document.ts'
 import { stakeRangeOf } from '../storage/sessions-store.ts'
 import { findByMovement } from './find-by-movement.ts'
 import type { Player } from './find-player.ts'
-import { createForeseePlay, type Foreseen } from './foresee-play.ts'
 import { createMakeRound, keepsChanging, type Plan } from './open-intent.ts'
 import type { Parts, PlayerAccess } from './parts.ts'
 import { showFirst } from './show-first.ts'
@@ -68,7 +67,6 @@ export function createPlayRound(
   const { rounds, actor, access, players, clock, placeStake, joinMovement, settleRound } = deps
   const { openIntent } = deps.intents
   const makeRound = createMakeRound(deps)
-  const ahead = createForeseePlay(deps)
 
   return (caller: Caller, body: PlayBody, context: HandlerContext): Promise<RoundState> =>
     showFirst(
@@ -78,9 +76,7 @@ export function createPlayRound(
     )
 
   async function playRound(caller: Caller, body: PlayBody, context: HandlerContext): Promise<RoundState> {
-    const foreseen = ahead.foresee(caller, context)
     const player = await players.player(caller)
-    ahead.remember(player)
     const play = readPlay(player, body)
     const earlier = await findEarlier(play)
     if (earlier !== null) return answerRepeat(earlier, play, context)
@@ -90,7 +86,7 @@ export function createPlayRound(
       findEarlier: () => findEarlier(play),
       isOwn: isOwn(play),
     }
-    const plan = () => planRound(caller, play, context, foreseen)
+    const plan = () => planRound(caller, play, context)
     const opened = await openIntent(request, plan, context).catch(async (error: unknown) => {
       return { kind: 'repeat', stored: await refuse(play, error) } as const
     })
@@ -135,12 +131,7 @@ export function createPlayRound(
   }
 
   /** Refuses everything that can be refused. */
-  async function planRound(
-    caller: Caller,
-    play: Play,
-    context: HandlerContext,
-    foreseen: Foreseen | null,
-  ): Promise<Plan> {
+  async function planRound(caller: Caller, play: Play, context: HandlerContext): Promise<Plan> {
     const { player, entry, wager, stake, requestHash, body } = play
     const { session, sequence } = player
     const now = clock.now()
@@ -148,7 +139,7 @@ export function createPlayRound(
     assertMayPlay(caller, session, now)
     assertNoRealityCheck(session, now)
     const [game, last] = await Promise.all([
-      foreseen?.game ?? access.offered(caller.scope.operatorId, session.game),
+      access.offered(caller.scope.operatorId, session.game),
       rounds.last(sequence),
     ])
     const limits = game.limits(session.currency)
@@ -170,8 +161,7 @@ export function createPlayRound(
     const startedBy = `${session.game}/${body.transaction_id ?? deps.newUuid()}`
     return {
       last,
-      make: (last) =>
-        makeRound({ scope, sequence, last, configured: foreseen?.wallet }, wanted, context, grant),
+      make: (last) => makeRound({ scope, sequence, last }, wanted, context, grant),
       pace: deps.holdPace(scope, session, startedBy),
     }
   }

@@ -4,14 +4,14 @@ import type { RoundsContext } from '../context.ts'
 import { isUnfinished } from '../rules/round.ts'
 import { capRangeOf } from '../rules/stake-cap.ts'
 import { findPlayer } from './find-player.ts'
-import { showGame } from './offered-game.ts'
+import { readPlayedGame } from './offered-game.ts'
 
 const freeBetsShownMax = 50
 
 type Showing = Pick<RoundsContext, 'rounds' | 'commitments' | 'wallet' | 'clock' | 'catalogue' | 'hooks'> & {
   readonly sessions: Pick<RoundsContext['sessions'], 'find'>
   readonly grants: Pick<RoundsContext['grants'], 'open'>
-  readonly games: Pick<RoundsContext['games'], 'settings' | 'status'>
+  readonly games: Pick<RoundsContext['games'], 'copy'>
 }
 
 /**
@@ -25,7 +25,7 @@ export async function showPlayer(context: Showing, caller: Caller, call: Handler
   const { scope, session, sequence } = await findPlayer(context, caller)
   const { playerId, currency } = session
   const now = clock.now()
-  const game = await showGame(context, caller.account.operator_id, session.game)
+  const game = await readPlayedGame(context, caller.account.operator_id, session.game)
   const [balance, { last, stored }, openGrants, fields] = await Promise.all([
     wallet.balance(
       scope,

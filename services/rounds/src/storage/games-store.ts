@@ -3,6 +3,7 @@ import { auditedInsert, auditedUpdate, auditOutboxIndex, type WithAudit } from '
 import { changeFenced } from '@pitboss/storage/change-fenced'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { insertedFirst } from '@pitboss/storage/create-once'
+import type { SharedCopies } from '@pitboss/storage/shared-copies'
 import type { Db } from 'mongodb'
 import type { Limits, OwnLimits } from '../rules/limits.ts'
 
@@ -62,18 +63,24 @@ export type GameChange = {
 }
 type EntryOfChange = (before: GameSettings, after: GameSettings) => AuditEntry
 
-/** Age of the statuses that a replica may go by (2 s are allowed). */
-const statusCacheMs = 500
+export type GameStatus = StatusDocument['status']
+
 const triesMax = 5
 
 export type GamesStore = ReturnType<typeof createGamesStore>
 
-export function createGamesStore({ db }: { db: Db }) {
+/** What accounts and operations set about games. Each write resolves once no process uses what was before. */
+export function createGamesStore({ db, copies: { of } }: { db: Db; copies: Pick<SharedCopies, 'of'> }) {
   const settings = db.collection<SettingsDocument>('game_settings')
   const statuses = db.collection<StatusDocument>('game_status')
-  let cache: { at: number; statuses: Promise<ReadonlyMap<string, StatusDocument['status']>> } | null = null
+  const copiedSettings = of('game_settings', async (_id) => decode(await settings.findOne({ _id })))
+  const copiedStatus = of('game_status', readStatus)
 
   const idOf = (operatorId: string, slug: string) => `${operatorId}/${slug}`
+
+  async function readStatus(slug: string): Promise<GameStatus> {
+    return (await statuses.findOne({ _id: slug }))?.status ?? 'AVAILABLE'
+  }
 
   async function replace(
     _id: string,
@@ -91,12 +98,16 @@ export function createGamesStore({ db }: { db: Db }) {
     return insertedFirst(() => settings.insertOne({ _id, ...next, ...auditedInsert(entry) }))
   }
 
-  async function readStatuses() {
-    const documents = await statuses.find({}).limit(1000).toArray()
-    return new Map(documents.map(({ _id, status }) => [_id, status]))
-  }
-
   return {
+    /** The settings and the status by which an account's players play (`shareCopies`). */
+    async copy(operatorId: string, slug: string): Promise<{ settings: GameSettings; status: GameStatus }> {
+      const [settings, status] = await Promise.all([
+        copiedSettings.read(idOf(operatorId, slug)),
+        copiedStatus.read(slug),
+      ])
+      return { settings, status }
+    },
+
     async settings(operatorId: string, slug: string): Promise<GameSettings> {
       return decode(await settings.findOne({ _id: idOf(operatorId, slug) }))
     },
@@ -111,7 +122,7 @@ export function createGamesStore({ db }: { db: Db }) {
     ): Promise<GameSettings> {
       const _id = idOf(operatorId, slug)
       const read = () => settings.findOne({ _id })
-      return changeFenced({
+      const result = await changeFenced({
         document: await read(),
         async change(present) {
           const next = changed(present, change, now)
@@ -123,6 +134,8 @@ export function createGamesStore({ db }: { db: Db }) {
         triesMax,
         name: `settings of ${slug}`,
       })
+      await copiedSettings.drop(_id)
+      return result
     },
 
     /** As `change`, once for an approval, and only while the settings have the version that was seen. */
@@ -136,7 +149,7 @@ export function createGamesStore({ db }: { db: Db }) {
     ): Promise<'done' | 'stale'> {
       const _id = idOf(operatorId, slug)
       const read = () => settings.findOne({ _id })
-      return changeFenced({
+      const result = await changeFenced<SettingsDocument | null, 'done' | 'stale'>({
         document: await read(),
         async change(present) {
           if (present?.approvalId === approvalId) return 'done'
@@ -149,20 +162,13 @@ export function createGamesStore({ db }: { db: Db }) {
         triesMax,
         name: `settings of ${slug}`,
       })
+      // Who wrote it before may have died before its note.
+      if (result === 'done') await copiedSettings.drop(_id)
+      return result
     },
 
-    /** Whether the platform offers the game; at most half a second old. */
-    async status(slug: string): Promise<'AVAILABLE' | 'DOWN'> {
-      const at = performance.now()
-      if (cache === null || at - cache.at > statusCacheMs) {
-        const fresh = { at, statuses: readStatuses() }
-        cache = fresh
-        fresh.statuses.catch(() => {
-          if (cache === fresh) cache = null
-        })
-      }
-      return (await cache.statuses).get(slug) ?? 'AVAILABLE'
-    },
+    /** Whether the platform offers the game. */
+    status: readStatus,
 
     /**
      * Takes a game down for an alarm of the watch of returns, which does so once: whoever brings the game
@@ -185,7 +191,7 @@ export function createGamesStore({ db }: { db: Db }) {
           { upsert: true },
         ),
       )
-      cache = null
+      await copiedStatus.drop(slug)
     },
 
     /** Brings a game back that `by` has taken down; whoever else did keeps it down. */
@@ -200,13 +206,13 @@ export function createGamesStore({ db }: { db: Db }) {
         { _id: slug, status: 'DOWN', by: takenDownBy },
         auditedUpdate<StatusDocument>({ $set: { status: 'AVAILABLE', by, reason, changedAt: now } }, audit),
       )
-      cache = null
+      await copiedStatus.drop(slug)
       return matchedCount === 1
     },
 
     async setStatus(
       slug: string,
-      status: 'AVAILABLE' | 'DOWN',
+      status: GameStatus,
       { by, reason }: { by: string; reason: string | null },
       now: Date,
       audit: AuditEntry,
@@ -216,7 +222,7 @@ export function createGamesStore({ db }: { db: Db }) {
         auditedUpdate({ $set: { status, by, reason, changedAt: now } }, audit),
         { upsert: true },
       )
-      cache = null
+      await copiedStatus.drop(slug)
     },
   }
 }

@@ -4,6 +4,7 @@ import type { AuditEntry } from '@pitboss/contracts/audit'
 import { areFew } from '@pitboss/storage/are-few'
 import { auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { createOnce } from '@pitboss/storage/create-once'
+import { createGroupFind, findByIds } from '@pitboss/storage/group-find'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyLifetimeMs } from '@pitboss/storage/idempotency-keys'
 import { outboxIndex } from '@pitboss/storage/outbox'
@@ -77,6 +78,7 @@ export type SessionsStore = ReturnType<typeof createSessionsStore>
 
 export function createSessionsStore({ db }: { db: Db }) {
   const sessions = db.collection<SessionDocument>('sessions')
+  const findTogether = createGroupFind<SessionDocument>((ids) => findByIds(sessions, ids))
 
   return {
     collection: sessions,
@@ -96,7 +98,10 @@ export function createSessionsStore({ db }: { db: Db }) {
       return result
     },
 
-    find: (scope: Scope, sessionId: string) => sessions.findOne({ _id: sessionId, scope: scopeKey(scope) }),
+    async find(scope: Scope, sessionId: string): Promise<SessionDocument | null> {
+      const found = await findTogether(sessionId)
+      return found?.scope === scopeKey(scope) ? found : null
+    },
 
     /**
      * Closes a session once; closing it again changes nothing, and takes no audit entry. Null for an unknown

@@ -5,6 +5,7 @@ import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { parseKeyring } from '@pitboss/storage/keyring'
 import { outboxEntry } from '@pitboss/storage/outbox-entry'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
+import { exactReads } from '@pitboss/testing/exact-reads'
 import { holdIsolation, linesFor } from '@pitboss/testing/hold-isolation'
 import type { Db } from 'mongodb'
 import { openTestDatabase } from '@pitboss/testing/open-test-database'
@@ -131,6 +132,7 @@ await holdIsolation(t, {
       killMovement: scoped((scope, ids) => deadRequests.killMovement(scope, ids.refusedId, killedMovement)),
     }),
     createGamesStore: table(games, {
+      copy: accountWide(({ operatorId }) => games.copy(operatorId, game)),
       settings: accountWide(({ operatorId }) => games.settings(operatorId, game)),
       change: accountWide(({ operatorId }) =>
         games.change(operatorId, game, { enabled: undefined, limits: [] }, later, entryOf),
@@ -385,7 +387,7 @@ function storesOf(db: Db) {
     ...{ rounds, lists, journal },
     commitments: createCommitmentsStore({ db, secretBox, journal: journal.journal, ...seeds }),
     deadRequests: createDeadRequestsStore({ journal }),
-    games: createGamesStore({ db }),
+    games: createGamesStore({ db, copies: exactReads }),
     grants: createGrantsStore({ db }),
     keys: createKeysStore({ db }),
     lost: createLostRounds({ journal, lists, rounds }),

@@ -44,8 +44,9 @@ export function createCheckWallet({
   newId: (prefix: string) => string
 }): CheckWallet {
   return async function checkWallet(scope, currency) {
-    const wallet = await wallets.open(scope)
-    if (wallet === null) throw new ServiceError('NOT_FOUND')
+    const document = await wallets.find(scope)
+    if (document === null) throw new ServiceError('NOT_FOUND')
+    const wallet = wallets.openDocument(document)
     const body = JSON.stringify({
       playerId: checkPlayer,
       currency,

@@ -100,9 +100,9 @@ export function createOperatorWallets({
     ): Promise<'done' | 'stale'> {
       const { approval_id: approvalId } = by.approval
       const present = await wallets.find(scope)
-      if (present?.approvalId === approvalId) return 'done'
-      if (present?.version !== version) return 'stale'
-      const settings = await admit(scope, present, given)
+      const isDone = present?.approvalId === approvalId
+      if (!isDone && present?.version !== version) return 'stale'
+      const settings = isDone ? present : await admit(scope, present, given)
       const put = entryOf(by, 'wallet.put')
       return wallets.changeSeen(scope, settings, { version, approvalId }, clock.now(), put)
     },
@@ -130,7 +130,7 @@ export function createOperatorWallets({
      * Tells whether there is a wallet, whether its breaker holds back stakes, and how it takes lost rounds.
      */
     async status(scope: Scope) {
-      const wallet = await wallets.find(scope)
+      const wallet = await wallets.copy(scope)
       return {
         configured: wallet !== null,
         breakerOpen: breakers.isOpen(walletKeyOf(scope)),

@@ -212,7 +212,7 @@ async function recordUncalled(
     at?: Date
   },
 ): Promise<Stored> {
-  if ((await wallets.find(scope)) === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
+  if ((await wallets.copy(scope)) === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
   const initial: MovementState = { ...initialState('BET', at ?? message.at), ...taken }
   const state = at === undefined ? rules(initial, message).state : initial
   return storeOnce(movements, documentOf({ scope, spec: stake, reference: newId('txn'), state }))

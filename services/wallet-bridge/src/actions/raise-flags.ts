@@ -24,7 +24,7 @@ export function createRaiseFlags({
   flags: FlagStore
   /** The round's money that an entry belongs to, as a majority has it. */
   readMoney: (entry: MoneyEntry) => Promise<RoundMoney>
-  wallets: Pick<Wallets, 'find'>
+  wallets: Pick<Wallets, 'copy'>
   clock: Clock
   logger: Pick<Logger, 'info'>
 }): (entries: readonly MoneyEntry[]) => Promise<void> {
@@ -36,7 +36,7 @@ export function createRaiseFlags({
       for (const { transactionId, reasons } of asked) {
         const movement = money.get(transactionId)
         if (movement === undefined) continue
-        const rules = flagRulesOf(await wallets.find(scopeOf(movement)))
+        const rules = flagRulesOf(await wallets.copy(scopeOf(movement)))
         for (const reason of reasons) await look(movement, reason, { rules, money })
       }
       await failpoint('wallet.flags-raised')

@@ -5,6 +5,7 @@ import { auditedInsert, auditedUpdate, type WithAudit } from '@pitboss/storage/a
 import { changeFenced, fencedUpdate, type Versioned } from '@pitboss/storage/change-fenced'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import type { SharedCopies } from '@pitboss/storage/shared-copies'
 import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import type { Db } from 'mongodb'
 import { createHash } from 'node:crypto'
@@ -55,9 +56,12 @@ export type WalletSettings = Pick<WalletDocument, 'url' | 'timeoutMs' | 'settleL
 /** Makes the audit entry of a write, which takes it along. */
 type EntryOfChange = (before: WalletDocument | null, after: WalletDocument) => AuditEntry
 
+/** Each write resolves once no process uses what was there before. */
 export type Wallets = {
   find(scope: Scope): Promise<WalletDocument | null>
-  /** As `find`, with the secret opened. It is read each time, because a rotated secret is void at once. */
+  /** Finds the wallet in memory, as every call that moves money does (`shareCopies`). */
+  copy(scope: Scope): Promise<WalletDocument | null>
+  /** As `copy`, with the secret opened; in memory it stays sealed. */
   open(scope: Scope): Promise<Wallet | null>
   openDocument(document: WalletDocument): Wallet
   /** Changes the settings of this version and keeps the secret; null when the wallet has another by now. */
@@ -100,9 +104,13 @@ const fencedTriesMax = 10
 const keysPageSize = 500
 
 /** The collection `wallets`. Secrets are sealed under the wallet's key. */
-export function createWallets(db: Db, secretBox: SecretBox): Wallets {
+export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedCopies, 'of'>): Wallets {
   const collection = db.collection<WalletDocument>('wallets')
-  const find = (scope: Scope) => collection.findOne({ _id: walletKeyOf(scope) })
+  const findByKey = (key: string) => collection.findOne({ _id: key })
+  const find = (scope: Scope) => findByKey(walletKeyOf(scope))
+  // A copy that is sealed under a former master key opens as well.
+  const copies = of('wallets', findByKey)
+  const copy = (scope: Scope) => copies.read(walletKeyOf(scope))
   const aadOf = (key: string) => `wallet-secret/${key}`
 
   const openDocument = (document: WalletDocument): Wallet => ({
@@ -124,10 +132,12 @@ export function createWallets(db: Db, secretBox: SecretBox): Wallets {
   }
 
   /** Changes the wallet of this version; null when it has another by now. */
-  function write(document: WalletDocument, change: Partial<WalletDocument>, entryOf: EntryOfChange) {
+  async function write(document: WalletDocument, change: Partial<WalletDocument>, entryOf: EntryOfChange) {
     const entry = entryOf(document, { ...document, ...change })
     const update = auditedUpdate<WalletDocument>({ $set: change }, entry)
-    return fencedUpdate(collection, { _id: document._id }, document.version, update)
+    const written = await fencedUpdate(collection, { _id: document._id }, document.version, update)
+    if (written !== null) await copies.drop(document._id)
+    return written
   }
 
   async function update(
@@ -152,9 +162,10 @@ export function createWallets(db: Db, secretBox: SecretBox): Wallets {
 
   return {
     find,
+    copy,
     openDocument,
     async open(scope) {
-      const document = await find(scope)
+      const document = await copy(scope)
       return document === null ? null : openDocument(document)
     },
     async change(scope, settings, version, now, entryOf) {
@@ -167,7 +178,10 @@ export function createWallets(db: Db, secretBox: SecretBox): Wallets {
       const isFirst = document?.approvalId !== approvalId && document?.version === version
       const change = { ...settings, updatedAt: now, approvalId }
       if (isFirst && (await write(document, change, entryOf)) !== null) return 'done'
-      return (await find(scope))?.approvalId === approvalId ? 'done' : 'stale'
+      if ((await find(scope))?.approvalId !== approvalId) return 'stale'
+      // Who wrote it may have died before its note.
+      await copies.drop(walletKeyOf(scope))
+      return 'done'
     },
     async create(scope, settings, secret, now, entryOf) {
       const key = walletKeyOf(scope)
@@ -182,7 +196,9 @@ export function createWallets(db: Db, secretBox: SecretBox): Wallets {
         updatedAt: now,
       }
       const audited = { ...document, ...auditedInsert(entryOf(null, document)) }
-      return (await insertedFirst(() => collection.insertOne(audited))) ? document : null
+      if (!(await insertedFirst(() => collection.insertOne(audited)))) return null
+      await copies.drop(key)
+      return document
     },
     replaceSecret(scope, { secret, overlapS }, now, entryOf) {
       const sealedSecret = secretBox.seal(secret, aadOf(walletKeyOf(scope)))

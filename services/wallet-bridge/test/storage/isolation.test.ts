@@ -5,6 +5,7 @@ import { newId } from '@pitboss/runtime/new-id'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { parseKeyring } from '@pitboss/storage/keyring'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
+import { exactReads } from '@pitboss/testing/exact-reads'
 import { holdIsolation, linesFor } from '@pitboss/testing/hold-isolation'
 import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
@@ -57,7 +58,8 @@ const flags = createFlagStore(db)
 const certifications = createCertifications(db)
 const reconciliations = createReconciliations(db)
 const chunks = createLedgerChunks(db)
-const wallets = createWallets(db, createSecretBox(parseKeyring(`k1:${randomBytes(32).toString('base64')}`)))
+const secretBox = createSecretBox(parseKeyring(`k1:${randomBytes(32).toString('base64')}`))
+const wallets = createWallets(db, secretBox, exactReads)
 const signatures = createCallbackSignatures(db)
 
 const entryOf = () => sampleAuditEntry()
@@ -211,6 +213,7 @@ await holdIsolation(t, {
     }),
     createWallets: table(wallets, {
       find: scoped((scope) => wallets.find(scope)),
+      copy: scoped((scope) => wallets.copy(scope)),
       open: scoped((scope) => wallets.open(scope)),
       openDocument: scoped(async (scope) => {
         const document = await wallets.find(scope)

@@ -33,6 +33,9 @@ const asks = (user: NatsUser) => [
   ...servicesAskedBy(user).map((service) => `$SRV.PING.${service}`),
 ]
 
+/** Notes between the replicas of a service about documents that they have in memory. */
+const copies = (service: string) => `copies.${service}.>`
+
 /** Notes of a service about accounts that are followed. */
 const tailsOf = (root: TailRoot) => `${root}.tail.v1.>`
 
@@ -110,13 +113,14 @@ export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
       allow: [
         answers,
         ...asks('rounds'),
+        copies('rounds'),
         'events.v1.*.*.round.>',
         'events.v1.*.*.game.session.>',
         `$JS.API.CONSUMER.INFO.${eventsStream.name}.webhooks-fanout`,
         ...movements,
       ],
     },
-    subscribe: { allow: [...serves('rounds.v1.>', 'rounds'), latenessSubject] },
+    subscribe: { allow: [...serves('rounds.v1.>', 'rounds'), copies('rounds'), latenessSubject] },
   },
   'wallet-bridge': {
     publish: {
@@ -125,13 +129,17 @@ export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
         ...asks('wallet-bridge'),
         'wake.wallet.>',
         'wb.breakers.>',
+        copies('wallet-bridge'),
         tailsOf('wallet'),
         'events.v1.*.*.transaction.>',
         ...fanoutInfo,
       ],
     },
     subscribe: {
-      allow: [...serves('wallet.v1.>', 'wallet-bridge'), 'wake.wallet.>', 'wb.breakers.>', tailWatchSubject],
+      allow: [
+        ...serves('wallet.v1.>', 'wallet-bridge'),
+        ...['wake.wallet.>', 'wb.breakers.>', copies('wallet-bridge'), tailWatchSubject],
+      ],
     },
   },
   webhooks: {

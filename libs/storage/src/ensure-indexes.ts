@@ -10,7 +10,7 @@ export type IndexDeclaration = {
   readonly unique?: boolean
   readonly partialFilterExpression?: Document
   readonly expireAfterSeconds?: number
-  /** True for an index of an earlier release, which is dropped once the others are there. */
+  /** True for an index of an earlier release, whatever its form: it is dropped once the others are there. */
   readonly retired?: boolean
 }
 
@@ -138,7 +138,7 @@ function refuseDrift(
       if (index.unique !== true) continue
       throw new Error(`unique index ${collection}.${name} exists but is not declared`)
     }
-    const difference = differenceOf(wanted, index)
+    const difference = wanted.retired === true ? null : differenceOf(wanted, index)
     if (difference !== null)
       throw new Error(`index ${collection}.${name} differs from its declaration in ${difference}`)
   }

@@ -50,8 +50,8 @@ export async function planIndexes(db: Db, declarations: IndexDeclarations): Prom
       const found = present.get(wanted.name)
       if (wanted.retired === true && found === undefined) continue
       if (found === undefined) row(wanted.name, 'missing')
-      else if (differenceOf(wanted, found) !== null) row(wanted.name, 'differs', true)
       else if (wanted.retired === true) row(wanted.name, 'to-drop')
+      else if (differenceOf(wanted, found) !== null) row(wanted.name, 'differs', true)
       else row(wanted.name, found.isBuilding ? 'building' : 'there')
     }
     const names = new Set(['_id_', ...declared.map(({ name }) => name)])

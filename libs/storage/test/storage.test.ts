@@ -67,14 +67,14 @@ await t.test('storage', async (t) => {
       })
       const retiring = [{ key: { seq: 1, at: 1 }, name: 'late', unique: true }] as const
       await ensureIndexes(db, { things: [...declared.things, ...retiring] })
-      const retired = retiring.map((index) => ({ ...index, retired: true }))
+      const retired = [{ key: retiring[0].key, name: retiring[0].name, retired: true }]
       const drop = () => ensureIndexes(db, { things: [...declared.things, ...retired] })
       await Promise.all([drop(), drop()])
       const left = (await db.collection('things').listIndexes().toArray()).map(({ name }) => name)
       t.strictSame(
         new Set(left),
         new Set(names),
-        'an index of an earlier release is dropped, and not made again',
+        'an index of an earlier release is dropped, whatever its form, and not made again',
       )
 
       await t.rejects(ensureIndexes(db, altered({ unique: false })), /things\.operator_seq differs .* unique/)

@@ -11,6 +11,7 @@ import { clock } from './clock.ts'
 import { databaseDisk } from './database-disk.ts'
 import { brokerAway, databaseAway } from './engine-away.ts'
 import type { Rehearsal, RehearsalOptions } from './rehearsal.ts'
+import { olderData } from './older-data.ts'
 import { rotation } from './rotation.ts'
 import { scale } from './scale.ts'
 import { upgrade } from './upgrade.ts'
@@ -18,6 +19,7 @@ import { versions } from './versions.ts'
 
 const rehearsals = new Map<string, Rehearsal>([
   ['upgrade', upgrade],
+  ['older-data', olderData],
   ['versions', versions],
   ['scale', scale],
   ['rotation', rotation],
@@ -35,7 +37,7 @@ const usage = `Usage: npm run --silent rehearse -- NAME [--keep FOLDER] [--from 
 
 ${[...rehearsals].map(([name, { about }]) => `  ${name.padEnd(14)} ${about}`).join('\n')}
   --keep FOLDER  keeps the product's log and data there
-  --from COMMIT  of upgrade and versions: the older build is that of this commit
+  --from COMMIT  of upgrade, older-data and versions: the older build is that of this commit
 
 Prints each step with what clients saw. Exit code 1 when a request failed that a client could not repeat, when a step
 failed, or when the books do not balance.
@@ -121,8 +123,9 @@ function readFlags(): { rehearsal: Rehearsal; keep: string | undefined; options:
     const named = rehearsals.get(name)
     if (named === undefined || more.length > 0)
       throw new Error(`name one rehearsal: ${[...rehearsals.keys()].join(', ')}`)
-    const takesFrom = name === 'upgrade' || name === 'versions'
-    if (values.from !== undefined && !takesFrom) throw new Error('--from belongs to upgrade and versions')
+    const takesFrom = ['upgrade', 'older-data', 'versions'].includes(name)
+    if (values.from !== undefined && !takesFrom)
+      throw new Error('--from belongs to upgrade, older-data and versions')
     return { rehearsal: named, keep: values.keep, options: { from: values.from ?? null } }
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`)

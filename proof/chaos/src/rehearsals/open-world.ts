@@ -98,9 +98,9 @@ export async function openWorld(
   }
 }
 
-/** The last step of most rehearsals. */
-export function booksOf(world: World) {
-  return { name: 'the books', run: () => world.balance() }
+/** The last step of most rehearsals. `since`: of what went before the world was opened, too. */
+export function booksOf(world: World, since = world.since) {
+  return { name: 'the books', run: () => world.balance({ since, ledgerAfter: 0 }) }
 }
 
 /** The first step of rehearsals of engines: what deliveries look like while nothing is wrong. */

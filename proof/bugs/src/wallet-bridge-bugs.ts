@@ -10,7 +10,7 @@ import type { MovementStore } from '@pitboss/wallet-bridge/storage/movement-stor
 import type { HasBug } from './bugs.ts'
 import { busWith } from './bus-bugs.ts'
 import { clientWith } from './wallet-client-bugs.ts'
-import type { Wallets } from '@pitboss/wallet-bridge/storage/wallet-document'
+import type { Wallet, Wallets } from '@pitboss/wallet-bridge/storage/wallet-document'
 
 /** The bugs of wallet-bridge. Each part goes through unchanged unless its bug is named. */
 
@@ -225,8 +225,23 @@ export function standingWith(ask: AskStanding, has: HasBug): AskStanding {
   return has('wallet-bridge.rollback-of-played-stake') ? async () => 'not-taken' : ask
 }
 
-/** Opens the other environment's wallet. */
+const copyUsedMs = 5000
+
+/** Opens the other environment's wallet, or one that was changed since. */
 export function walletsWith(wallets: Wallets, has: HasBug): Wallets {
-  if (!has('wallet-bridge.live-wallet-used')) return wallets
-  return { ...wallets, open: (scope) => wallets.open({ ...scope, environment: 'LIVE' }) }
+  if (has('wallet-bridge.live-wallet-used'))
+    return { ...wallets, open: (scope) => wallets.open({ ...scope, environment: 'LIVE' }) }
+  if (!has('wallet-bridge.old-wallet-after-answer')) return wallets
+  const copies = new Map<string, { readonly untilMs: number; readonly wallet: Promise<Wallet | null> }>()
+  return {
+    ...wallets,
+    open(scope) {
+      const key = `${scope.operatorId}/${scope.environment}`
+      const known = copies.get(key)
+      if (known !== undefined && performance.now() < known.untilMs) return known.wallet
+      const copy = { untilMs: performance.now() + copyUsedMs, wallet: wallets.open(scope) }
+      copies.set(key, copy)
+      return copy.wallet
+    },
+  }
 }

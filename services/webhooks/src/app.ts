@@ -29,10 +29,11 @@ import { createLease } from '@pitboss/storage/lease'
 import { createConsumerPositions } from '@pitboss/storage/consumer-positions'
 import { createRewindStore } from '@pitboss/storage/rewind-store'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
+import { startJobWorkers } from '@pitboss/storage/start-job-workers'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import type { CallsContext, WebhooksContext } from './context.ts'
 import { createSlots } from './actions/slots.ts'
-import { createRunCertification } from './actions/run-certification.ts'
+import { runCertification } from './actions/run-certification.ts'
 import { createAdvanceReplays } from './actions/advance-replays.ts'
 import { newHealthChanges } from './actions/change-health.ts'
 import { createSecretCipher } from './actions/create-endpoint.ts'
@@ -51,7 +52,6 @@ import type { Config } from './config.ts'
 import { createHandleFanoutBatch, startFanout } from './consumers/fanout.ts'
 import { createFanoutLateness } from './actions/fanout-lateness.ts'
 import { createLatenessNote, createMetrics } from './metrics.ts'
-import { createBodyCache } from './storage/body-cache.ts'
 import { collectionsOf } from './storage/collections.ts'
 import { auditedCollections, indexes } from './storage/indexes.ts'
 import { createDeliveryHistory } from './storage/delivery-history.ts'
@@ -67,13 +67,13 @@ import { sealedPlaces } from './storage/sealed-places.ts'
 import { startLatenessTeller } from './workers/lateness-teller.ts'
 import { startDispatcher } from './workers/dispatcher.ts'
 import { startHeartbeat } from './workers/heartbeat.ts'
-import { startCertifier } from './workers/certifier.ts'
 import { replayLeaseTtlMs, startReplayWorker } from './workers/replay-worker.ts'
 
 const service = 'webhooks'
 const version = '0.1.0'
 const slotsTotalMax = 1024
-const bodyCacheCharactersMax = 16 * 1024 * 1024
+/** A burst of a certification opens 50 connections; more orders wait their turn. */
+const certificationsMax = 4
 const tailCharactersMax = 32 * 1024 * 1024
 
 /** Parts that a proof may put something around; the product leaves them as they are. */
@@ -167,7 +167,6 @@ export async function startWebhooks({
     certifications: createCertificationStore(collections),
     parked: createParkedStore(collections),
     figures: createFiguresStore(db),
-    bodies: createBodyCache(events, bodyCacheCharactersMax),
     cursors: createCursorCodec({ keyring }),
     secretCipher: createSecretCipher(createSecretBox(keyring, 'webhook-secret')),
     askApproval: createAskApproval({ bus, service: 'webhooks' }),
@@ -204,9 +203,9 @@ export async function startWebhooks({
     lease: leaseOf('replays', replayLeaseTtlMs),
     logger,
   })
-  const certifier = startCertifier({
-    jobs: deps.certifications,
-    work: createRunCertification({ ...deps, post: poster.post }),
+  const certifier = startJobWorkers({
+    ...{ jobs: deps.certifications, placesMax: certificationsMax, event: 'certification.interrupted' },
+    work: (held) => runCertification({ ...deps, post: poster.post }, held),
     ...{ clock, clockAheadMs, logger },
   })
   const figures = startFigures({

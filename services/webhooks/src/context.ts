@@ -10,7 +10,6 @@ import type { Db } from 'mongodb'
 import type { Logger } from 'pino'
 import type { NotifyWorkers } from './clients/notify-workers.ts'
 import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
-import type { BodyCache } from './storage/body-cache.ts'
 import type { CertificationStore } from './storage/certification-store.ts'
 import type { DeliveryHistory } from './storage/delivery-history.ts'
 import type { DeliveryStore } from './storage/delivery-store.ts'
@@ -43,7 +42,6 @@ export type WebhooksContext = {
   readonly rewinds: RewindStore
   readonly figures: FiguresStore
   readonly audit: AuditOutbox
-  readonly bodies: BodyCache
   readonly cursors: CursorCodec
   readonly secretCipher: SecretCipher
   readonly notifyWorkers: NotifyWorkers

@@ -1,8 +1,8 @@
 import { waitFor } from '@pitboss/testing/wait-for'
 import type { Registry } from 'prom-client'
 import t from 'tap'
-import { createEndpointLateness } from '../src/actions/endpoint-lateness.ts'
 import { readDueLag } from '../src/actions/read-due-lag.ts'
+import { createLateness } from '../src/rules/lateness.ts'
 import { createDeliveryStore } from '../src/storage/delivery-store.ts'
 import { createEndpointStore } from '../src/storage/endpoint-store.ts'
 import { openEventLog } from '../src/storage/event-log.ts'
@@ -13,23 +13,21 @@ import { startRig } from './fixtures/rig.ts'
 t.test('lag is told by how the endpoint stands', (t) => {
   const dueAt = new Date('2026-11-26T08:00:00.000Z')
   const now = new Date('2026-11-26T08:00:09.000Z')
-  const standingOf = ({ healthy = true, paused = false, asking = 0 }) => {
-    const look = createEndpointLateness({
-      isFullyHealthy: () => healthy,
-      isShut: () => paused,
-      firstNew: () => ({ dueAt, createdAt: dueAt }),
-      firstDueAt: () => dueAt,
-      pace: () => 8,
-    })
-    for (let looks = 0; looks < 20; looks += 1) look(asking, now)
-    const { standing, dueMs } = look(asking, now)
+  const standingOf = ({ healthy = true, asking = 0 }) => {
+    const latenessOf = createLateness()
+    const look = () =>
+      latenessOf({
+        ...{ healthy, first: { dueAt, createdAt: dueAt }, firstDueAt: dueAt, busyShare: asking / 8, now },
+      })
+    for (let looks = 0; looks < 20; looks += 1) look()
+    const { standing, dueMs } = look()
     return [standing, dueMs]
   }
   t.strictSame(standingOf({}), ['healthy', 9000])
   t.strictSame(standingOf({ asking: 4 }), ['healthy', 9000])
   t.strictSame(standingOf({ asking: 8 }), ['full', 9000])
   t.strictSame(standingOf({ healthy: false }), ['unhealthy', 9000])
-  t.strictSame(standingOf({ paused: true, asking: 8 }), ['unhealthy', 9000])
+  t.strictSame(standingOf({ healthy: false, asking: 8 }), ['unhealthy', 9000])
   t.end()
 })
 

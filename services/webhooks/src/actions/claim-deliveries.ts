@@ -64,7 +64,7 @@ export async function chooseDeliveries(
  * @param scope that of their endpoint
  */
 export async function claimDeliveries(
-  { deliveries, bodies }: Pick<WebhooksContext, 'deliveries' | 'bodies'>,
+  { deliveries, events }: Pick<WebhooksContext, 'deliveries' | 'events'>,
   scope: Scope,
   chosen: readonly Chosen[],
   token: number,
@@ -73,7 +73,10 @@ export async function claimDeliveries(
   const real = chosen.filter(({ due }) => due.eventType !== 'webhook.test')
   const eventIds = real.map(({ due }) => due.eventId)
   const dues = chosen.map(({ due }) => due)
-  const [texts, claimed] = await Promise.all([bodies.of(scope, eventIds), deliveries.claim(dues, token, now)])
+  const [texts, claimed] = await Promise.all([
+    events.bodies(scope, eventIds),
+    deliveries.claim(dues, token, now),
+  ])
   const byId = new Map(claimed.map((delivery) => [delivery._id, delivery]))
   return chosen.map((one) => {
     const delivery = byId.get(one.due._id) ?? null

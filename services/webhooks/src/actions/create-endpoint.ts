@@ -2,7 +2,7 @@ import type { ActedBy } from '@pitboss/contracts/audit'
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Scope } from '@pitboss/contracts/caller'
 import { toAccountMode } from '@pitboss/contracts/primitives'
-import type { EventType } from '@pitboss/contracts/objects/event'
+import { type EventType, eventType } from '@pitboss/contracts/objects/event'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { checkOutboundUrlAndResolve, type OutboundSettings } from '@pitboss/outbound/address-guard'
@@ -10,7 +10,6 @@ import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { createOnce } from '@pitboss/storage/create-once'
 import { hashBody } from '@pitboss/contracts/json'
 import { claimIdempotencyKey } from '@pitboss/storage/idempotency-keys'
-import { crowdedType } from '../rules/crowded-type.ts'
 import { presentEndpoint } from '../records/webhook-records.ts'
 import { freshHealth, newHealth } from '../rules/endpoint-health.ts'
 import { newWebhookSecret, type StoredSecret } from '../rules/signing-secrets.ts'
@@ -93,14 +92,20 @@ export async function createEndpoint(
   return created ? { endpoint: result, secret } : { endpoint: result }
 }
 
-/** @throws ServiceError CONFLICT when events of a wanted type go to as many endpoints as they may */
+/**
+ * No types stand for all of them, wanted and listened to alike. Source: docs/contract.md, section 8.
+ * @throws ServiceError CONFLICT when events of a wanted type go to as many endpoints as they may
+ */
 export function refuseCrowd(
   wanted: readonly EventType[],
   listening: readonly Pick<EndpointDocument, 'events'>[],
   endpointsMax: number,
 ): void {
-  const type = crowdedType(wanted, listening, endpointsMax)
-  if (type === null) return
+  const crowd = (type: EventType) =>
+    listening.filter(({ events }) => events.length === 0 || events.includes(type)).length
+  const types = wanted.length === 0 ? eventType.options : wanted
+  const type = types.find((one) => crowd(one) >= endpointsMax)
+  if (type === undefined) return
   const message = `An event goes to at most ${endpointsMax} endpoints of an account; ${type} has as many.`
   throw new ServiceError('CONFLICT', { message })
 }

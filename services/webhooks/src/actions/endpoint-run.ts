@@ -2,6 +2,7 @@ import { createSignal } from '@pitboss/runtime/poll'
 import type { Logger } from 'pino'
 import type { PostWebhook } from '../clients/post-webhook.ts'
 import { inFlightMaxOf } from '../rules/endpoint-health.ts'
+import { createLateness } from '../rules/lateness.ts'
 import type { DueDelivery } from '../storage/collections.ts'
 import type { TakenEndpoint } from '../storage/endpoint-store.ts'
 import type { HealthChanges } from './change-health.ts'
@@ -68,6 +69,9 @@ export type EndpointRun = {
   asking: number
   lastSuccessAt: Date | null
   shutTimer: NodeJS.Timeout | null
+  readonly latenessOf: ReturnType<typeof createLateness>
+  /** Its end: whether the lease was given back. */
+  done: Promise<boolean>
 }
 
 export function newEndpointRun(c: RunContext, taken: TakenEndpoint): EndpointRun {
@@ -82,6 +86,7 @@ export function newEndpointRun(c: RunContext, taken: TakenEndpoint): EndpointRun
     ...{ held: createHeldSlots(), work: new Set(), signal: createSignal(), passing: null, endNoted: 0 },
     ...{ stopped: false, abandoned: false, isUnclean: false, turns: { all: 0, normal: 0 } },
     ...{ probeInFlight: false, asking: 0, lastSuccessAt: null, shutTimer: null },
+    ...{ latenessOf: createLateness(), done: Promise.resolve(false) },
   }
 }
 

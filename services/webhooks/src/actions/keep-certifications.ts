@@ -10,7 +10,7 @@ import {
 } from '@pitboss/storage/certification-jobs'
 import { readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
-import { presentCertificationSummary } from '../records/present-certification.ts'
+import { presentCertificationSummary } from '../records/webhook-records.ts'
 import type { CertificationDocument } from '../storage/certification-store.ts'
 import type { CallsContext } from '../context.ts'
 import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'

@@ -39,11 +39,9 @@ export async function findEndpoint(
   endpoints: EndpointStore,
   target: EndpointTarget,
 ): Promise<EndpointDocument> {
-  if (webhookId.safeParse(target.webhookId).success) {
-    for (const scope of target.scopes) {
-      const endpoint = await endpoints.find(scope, target.webhookId)
-      if (endpoint !== null) return endpoint
-    }
+  for (const scope of webhookId.safeParse(target.webhookId).success ? target.scopes : []) {
+    const endpoint = await endpoints.find(scope, target.webhookId)
+    if (endpoint !== null) return endpoint
   }
   throw new ServiceError('NOT_FOUND')
 }

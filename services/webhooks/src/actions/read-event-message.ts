@@ -2,8 +2,8 @@ import { eventSubject } from '@pitboss/bus/topology'
 import type { Scope } from '@pitboss/contracts/caller'
 import { type EventEnvelope, eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
 import { idTimeMs } from '@pitboss/runtime/new-id'
+import { eventIdOf } from '@pitboss/storage/event-id'
 import { z } from 'zod'
-import { expectedEventId } from './expected-event-id.ts'
 
 /** An event as the stream brings it: its scope, envelope and exact text. */
 export type EventMessage = {
@@ -49,6 +49,20 @@ export function readEventMessage(message: {
     fact: expectedId ?? envelope.id,
     openedAtMs: expectedId === envelope.id ? idTimeMs(envelope.id) : null,
   }
+}
+
+/**
+ * The id that an event has by its fact, from what its envelope says. Events of earlier releases had random
+ * ids, so theirs differ. Null when the data does not name the fact. Source: ours.
+ */
+export function expectedEventId(
+  scope: Scope,
+  type: string,
+  data: Readonly<Record<string, unknown>>,
+): string | null {
+  const of = data[type.startsWith('game.session.') ? 'session_id' : 'round_id']
+  const about = type.startsWith('transaction.') ? data.transaction_id : of
+  return typeof about === 'string' && typeof of === 'string' ? eventIdOf(scope, { type, about, of }) : null
 }
 
 function decodeBody(data: Uint8Array): string {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Scope } from '@pitboss/contracts/caller'
-import type { listEvents } from '@pitboss/contracts/endpoints/events'
+import type { listEvents as listEventsEndpoint } from '@pitboss/contracts/endpoints/events'
 import { eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
 import { eventId } from '@pitboss/contracts/primitives'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
-import { expectedEventId } from './expected-event-id.ts'
+import { expectedEventId } from './read-event-message.ts'
 import { readPosition } from '@pitboss/storage/read-page'
 import { z } from 'zod'
 import type { WebhooksContext } from '../context.ts'
@@ -18,7 +18,7 @@ const pageCharactersMax = 300_000
 const deliveriesOfEventMax = 200
 const roundEventsMax = 200
 
-export type EventQuery = z.output<typeof listEvents.query>
+export type EventQuery = z.output<typeof listEventsEndpoint.query>
 
 /**
  * A poller continues after `seq`. The first page fixes `from`, so that a slow poller never loses its place.
@@ -27,125 +27,131 @@ const positionSchema = z.strictObject({ seq: z.int().min(0), from: z.int() })
 
 type Hour = { count: number; types: Record<string, number>; ids: ReturnType<typeof createHash> }
 
-/** Reads the event log. Source: docs/contract.md, sections 7, 10 and 11. */
-export function createReadEvents({ events, history, cursors, clock }: WebhooksContext) {
+/* Reads of the event log. Source: docs/contract.md, sections 7, 10 and 11. */
+
+/**
+ * Reads one page in recording order; its cursor continues after the last event, also when there is none yet.
+ * @throws ServiceError VALIDATION_ERROR for a cursor of another list
+ */
+export async function listEvents(
+  { events, cursors, clock }: WebhooksContext,
+  scope: Scope,
+  query: EventQuery,
+): Promise<{ bodies: string[]; nextCursor: string }> {
+  const { operatorId, environment } = scope
+  const { cursor, type = null } = query
+  const binding = ['events', operatorId, environment, type, query.from ?? 'default', query.to ?? null]
+  const position =
+    cursor === undefined ? null : readPosition({ cursors, binding, cursor, position: positionSchema })
+  const to = query.to === undefined ? null : new Date(query.to)
+  const from = position === null ? windowStart(query.from, to ?? clock.now()) : new Date(position.from)
+  const lastSeq = await events.endOf(scope)
+  const afterSeq = position?.seq ?? (await events.seqBefore(scope, from))
+  const types = type === null ? null : [type]
+  const found = await events.readAfter(scope, afterSeq, query.limit, { types, from, to })
+  const page = fitting(found)
+  const lastOfPage = page.at(-1)?.seq ?? afterSeq
+  // Events up to lastSeq were recorded before the page was read: a page below its limit has seen them all.
+  const sawAll = found.length < query.limit && page.length === found.length
+  const seq = sawAll ? Math.max(lastOfPage, lastSeq, afterSeq) : lastOfPage
   return {
-    /**
-     * One page in recording order; its cursor continues after the last event, also when there is none yet.
-     * @throws ServiceError VALIDATION_ERROR for a cursor of another list
-     */
-    async list(scope: Scope, query: EventQuery): Promise<{ bodies: string[]; nextCursor: string }> {
-      const binding = [
-        'events',
-        scope.operatorId,
-        scope.environment,
-        query.type ?? null,
-        query.from ?? 'default',
-        query.to ?? null,
-      ]
-      const { cursor } = query
-      const position =
-        cursor === undefined ? null : readPosition({ cursors, binding, cursor, position: positionSchema })
-      const to = query.to === undefined ? null : new Date(query.to)
-      const from = position === null ? windowStart(query.from, to ?? clock.now()) : new Date(position.from)
-      const lastSeq = await events.endOf(scope)
-      const afterSeq = position?.seq ?? (await events.seqBefore(scope, from))
-      const types = query.type === undefined ? null : [query.type]
-      const found = await events.readAfter(scope, afterSeq, query.limit, { types, from, to })
-      const page = fitting(found)
-      const lastOfPage = page.at(-1)?.seq ?? afterSeq
-      // Events up to lastSeq were recorded before the page was read: a page below its limit has seen them
-      // all.
-      const sawAll = found.length < query.limit && page.length === found.length
-      const seq = sawAll ? Math.max(lastOfPage, lastSeq, afterSeq) : lastOfPage
-      return {
-        bodies: page.map(({ body }) => body),
-        nextCursor: cursors.encode(binding, { seq, from: from.getTime() }),
-      }
-    },
-
-    /** A page of the `round.started` of a window, for operations. `next` is null after the last one. */
-    async started(
-      scope: Scope,
-      { from, to }: { from: Date; to: Date },
-      after: number | null,
-    ): Promise<{ bodies: string[]; next: number | null }> {
-      const seq = after ?? (await events.seqBefore(scope, from))
-      const page = await events.readAfter(scope, seq, startedPage, { types: ['round.started'], from, to })
-      const next = page.length < startedPage ? null : (page.at(-1)?.seq ?? null)
-      return { bodies: page.map(({ body }) => body), next }
-    },
-
-    /** @returns the event's text. @throws ServiceError NOT_FOUND for an unknown, foreign or malformed id */
-    async find(scopes: readonly Scope[], id: string): Promise<string> {
-      if (eventId.safeParse(id).success) {
-        for (const scope of scopes) {
-          const event = await events.find(scope, id)
-          if (event !== null) return event.body
-        }
-      }
-      throw new ServiceError('NOT_FOUND')
-    },
-
-    /**
-     * Counts events per hour of `created_at` and hashes their ids: SHA-256 over the ids in recording order,
-     * each followed by a newline.
-     * @throws ServiceError VALIDATION_ERROR for more than 31 days
-     */
-    async manifest(scope: Scope, from: Date, to: Date) {
-      if (to.getTime() - from.getTime() > manifestWindowMs)
-        throw invalidField('to', 'must be at most 31 days after from')
-      const hours = new Map<string, Hour>()
-      const end = await events.endOf(scope)
-      for (let seq = await events.seqBefore(scope, from); seq < end; ) {
-        const page = await events.headersAfter(scope, seq, manifestPage, { types: null, from, to })
-        for (const event of page) {
-          if (event.seq > end) break
-          const hour = `${event.createdAt.toISOString().slice(0, 13)}:00:00.000Z`
-          const entry = hours.get(hour) ?? { count: 0, types: {}, ids: createHash('sha256') }
-          entry.count += 1
-          entry.types[event.type] = (entry.types[event.type] ?? 0) + 1
-          entry.ids.update(`${event.id}\n`)
-          hours.set(hour, entry)
-        }
-        seq = page.length < manifestPage ? end : (page.at(-1)?.seq ?? end)
-      }
-      return [...hours]
-        .toSorted(([a], [b]) => (a < b ? -1 : 1))
-        .map(([hour, { count, types, ids }]) => ({ hour, count, types, idsSha256: ids.digest('hex') }))
-    },
-
-    /**
-     * Of these events of rounds, the ids of those that are not recorded, nor told by another event: ids of
-     * earlier releases were random. For operations.
-     */
-    async missing(wanted: readonly { id: string; roundId: string }[]): Promise<string[]> {
-      const recorded = await events.recorded(wanted.map(({ id }) => id))
-      const absent = wanted.filter(({ id }) => !recorded.has(id))
-      const roundIds = [...new Set(absent.map(({ roundId }) => roundId))]
-      const others = await events.ofRounds(roundIds, roundIds.length * roundEventsMax)
-      const told = new Set(others.map(({ body }) => factOf(body)))
-      return absent.flatMap(({ id }) => (told.has(id) ? [] : [id]))
-    },
-
-    /** The events of a round in recording order, as many as one message holds, at most `limit`. */
-    async ofRoundIn(scope: Scope, roundId: string, limit: number) {
-      const found = await events.ofRound(scope, roundId, limit + 1)
-      const shown = fitting(found.slice(0, limit))
-      return { bodies: shown.map(({ body }) => body), complete: shown.length === found.length }
-    },
-
-    /** The events of a round with at most 200 deliveries each, of every account: for operations. */
-    async ofRound(roundId: string) {
-      const found = await events.ofRounds([roundId], roundEventsMax)
-      return Promise.all(
-        found.map(async ({ id, body }) => ({
-          body,
-          deliveries: await history.listAnywhere({ eventId: id }, deliveriesOfEventMax),
-        })),
-      )
-    },
+    bodies: page.map(({ body }) => body),
+    nextCursor: cursors.encode(binding, { seq, from: from.getTime() }),
   }
+}
+
+/** Reads a page of the `round.started` of a window, for operations. `next` is null after the last one. */
+export async function listStarted(
+  { events }: WebhooksContext,
+  scope: Scope,
+  { from, to }: { from: Date; to: Date },
+  after: number | null,
+): Promise<{ bodies: string[]; next: number | null }> {
+  const seq = after ?? (await events.seqBefore(scope, from))
+  const page = await events.readAfter(scope, seq, startedPage, { types: ['round.started'], from, to })
+  const next = page.length < startedPage ? null : (page.at(-1)?.seq ?? null)
+  return { bodies: page.map(({ body }) => body), next }
+}
+
+/** @returns the event's text. @throws ServiceError NOT_FOUND for an unknown, foreign or malformed id */
+export async function findEvent(
+  { events }: WebhooksContext,
+  scopes: readonly Scope[],
+  id: string,
+): Promise<string> {
+  for (const scope of eventId.safeParse(id).success ? scopes : []) {
+    const event = await events.find(scope, id)
+    if (event !== null) return event.body
+  }
+  throw new ServiceError('NOT_FOUND')
+}
+
+/**
+ * Counts events per hour of `created_at` and hashes their ids: SHA-256 over the ids in recording order, each
+ * followed by a newline.
+ * @throws ServiceError VALIDATION_ERROR for more than 31 days
+ */
+export async function readManifest({ events }: WebhooksContext, scope: Scope, from: Date, to: Date) {
+  if (to.getTime() - from.getTime() > manifestWindowMs)
+    throw invalidField('to', 'must be at most 31 days after from')
+  const hours = new Map<string, Hour>()
+  const end = await events.endOf(scope)
+  for (let seq = await events.seqBefore(scope, from); seq < end; ) {
+    const page = await events.headersAfter(scope, seq, manifestPage, { types: null, from, to })
+    for (const event of page) {
+      if (event.seq > end) break
+      const hour = `${event.createdAt.toISOString().slice(0, 13)}:00:00.000Z`
+      const entry = hours.get(hour) ?? { count: 0, types: {}, ids: createHash('sha256') }
+      entry.count += 1
+      entry.types[event.type] = (entry.types[event.type] ?? 0) + 1
+      entry.ids.update(`${event.id}\n`)
+      hours.set(hour, entry)
+    }
+    seq = page.length < manifestPage ? end : (page.at(-1)?.seq ?? end)
+  }
+  return [...hours]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([hour, { count, types, ids }]) => ({ hour, count, types, ids_sha256: ids.digest('hex') }))
+}
+
+/**
+ * Names those of these events of rounds that are not recorded, nor told by another event: ids of earlier
+ * releases were random. For operations.
+ */
+export async function missingEvents(
+  { events }: WebhooksContext,
+  wanted: readonly { id: string; roundId: string }[],
+): Promise<string[]> {
+  const found = await events.headersOf(wanted.map(({ id }) => id))
+  const recorded = new Set(found.map(({ id }) => id))
+  const absent = wanted.filter(({ id }) => !recorded.has(id))
+  const roundIds = [...new Set(absent.map(({ roundId }) => roundId))]
+  const others = await events.ofRounds(roundIds, roundIds.length * roundEventsMax)
+  const told = new Set(others.map(({ body }) => factOf(body)))
+  return absent.flatMap(({ id }) => (told.has(id) ? [] : [id]))
+}
+
+/** Reads the events of a round in recording order, as many as one message holds, at most `limit`. */
+export async function eventsOfRound(
+  { events }: WebhooksContext,
+  scope: Scope,
+  roundId: string,
+  limit: number,
+): Promise<{ bodies: string[]; complete: boolean }> {
+  const found = await events.ofRound(scope, roundId, limit + 1)
+  const shown = fitting(found.slice(0, limit))
+  return { bodies: shown.map(({ body }) => body), complete: shown.length === found.length }
+}
+
+/** Reads the events of a round with at most 200 deliveries each, of every account: for operations. */
+export async function eventsOfRoundAnywhere({ events, history }: WebhooksContext, roundId: string) {
+  const found = await events.ofRounds([roundId], roundEventsMax)
+  return Promise.all(
+    found.map(async ({ id, body }) => ({
+      body,
+      deliveries: await history.listAnywhere({ eventId: id }, deliveriesOfEventMax),
+    })),
+  )
 }
 
 /** The id that a recorded envelope's fact gives it. */

@@ -13,31 +13,31 @@ const messagesMax = 20_000
 type Stake = { readonly roundId: string; readonly transactionId: string; readonly since: Date }
 
 /**
- * Creates the look for what events say of a stake: those that are recorded and, since this database may have
- * been set back as well, those of the stream. That nothing was said holds only where the stream reaches back.
+ * Reads what events say of a stake: those that are recorded and, since this database may have been set back
+ * as well, those of the stream. That nothing was said holds only where the stream reaches back.
  */
-export function createReadLoggedStake({ events, bus }: Pick<WebhooksContext, 'events' | 'bus'>) {
-  return async function readLoggedStake(scope: Scope, stake: Stake): Promise<StakeStanding> {
-    const recorded = await events.ofRound(scope, stake.roundId, roundEventsMax)
-    const standing = standingOf(recorded.map(({ body }) => body))
-    if (standing !== 'silent') return standing
-    const ofAccount = eventSubject(scope, '')
-    const sent = await readStreamSince(bus, webhooksFanout.stream, {
-      since: stake.since,
-      max: messagesMax,
-      isMeant: ({ subject, data }) => subject.startsWith(ofAccount) && mentions(data, stake),
-    })
-    if (sent === null) return 'unknown'
-    const streamed = standingOf(sent.map(({ data }) => Buffer.from(data).toString('utf8')))
-    return streamed === 'silent' ? 'not-taken' : streamed
-
-    function standingOf(bodies: readonly string[]): StakeStanding | 'silent' {
-      return standingInEvents(
-        bodies.flatMap((body) => readLoggedEvent(body) ?? []),
-        stake,
-      )
-    }
-  }
+export async function readLoggedStake(
+  { events, bus }: Pick<WebhooksContext, 'events' | 'bus'>,
+  scope: Scope,
+  stake: Stake,
+): Promise<StakeStanding> {
+  const standingOf = (bodies: readonly string[]): StakeStanding | 'silent' =>
+    standingInEvents(
+      bodies.flatMap((body) => readLoggedEvent(body) ?? []),
+      stake,
+    )
+  const recorded = await events.ofRound(scope, stake.roundId, roundEventsMax)
+  const standing = standingOf(recorded.map(({ body }) => body))
+  if (standing !== 'silent') return standing
+  const ofAccount = eventSubject(scope, '')
+  const sent = await readStreamSince(bus, webhooksFanout.stream, {
+    since: stake.since,
+    max: messagesMax,
+    isMeant: ({ subject, data }) => subject.startsWith(ofAccount) && mentions(data, stake),
+  })
+  if (sent === null) return 'unknown'
+  const streamed = standingOf(sent.map(({ data }) => Buffer.from(data).toString('utf8')))
+  return streamed === 'silent' ? 'not-taken' : streamed
 }
 
 function mentions(data: Uint8Array, { roundId, transactionId }: Stake): boolean {

@@ -9,38 +9,47 @@ import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { CallsContext, WebhooksContext } from '../context.ts'
 
-/** Reads replay jobs with their counts of now. Source: docs/contract.md, sections 7, 10 and 11. */
-export function createReadReplays({ endpoints, deliveries, replays, cursors }: WebhooksContext) {
-  return {
-    /** @throws ServiceError NOT_FOUND */
-    async find(target: EndpointTarget, id: string): Promise<ReplayDocument> {
-      const endpoint = await findEndpoint(endpoints, target)
-      const job = await replays.find(endpoint, endpoint._id, id)
-      if (job === null) throw new ServiceError('NOT_FOUND')
-      return withCounts(deliveries, job)
-    },
+/* Replay jobs with their counts of now. Source: docs/contract.md, sections 7, 10 and 11. */
 
-    /** One page of the jobs of an endpoint, newest first. @throws ServiceError NOT_FOUND */
-    async list(target: EndpointTarget, query: { limit: number; cursor?: string | undefined }) {
-      const endpoint = await findEndpoint(endpoints, target)
-      const { items, nextCursor } = await readPage({
-        cursors,
-        binding: ['replays', endpoint._id],
-        query,
-        position: z.string(),
-        read: (before, limit) => replays.list(endpoint, endpoint._id, before, limit),
-        positionOf: ({ _id }) => _id,
-      })
-      return { items: await Promise.all(items.map((job) => withCounts(deliveries, job))), nextCursor }
-    },
+async function find({ endpoints, replays }: WebhooksContext, target: EndpointTarget, id: string) {
+  const endpoint = await findEndpoint(endpoints, target)
+  const job = await replays.find(endpoint, endpoint._id, id)
+  if (job === null) throw new ServiceError('NOT_FOUND')
+  return job
+}
 
-    /** For operations: a job of any account. @throws ServiceError NOT_FOUND */
-    async findAnywhere(id: string): Promise<ReplayDocument> {
-      const job = await replays.read(id)
-      if (job === null) throw new ServiceError('NOT_FOUND', { message: `There is no replay ${id}.` })
-      return withCounts(deliveries, job)
-    },
-  }
+/** Reads a job. @throws ServiceError NOT_FOUND */
+export async function findReplay(
+  c: WebhooksContext,
+  target: EndpointTarget,
+  id: string,
+): Promise<ReplayDocument> {
+  return withCounts(c.deliveries, await find(c, target, id))
+}
+
+/** Reads one page of the jobs of an endpoint, newest first. @throws ServiceError NOT_FOUND */
+export async function listReplays(
+  { endpoints, deliveries, replays, cursors }: WebhooksContext,
+  target: EndpointTarget,
+  query: { limit: number; cursor?: string | undefined },
+) {
+  const endpoint = await findEndpoint(endpoints, target)
+  const { items, nextCursor } = await readPage({
+    ...{ cursors, binding: ['replays', endpoint._id], query, position: z.string() },
+    read: (before, limit) => replays.list(endpoint, endpoint._id, before, limit),
+    positionOf: ({ _id }) => _id,
+  })
+  return { items: await Promise.all(items.map((job) => withCounts(deliveries, job))), nextCursor }
+}
+
+/** Reads a job of any account, for operations. @throws ServiceError NOT_FOUND */
+export async function findReplayAnywhere(
+  { replays, deliveries }: WebhooksContext,
+  id: string,
+): Promise<ReplayDocument> {
+  const job = await replays.read(id)
+  if (job === null) throw new ServiceError('NOT_FOUND', { message: `There is no replay ${id}.` })
+  return withCounts(deliveries, job)
 }
 
 /** The job with its counts of now, as long as any of its deliveries may still end. */
@@ -70,14 +79,13 @@ export async function countReplay(
  * @throws ServiceError NOT_FOUND; CONFLICT when the job has ended
  */
 export async function cancelReplay(
-  { endpoints, deliveries, replays, audit, clock, notifyReplayWorker }: CallsContext,
+  c: CallsContext,
   target: EndpointTarget,
   id: string,
   by: ActedBy,
 ): Promise<ReplayDocument> {
-  const endpoint = await findEndpoint(endpoints, target)
-  const job = await replays.find(endpoint, endpoint._id, id)
-  if (job === null) throw new ServiceError('NOT_FOUND')
+  const { deliveries, replays, audit, clock, notifyReplayWorker } = c
+  const job = await find(c, target, id)
   const { open: _, ...counts } = await countReplay(deliveries, job)
   const fields = { ...counts, status: 'CANCELLED' as const, finishedAt: clock.now(), counted: false }
   const object = { type: 'replay', id: job._id }

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { openNarrowings, waitingMsMax } from '../rules/put-aside.ts'
+import type { LateEndpoint } from '../rules/lateness.ts'
 import type { EndpointDocument } from '../storage/collections.ts'
 import type { TakenEndpoint } from '../storage/endpoint-store.ts'
-import { createEndpointLateness, type LateEndpoint } from './endpoint-lateness.ts'
 import {
   type EndpointRun,
   firstNew,
@@ -30,60 +30,44 @@ const shutTurnMs = 400
 /** The longest time of a timer. */
 const foreverMs = 2 ** 31 - 1
 
-export type EndpointRunner = {
-  /** Has everything read again: stored work may have become due, or the endpoint has changed. */
-  notify(): void
-  /** Notes that the log of its account has come to `seq`. */
-  noteEnd(seq: number): void
-  /** Takes the endpoint over as it was read at `atMs` on the steady clock. */
-  see(endpoint: EndpointDocument, atMs: number): void
-  /** Notifies a runner that does not know all the work of this count. */
-  notifyIfBehind(workCount: number): void
-  /** How late its deliveries are; asked at even intervals. */
-  lateness(now: Date): LateEndpoint
-  /** Begins no more attempts; `done` resolves when those in flight have ended and are stored. */
-  stop(): void
-  /** Forgets the attempts in flight: the process ends, and the next holder of the lease repeats them. */
-  abandon(): void
-  /** Its end: whether the lease was given back. */
-  readonly done: Promise<boolean>
-}
-
-/** Delivers to one endpoint under its lease until it is told to stop or loses it. */
-export function runEndpoint(c: RunContext, taken: TakenEndpoint): EndpointRunner {
+/** Delivers to one endpoint under its lease until it is stopped or loses it. */
+export function runEndpoint(c: RunContext, taken: TakenEndpoint): EndpointRun {
   const run = newEndpointRun(c, taken)
-  const { view, signal } = run
-  const latenessOf = createEndpointLateness({
-    ...{ isFullyHealthy: view.isFullyHealthy, isShut: view.isShut, pace: view.pace },
-    firstNew: () => firstNew(run),
-    firstDueAt: () => firstNew(run)?.dueAt ?? view.firstDueAt(),
-  })
-  return {
-    notify() {
-      view.markStale()
-      signal.ring()
-    },
-    noteEnd: (seq) => noteLogEnd(c, run, seq),
-    see: view.see,
-    notifyIfBehind(workCount) {
-      if (workCount === view.countRead()) return
-      view.markStale()
-      signal.ring()
-    },
-    lateness: (now) => ({ account: run.operatorId, ...latenessOf(run.asking, now) }),
-    stop() {
-      run.stopped = true
-      signal.ring()
-    },
-    abandon() {
-      run.abandoned = true
-      signal.ring()
-    },
-    done: runUntilDone(c, run),
-  }
+  run.done = runUntilDone(c, run)
+  return run
 }
 
-function noteLogEnd(c: RunContext, run: EndpointRun, seq: number): void {
+/** Has everything read again: stored work may have become due, or the endpoint has changed. */
+export function notifyRun({ view, signal }: EndpointRun): void {
+  view.markStale()
+  signal.ring()
+}
+
+/** Begins no more attempts; `done` resolves when those in flight have ended and are stored. */
+export function stopRun(run: EndpointRun): void {
+  run.stopped = true
+  run.signal.ring()
+}
+
+/** Forgets the attempts in flight: the process ends, and the next holder of the lease repeats them. */
+export function abandonRun(run: EndpointRun): void {
+  run.abandoned = true
+  run.signal.ring()
+}
+
+/** Tells how late the deliveries are; asked at even intervals. */
+export function latenessOfRun(run: EndpointRun, now: Date): LateEndpoint {
+  const { view } = run
+  const first = firstNew(run)
+  const lateness = run.latenessOf({
+    ...{ healthy: view.isFullyHealthy() && !view.isShut(), first },
+    ...{ firstDueAt: first?.dueAt ?? view.firstDueAt(), busyShare: run.asking / view.pace(), now },
+  })
+  return { account: run.operatorId, ...lateness }
+}
+
+/** Notes that the log of its account has come to `seq`. */
+export function noteLogEnd(run: EndpointRun, seq: number): void {
   run.endNoted = Math.max(run.endNoted, seq)
   if (run.passing === null || !noteEnd(run.passing, seq)) return
   if (!run.view.isShut()) return run.signal.ring()

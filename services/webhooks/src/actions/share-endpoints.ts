@@ -5,9 +5,9 @@ import { ownerOf } from '@pitboss/storage/journal/owner-of'
 import type { LogEndNote, Notification } from '../clients/notify-workers.ts'
 import type { EndpointSummary } from '../storage/endpoint-store.ts'
 import { scopeKey } from '../storage/log-keys.ts'
-import type { RunContext } from './endpoint-run.ts'
+import type { EndpointRun, RunContext } from './endpoint-run.ts'
 import type { Recorded } from './record-events.ts'
-import { type EndpointRunner, runEndpoint } from './run-endpoint.ts'
+import { abandonRun, noteLogEnd, notifyRun, runEndpoint, stopRun } from './run-endpoint.ts'
 
 /** A worker without a beat looks again this soon. */
 const notAliveMs = 50
@@ -30,8 +30,8 @@ export type ShareContext = RunContext & {
 /** What a process knows of the endpoints that all processes share. */
 export type Share = {
   /** The endpoints that this process runs, and the same by account. */
-  readonly runs: Map<string, EndpointRunner>
-  readonly byScope: Map<string, { readonly scope: Scope; readonly runners: Map<string, EndpointRunner> }>
+  readonly runs: Map<string, EndpointRun>
+  readonly byScope: Map<string, { readonly scope: Scope; readonly runs: Map<string, EndpointRun> }>
   readonly taking: Set<string>
   /** Endpoints that no live process has, as they were last found. */
   readonly untaken: Map<string, EndpointSummary>
@@ -122,9 +122,11 @@ async function compareEndpoints(
     const isTaken = running !== undefined || [self, ...others].includes(leaseOwner ?? '')
     if (isTaken) share.untaken.delete(_id)
     else share.untaken.set(_id, endpoint)
-    if (ownerOf(_id, takers) !== self) running?.stop()
-    else if (running !== undefined) running.notifyIfBehind(endpoint.wakes)
-    else if (!others.includes(leaseOwner ?? '')) free.push(endpoint)
+    const isOwn = ownerOf(_id, takers) === self
+    if (running !== undefined) {
+      if (!isOwn) stopRun(running)
+      else if (endpoint.wakes !== running.view.countRead()) notifyRun(running)
+    } else if (isOwn && !others.includes(leaseOwner ?? '')) free.push(endpoint)
   }
   await mapBounded(free, takesAtOnce, async (endpoint) => {
     if (!stopping.aborted && c.heartbeat.self() !== null) await takeEndpoint(c, share, endpoint, self, others)
@@ -145,17 +147,17 @@ async function takeEndpoint(
   try {
     const taken = await c.endpoints.take(id, self, others)
     if (taken === null) return
-    const runner = runEndpoint(c, taken)
+    const run = runEndpoint(c, taken)
     const scope = { operatorId, environment }
-    const known = share.byScope.get(scopeKey(scope)) ?? { scope, runners: new Map() }
+    const known = share.byScope.get(scopeKey(scope)) ?? { scope, runs: new Map() }
     share.byScope.set(scopeKey(scope), known)
-    known.runners.set(id, runner)
-    share.runs.set(id, runner)
+    known.runs.set(id, run)
+    share.runs.set(id, run)
     share.untaken.delete(id)
-    void runner.done.then((isReleased) => {
+    void run.done.then((isReleased) => {
       share.runs.delete(id)
-      known.runners.delete(id)
-      if (known.runners.size === 0) share.byScope.delete(scopeKey(scope))
+      known.runs.delete(id)
+      if (known.runs.size === 0) share.byScope.delete(scopeKey(scope))
       // Its next worker takes it now. After a failure the next scan is soon enough.
       if (isReleased) c.notifyWorkers([id])
     })
@@ -167,7 +169,7 @@ async function takeEndpoint(
 /** Notes how far the logs of accounts have come. */
 function noteEnds({ byScope }: Share, ends: readonly LogEndNote[]): void {
   for (const end of ends) {
-    for (const runner of byScope.get(scopeKey(end))?.runners.values() ?? []) runner.noteEnd(end.seq)
+    for (const run of byScope.get(scopeKey(end))?.runs.values() ?? []) noteLogEnd(run, end.seq)
   }
 }
 
@@ -176,7 +178,7 @@ export function noteNotification(share: Share, { ids, ends, leaving }: Notificat
   for (const instance of leaving) share.leaving.add(instance)
   for (const id of ids) {
     const running = share.runs.get(id)
-    if (running !== undefined) running.notify()
+    if (running !== undefined) notifyRun(running)
     else share.wanted.add(id)
   }
   noteEnds(share, ends)
@@ -195,24 +197,24 @@ export function noteInstances({ heartbeat }: ShareContext, share: Share): void {
 export function dropEndpoints({ logger }: ShareContext, { runs }: Share, event: string): void {
   if (runs.size === 0) return
   logger.error({ endpoints: runs.size }, event)
-  for (const runner of runs.values()) runner.stop()
+  for (const run of runs.values()) stopRun(run)
 }
 
 /** Lets attempts in flight end, and gives all leases back. */
 export async function leaveEndpoints(c: ShareContext, { runs }: Share): Promise<void> {
   const self = c.heartbeat.self()
   if (self !== null) c.notifyWorkers([], [], [self])
-  for (const runner of runs.values()) runner.stop()
-  const left = Promise.all([...runs.values()].map((runner) => runner.done))
+  for (const run of runs.values()) stopRun(run)
+  const left = Promise.all([...runs.values()].map(({ done }) => done))
   await Promise.race([left, delay(stopWithinMs, undefined, { ref: false })])
-  for (const runner of runs.values()) runner.abandon()
+  for (const run of runs.values()) abandonRun(run)
   if (runs.size > 0) c.logger.warn({ endpoints: runs.size }, 'worker.attempts-abandoned')
 }
 
 /** Has events delivered of which messages came to this process, also by other processes. */
 export function noteRecorded(c: ShareContext, share: Share, { recorded, known, read }: Recorded): void {
   c.tail.put(recorded)
-  for (const endpoint of read.endpoints) share.runs.get(endpoint._id)?.see(endpoint, read.atMs)
+  for (const endpoint of read.endpoints) share.runs.get(endpoint._id)?.view.see(endpoint, read.atMs)
   const ends = endsOf([...recorded, ...known.values()])
   noteEnds(share, ends)
   // While no other process runs endpoints, nobody waits for it.

@@ -16,7 +16,7 @@ import {
   listCertifications,
   startCertification,
 } from '../actions/keep-certifications.ts'
-import { presentCertification, presentCertificationSummary } from '../records/present-certification.ts'
+import { presentCertification, presentCertificationSummary } from '../records/webhook-records.ts'
 import { endpointTarget } from './endpoints.ts'
 
 /** Certifications of receivers. Source: docs/contract.md, section 3. */

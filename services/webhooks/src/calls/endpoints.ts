@@ -10,7 +10,7 @@ import {
   getReplay,
   getWebhook,
   getWebhookSeries,
-  listReplays,
+  listReplays as listReplaysEndpoint,
   listWebhooks,
   patchWebhook,
   pauseWebhook,
@@ -31,7 +31,7 @@ import { createEndpoint } from '../actions/create-endpoint.ts'
 import type { CallsContext } from '../context.ts'
 import { listEndpoints, showEndpoint } from '../actions/read-endpoints.ts'
 import { instantText, presentEndpoint, presentReplay } from '../records/webhook-records.ts'
-import { cancelReplay, createReadReplays } from '../actions/read-replays.ts'
+import { cancelReplay, findReplay, listReplays } from '../actions/read-replays.ts'
 import { readAttemptSeries } from '../actions/read-attempt-series.ts'
 import { startReplay } from '../actions/start-replay.ts'
 
@@ -113,7 +113,6 @@ export function endpointTarget(request: {
 
 /** Replay jobs. Source: docs/contract.md, sections 7, 11 and 12. */
 export function replayHandlers(deps: CallsContext): CallHandler[] {
-  const readReplays = createReadReplays(deps)
   return [
     handler(createReplay.call, async (request, context) => {
       const { caller, body } = request
@@ -121,11 +120,11 @@ export function replayHandlers(deps: CallsContext): CallHandler[] {
       const job = await startReplay(deps, endpointTarget(request), caller.idempotencyKey, body, by)
       return { status: body.dry_run ? 200 : 202, body: presentReplay(job) }
     }),
-    handler(listReplays.call, async (request) =>
-      answerPage(await readReplays.list(endpointTarget(request), request.query), presentReplay),
+    handler(listReplaysEndpoint.call, async (request) =>
+      answerPage(await listReplays(deps, endpointTarget(request), request.query), presentReplay),
     ),
     handler(getReplay.call, async (request) => {
-      const job = await readReplays.find(endpointTarget(request), request.params.replay_id)
+      const job = await findReplay(deps, endpointTarget(request), request.params.replay_id)
       return { status: 200, body: presentReplay(job) }
     }),
     handler(cancelReplayEndpoint.call, async (request, context) => {

@@ -19,13 +19,13 @@ import { eventDataSchemas } from '@pitboss/contracts/objects/event'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
 import { parseJsonObject } from '@pitboss/contracts/json'
 import type { CallsContext } from '../context.ts'
-import { createParkedMessages } from '../actions/parked-messages.ts'
-import { createReadDeliveries } from '../actions/read-deliveries.ts'
-import { createReadEvents } from '../actions/read-events.ts'
-import { createReadLoggedStake } from '../actions/read-logged-stake.ts'
-import { createReadReplays } from '../actions/read-replays.ts'
-import { createReadStatus, createRewindFanout } from '../actions/read-status.ts'
-import { createRetryDelivery } from '../actions/retry-delivery.ts'
+import { findParked, retryParked } from '../actions/parked-messages.ts'
+import { explainWait, findDeliveryAnywhere } from '../actions/read-deliveries.ts'
+import { eventsOfRoundAnywhere, listStarted, missingEvents } from '../actions/read-events.ts'
+import { readLoggedStake } from '../actions/read-logged-stake.ts'
+import { findReplayAnywhere } from '../actions/read-replays.ts'
+import { readStatus, showRewind, startRewind } from '../actions/read-status.ts'
+import { retryDeliveryAnywhere } from '../actions/retry-delivery.ts'
 import { startReplayAnywhere } from '../actions/start-replay.ts'
 import {
   instantText,
@@ -40,55 +40,48 @@ const startedEvent = z.object({ data: eventDataSchemas['round.started'] })
 
 /** Calls of operations, about every operator's data. Source: docs/contract.md, section 10. */
 export function opsHandlers(deps: CallsContext): CallHandler[] {
-  const readDeliveries = createReadDeliveries(deps)
-  const retryDelivery = createRetryDelivery(deps)
-  const readReplays = createReadReplays(deps)
-  const parkedMessages = createParkedMessages(deps)
-  const rewindFanout = createRewindFanout(deps)
-  const readStatus = createReadStatus(deps)
-  const readEvents = createReadEvents(deps)
-  const readLoggedStake = createReadLoggedStake(deps)
   return [
     handler(opsListDeliveries, async ({ limit, ...filter }) => {
-      const found = await readDeliveries.listAnywhere(filter, limit)
+      const found = await deps.history.listAnywhere(filter, limit)
       return { data: found.map(presentDeliveryWithOperator) }
     }),
     handler(opsShowDelivery, async ({ deliveryId }) => {
-      const { delivery, waitingFor } = await readDeliveries.showAnywhere(deliveryId)
+      const delivery = await findDeliveryAnywhere(deps.history, deliveryId)
       return {
-        ...presentDeliveryDetail(delivery, waitingFor, deps.scaleMs),
+        ...presentDeliveryDetail(delivery, await explainWait(deps, delivery), deps.scaleMs),
         operator_id: operatorHandleOf(delivery.operatorId),
       }
     }),
     handler(opsRetryDelivery, async ({ order, deliveryId }, { requestId }) =>
-      presentDeliveryWithOperator(await retryDelivery.retryAnywhere(order, deliveryId, requestId)),
+      presentDeliveryWithOperator(await retryDeliveryAnywhere(deps, order, deliveryId, requestId)),
     ),
     handler(opsReplayEndpoint, async ({ order, ...request }, { requestId }) =>
       presentReplay(await startReplayAnywhere(deps, order, request, requestId)),
     ),
-    handler(opsShowReplay, async ({ replayId }) => presentReplay(await readReplays.findAnywhere(replayId))),
+    handler(opsShowReplay, async ({ replayId }) => presentReplay(await findReplayAnywhere(deps, replayId))),
     handler(opsListParked, async ({ limit }) => ({
-      data: (await parkedMessages.list(limit)).map(presentParked),
+      data: (await deps.parked.list(limit)).map(presentParked),
     })),
-    handler(opsShowParked, async ({ parkedId }) => presentParked(await parkedMessages.find(parkedId))),
+    handler(opsShowParked, async ({ parkedId }) => presentParked(await findParked(deps, parkedId))),
     handler(opsRetryParked, async ({ order, parkedId }, { requestId }) => {
-      const error = await parkedMessages.retry(order, parkedId, requestId)
+      const error = await retryParked(deps, order, parkedId, requestId)
       return { parked_id: parkedId, handled: error === null && !order.dryRun, error }
     }),
-    handler(fanoutRewind.start, (request, { requestId }) => rewindFanout.start(request, requestId)),
-    handler(fanoutRewind.show, ({ rewindId }) => rewindFanout.show(rewindId)),
+    handler(fanoutRewind.start, (request, { requestId }) => startRewind(deps, request, requestId)),
+    handler(fanoutRewind.show, ({ rewindId }) => showRewind(deps, rewindId)),
     handler(opsWebhooksStatus, async () => {
-      const { oldestDueAt, pausedEndpoints, ...counts } = await readStatus()
+      const { oldestDueAt, pausedEndpoints, ...counts } = await readStatus(deps)
       return { ...counts, oldest_due_at: instantText(oldestDueAt), paused_endpoints: pausedEndpoints }
     }),
     handler(opsMissingEvents, async ({ events }) => ({
-      data: await readEvents.missing(
+      data: await missingEvents(
+        deps,
         events.map(({ event_id, round_id }) => ({ id: event_id, roundId: round_id })),
       ),
     })),
     handler(opsRoundsStarted, async ({ scope, from, to, after }) => {
       const window = { from: new Date(from), to: new Date(to) }
-      const { bodies, next } = await readEvents.started(scope, window, after)
+      const { bodies, next } = await listStarted(deps, scope, window, after)
       const data = bodies.map((body) => {
         const { round_id, player_id, game, currency, fairness } = startedEvent.parse(JSON.parse(body)).data
         return { round_id, player_id, game, currency, nonce: fairness.nonce }
@@ -96,10 +89,10 @@ export function opsHandlers(deps: CallsContext): CallHandler[] {
       return { data, next }
     }),
     handler(showLoggedStake, async ({ scope, since, ...stake }) => ({
-      standing: await readLoggedStake(scope, { ...stake, since: new Date(since) }),
+      standing: await readLoggedStake(deps, scope, { ...stake, since: new Date(since) }),
     })),
     handler(opsEventsOfRound, async ({ roundId }) => {
-      const found = await readEvents.ofRound(roundId)
+      const found = await eventsOfRoundAnywhere(deps, roundId)
       return {
         data: found.map(({ body, deliveries }) => ({
           event: parseJsonObject(Buffer.from(body)) ?? {},

@@ -4,9 +4,6 @@ import { z } from 'zod'
 
 const subject = 'wake.webhooks.due'
 
-/** So many in one message. NATS takes far larger ones. */
-const perMessage = 256
-
 /**
  * What the workers of all processes are notified of. `ids`: endpoints that are new or changed, or have stored
  * work; `ends`: accounts whose logs have come to a number; `leaving`: instances that take no more endpoints.
@@ -20,7 +17,9 @@ const notificationSchema = z.object({
 export type Notification = z.infer<typeof notificationSchema>
 export type LogEndNote = Notification['ends'][number]
 /**
- * Notifies every worker. A message may get lost: the dispatcher compares with the database from time to time.
+ * Notifies every worker, in one message. A message may get lost: the dispatcher compares with the database
+ * from time to time.
+ * @param ends of the events of one batch, so no more than NATS takes
  */
 export type NotifyWorkers = (
   webhookIds: readonly string[],
@@ -30,13 +29,9 @@ export type NotifyWorkers = (
 
 export function createNotifyWorkers(bus: Pick<Bus, 'publish'>): NotifyWorkers {
   const encoder = new TextEncoder()
-  const send = (message: Notification) => bus.publish(subject, encoder.encode(JSON.stringify(message)))
-  return (webhookIds, ends = [], leaving = []) => {
-    const length = Math.max(webhookIds.length, ends.length, leaving.length)
-    for (let start = 0; start < length; start += perMessage) {
-      const part = <Item>(all: readonly Item[]) => all.slice(start, start + perMessage)
-      send({ ids: part(webhookIds), ends: part(ends), leaving: part(leaving) })
-    }
+  return (ids, ends = [], leaving = []) => {
+    if (ids.length + ends.length + leaving.length === 0) return
+    bus.publish(subject, encoder.encode(JSON.stringify({ ids, ends, leaving })))
   }
 }
 

@@ -9,7 +9,7 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import type { HandledMessage } from '@pitboss/storage/rewind-tally'
 import type { FanoutLateness } from '../actions/fanout-lateness.ts'
 import type { CallsContext } from '../context.ts'
-import { createParkedMessages } from '../actions/parked-messages.ts'
+import { parkMessage } from '../actions/parked-messages.ts'
 import { type EventMessage, readEventMessage } from '../actions/read-event-message.ts'
 import { traceBatch } from '../actions/trace-batch.ts'
 
@@ -95,7 +95,6 @@ export function createHandleFanoutBatch(
   lateness: FanoutLateness,
 ): (messages: readonly DurableMessage[]) => Promise<void> {
   const { recordEvents, rewinds, logger } = deps
-  const parkedMessages = createParkedMessages(deps)
 
   return async function handleFanoutBatch(messages) {
     const startedAtMs = performance.now()
@@ -141,7 +140,7 @@ export function createHandleFanoutBatch(
       message.nak(unreadableDelayMs * message.deliveryCount)
       return false
     }
-    await parkedMessages.park(webhooksFanout.config.durable_name, message, error)
+    await parkMessage(deps, webhooksFanout.config.durable_name, message, error)
     return true
   }
 }

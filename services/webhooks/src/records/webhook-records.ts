@@ -1,11 +1,17 @@
 import { operatorHandleOf, toAccountMode } from '@pitboss/contracts/primitives'
 import type { Delivery, replayJobSchema, WebhookEndpoint } from '@pitboss/contracts/objects/webhook'
 import { type EventEnvelope, eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
+import { summaryOf } from '@pitboss/contracts/certification/progress'
+import type {
+  webhookCertificationSchema,
+  webhookCertificationSummarySchema,
+} from '@pitboss/contracts/objects/certification'
 import type { DeliveryFacts } from '@pitboss/contracts/objects/dossier'
 import type { z } from 'zod'
 import type { Wait } from '../rules/choose-due.ts'
 import { inFlightMaxOf } from '../rules/endpoint-health.ts'
 import { ladderAhead, placeOf } from '../rules/retry-schedule.ts'
+import type { CertificationDocument } from '../storage/certification-store.ts'
 import type {
   AttemptRecord,
   DeliveryDocument,
@@ -77,11 +83,11 @@ export function presentDelivery(delivery: DeliveryDocument): Delivery {
 /**
  * A delivery with its attempts and the steps ahead. One whose attempt is under way has none: its result
  * decides.
- * @param waitingFor why it is not sent yet, in plain words, or null
+ * @param wait why it is not sent yet, or null
  */
 export function presentDeliveryDetail(
   delivery: DeliveryDocument,
-  waitingFor: string | null,
+  wait: Wait | null,
   scaleMs: (ms: number) => number,
 ) {
   const ahead = delivery.status === 'PENDING' && !delivery.single && delivery.claimToken === 0
@@ -90,7 +96,7 @@ export function presentDeliveryDetail(
   return {
     ...presentDelivery(delivery),
     attempts: delivery.attempts.map(presentAttempt),
-    waiting_for: waitingFor,
+    waiting_for: wait?.words ?? null,
     ladder: rungs.map(({ step, from, to }) => ({ step, from: from.toISOString(), to: to.toISOString() })),
   }
 }
@@ -133,6 +139,18 @@ export function presentReplay(replay: CountedReplay): z.infer<typeof replayJobSc
     created_at: replay.createdAt.toISOString(),
     finished_at: instantText(replay.finishedAt),
   }
+}
+
+/** The public record of a certification without its cases. Source: docs/contract.md, section 3. */
+export function presentCertificationSummary(
+  job: Omit<CertificationDocument, 'cases'>,
+): z.infer<typeof webhookCertificationSummarySchema> {
+  return { ...summaryOf(job), webhook_id: job.subject }
+}
+
+/** The public record of a certification. */
+export function presentCertification(job: CertificationDocument): z.infer<typeof webhookCertificationSchema> {
+  return { ...presentCertificationSummary(job), cases: [...job.cases] }
 }
 
 export function presentParked(message: ParkedDocument) {

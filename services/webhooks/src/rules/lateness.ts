@@ -1,13 +1,30 @@
+import { lagOf, type Standing } from './due-lag.ts'
+
 /** An endpoint as one look finds it. */
 type Look = {
   /** It takes attempts at its full pace, and its last ones were accepted. */
   readonly healthy: boolean
+  /** When the first of its new and repeated deliveries that wait is due; null for none. */
+  readonly firstDueAt: Date | null
   /** The first of its new deliveries in due order; null for none that waits. */
   readonly first: { readonly dueAt: Date; readonly createdAt: Date } | null
   /** Of the attempts that it may have in flight, the share that is at its receiver now. */
   readonly busyShare: number
   readonly now: Date
 }
+
+/**
+ * `lateMs`: by how many milliseconds the endpoint's new deliveries are later than they have to be; `dueMs`:
+ * for how many the new or repeated delivery that is longest due has been due, whoever is to blame.
+ */
+export type EndpointLateness = {
+  readonly lateMs: number
+  readonly standing: Standing
+  readonly dueMs: number
+}
+
+/** An endpoint of an account, and how late its deliveries are. */
+export type LateEndpoint = EndpointLateness & { readonly account: string }
 
 /** Weight of the newest look in the mean share. Source: ours. */
 const weight = 0.3
@@ -17,33 +34,22 @@ const weight = 0.3
 const busyMax = 0.9
 
 /**
- * Judges, look by look, by how many milliseconds an endpoint's new deliveries are later than they have to be.
- * An endpoint that fails, is paused, hangs or has all its places taken by a slow receiver is late by itself
+ * Judges, look by look at even intervals, how late an endpoint's deliveries are. An endpoint that fails, is paused, hangs or has all its places taken by a slow receiver is late by itself
  * and counts for nothing; so does what a pause or a breaker has kept back. After such a time, and at the
  * first look, only what is added to the least lateness since counts, until it has caught up.
  */
-export function createLateness(): (look: Look) => number {
+export function createLateness(): (look: Look) => EndpointLateness {
   const extra = createExtraLateness()
-  const isFull = createFullness()
-  return function latenessOf({ healthy, first, busyShare, now }) {
-    const full = isFull(busyShare)
-    const lateMs = first === null ? 0 : now.getTime() - first.dueAt.getTime()
-    if (lateMs <= 0) return extra.of(0)
-    const wasMoved = first !== null && first.dueAt.getTime() !== first.createdAt.getTime()
-    if (!healthy || wasMoved || full) extra.forgive()
-    return extra.of(lateMs)
-  }
-}
-
-/**
- * Judges, look by look, whether the receiver has nearly all attempts that it may have, so that only it is
- * slow.
- */
-export function createFullness(): (busyShare: number) => boolean {
   let busy = 0
-  return function isFull(busyShare) {
+  return function latenessOf({ healthy, first, firstDueAt, busyShare, now }) {
     busy += weight * (busyShare - busy)
-    return busy > busyMax
+    // The receiver has nearly all attempts that it may have: only it is slow.
+    const isFull = busy > busyMax
+    const lateMs = Math.max(0, first === null ? 0 : now.getTime() - first.dueAt.getTime())
+    const wasMoved = first !== null && first.dueAt.getTime() !== first.createdAt.getTime()
+    if (lateMs > 0 && (!healthy || wasMoved || isFull)) extra.forgive()
+    const standing = healthy ? (isFull ? 'full' : 'healthy') : 'unhealthy'
+    return { lateMs: extra.of(lateMs), standing, dueMs: lagOf(firstDueAt, now) }
   }
 }
 

@@ -4,7 +4,7 @@ import type { DeliveryDocument, RangeDocument, RangeItem } from './collections.t
 import type { AttemptedDelivery, DeliveryFilter, DeliveryStore } from './delivery-store.ts'
 import type { EventHeader, EventLog } from './event-log.ts'
 import { createLateDeliveries } from './late-deliveries.ts'
-import { attemptsOf, deliveriesOf, deliveryOfItem, newestFirst, orderBefore } from './range-items.ts'
+import { attemptsOf, deliveriesOf, deliveryOfItem, inOrder, newestFirst } from './range-items.ts'
 import { firstOf, type RangeStore } from './range-store.ts'
 import { deliveryIdOf } from './new-delivery.ts'
 
@@ -93,10 +93,11 @@ export function createDeliveryHistory({
     const { webhookId = null, eventType = null, from = null } = filter
     const source =
       scope === null && webhookId === null
-        ? inOrder(ranges.latestStored(), ({ at }) => at)
+        ? inOrder(ranges.latestStored(), ({ at }) => at, deliveriesOf)
         : inOrder(
             ranges.newestFirst({ scope, webhookId, eventType, from, to: madeTo(filter) }),
             ({ hi = new Date(0) }) => hi,
+            deliveriesOf,
           )
     return only(source, filter)
   }
@@ -220,25 +221,6 @@ function madeTo({ to = null, before = null }: DeliveryFilter): Date | null {
 function deliveryAt(range: RangeDocument, seq: number): DeliveryDocument | null {
   const item = (range.d ?? []).find(({ n }: RangeItem) => firstOf(range) + n === seq)
   return item === undefined ? null : deliveryOfItem(range, item)
-}
-
-/**
- * The deliveries of ranges, newest first.
- * @param found in an order in which no later range has a delivery that was made after `boundOf` of this one
- */
-async function* inOrder(
-  found: AsyncIterable<RangeDocument>,
-  boundOf: (range: RangeDocument) => Date,
-): AsyncGenerator<DeliveryDocument> {
-  let waiting: DeliveryDocument[] = []
-  for await (const range of found) {
-    const bound = orderBefore(new Date(boundOf(range).getTime() + 1))
-    const next = waiting.findIndex(({ order }) => order < bound)
-    const ready = next === -1 ? waiting : waiting.slice(0, next)
-    yield* ready
-    waiting = [...waiting.slice(ready.length), ...deliveriesOf(range)].toSorted(newestFirst)
-  }
-  yield* waiting
 }
 
 /** Those of the filter, from deliveries that come newest first. */

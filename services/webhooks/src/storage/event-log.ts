@@ -48,44 +48,9 @@ export type LoggedEvent = EventHeader & {
   readonly body: string
 }
 
-/**
- * Each event once, in a gapless recording order per account and environment: the collection `log`, and before
- * it the events of the first format.
- */
-export type EventLog = {
-  /** Records events, none twice. @throws as `appendEvents` does */
-  append(events: readonly NewEvent[], readTargets: () => Promise<TargetsOf>): Promise<Appended>
-  /** The last recording number, 0 for an empty log. */
-  endOf(scope: Scope): Promise<number>
-  /** The last number of the first format, 0 for none. */
-  endOfFirst(scope: Scope): Promise<number>
-  /**
-   * The recording number before the first event created at `from` or later. Creation times are not in order;
-   * the latest one so far is.
-   */
-  seqBefore(scope: Scope, from: Date): Promise<number>
-  /** Events after `afterSeq` in recording order, at most `limit`. */
-  readAfter(scope: Scope, afterSeq: number, limit: number, window?: EventWindow): Promise<LoggedEvent[]>
-  /** `readAfter` without the bodies. */
-  headersAfter(scope: Scope, afterSeq: number, limit: number, window?: EventWindow): Promise<EventHeader[]>
-  /** Events for an endpoint after `afterSeq`, the newest first: of this type, recorded at `to` or earlier. */
-  newestFor(webhook: WebhookPlace, type: EventType | null, to: Date | null): AsyncIterable<EventHeader>
-  /** How many events there are for an endpoint after `afterSeq`, at most `max`, and the first one. */
-  countFor(webhook: WebhookPlace, max: number): Promise<{ count: number; first: EventHeader | null }>
-  find(scope: Scope, id: string): Promise<LoggedEvent | null>
-  /** Bodies of events of one scope, by event id. */
-  bodies(scope: Scope, ids: readonly string[]): Promise<Map<string, string>>
-  /** The recorded ones of `ids`, of every account. */
-  recorded(ids: readonly string[]): Promise<Map<string, RecordedEvent>>
-  /** The recorded ones of `ids`, of every account, without their bodies. */
-  headersOf(ids: readonly string[]): Promise<EventHeader[]>
-  /** Events of every account whose ids begin with `prefix`, which names the millisecond of their creation. */
-  madeAtInstant(prefix: string, limit: number): Promise<EventHeader[]>
-  /** Events of these rounds in recording order, of every account, at most `limit`. For operations. */
-  ofRounds(roundIds: readonly string[], limit: number): Promise<LoggedEvent[]>
-  /** Events of a round in recording order, at most `limit`. */
-  ofRound(scope: Scope, roundId: string, limit: number): Promise<LoggedEvent[]>
-}
+export type EventLog = Awaited<ReturnType<typeof openEventLog>>
+
+type Page = [scope: Scope, afterSeq: number, limit: number, window?: EventWindow]
 
 /** An endpoint that has passed its log up to `afterSeq`. */
 export type WebhookPlace = Scope & { readonly webhookId: string; readonly afterSeq: number }
@@ -94,8 +59,11 @@ const everything: EventWindow = { types: null, from: null, to: null }
 const projection = { b: 0 } as const
 const scopesMax = 10_000
 
-/** Opens the event log; the indexes have to be there. */
-export async function openEventLog(collections: Pick<Collections, 'log' | 'events'>): Promise<EventLog> {
+/**
+ * Opens the event log: each event once, in a gapless recording order per account and environment. It is the
+ * collection `log`, and before it the events of the first format. The indexes have to be there.
+ */
+export async function openEventLog(collections: Pick<Collections, 'log' | 'events'>) {
   const { log } = collections
   const first = await openFirstEvents(collections.events)
   const firstEnds = new BoundedMap<string, LogEnd>(scopesMax)
@@ -136,26 +104,54 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
   })
 
   /** A page of both parts: the first events end where the log begins. */
-  async function pageOf<Item extends EventHeader>(
-    scope: Scope,
-    afterSeq: number,
-    limit: number,
-    parts: {
-      first: (limit: number) => Promise<Item[]>
-      log: (limit: number) => Promise<Item[]>
-    },
-  ): Promise<Item[]> {
+  async function pageOf(
+    [scope, afterSeq, limit, window = everything]: Page,
+    options: FindOptions = {},
+  ): Promise<{ early: LoggedEvent[]; late: LogDocument[] }> {
     const isEarly = afterSeq < (await firstEndOf(scope)).seq
-    const early = isEarly ? await parts.first(limit) : []
-    return early.length >= limit ? early : [...early, ...(await parts.log(limit - early.length))]
+    const early = isEarly ? await first.readAfter(scope, afterSeq, limit, window) : []
+    const left = limit - early.length
+    return { early, late: left === 0 ? [] : await pageOfLog(log, scope, afterSeq, left, window, options) }
+  }
+
+  /** The recorded ones of `ids`, of every account. */
+  async function ofIds(ids: readonly string[]): Promise<LoggedEvent[]> {
+    if (ids.length === 0) return []
+    const here = (await log.find({ e: { $in: [...ids] } }).toArray()).map(loggedOf)
+    const found = new Set(here.map(({ id }) => id))
+    const earlier = await first.ofIds(ids.filter((id) => !found.has(id)))
+    const wanted = new Set(ids)
+    return [...here, ...earlier].filter(({ id }) => wanted.has(id))
+  }
+
+  /** Events of these rounds in recording order, of every account, at most `limit`. For operations. */
+  async function ofRounds(roundIds: readonly string[], limit: number): Promise<LoggedEvent[]> {
+    if (roundIds.length === 0) return []
+    const [early, late] = await Promise.all([
+      first.ofRounds(roundIds, limit),
+      log.find({ r: { $in: [...roundIds] } }, { sort: { _id: 1 }, hint: 'round', limit }).toArray(),
+    ])
+    return [...early, ...late.map(loggedOf)].toSorted((a, b) => a.seq - b.seq).slice(0, limit)
   }
 
   return {
-    append: (events, readTargets) => appendEvents(writer, events, readTargets),
-    endOf: async (scope) => (await endOf(scope)).seq,
-    endOfFirst: async (scope) => (await firstEndOf(scope)).seq,
+    ofRounds,
 
-    async seqBefore(scope, from) {
+    /** Records events, none twice. @throws as `appendEvents` does */
+    append: (events: readonly NewEvent[], readTargets: () => Promise<TargetsOf>): Promise<Appended> =>
+      appendEvents(writer, events, readTargets),
+
+    /** The last recording number, 0 for an empty log. */
+    endOf: async (scope: Scope): Promise<number> => (await endOf(scope)).seq,
+
+    /** The last number of the first format, 0 for none. */
+    endOfFirst: async (scope: Scope): Promise<number> => (await firstEndOf(scope)).seq,
+
+    /**
+     * The recording number before the first event created at `from` or later. Creation times are not in
+     * order; the latest one so far is.
+     */
+    async seqBefore(scope: Scope, from: Date): Promise<number> {
       // The end is read first: events recorded meanwhile must come after the answer, not before it.
       const end = await endOf(scope)
       if (end.highAt < from) return end.seq
@@ -164,26 +160,32 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
       return searchSeq(scope, from, { after: firstEnd.seq, to: end.seq })
     },
 
-    readAfter: (scope, afterSeq, limit, window = everything) =>
-      pageOf<LoggedEvent>(scope, afterSeq, limit, {
-        first: (most) => first.readAfter(scope, afterSeq, most, window),
-        log: async (most) => (await pageOfLog(log, scope, afterSeq, most, window, {})).map(loggedOf),
-      }),
+    /** Events after `afterSeq` in recording order, at most `limit`. */
+    async readAfter(...page: Page): Promise<LoggedEvent[]> {
+      const { early, late } = await pageOf(page)
+      return [...early, ...late.map(loggedOf)]
+    },
 
-    headersAfter: (scope, afterSeq, limit, window = everything) =>
-      pageOf(scope, afterSeq, limit, {
-        first: (most) => first.headersAfter(scope, afterSeq, most, window),
-        log: async (most) =>
-          (await pageOfLog(log, scope, afterSeq, most, window, { projection })).map(headerOf),
-      }),
+    /** `readAfter` without the bodies. */
+    async headersAfter(...page: Page): Promise<EventHeader[]> {
+      const { early, late } = await pageOf(page, { projection })
+      return [...early, ...late.map(headerOf)]
+    },
 
-    newestFor(webhook, type, to) {
+    /**
+     * Events for an endpoint after `afterSeq`, the newest first: of this type, recorded at `to` or earlier.
+     */
+    newestFor(webhook: WebhookPlace, type: EventType | null, to: Date | null): AsyncIterable<EventHeader> {
       const ofType = type === null ? {} : { t: type }
       const filter = { ...eventsFor(webhook), ...ofType, ...(to === null ? {} : { ra: { $lte: to } }) }
       return log.find(filter, { projection, sort: { _id: -1 } }).map(headerOf)
     },
 
-    async countFor(webhook, max) {
+    /** How many events there are for an endpoint after `afterSeq`, at most `max`, and the first one. */
+    async countFor(
+      webhook: WebhookPlace,
+      max: number,
+    ): Promise<{ count: number; first: EventHeader | null }> {
       const [count, first] = await Promise.all([
         log.countDocuments(eventsFor(webhook), { limit: max }),
         log.findOne(eventsFor(webhook), { projection, sort: { _id: 1 } }),
@@ -191,61 +193,27 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
       return { count, first: first === null ? null : headerOf(first) }
     },
 
-    find: async (scope, id) => (await ofIds(scope, [id])).find((event) => event.id === id) ?? null,
+    find: async (scope: Scope, id: string): Promise<LoggedEvent | null> =>
+      (await ofIds([id])).find(isOf(scope)) ?? null,
 
-    bodies: async (scope, ids) => new Map((await ofIds(scope, ids)).map(({ id, body }) => [id, body])),
+    /** Bodies of events of one scope, by event id. */
+    bodies: async (scope: Scope, ids: readonly string[]): Promise<Map<string, string>> =>
+      new Map((await ofIds(ids)).filter(isOf(scope)).map(({ id, body }) => [id, body])),
 
-    async recorded(ids) {
-      if (ids.length === 0) return new Map()
-      const wanted = new Set(ids)
-      return new Map((await withIds(ids)).flatMap((one) => (wanted.has(one.id) ? [[one.id, one]] : [])))
-    },
+    /** The recorded ones of `ids`, of every account. */
+    headersOf: async (ids: readonly string[]): Promise<EventHeader[]> => ofIds(ids),
 
-    async headersOf(ids) {
-      if (ids.length === 0) return []
-      const wanted = new Set(ids)
-      const here = (await log.find({ e: { $in: [...ids] } }, { projection }).toArray()).map(headerOf)
-      const found = new Set(here.map(({ id }) => id))
-      const earlier = await first.ofIds(ids.filter((id) => !found.has(id)))
-      return [...here, ...earlier].filter(({ id }) => wanted.has(id))
-    },
-
-    async madeAtInstant(prefix, limit) {
+    /** Events of every account whose ids begin with `prefix`, which names the millisecond of their creation. */
+    async madeAtInstant(prefix: string, limit: number): Promise<EventHeader[]> {
       const begins = { $gte: prefix, $lt: `${prefix}~` }
       const here = await log.find({ e: begins }, { projection, limit }).toArray()
       const all = [...here.map(headerOf), ...(await first.beginningWith(prefix, limit))]
       return all.filter(({ id }) => id.startsWith(prefix))
     },
 
-    async ofRounds(roundIds, limit) {
-      if (roundIds.length === 0) return []
-      const [early, late] = await Promise.all([
-        first.ofRounds(roundIds, limit),
-        lateOfRounds(roundIds, limit),
-      ])
-      return [...early, ...late].toSorted((a, b) => a.seq - b.seq).slice(0, limit)
-    },
-
-    async ofRound(scope, roundId, limit) {
-      const [early, late] = await Promise.all([
-        first.ofRounds([roundId], limit),
-        lateOfRounds([roundId], limit),
-      ])
-      return [...early, ...late].filter(isOf(scope)).slice(0, limit)
-    },
-  }
-
-  async function ofIds(scope: Scope, ids: readonly string[]): Promise<LoggedEvent[]> {
-    const here = (await log.find({ e: { $in: [...ids] } }).toArray()).map(loggedOf)
-    const found = new Set(here.map(({ id }) => id))
-    const earlier = await first.ofIds(ids.filter((id) => !found.has(id)))
-    return [...here, ...earlier].filter(isOf(scope))
-  }
-
-  async function lateOfRounds(roundIds: readonly string[], limit: number): Promise<LoggedEvent[]> {
-    const filter = { r: { $in: [...roundIds] } }
-    const found = await log.find(filter, { sort: { _id: 1 }, hint: 'round', limit }).toArray()
-    return found.map(loggedOf)
+    /** Events of a round in recording order, at most `limit`. */
+    ofRound: async (scope: Scope, roundId: string, limit: number): Promise<LoggedEvent[]> =>
+      (await ofRounds([roundId], limit)).filter(isOf(scope)),
   }
 }
 

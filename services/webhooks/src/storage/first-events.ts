@@ -68,17 +68,6 @@ export async function openFirstEvents(events: Collection<EventDocument>) {
     readAfter: (scope: Scope, afterSeq: number, limit: number, window: EventWindow): Promise<LoggedEvent[]> =>
       find(inWindow(scope, afterSeq, window), { sort: { seq: 1 }, limit }),
 
-    /** `readAfter` without the bodies. */
-    async headersAfter(
-      scope: Scope,
-      afterSeq: number,
-      limit: number,
-      window: EventWindow,
-    ): Promise<EventHeader[]> {
-      const options = { sort: { seq: 1 }, limit, projection } as const
-      return (await events.find(inWindow(scope, afterSeq, window), options).toArray()).map(headerOf)
-    },
-
     async ofIds(ids: readonly string[]): Promise<LoggedEvent[]> {
       const here = ids.filter((id) => id <= greatestId)
       return here.length === 0 ? [] : find({ _id: { $in: here } })

@@ -5,7 +5,7 @@ import type { DeliveryFilter } from './delivery-store.ts'
 import type { EndpointStore } from './endpoint-store.ts'
 import type { EventHeader, EventLog } from './event-log.ts'
 import { newDeliveryOf, newDocument } from './new-delivery.ts'
-import { newestFirst } from './range-items.ts'
+import { inOrder } from './range-items.ts'
 import type { RangeStore } from './range-store.ts'
 
 const lookupsAtOnce = 8
@@ -50,7 +50,14 @@ export function createLateDeliveries({
       const found = await each(scope, async (endpoint, place) =>
         webhookId !== null && webhookId !== endpoint._id
           ? []
-          : take(inOrder(events.newestFor(place, eventType, to), deliveryTo(endpoint))),
+          : take(
+              // The log does not order by their ids what was recorded at one moment, as lists do.
+              inOrder(
+                events.newestFor(place, eventType, to),
+                ({ recordedAt }) => recordedAt,
+                (event) => [deliveryTo(endpoint)(event)],
+              ),
+            ),
       )
       return found.flat()
     },
@@ -81,24 +88,6 @@ export function createLateDeliveries({
       }
     },
   }
-}
-
-/** Lists order what was recorded at one moment by its ids, which the log does not. */
-async function* inOrder(
-  events: AsyncIterable<EventHeader>,
-  deliveryOf: (event: EventHeader) => DeliveryDocument,
-): AsyncGenerator<DeliveryDocument> {
-  let together: DeliveryDocument[] = []
-  for await (const event of events) {
-    const delivery = deliveryOf(event)
-    const [first = delivery] = together
-    if (delivery.createdAt < first.createdAt) {
-      yield* together.toSorted(newestFirst)
-      together = []
-    }
-    together.push(delivery)
-  }
-  yield* together.toSorted(newestFirst)
 }
 
 const deliveryTo =

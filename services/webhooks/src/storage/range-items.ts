@@ -1,4 +1,3 @@
-import { orderOf } from './new-delivery.ts'
 import {
   type AttemptRecord,
   type AttemptTimings,
@@ -10,7 +9,7 @@ import {
 import type { AttemptedDelivery } from './delivery-store.ts'
 import { isRare } from './log-append.ts'
 import type { AcceptedDelivery } from './range-store.ts'
-import { deliveryIdOf, newDocument } from './new-delivery.ts'
+import { deliveryIdOf, newDocument, orderOf } from './new-delivery.ts'
 
 const timingNames = ['dnsMs', 'connectMs', 'tlsMs', 'firstByteMs', 'totalMs'] as const
 
@@ -113,7 +112,22 @@ export function newestFirst(a: Pick<DeliveryDocument, 'order'>, b: Pick<Delivery
   return Number(a.order < b.order) - Number(a.order > b.order)
 }
 
-/** The `order` below which every delivery lies that was made before `at`. */
-export function orderBefore(at: Date): string {
-  return orderOf(at, '')
+/**
+ * Deliveries, newest first, of sources that hold some each.
+ * @param found in an order in which no later source has a delivery that was made after `boundOf` of this one
+ */
+export async function* inOrder<Source>(
+  found: AsyncIterable<Source>,
+  boundOf: (source: Source) => Date,
+  deliveriesOf: (source: Source) => readonly DeliveryDocument[],
+): AsyncGenerator<DeliveryDocument> {
+  let waiting: DeliveryDocument[] = []
+  for await (const source of found) {
+    const bound = orderOf(new Date(boundOf(source).getTime() + 1), '')
+    const next = waiting.findIndex(({ order }) => order < bound)
+    const ready = next === -1 ? waiting : waiting.slice(0, next)
+    yield* ready
+    waiting = [...waiting.slice(ready.length), ...deliveriesOf(source)].toSorted(newestFirst)
+  }
+  yield* waiting
 }

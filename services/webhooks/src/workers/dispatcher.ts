@@ -1,6 +1,7 @@
 import { startPoll } from '@pitboss/runtime/poll'
-import type { LateEndpoint } from '../actions/endpoint-lateness.ts'
+import type { LateEndpoint } from '../rules/lateness.ts'
 import type { Recorded } from '../actions/record-events.ts'
+import { latenessOfRun } from '../actions/run-endpoint.ts'
 import { writeSuccesses } from '../actions/settle-attempt.ts'
 import {
   dropEndpoints,
@@ -78,6 +79,6 @@ export function startDispatcher({
     },
     onRecorded: (batch) => noteRecorded(context, share, batch),
     untaken: () => [...share.untaken.values()],
-    lateness: (now) => [...share.runs.values()].map((runner) => runner.lateness(now)),
+    lateness: (now) => [...share.runs.values()].map((run) => latenessOfRun(run, now)),
   }
 }

@@ -19,9 +19,9 @@ function caughtUp() {
   const latenessOf = createLateness()
   const look = ({ nowMs, dueMs, healthy = true, busyShare = 0.5, createdMs = dueMs ?? 0 }: Moment) =>
     latenessOf({
-      ...{ healthy, busyShare, now: at(nowMs) },
+      ...{ healthy, busyShare, now: at(nowMs), firstDueAt: null },
       first: dueMs === null ? null : { dueAt: at(dueMs), createdAt: at(createdMs) },
-    })
+    }).lateMs
   look({ nowMs: 0, dueMs: null })
   return look
 }
@@ -63,9 +63,9 @@ t.test('what a worker finds at its first look counts only as far as it grows', (
   const latenessOf = createLateness()
   const look = (nowMs: number, dueMs: number) =>
     latenessOf({
-      ...{ healthy: true, busyShare: 0.5, now: at(nowMs) },
+      ...{ healthy: true, busyShare: 0.5, now: at(nowMs), firstDueAt: null },
       first: { dueAt: at(dueMs), createdAt: at(dueMs) },
-    })
+    }).lateMs
   t.equal(look(90_000, 0), 0)
   t.equal(look(92_000, 30_000), 0)
   t.equal(look(94_000, 30_500), 1500)

@@ -8,7 +8,6 @@ import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import t from 'tap'
 import { freshHealth } from '../../src/rules/endpoint-health.ts'
-import { createBodyCache } from '../../src/storage/body-cache.ts'
 import { collectionsOf, never } from '../../src/storage/collections.ts'
 import { indexes } from '../../src/storage/indexes.ts'
 import { createDeliveryClaims } from '../../src/storage/delivery-claims.ts'
@@ -133,9 +132,6 @@ const stores = {
     ranges: raw,
     instances: raw,
   }),
-  createBodyCache: table(createBodyCache(events, 1000), {
-    of: by('claim-deliveries', 'events of the deliveries of one endpoint under lease'),
-  }),
   createDeliveryClaims: table(createDeliveryClaims(collections), claimLines),
   createDeliveryMoves: table(createDeliveryMoves(collections), moveLines),
   createDeliveryQueue: table(createDeliveryQueue(collections), queueLines),
@@ -184,11 +180,13 @@ const stores = {
   }),
   openEventLog: table(events, {
     append: by('record-events', 'each event bears the scope that its subject and its envelope name'),
-    recorded: by('read-events', operations),
     ofRounds: by('read-events', operations),
     endOf: scoped((scope) => events.endOf(scope)),
     endOfFirst: scoped((scope) => events.endOfFirst(scope)),
-    headersOf: by('storage/delivery-history', 'the items that it looks for bear the scope of the caller'),
+    headersOf: by(
+      'storage/delivery-history, read-events',
+      'the items that it looks for bear the scope of the caller',
+    ),
     madeAtInstant: by('storage/delivery-history', 'what it finds is compared with the scope of the caller'),
     seqBefore: scoped((scope) => events.seqBefore(scope, hour.to)),
     readAfter: scoped((scope) => events.readAfter(scope, 0, 10, { ...all, ...hour })),
@@ -205,20 +203,19 @@ const stores = {
     endOf: scoped((scope) => firstEvents.endOf(scope)),
     seqBefore: scoped((scope) => firstEvents.seqBefore(scope, hour.from)),
     readAfter: scoped((scope) => firstEvents.readAfter(scope, 0, 10, { ...all, ...hour })),
-    headersAfter: scoped((scope) => firstEvents.headersAfter(scope, 0, 10, all)),
     withIds: by('storage/event-log', 'ids of a batch; what belongs to another scope is left out and logged'),
     beginningWith: by('storage/event-log', 'what it finds is compared with the scope of the caller'),
     ofIds: by('storage/event-log', 'what it finds is compared with the scope of the caller'),
     ofRounds: by('storage/event-log', 'what it finds is compared with the scope of the caller'),
   }),
   createRangeStore: table(ranges, {
-    endOf: by('passing, items-among', leased),
+    endOf: by('passing, advance-replays', leased),
     insert: by('store-passing', leased),
     passing: by(
       'storage/delivery-history',
       'the endpoint is a target of an event of the scope of the caller',
     ),
-    between: by('items-among', 'the endpoint of a job, found under a scope'),
+    between: by('advance-replays', 'the endpoint of a job, found under a scope'),
     newestFirst: by('storage/delivery-history', 'the filter names the scope of the caller'),
     latestStored: by('storage/delivery-history', operations),
     madeAt: scoped((scope) => ranges.madeAt(scope, [now])),
@@ -230,7 +227,7 @@ const stores = {
     find: scoped((scope, { endedId }) => history.find(scope, endedId)),
     read: by('read-deliveries', operations),
     list: scoped((scope, { webhookId }) => history.list(scope, { webhookId }, 10)),
-    listAnywhere: by('read-deliveries, read-events', operations),
+    listAnywhere: by('calls/ops, read-events', operations),
     ofEvents: scoped((scope, { eventId }) => history.ofEvents(scope, [eventId], 10)),
     health: scoped((scope) => history.health(scope, hour.from, 10)),
     attemptedSince: by('read-attempt-series', everyAccount),
@@ -247,7 +244,7 @@ const stores = {
   }),
   createParkedStore: table(createParkedStore(collections), {
     park: by('parked-messages', 'the fan-out, of a message that names no account for certain'),
-    list: by('parked-messages', operations),
+    list: by('calls/ops', operations),
     read: by('parked-messages', operations),
     remove: by('parked-messages', operations),
     setError: by('parked-messages', operations),
@@ -294,7 +291,7 @@ await holdIsolation(t, {
     ...['newDocument', 'newDue', 'newInterrupted', 'orderOf', 'scopeFields'],
     // Of ranges: what an item stands for.
     ...['attemptsOf', 'countedElsewhere', 'deliveriesOf', 'deliveryOfItem', 'firstOf', 'newestFirst'],
-    ...['orderBefore', 'packItems'],
+    ...['inOrder', 'packItems'],
     // Of the log: keys and filters, and what works with the parts that it is given.
     ...['appendEvents', 'createSeqSearch', 'createdIn', 'isRare', 'keysAfter', 'logKey'],
     ...['mayBeRecorded', 'noteRecent', 'readLogKey', 'scopeKey'],

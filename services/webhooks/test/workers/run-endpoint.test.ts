@@ -6,7 +6,7 @@ import { newHealth } from '../../src/rules/endpoint-health.ts'
 import type { DueDelivery, EndpointDocument } from '../../src/storage/collections.ts'
 import { newDocument } from '../../src/storage/new-delivery.ts'
 import type { RunContext } from '../../src/actions/endpoint-run.ts'
-import { runEndpoint } from '../../src/actions/run-endpoint.ts'
+import { runEndpoint, stopRun } from '../../src/actions/run-endpoint.ts'
 import { createSlots } from '../../src/actions/slots.ts'
 
 const logger = pino({ level: 'silent' })
@@ -51,8 +51,7 @@ function contextOf(slots: RunContext['slots'], onSettled: (status: unknown) => v
   const parts: { [Name in keyof RunContext]?: unknown } = {
     ...{ endpoints, deliveries, slots, logger, clock: { now: () => new Date() }, newId: () => 'rng_1' },
     ...{ random: () => 0, scaleMs: () => 0, notes: { tell: () => undefined } },
-    bodies: { of: async () => new Map([['evt_1', '{}']]) },
-    events: { endOf: async () => 0 },
+    events: { endOf: async () => 0, bodies: async () => new Map([['evt_1', '{}']]) },
     tail: { readAfter: async () => [] },
     ranges: { endOf: async () => null },
     post: async () => ({ ...answer, timings: null, oddities: [] }),
@@ -72,10 +71,10 @@ t.test('a delivery that waits again gives its place back, however soon it is fou
     if (status === 'FAILED') ended += 1
     if (ended === waiting.length) settled.resolve()
   })
-  const runner = runEndpoint(context, { endpoint, mayHaveSent: 0, isClean: true })
+  const run = runEndpoint(context, { endpoint, mayHaveSent: 0, isClean: true })
   await settled.promise
-  runner.stop()
-  await runner.done
+  stopRun(run)
+  await run.done
   t.ok(attempts > 5 * waiting.length, `${attempts} attempts`)
   t.equal(slots.inFlight(), 0)
 })

@@ -29,6 +29,7 @@ import { createLease } from '@pitboss/storage/lease'
 import { createConsumerPositions } from '@pitboss/storage/consumer-positions'
 import { createRewindStore } from '@pitboss/storage/rewind-store'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
+import { startLeasedPoll } from '@pitboss/storage/start-leased-poll'
 import { startJobWorkers } from '@pitboss/storage/start-job-workers'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import type { CallsContext, WebhooksContext } from './context.ts'
@@ -49,7 +50,7 @@ import { sealCalls } from './calls/seals.ts'
 import { createNotifyWorkers, listenForNotifications } from './clients/notify-workers.ts'
 import { createPostWebhook, type PostWebhook } from './clients/post-webhook.ts'
 import type { Config } from './config.ts'
-import { createHandleFanoutBatch, startFanout } from './consumers/fanout.ts'
+import { handleFanoutBatch, startFanout } from './consumers/fanout.ts'
 import { createFanoutLateness } from './actions/fanout-lateness.ts'
 import { createLatenessNote, createMetrics } from './metrics.ts'
 import { collectionsOf } from './storage/collections.ts'
@@ -67,11 +68,14 @@ import { sealedPlaces } from './storage/sealed-places.ts'
 import { startLatenessTeller } from './workers/lateness-teller.ts'
 import { startDispatcher } from './workers/dispatcher.ts'
 import { startHeartbeat } from './workers/heartbeat.ts'
-import { replayLeaseTtlMs, startReplayWorker } from './workers/replay-worker.ts'
 
 const service = 'webhooks'
 const version = '0.1.0'
 const slotsTotalMax = 1024
+/** How long a dead replica keeps the others from the replay jobs. */
+const replayLeaseTtlMs = 5000
+/** While a replay job runs, and while none does: who orders one wakes the worker of his process. */
+const [replaysEveryMs, replaysIdleMs] = [500, 5000]
 /** A burst of a certification opens 50 connections; more orders wait their turn. */
 const certificationsMax = 4
 const tailCharactersMax = 32 * 1024 * 1024
@@ -197,11 +201,11 @@ export async function startWebhooks({
   })
   const record = createRecordEvents({ ...deps, onRecorded: dispatcher.onRecorded })
   const recordEvents = wrap.recordEvents?.(record) ?? record
-  const replayWorker = startReplayWorker({
-    areLeft: () => deps.replays.areLeft(),
-    advanceReplays: createAdvanceReplays(deps),
+  const replayWorker = startLeasedPoll({
+    ...{ event: 'replay.interrupted', level: 'warn', everyMs: replaysEveryMs, logger },
     lease: leaseOf('replays', replayLeaseTtlMs),
-    logger,
+    idle: { isIdle: async () => !(await deps.replays.areLeft()), everyMs: replaysIdleMs },
+    work: createAdvanceReplays(deps),
   })
   const certifier = startJobWorkers({
     ...{ jobs: deps.certifications, placesMax: certificationsMax, event: 'certification.interrupted' },
@@ -223,7 +227,7 @@ export async function startWebhooks({
     bus,
     lease: createInstanceLease({ db, name: 'fanout', isAlive: instances.isAlive }),
     self: heartbeat.self,
-    handle: createHandleFanoutBatch(callDeps, recording),
+    handle: (messages) => handleFanoutBatch(callDeps, recording, messages),
     lateness: recording,
     logger,
   })

@@ -100,7 +100,7 @@ export function openEndpointView(
     await applyPause(endpoint)
     releasedFor = resumeOf(endpoint)
     await pullBacklog(endpoint)
-    await waiting.readAll(() => deliveries.upcoming(webhookId, readMax()))
+    await readWaiting()
     return true
   }
 
@@ -137,17 +137,17 @@ export function openEndpointView(
   }
 
   /**
-   * Reads more of the lanes that run low. To read a long backlog costs, so not while all places are taken;
-   * and while the endpoint is shut, one of each lane tells that it waits.
+   * Reads more when a lane runs low. To read a long backlog costs, so not while all places are taken; and
+   * while the endpoint is shut, one of each lane tells that it waits.
    */
-  async function refillLanes(): Promise<void> {
-    if (inFlight.size >= inFlightMaxOf(current)) return
-    for (const lane of waiting.openLanes()) {
-      const enough = lane !== 'manual' && isShut(current.health) ? 1 : inFlightMaxOf(current)
-      if (waiting.lanes()[lane].length >= enough) continue
-      await waiting.readLane(lane, () => deliveries.upcomingIn(webhookId, lane, readMax()))
-    }
+  async function refill(): Promise<void> {
+    const inFlightMax = inFlightMaxOf(current)
+    const isShutNow = isShut(current.health)
+    if (inFlight.size >= inFlightMax) return
+    if (waiting.runLow((lane) => (lane !== 'manual' && isShutNow ? 1 : inFlightMax))) await readWaiting()
   }
+
+  const readWaiting = () => waiting.readAll(() => deliveries.upcoming(webhookId, readMax()))
 
   return {
     endpoint: () => current,
@@ -170,7 +170,7 @@ export function openEndpointView(
         if (ageMs > trustedMsMax) await look
       }
       const isHeld = !stale || (await readAll())
-      if (isHeld) await refillLanes()
+      if (isHeld) await refill()
       return isHeld
     },
 

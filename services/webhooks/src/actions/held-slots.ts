@@ -26,18 +26,10 @@ export function scarceInFlight(meanMs: number | null, oldestMs: number): number 
   return Math.max(1, Math.floor(scarceHeldMs / Math.max(meanMs, oldestMs, 1)))
 }
 
-/** How long one endpoint holds its slots. */
-export type HeldSlots = {
-  took(deliveryId: string, now: Date): void
-  gave(deliveryId: string, now: Date): void
-  /** What it may have in flight while slots are scarce. */
-  scarceMax(now: Date): number
-  /** For how long it holds a slot: the mean, or longer where one is held for longer already. */
-  heldMs(now: Date): number
-}
+export type HeldSlots = ReturnType<typeof createHeldSlots>
 
-/** Creates the record for an endpoint of which nothing is known yet. */
-export function createHeldSlots(): HeldSlots {
+/** Creates the record of how long an endpoint holds its slots; nothing is known of it yet. */
+export function createHeldSlots() {
   /** Since when each is held, the oldest first. */
   const since = new Map<string, number>()
   let meanMs: number | null = null
@@ -46,14 +38,16 @@ export function createHeldSlots(): HeldSlots {
     return now.getTime() - oldest
   }
   return {
-    took: (deliveryId, now) => void since.set(deliveryId, now.getTime()),
-    gave(deliveryId, now) {
+    took: (deliveryId: string, now: Date): void => void since.set(deliveryId, now.getTime()),
+    gave(deliveryId: string, now: Date): void {
       const taken = since.get(deliveryId)
       if (taken === undefined) return
       since.delete(deliveryId)
       meanMs = withHold(meanMs, now.getTime() - taken)
     },
-    scarceMax: (now) => scarceInFlight(meanMs, oldestMs(now)),
-    heldMs: (now) => Math.max(meanMs ?? 0, oldestMs(now)),
+    /** What it may have in flight while slots are scarce. */
+    scarceMax: (now: Date): number => scarceInFlight(meanMs, oldestMs(now)),
+    /** For how long it holds a slot: the mean, or longer where one is held for longer already. */
+    heldMs: (now: Date): number => Math.max(meanMs ?? 0, oldestMs(now)),
   }
 }

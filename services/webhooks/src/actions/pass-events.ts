@@ -8,11 +8,12 @@ import {
   never,
 } from '../storage/collections.ts'
 import { claimedOf, newDeliveryOf, newDue } from '../storage/new-delivery.ts'
-import type { Passing, PassingContext } from './passing.ts'
+import type { WebhooksContext } from '../context.ts'
+import type { Passing } from './passing.ts'
 import { readyRange, settle, storeAside } from './store-passing.ts'
 
 /** Reads events that are known of. @param most so many deliveries are kept in memory; more stay in the log */
-export async function readOn(c: PassingContext, passing: Passing, most: number): Promise<void> {
+export async function readOn(c: WebhooksContext, passing: Passing, most: number): Promise<void> {
   const { passage, leased, fresh, storing } = passing
   while (knownTo(passage) < passing.endNoted) {
     const free = most - fresh.size - storing.size
@@ -65,7 +66,7 @@ export function sendFresh(
  * Stores what cannot be sent, and what is under way for long.
  * @returns in how many milliseconds that is to be looked at again; null while nothing is under way
  */
-export function putAside(c: PassingContext, passing: Passing, endpoint: EndpointDocument): number | null {
+export function putAside(c: WebhooksContext, passing: Passing, endpoint: EndpointDocument): number | null {
   const nowMs = performance.now()
   for (const { event, due } of passing.fresh.values()) {
     const status = asideOf(endpoint, event)
@@ -86,7 +87,7 @@ export function putAside(c: PassingContext, passing: Passing, endpoint: Endpoint
  * @returns false when another worker has made up for the delivery
  */
 export async function completeFresh(
-  c: PassingContext,
+  c: WebhooksContext,
   passing: Passing,
   claimed: DueDelivery,
   fields: Partial<DeliveryDocument>,

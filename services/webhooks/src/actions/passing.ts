@@ -21,20 +21,6 @@ import { takeOverPassage } from './take-over-passage.ts'
 /** A take-over reads so many events from the log together. */
 const logPageSize = 200
 
-export type PassingContext = Pick<
-  WebhooksContext,
-  | 'endpoints'
-  | 'tail'
-  | 'events'
-  | 'ranges'
-  | 'deliveries'
-  | 'clock'
-  | 'newId'
-  | 'logger'
-  | 'scaleMs'
-  | 'random'
->
-
 /** A new delivery that waits. */
 type Fresh = { readonly event: LoggedEvent; readonly due: DueDelivery }
 
@@ -84,7 +70,7 @@ export type Passing = PassingHooks & {
  * @returns null when the lease is lost
  */
 export async function openPassing(
-  c: PassingContext,
+  c: WebhooksContext,
   leased: EndpointDocument,
   mayHaveSent: number,
   hooks: PassingHooks,
@@ -123,7 +109,7 @@ export async function openPassing(
 
 /** Where the endpoint stands: after its last range, or where it begins; and the end of its log. */
 async function readCursor(
-  c: PassingContext,
+  c: WebhooksContext,
   leased: EndpointDocument,
   mayHaveSent: number,
 ): Promise<{ cursor: number; end: number }> {

@@ -1,23 +1,10 @@
-/** Room for attempts in flight in this process, over all endpoints and per operator. */
-export type Slots = {
-  /**
-   * Takes up to `wanted` slots. An operator may hold three times what is free, so that others always find
-   * room and the share of each gets smaller the more there are. When more than half of either is in use, an
-   * endpoint has at most `scarceMax` in flight: a few slow receivers never use up the room of the others.
-   * @param inFlight what the endpoint has in flight now
-   * @param scarceMax see `scarceInFlight`
-   */
-  take(operatorId: string, wanted: number, endpoint: { inFlight: number; scarceMax: number }): number
-  give(operatorId: string): void
-  /** Calls `notify` once, when a slot comes free: that of the operator who holds the fewest goes first. */
-  notifyWhenFree(operatorId: string, notify: () => void): void
-  inFlight(): number
-}
-
 /** An operator alone comes to three quarters of the room, the second one to three quarters of the rest. */
 const heldPerFree = 3
 
-export function createSlots({ totalMax }: { totalMax: number }): Slots {
+export type Slots = ReturnType<typeof createSlots>
+
+/** Creates the room for attempts in flight in this process, over all endpoints and per operator. */
+export function createSlots({ totalMax }: { totalMax: number }) {
   const byOperator = new Map<string, number>()
   const waiting = new Map<string, Set<() => void>>()
   let total = 0
@@ -32,7 +19,14 @@ export function createSlots({ totalMax }: { totalMax: number }): Slots {
   }
 
   return {
-    take(operatorId, wanted, { inFlight, scarceMax }) {
+    /**
+     * Takes up to `wanted` slots. An operator may hold three times what is free, so that others always find
+     * room and the share of each gets smaller the more there are. When more than half of either is in use, an
+     * endpoint has at most `scarceMax` in flight: a few slow receivers never use up the room of the others.
+     * @param endpoint what it has in flight now, and `scarceInFlight` of it
+     */
+    take(operatorId: string, wanted: number, endpoint: { inFlight: number; scarceMax: number }): number {
+      const { inFlight, scarceMax } = endpoint
       const room = roomOf(operatorId)
       const used = usedBy(operatorId)
       const crowded = total * 2 > totalMax || used > room
@@ -42,7 +36,7 @@ export function createSlots({ totalMax }: { totalMax: number }): Slots {
       if (used + granted > 0) byOperator.set(operatorId, used + granted)
       return granted
     },
-    give(operatorId) {
+    give(operatorId: string): void {
       total -= 1
       const used = usedBy(operatorId) - 1
       if (used <= 0) byOperator.delete(operatorId)
@@ -55,10 +49,11 @@ export function createSlots({ totalMax }: { totalMax: number }): Slots {
       if (notifies.size === 0) waiting.delete(next)
       notify()
     },
-    notifyWhenFree(operatorId, notify) {
+    /** Calls `notify` once, when a slot comes free: that of the operator who holds the fewest goes first. */
+    notifyWhenFree(operatorId: string, notify: () => void): void {
       const notifies = waiting.get(operatorId) ?? new Set()
       waiting.set(operatorId, notifies.add(notify))
     },
-    inFlight: () => total,
+    inFlight: (): number => total,
   }
 }

@@ -4,7 +4,7 @@ import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { hashBody } from '@pitboss/contracts/json'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { claimIdempotencyKey, peekIdempotencyKey } from '@pitboss/storage/idempotency-keys'
-import { presentReplay } from '../records/webhook-records.ts'
+import { type CountedReplay, presentReplay } from '../records/webhook-records.ts'
 import type { EndpointDocument, ReplayDocument } from '../storage/collections.ts'
 import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 import { withCounts } from './read-replays.ts'
@@ -21,11 +21,6 @@ type ReplayRequest = {
   readonly dryRun: boolean
 }
 type ReplayKey = Parameters<typeof peekIdempotencyKey>[0]
-/** A replay that would be made. */
-type ReplayPreview = Omit<ReplayDocument, '_id' | 'status' | 'doneSeq' | 'selected'> & {
-  readonly _id: null
-  readonly status: 'PREVIEW'
-}
 
 async function begin(
   c: CallsContext,
@@ -33,7 +28,7 @@ async function begin(
   request: ReplayRequest,
   key: ReplayKey | null,
   by: ActedBy,
-): Promise<ReplayDocument | ReplayPreview> {
+): Promise<CountedReplay> {
   const { events, replays, replaysMax } = c
   const { operatorId, environment } = endpoint
   const [from, to] = [new Date(request.from), new Date(request.to)]
@@ -87,7 +82,7 @@ export async function startReplay(
     readonly dry_run: boolean
   },
   by: ActedBy,
-): Promise<ReplayDocument | ReplayPreview> {
+): Promise<CountedReplay> {
   const { from, to, only, types = [], dry_run: dryRun } = body
   const endpoint = await findEndpoint(c.endpoints, target)
   const { operatorId, environment, _id } = endpoint
@@ -108,7 +103,7 @@ export async function startReplayAnywhere(
   order: OpsOrder,
   { webhookId, from, to, only }: Pick<ReplayRequest, 'from' | 'to' | 'only'> & { webhookId: string },
   requestId: string,
-): Promise<ReplayDocument | ReplayPreview> {
+): Promise<CountedReplay> {
   const endpoint = await c.endpoints.read(webhookId)
   if (endpoint === null || endpoint.deletedAt !== null) {
     throw new ServiceError('NOT_FOUND', { message: `There is no endpoint ${webhookId}.` })

@@ -3,7 +3,8 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import { aheadMax, nextRange, noteEvent, type NextRange, passTo } from '../rules/passage.ts'
 import type { DeliveryDocument } from '../storage/collections.ts'
 import type { AcceptedDelivery } from '../storage/range-store.ts'
-import type { Passing, PassingContext, Storing } from './passing.ts'
+import type { WebhooksContext } from '../context.ts'
+import type { Passing, Storing } from './passing.ts'
 
 const storedTogetherMax = 100
 /**
@@ -16,7 +17,7 @@ const retryLastMs = 2000
 
 /** Has a document stored, and its event passed then. */
 export function storeAside(
-  c: PassingContext,
+  c: WebhooksContext,
   passing: Passing,
   seq: number,
   document: DeliveryDocument,
@@ -32,7 +33,7 @@ export function storeAside(
 }
 
 /** Has documents and ranges stored, if nothing stores them already. */
-export function settle(c: PassingContext, passing: Passing): void {
+export function settle(c: WebhooksContext, passing: Passing): void {
   passing.settling ??= settleAll(c, passing)
     .catch((err: unknown) => {
       passing.isLost = true
@@ -57,7 +58,7 @@ export function readyRange({ passage }: Passing): NextRange<AcceptedDelivery> | 
 }
 
 /** Stores documents and ranges until there is nothing to be stored. One command of each at a time. */
-async function settleAll(c: PassingContext, passing: Passing): Promise<void> {
+async function settleAll(c: WebhooksContext, passing: Passing): Promise<void> {
   while (!passing.isLost) {
     if (passing.accepted.size < aheadMax / 2) await passing.hurry.wait(gatherMs)
     // What else comes to an end in this turn of the loop goes along.
@@ -73,7 +74,7 @@ async function settleAll(c: PassingContext, passing: Passing): Promise<void> {
 }
 
 async function passRange(
-  c: PassingContext,
+  c: WebhooksContext,
   passing: Passing,
   range: NextRange<AcceptedDelivery>,
 ): Promise<void> {
@@ -91,7 +92,7 @@ async function passRange(
   passing.onChange()
 }
 
-async function storeTogether(c: PassingContext, passing: Passing, group: readonly Storing[]): Promise<void> {
+async function storeTogether(c: WebhooksContext, passing: Passing, group: readonly Storing[]): Promise<void> {
   for (const one of group) one.isWriting = true
   await failpoint('webhooks.put-aside')
   const documents = group.map(({ document }) => document)
@@ -107,7 +108,7 @@ async function storeTogether(c: PassingContext, passing: Passing, group: readonl
 
 /** Inserts a range until it is known whether it stands. @throws when this process may write no more */
 export async function insertRange(
-  c: PassingContext,
+  c: WebhooksContext,
   passing: Pick<Passing, 'leased' | 'mayWrite'>,
   range: NextRange<AcceptedDelivery>,
 ): Promise<boolean> {
@@ -116,7 +117,7 @@ export async function insertRange(
 }
 
 async function untilKnown<Result>(
-  { logger }: Pick<PassingContext, 'logger'>,
+  { logger }: Pick<WebhooksContext, 'logger'>,
   { leased, mayWrite }: Pick<Passing, 'leased' | 'mayWrite'>,
   event: string,
   work: () => Promise<Result>,

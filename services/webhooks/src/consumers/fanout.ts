@@ -90,57 +90,49 @@ type Unreadable = { readonly message: DurableMessage; readonly error: string }
  * comes again and is parked at its fifth failure; it holds up no other. A throw (the database is away) has
  * the whole batch come again.
  */
-export function createHandleFanoutBatch(
-  deps: CallsContext,
+export async function handleFanoutBatch(
+  c: CallsContext,
   lateness: FanoutLateness,
-): (messages: readonly DurableMessage[]) => Promise<void> {
-  const { recordEvents, rewinds, logger } = deps
-
-  return async function handleFanoutBatch(messages) {
-    const startedAtMs = performance.now()
-    const readable: { message: DurableMessage; event: EventMessage }[] = []
-    const unreadable: Unreadable[] = []
-    for (const message of messages) {
-      try {
-        readable.push({ message, event: readEventMessage(message) })
-      } catch (error) {
-        unreadable.push({ message, error: error instanceof Error ? error.message : String(error) })
-      }
+  messages: readonly DurableMessage[],
+): Promise<void> {
+  const { recordEvents, rewinds, logger } = c
+  const startedAtMs = performance.now()
+  const readable: { message: DurableMessage; event: EventMessage }[] = []
+  const unreadable: Unreadable[] = []
+  for (const message of messages) {
+    try {
+      readable.push({ message, event: readEventMessage(message) })
+    } catch (error) {
+      unreadable.push({ message, error: error instanceof Error ? error.message : String(error) })
     }
-    lateness.began(readable.map(({ event }) => event.createdAt))
-    const [changed, openRewinds] = await Promise.all([traceBatch(readable, recordEvents), rewinds.open()])
-    const results: HandledMessage[] = readable.map(({ message, event }) => ({
-      seq: message.seq,
-      result: changed.has(event.envelope.id) ? 'repaired' : 'unchanged',
-    }))
-    const parkedNow: DurableMessage[] = []
-    for (const one of unreadable) if (await parkOrRepeat(one)) parkedNow.push(one.message)
-    const handled = [...readable.map(({ message }) => message), ...parkedNow]
-    for (const { seq } of parkedNow) results.push({ seq, result: 'parked' })
-    if (openRewinds.length > 0) lateness.forgive()
-    lateness.ended((messages.at(-1)?.pending ?? 0) > 0)
-    logger.info(
-      {
-        messages: messages.length,
-        changed: changed.size,
-        unreadable: unreadable.length,
-        duration_ms: Math.round(performance.now() - startedAtMs),
-      },
-      'events.recorded',
-    )
-    await rewinds.count(openRewinds, results)
-    await failpoint('webhooks.before-ack')
-    for (const message of handled) message.ack()
-    await delay(Math.max(0, startedAtMs + batchEveryMs - performance.now()))
   }
+  lateness.began(readable.map(({ event }) => event.createdAt))
+  const [changed, openRewinds] = await Promise.all([traceBatch(readable, recordEvents), rewinds.open()])
+  const results: HandledMessage[] = readable.map(({ message, event }) => ({
+    seq: message.seq,
+    result: changed.has(event.envelope.id) ? 'repaired' : 'unchanged',
+  }))
+  const parkedNow: DurableMessage[] = []
+  for (const one of unreadable) if (await parkOrRepeat(c, one)) parkedNow.push(one.message)
+  const handled = [...readable.map(({ message }) => message), ...parkedNow]
+  for (const { seq } of parkedNow) results.push({ seq, result: 'parked' })
+  if (openRewinds.length > 0) lateness.forgive()
+  lateness.ended((messages.at(-1)?.pending ?? 0) > 0)
+  const duration_ms = Math.round(performance.now() - startedAtMs)
+  const counts = { messages: messages.length, changed: changed.size, unreadable: unreadable.length }
+  logger.info({ ...counts, duration_ms }, 'events.recorded')
+  await rewinds.count(openRewinds, results)
+  await failpoint('webhooks.before-ack')
+  for (const message of handled) message.ack()
+  await delay(Math.max(0, startedAtMs + batchEveryMs - performance.now()))
+}
 
-  /** @returns whether the message is parked; else it comes again */
-  async function parkOrRepeat({ message, error }: Unreadable): Promise<boolean> {
-    if (message.deliveryCount < failuresMax) {
-      message.nak(unreadableDelayMs * message.deliveryCount)
-      return false
-    }
-    await parkMessage(deps, webhooksFanout.config.durable_name, message, error)
-    return true
+/** @returns whether the message is parked; else it comes again */
+async function parkOrRepeat(c: CallsContext, { message, error }: Unreadable): Promise<boolean> {
+  if (message.deliveryCount < failuresMax) {
+    message.nak(unreadableDelayMs * message.deliveryCount)
+    return false
   }
+  await parkMessage(c, webhooksFanout.config.durable_name, message, error)
+  return true
 }

@@ -30,7 +30,7 @@ const listExcerptCharacters = 256
 const factsAttemptsMax = 20
 
 /** A replay as counted just now; a preview has no id and is not stored. */
-type CountedReplay = Omit<ReplayDocument, '_id' | 'status' | 'doneSeq' | 'selected'> & {
+export type CountedReplay = Omit<ReplayDocument, '_id' | 'status' | 'doneSeq' | 'selected'> & {
   readonly _id: string | null
   readonly status: ReplayDocument['status'] | 'PREVIEW'
 }

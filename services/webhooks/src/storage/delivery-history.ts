@@ -2,6 +2,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { earliest } from '../rules/choose-due.ts'
 import type { DeliveryDocument, RangeDocument, RangeItem } from './collections.ts'
 import type { AttemptedDelivery, DeliveryFilter, DeliveryStore } from './delivery-store.ts'
+import type { EndpointStore } from './endpoint-store.ts'
 import type { EventHeader, EventLog } from './event-log.ts'
 import { createLateDeliveries } from './late-deliveries.ts'
 import { attemptsOf, deliveriesOf, deliveryOfItem, inOrder, newestFirst } from './range-items.ts'
@@ -30,15 +31,10 @@ export function createDeliveryHistory({
   ranges,
   events,
 }: {
-  endpoints: Parameters<typeof createLateDeliveries>[0]['endpoints']
-  stored: Pick<
-    DeliveryStore,
-    'find' | 'read' | 'list' | 'listAnywhere' | 'ofEvents' | 'health' | 'statusCounts' | 'attemptedSince'
-  > & {
-    present(deliveries: readonly Pick<DeliveryDocument, '_id' | 'webhookId'>[]): Promise<ReadonlySet<string>>
-  }
+  stored: DeliveryStore
+  endpoints: EndpointStore
   ranges: RangeStore
-  events: Pick<EventLog, 'headersOf' | 'madeAtInstant' | 'newestFor' | 'countFor'>
+  events: EventLog
 }) {
   const late = createLateDeliveries({ endpoints, ranges, events })
 

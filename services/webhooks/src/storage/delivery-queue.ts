@@ -97,16 +97,6 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       }
     },
 
-    /** `upcoming` for one lane. */
-    async upcomingIn(
-      webhookId: string,
-      lane: Lane,
-      limit: number,
-    ): Promise<{ waiting: DueDelivery[]; open: boolean }> {
-      const waiting = await firstDue({ webhookId, lane }, limit)
-      return { waiting, open: waiting.length >= limit }
-    },
-
     /**
      * The due delivery with which the breaker probes: the oldest by creation, or of the type whose turn it is
      * the one that has waited longest for its first attempt, else for any.

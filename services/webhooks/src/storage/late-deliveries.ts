@@ -19,9 +19,9 @@ export function createLateDeliveries({
   ranges,
   events,
 }: {
-  endpoints: Pick<EndpointStore, 'late'>
-  ranges: Pick<RangeStore, 'endOf'>
-  events: Pick<EventLog, 'newestFor' | 'countFor'>
+  endpoints: EndpointStore
+  ranges: RangeStore
+  events: EventLog
 }) {
   /** What `read` gives of each late endpoint, and of the place to which it has come. */
   async function each<Result>(

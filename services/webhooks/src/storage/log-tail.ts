@@ -2,23 +2,20 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { EventLog, LoggedEvent } from './event-log.ts'
 import { logKey } from './log-keys.ts'
 
-/**
- * The newest events of the log, each of which goes to several endpoints soon. Recorded events never change.
- */
-export type LogTail = {
-  /** Remembers events that this process has recorded or read. */
-  put(events: readonly LoggedEvent[]): void
-  /** `EventLog.readAfter`, from memory as far as it reaches. */
-  readAfter(scope: Scope, afterSeq: number, limit: number): Promise<readonly LoggedEvent[]>
-}
+export type LogTail = ReturnType<typeof createLogTail>
 
-/** @param charactersMax bound of the remembered bodies; the oldest leaves first */
-export function createLogTail(log: Pick<EventLog, 'readAfter'>, charactersMax: number): LogTail {
+/**
+ * Remembers the newest events of the log, each of which goes to several endpoints soon. Recorded events never
+ * change.
+ * @param charactersMax bound of the remembered bodies; the oldest leaves first
+ */
+export function createLogTail(log: Pick<EventLog, 'readAfter'>, charactersMax: number) {
   const events = new Map<string, LoggedEvent>()
   /** Reads under way, which endpoints at the same place share. */
   const reading = new Map<string, Promise<readonly LoggedEvent[]>>()
   let characters = 0
 
+  /** Remembers events that this process has recorded or read. */
   function put(added: readonly LoggedEvent[]): void {
     for (const event of added) {
       const key = logKey(event.scope, event.seq)
@@ -45,7 +42,9 @@ export function createLogTail(log: Pick<EventLog, 'readAfter'>, charactersMax: n
 
   return {
     put,
-    async readAfter(scope, afterSeq, limit) {
+
+    /** `EventLog.readAfter`, from memory as far as it reaches. */
+    async readAfter(scope: Scope, afterSeq: number, limit: number): Promise<readonly LoggedEvent[]> {
       const known = remembered(scope, afterSeq, limit)
       if (known.length > 0) return known
       const key = `${logKey(scope, afterSeq)}/${limit}`

@@ -11,24 +11,15 @@ import {
   noteNotification,
   noteRecorded,
   scanEndpoints,
-  type Share,
   type ShareContext,
 } from '../actions/share-endpoints.ts'
+import type { EndpointSummary } from '../storage/endpoint-store.ts'
 import type { Heartbeat } from './heartbeat.ts'
 
 const stepEveryMs = 1000
 const recordSuccessesEveryMs = 1000
 
-export type Dispatcher = {
-  /** Takes no more endpoints, lets attempts in flight end, gives all leases back. */
-  stop(): Promise<void>
-  /** Has events delivered of which messages came to this process, also by other processes. */
-  onRecorded(batch: Recorded): void
-  /** The endpoints that no live worker has, as they were last found. */
-  untaken(): readonly NonNullable<ReturnType<Share['untaken']['get']>>[]
-  /** How late the deliveries of the endpoints are that this worker runs. */
-  lateness(now: Date): LateEndpoint[]
-}
+export type Dispatcher = ReturnType<typeof startDispatcher>
 
 /**
  * Shares all endpoints among the processes that are alive, and runs those of this one. An endpoint changes
@@ -43,7 +34,7 @@ export function startDispatcher({
   readonly listen: (
     onNotification: (notification: Parameters<typeof noteNotification>[1]) => void,
   ) => () => void
-}): Dispatcher {
+}) {
   const { heartbeat, memory, logger } = c
   const isAlive = () => heartbeat.self() !== null
   const context: ShareContext = { ...c, isAlive }
@@ -70,15 +61,19 @@ export function startDispatcher({
   })
 
   return {
-    async stop() {
+    /** Takes no more endpoints, lets attempts in flight end, gives all leases back. */
+    async stop(): Promise<void> {
       endListening()
       await scan.stop()
       await leaveEndpoints(context, share)
       await successes.stop()
       await writeSuccesses(context, memory.successes)
     },
-    onRecorded: (batch) => noteRecorded(context, share, batch),
-    untaken: () => [...share.untaken.values()],
-    lateness: (now) => [...share.runs.values()].map((run) => latenessOfRun(run, now)),
+    /** Has events delivered of which messages came to this process, also by other processes. */
+    onRecorded: (batch: Recorded): void => noteRecorded(context, share, batch),
+    /** The endpoints that no live worker has, as they were last found. */
+    untaken: (): readonly EndpointSummary[] => [...share.untaken.values()],
+    /** How late the deliveries of the endpoints are that this worker runs. */
+    lateness: (now: Date): LateEndpoint[] => [...share.runs.values()].map((run) => latenessOfRun(run, now)),
   }
 }

@@ -6,16 +6,7 @@ const beatEveryMs = 1000
 /** Of the duties of a journal, of which this service has none. */
 const nothingLeft: Progress = { done: 0, last: 0, oldestAt: null }
 
-/** The instance under which this process acts, and the others that are alive. */
-export type Heartbeat = {
-  /** This process's instance; null while others may take it for dead. */
-  self(): string | null
-  /** The others that are alive, as of the last beat. */
-  others(): readonly string[]
-  listen(listener: HeartbeatListener): void
-  /** The clean end, after all work: others take over at once. */
-  stop(): Promise<void>
-}
+export type Heartbeat = ReturnType<typeof startHeartbeat>
 
 type HeartbeatListener = {
   /** Another set of instances is alive. */
@@ -39,11 +30,12 @@ export function startHeartbeat({
   clockAgrees: () => boolean
   hasLeft: (instance: string) => Promise<boolean>
   logger: Logger
-}): Heartbeat {
+}) {
   const listeners: HeartbeatListener[] = []
   /** As of the last beat; null before the first, and after a failure that others may have seen. */
   let seen: { readonly self: string; readonly others: readonly string[] } | null = null
-  const self = () => (seen !== null && instances.current() === seen.self ? seen.self : null)
+  /** This process's instance; null while others may take it for dead. */
+  const self = (): string | null => (seen !== null && instances.current() === seen.self ? seen.self : null)
 
   function lose(event: string): void {
     seen = null
@@ -74,8 +66,10 @@ export function startHeartbeat({
 
   return {
     self,
-    others: () => seen?.others ?? [],
-    listen: (listener) => void listeners.push(listener),
+    /** The others that are alive, as of the last beat. */
+    others: (): readonly string[] => seen?.others ?? [],
+    listen: (listener: HeartbeatListener): void => void listeners.push(listener),
+    /** The clean end, after all work: others take over at once. */
     async stop() {
       await beats.stop()
       await instances.leave(nothingLeft).catch((err: unknown) => logger.warn({ err }, 'worker.not-retired'))

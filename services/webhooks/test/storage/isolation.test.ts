@@ -78,7 +78,6 @@ const queueLines = {
   existing: by('advance-replays', 'ids derive from an endpoint and an event of one scope'),
   present: by('storage/delivery-history', 'ids of items that were found for the caller'),
   upcoming: by('endpoint-view', leased),
-  upcomingIn: by('endpoint-view', leased),
   probe: by(
     'claim-deliveries, read-deliveries',
     'the endpoint is under lease, or of a delivery that was found under the scope of the caller',

@@ -74,6 +74,9 @@ export type EndpointRun = {
   done: Promise<boolean>
 }
 
+/** The work at an endpoint of which it is known where it stands. */
+export type PassingRun = EndpointRun & { readonly passing: Passing }
+
 export function newEndpointRun(c: RunContext, taken: TakenEndpoint): EndpointRun {
   const { _id: webhookId, operatorId, leaseToken: token, isLate = false } = taken.endpoint
   const inFlight = new Map<string, DueDelivery>()

@@ -1,13 +1,14 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { createSignal } from '@pitboss/runtime/poll'
+import { placeAfterInterruption } from '../rules/delivery-outcome.ts'
 import { knownTo, type Passage } from '../rules/passage.ts'
+import { placeOf } from '../rules/retry-schedule.ts'
 import type { DeliveryDocument, DueDelivery, EndpointDocument } from '../storage/collections.ts'
 import type { LoggedEvent } from '../storage/event-log.ts'
-import { newInterrupted } from '../storage/interrupted-delivery.ts'
+import { newInterrupted, type PlaceAfter } from '../storage/interrupted-delivery.ts'
 import { newDeliveryOf } from '../storage/new-delivery.ts'
 import type { AcceptedDelivery } from '../storage/range-store.ts'
 import type { WebhooksContext } from '../context.ts'
-import { createPlaceAfter } from './settle-attempt.ts'
 import { insertRange } from './store-passing.ts'
 import { takeOverPassage } from './take-over-passage.ts'
 
@@ -105,6 +106,19 @@ export async function openPassing(
     ...{ ...hooks, leased, scope, passage, endNoted, isLost: false, settling: null },
     ...{ fresh: new Map(), sent: new Map(), storing: new Map(), accepted: new Map(), hurry: createSignal() },
   }
+}
+
+/** The place on its schedule of a delivery whose attempt has an unknown outcome. */
+export function createPlaceAfter(c: Pick<WebhooksContext, 'scaleMs' | 'random'>): PlaceAfter {
+  const { scaleMs, random } = c
+  return (orphan, sentAt) =>
+    placeAfterInterruption({
+      place: placeOf(orphan, scaleMs),
+      startedAt: sentAt,
+      firstAttemptAt: orphan.firstAttemptAt ?? sentAt,
+      random: random(),
+      scaleMs,
+    })
 }
 
 /** Where the endpoint stands: after its last range, or where it begins; and the end of its log. */

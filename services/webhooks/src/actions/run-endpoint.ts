@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { openNarrowings, waitingMsMax } from '../rules/put-aside.ts'
-import type { LateEndpoint } from '../rules/lateness.ts'
-import type { EndpointDocument } from '../storage/collections.ts'
+import type { EndpointLateness } from '../rules/lateness.ts'
 import type { TakenEndpoint } from '../storage/endpoint-store.ts'
 import {
   type EndpointRun,
+  type PassingRun,
   firstNew,
   knownMax,
   mayAct,
@@ -12,9 +12,8 @@ import {
   type RunContext,
 } from './endpoint-run.ts'
 import { putAside, readOn } from './pass-events.ts'
-import { firstWaiting, isPassed, isSettled, noteEnd, openPassing, type Passing } from './passing.ts'
+import { createPlaceAfter, firstWaiting, isPassed, isSettled, noteEnd, openPassing } from './passing.ts'
 import { sendDue } from './send-due.ts'
-import { createPlaceAfter } from './settle-attempt.ts'
 import { drain } from './store-passing.ts'
 
 /*
@@ -54,6 +53,9 @@ export function abandonRun(run: EndpointRun): void {
   run.abandoned = true
   run.signal.ring()
 }
+
+/** An endpoint of an account, and how late its deliveries are. */
+export type LateEndpoint = EndpointLateness & { readonly account: string }
 
 /** Tells how late the deliveries are; asked at even intervals. */
 export function latenessOfRun(run: EndpointRun, now: Date): LateEndpoint {
@@ -121,14 +123,13 @@ async function runLoop(c: RunContext, run: EndpointRun): Promise<void> {
     if (orphans > 0) run.logger.warn({ deliveries: orphans }, 'deliveries.recovered')
   }
   noteEnd(passing, run.endNoted)
-  while (!run.stopped && mayAct(c, run)) {
-    if (!(await takeTurn(c, run, passing))) return
-  }
+  const open = Object.assign(run, { passing })
+  while (!run.stopped && mayAct(c, run)) if (!(await takeTurn(c, open))) return
 }
 
 /** One look at everything. @returns false when the lease is lost, or nothing is ever left to do */
-async function takeTurn(c: RunContext, run: EndpointRun, passing: Passing): Promise<boolean> {
-  const { view, inFlight, signal } = run
+async function takeTurn(c: RunContext, run: PassingRun): Promise<boolean> {
+  const { view, inFlight, signal, passing } = run
   await readOn(c, passing, knownMax(c, run))
   if (passing.isLost || !(await view.refresh())) {
     run.isUnclean = true
@@ -136,13 +137,13 @@ async function takeTurn(c: RunContext, run: EndpointRun, passing: Passing): Prom
   }
   const endpoint = view.endpoint()
   const againMs = putAside(c, passing, endpoint)
-  const { nextAt, starved } = await sendDue(c, run, passing, endpoint)
+  const { nextAt, starved } = await sendDue(c, run)
   if (endpoint.deletedAt !== null && isPassed(passing) && run.work.size === 0) {
     await c.endpoints.close(run.webhookId, run.token)
     return false
   }
-  await forgetNarrowings(c, run, endpoint, passing.passage.cursor)
-  const lateInMs = await noteLate(c, run, passing)
+  await forgetNarrowings(c, run)
+  const lateInMs = await noteLate(c, run)
   // An attempt in flight notifies at its end anyway; a free slot is for endpoints that have none.
   if (starved && inFlight.size === 0) c.slots.notifyWhenFree(run.operatorId, signal.ring)
   const untilNextMs = nextAt === null ? recheckMs : Math.max(0, nextAt.getTime() - c.clock.now().getTime())
@@ -159,8 +160,8 @@ async function takeTurn(c: RunContext, run: EndpointRun, passing: Passing): Prom
  * Has lists read from the log what has waited for a second, until nothing waits.
  * @returns in how many milliseconds that is to be looked at again; null for not by the clock
  */
-async function noteLate(c: RunContext, run: EndpointRun, passing: Passing): Promise<number | null> {
-  const first = firstWaiting(passing)
+async function noteLate(c: RunContext, run: PassingRun): Promise<number | null> {
+  const first = firstWaiting(run.passing)
   if (run.isLate === (first !== null)) return null
   const leftMs = first === null ? 0 : first.createdAt.getTime() + waitingMsMax - c.clock.now().getTime()
   if (leftMs > 0) return leftMs
@@ -170,12 +171,10 @@ async function noteLate(c: RunContext, run: EndpointRun, passing: Passing): Prom
 }
 
 /** Removes narrowings that can cancel nothing any more, since their events are passed. */
-async function forgetNarrowings(
-  { endpoints }: RunContext,
-  { webhookId, view }: EndpointRun,
-  { narrowings = [] }: EndpointDocument,
-  cursor: number,
-): Promise<void> {
+async function forgetNarrowings({ endpoints }: RunContext, run: PassingRun): Promise<void> {
+  const { webhookId, view } = run
+  const { narrowings = [] } = view.endpoint()
+  const { cursor } = run.passing.passage
   if (openNarrowings(narrowings, cursor).length === narrowings.length) return
   await endpoints.forgetNarrowings(webhookId, cursor)
   view.markStale()

@@ -3,11 +3,10 @@ import { partition } from '@pitboss/runtime/partition'
 import { inFlightMaxOf } from '../rules/endpoint-health.ts'
 import type { DueDelivery, EndpointDocument } from '../storage/collections.ts'
 import { chooseDeliveries, type Chosen, claimDeliveries, type Claimed } from './claim-deliveries.ts'
-import { type EndpointRun, finish, follow, mayAct, type RunContext } from './endpoint-run.ts'
-import { type AttemptOutcome, makeAttempt } from './make-attempt.ts'
-import { completeFresh, sendable, sendFresh } from './pass-events.ts'
-import type { Passing } from './passing.ts'
-import { noteSuccess, settleAttempt } from './settle-attempt.ts'
+import { finish, follow, mayAct, type PassingRun, type RunContext } from './endpoint-run.ts'
+import { makeAttempt } from './make-attempt.ts'
+import { sendable, sendFresh } from './pass-events.ts'
+import { settleAttempt } from './settle-attempt.ts'
 
 /**
  * Sends what is due, as far as places are free.
@@ -15,11 +14,10 @@ import { noteSuccess, settleAttempt } from './settle-attempt.ts'
  */
 export async function sendDue(
   c: RunContext,
-  run: EndpointRun,
-  passing: Passing,
-  endpoint: EndpointDocument,
+  run: PassingRun,
 ): Promise<{ nextAt: Date | null; starved: boolean }> {
-  const { webhookId, view, inFlight, held } = run
+  const { webhookId, view, inFlight, held, passing } = run
+  const endpoint = view.endpoint()
   const now = c.clock.now()
   const stored = view.waiting()
   const choice = await chooseDeliveries(c, endpoint, {
@@ -38,15 +36,14 @@ export async function sendDue(
   const chosen = choice.chosen.filter(({ due }) => !inFlight.has(due._id))
   const holds = { inFlight: inFlight.size, scarceMax: held.scarceMax(now) }
   const granted = c.slots.take(run.operatorId, chosen.length, holds)
-  await start(c, run, passing, endpoint, chosen.slice(0, granted))
+  await start(c, run, endpoint, chosen.slice(0, granted))
   return { nextAt: choice.nextAt, starved: granted < chosen.length }
 }
 
 /** Begins attempts; the slot of one that could not be claimed is given back. */
 async function start(
   c: RunContext,
-  run: EndpointRun,
-  passing: Passing,
+  run: PassingRun,
   endpoint: EndpointDocument,
   chosen: readonly Chosen[],
 ): Promise<void> {
@@ -57,11 +54,11 @@ async function start(
     run.held.took(due._id, now)
     if (probe) run.probeInFlight = true
   }
-  const [fresh, stored] = partition(chosen, ({ due }) => passing.fresh.has(due._id))
+  const [fresh, stored] = partition(chosen, ({ due }) => run.passing.fresh.has(due._id))
   const begin = (delivery: DueDelivery, claimed: Claimed) =>
-    follow(run, send(c, run, passing, endpoint, delivery, claimed))
+    follow(run, send(c, run, endpoint, delivery, claimed))
   for (const one of fresh) {
-    const sent = mayAct(c, run) ? sendFresh(passing, one.due._id, now) : null
+    const sent = mayAct(c, run) ? sendFresh(run.passing, one.due._id, now) : null
     if (sent === null) finish(c, run, one)
     else begin(sent.claimed, { chosen: one, delivery: sent.claimed, body: sent.body })
   }
@@ -85,13 +82,12 @@ async function start(
 /** Makes an attempt and writes its outcome. */
 async function send(
   c: RunContext,
-  run: EndpointRun,
-  passing: Passing,
+  run: PassingRun,
   endpoint: EndpointDocument,
   delivery: DueDelivery,
   { body, chosen }: Claimed,
 ): Promise<void> {
-  const isFresh = passing.sent.has(delivery._id)
+  const isFresh = run.passing.sent.has(delivery._id)
   try {
     await failpoint('webhooks.claimed')
     run.asking += 1
@@ -100,7 +96,7 @@ async function send(
     })
     if (run.abandoned) return
     await failpoint('webhooks.posted')
-    await settle(c, run, passing, delivery, { chosen, isFresh, outcome })
+    await settleAttempt(c, run, { delivery, outcome, chosen, isFresh })
   } catch (err) {
     run.logger.error({ err, delivery_id: delivery._id }, 'delivery.interrupted')
     // Its outcome is not on record. The next lease, also one of this worker, counts it as interrupted.
@@ -109,43 +105,4 @@ async function send(
   } finally {
     finish(c, run, chosen)
   }
-}
-
-async function settle(
-  c: RunContext,
-  run: EndpointRun,
-  passing: Passing,
-  delivery: DueDelivery,
-  { chosen, isFresh, outcome }: { chosen: Chosen; isFresh: boolean; outcome: AttemptOutcome },
-): Promise<void> {
-  const { view, webhookId } = run
-  // A success that changes nothing else gives its slot back while it is written; a new one may wait for
-  // others of its range.
-  const early = outcome.ok && (isFresh || view.isFullyHealthy())
-  const settled = await settleAttempt(c, {
-    ...{ delivery, outcome, probe: chosen.probe, view },
-    complete: isFresh ? (...ended) => completeFresh(c, passing, ...ended) : c.deliveries.complete,
-    lastSuccessAt: () => run.lastSuccessAt,
-    onWriting() {
-      if (early) finish(c, run, chosen)
-    },
-  })
-  await failpoint('webhooks.settled')
-  finish(c, run, chosen)
-  if (!settled.written) view.markStale()
-  else if (settled.again !== null) view.putBack(settled.again)
-  const { sentAt, durationMs, httpStatus, error } = outcome.record
-  if (outcome.ok && delivery.eventType !== 'webhook.test') {
-    run.lastSuccessAt = outcome.at
-    noteSuccess(c.memory.successes, webhookId, outcome.at)
-  }
-  c.onAttempt({ delivery, ok: outcome.ok, sentAt, durationMs: durationMs ?? 0 })
-  run.logger.info(
-    {
-      ...{ delivery_id: delivery._id, event_id: delivery.eventId, attempt: delivery.attemptCount },
-      ...{ http_status: httpStatus, error, duration_ms: durationMs },
-      ...{ status: settled.status, written: settled.written },
-    },
-    'delivery.attempted',
-  )
 }

@@ -1,79 +1,85 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import { type DeliveryOutcome, judgeAttempt, placeAfterInterruption } from '../rules/delivery-outcome.ts'
+import { type DeliveryOutcome, judgeAttempt } from '../rules/delivery-outcome.ts'
 import { presentDelivery } from '../records/webhook-records.ts'
 import { placeOf } from '../rules/retry-schedule.ts'
 import { afterAttempt, type EndpointHealth, inFlightMaxOf } from '../rules/endpoint-health.ts'
 import { isUnsubscribed } from '../rules/subscription.ts'
 import {
-  type AttemptRecord,
   type DeliveryDocument,
   type DueDelivery,
   type EndpointDocument,
   never,
 } from '../storage/collections.ts'
-import type { PlaceAfter } from '../storage/interrupted-delivery.ts'
-import { changeHealth, type HealthChanges } from './change-health.ts'
-import type { EndpointView } from './endpoint-view.ts'
+import { changeHealth } from './change-health.ts'
+import type { Chosen } from './claim-deliveries.ts'
+import { finish, type PassingRun, type RunContext } from './endpoint-run.ts'
 import type { AttemptOutcome } from './make-attempt.ts'
+import { completeFresh } from './pass-events.ts'
 import type { WebhooksContext } from '../context.ts'
 
 const triesMax = 6
 const retryFirstMs = 200
 
+/** An attempt that has ended, and the slot that it has. */
 type Attempt = {
   readonly delivery: DueDelivery
   readonly outcome: AttemptOutcome
-  /** The breaker let it through as its probe. */
-  readonly probe: boolean
-  readonly view: Pick<EndpointView, 'endpoint' | 'isFullyHealthy' | 'changed'>
-  /** Writes the outcome under the claim. False when the claim was lost. */
-  readonly complete: (
-    claimed: DueDelivery,
-    fields: Partial<DeliveryDocument>,
-    attempt: AttemptRecord,
-  ) => Promise<boolean>
-  /** The last success at the endpoint that is known and not yet written. */
-  readonly lastSuccessAt: () => Date | null
-  /** Called when the delivery is being written: later claims are in the same write or in a later one. */
-  readonly onWriting: () => void
-}
-
-type Settled = {
-  readonly status: DeliveryDocument['status']
-  /** False when the claim was lost: another worker settles this delivery. */
-  readonly written: boolean
-  /** The delivery as it waits again, or is held; null when it has ended. */
-  readonly again: DueDelivery | null
-}
-
-type SettleContext = Pick<
-  WebhooksContext,
-  'endpoints' | 'notes' | 'clock' | 'scaleMs' | 'random' | 'logger'
-> & {
-  readonly memory: { readonly healthChanges: HealthChanges }
+  readonly chosen: Chosen
+  /** It is the first one at a new delivery, which is not stored. */
+  readonly isFresh: boolean
 }
 
 /**
- * Writes the result of an attempt: the endpoint's health in one update, then the delivery in one update
- * fenced by its claim. A crash in between repeats the attempt. Tests never touch the health. The receiver
- * has been asked: it must not be asked again because the database is away for a moment.
+ * Settles an attempt: the endpoint's health in one update, then the delivery in one update fenced by its
+ * claim. A crash in between repeats the attempt. Tests never touch the health. The receiver has been asked: it
+ * must not be asked again because the database is away for a moment.
  */
-export async function settleAttempt(c: SettleContext, attempt: Attempt): Promise<Settled> {
+export async function settleAttempt(c: RunContext, run: PassingRun, attempt: Attempt): Promise<void> {
+  const { view, webhookId } = run
+  const { delivery, outcome, chosen } = attempt
+  const { settled, isWritten } = await writeUntilKnown(c, run, attempt)
+  await failpoint('webhooks.settled')
+  finish(c, run, chosen)
+  // Unless it is written, another worker settles this delivery.
+  if (!isWritten) view.markStale()
+  else if (settled.status === 'PENDING' || settled.status === 'HELD') view.putBack(settled)
+  const { sentAt, durationMs, httpStatus, error } = outcome.record
+  if (outcome.ok && delivery.eventType !== 'webhook.test') {
+    run.lastSuccessAt = outcome.at
+    noteSuccess(c.memory.successes, webhookId, outcome.at)
+  }
+  c.onAttempt({ delivery, ok: outcome.ok, sentAt, durationMs: durationMs ?? 0 })
+  run.logger.info(
+    {
+      ...{ delivery_id: delivery._id, event_id: delivery.eventId, attempt: delivery.attemptCount },
+      ...{ http_status: httpStatus, error, duration_ms: durationMs },
+      ...{ status: settled.status, written: isWritten },
+    },
+    'delivery.attempted',
+  )
+}
+
+async function writeUntilKnown(c: RunContext, run: PassingRun, attempt: Attempt): ReturnType<typeof write> {
   for (let tried = 1; ; tried++) {
     try {
-      return await write(c, attempt)
+      return await write(c, run, attempt)
     } catch (err) {
       if (tried >= triesMax) throw err
-      const { _id, webhookId } = attempt.delivery
-      c.logger.warn({ err, webhook_id: webhookId, delivery_id: _id }, 'delivery.not-settled')
+      run.logger.warn({ err, delivery_id: attempt.delivery._id }, 'delivery.not-settled')
       await delay(retryFirstMs * 2 ** (tried - 1))
     }
   }
 }
 
-async function write(c: SettleContext, attempt: Attempt): Promise<Settled> {
-  const { delivery, outcome, view } = attempt
+async function write(
+  c: RunContext,
+  run: PassingRun,
+  attempt: Attempt,
+): Promise<{ settled: DueDelivery; isWritten: boolean }> {
+  const { view, passing } = run
+  const { delivery, outcome, chosen, isFresh } = attempt
+  const isFullyHealthy = view.isFullyHealthy()
   const firstAttemptAt = delivery.firstAttemptAt ?? outcome.record.sentAt
   const judged = judgeAttempt({
     ...{ ok: outcome.ok, at: outcome.at, retryAfterMs: outcome.retryAfterMs, firstAttemptAt },
@@ -81,7 +87,10 @@ async function write(c: SettleContext, attempt: Attempt): Promise<Settled> {
     startedAt: delivery.claimedAt ?? outcome.record.sentAt,
     ...{ random: c.random(), scaleMs: c.scaleMs },
   })
-  const changed = changesHealth(attempt) ? await noteOutcome(c, attempt, judged, firstAttemptAt) : null
+  // A success at a fully healthy endpoint changes its time alone, which is written later, with others.
+  const changesHealth =
+    delivery.eventType !== 'webhook.test' && outcome.asked && !(outcome.ok && isFullyHealthy)
+  const changed = changesHealth ? await noteOutcome(c, run, attempt, judged, firstAttemptAt) : null
   if (changed !== null) view.changed(changed.endpoint)
   await failpoint('webhooks.health-settled')
   const failedUnder = outcome.ok ? null : (changed?.health ?? null)
@@ -93,32 +102,32 @@ async function write(c: SettleContext, attempt: Attempt): Promise<Settled> {
     failedInStreak: failedUnder === null ? delivery.failedInStreak : failedUnder.streak.number,
     pulledFor: (failedUnder === null ? delivery.pulledFor : failedUnder.breaker.closedAt) ?? null,
   }
-  const writing = attempt.complete(delivery, fields, { ...outcome.record, storedAt })
-  attempt.onWriting()
-  const written = await writing
+  const record = { ...outcome.record, storedAt }
+  const writing = isFresh
+    ? completeFresh(c, passing, delivery, fields, record)
+    : c.deliveries.complete(delivery, fields, record)
+  // A success that changes nothing else gives its slot back while it is written: later claims are in the same
+  // write or in a later one. A new one may wait for others of its range.
+  if (outcome.ok && (isFresh || isFullyHealthy)) finish(c, run, chosen)
+  const isWritten = await writing
   const settled = { ...delivery, ...fields, claimToken: 0, claimedAt: null }
-  if (written) {
+  if (isWritten) {
     const ended = { ...settled, attempts: [outcome.record] }
     c.notes.tell(delivery, 'deliveries', () => presentDelivery(ended))
   }
-  const isOver = settled.status !== 'PENDING' && settled.status !== 'HELD'
-  return { status: fields.status, written, again: isOver ? null : settled }
-}
-
-/** A success at a fully healthy endpoint changes its time alone, which is written later, with others. */
-function changesHealth({ delivery, outcome, view }: Attempt): boolean {
-  return delivery.eventType !== 'webhook.test' && outcome.asked && !(outcome.ok && view.isFullyHealthy())
+  return { settled, isWritten }
 }
 
 function noteOutcome(
-  c: SettleContext,
-  { delivery, outcome, probe, view, ...attempt }: Attempt,
+  c: RunContext,
+  { view, lastSuccessAt }: PassingRun,
+  { delivery, outcome, chosen }: Attempt,
   judged: DeliveryOutcome,
   firstAttemptAt: Date,
 ) {
-  const lastSuccessAt = attempt.lastSuccessAt()
   const { eventType, failedInStreak } = delivery
   const { at, ok, gone } = outcome
+  const { probe } = chosen
   const exhausted = judged.kind === 'failed' && judged.scheduleSpent
   return changeHealth(c, view.endpoint(), (current) =>
     afterAttempt(
@@ -161,19 +170,6 @@ function withLastSuccess(health: EndpointHealth, at: Date | null): EndpointHealt
   return { ...health, lastSuccessAt: at }
 }
 
-/** The place on its schedule of a delivery whose attempt has an unknown outcome. */
-export function createPlaceAfter(c: Pick<WebhooksContext, 'scaleMs' | 'random'>): PlaceAfter {
-  const { scaleMs, random } = c
-  return (orphan, sentAt) =>
-    placeAfterInterruption({
-      place: placeOf(orphan, scaleMs),
-      startedAt: sentAt,
-      firstAttemptAt: orphan.firstAttemptAt ?? sentAt,
-      random: random(),
-      scaleMs,
-    })
-}
-
 /**
  * Writes the times of the last success at endpoints where a success changes nothing else. Those that cannot
  * be written are kept for the next time. A crash loses what was added since: that counts against an endpoint
@@ -195,7 +191,7 @@ export async function writeSuccesses(
 }
 
 /** Keeps the time of a success to be written together with others. */
-export function noteSuccess(successes: Map<string, Date>, webhookId: string, at: Date): void {
+function noteSuccess(successes: Map<string, Date>, webhookId: string, at: Date): void {
   const kept = successes.get(webhookId)
   if (kept === undefined || kept < at) successes.set(webhookId, at)
 }

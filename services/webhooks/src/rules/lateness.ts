@@ -23,9 +23,6 @@ export type EndpointLateness = {
   readonly dueMs: number
 }
 
-/** An endpoint of an account, and how late its deliveries are. */
-export type LateEndpoint = EndpointLateness & { readonly account: string }
-
 /** Weight of the newest look in the mean share. Source: ours. */
 const weight = 0.3
 /**

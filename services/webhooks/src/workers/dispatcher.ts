@@ -1,7 +1,6 @@
 import { startPoll } from '@pitboss/runtime/poll'
-import type { LateEndpoint } from '../rules/lateness.ts'
 import type { Recorded } from '../actions/record-events.ts'
-import { latenessOfRun } from '../actions/run-endpoint.ts'
+import { type LateEndpoint, latenessOfRun } from '../actions/run-endpoint.ts'
 import { writeSuccesses } from '../actions/settle-attempt.ts'
 import {
   dropEndpoints,
@@ -13,7 +12,6 @@ import {
   scanEndpoints,
   type ShareContext,
 } from '../actions/share-endpoints.ts'
-import type { EndpointSummary } from '../storage/endpoint-store.ts'
 import type { Heartbeat } from './heartbeat.ts'
 
 const stepEveryMs = 1000
@@ -72,7 +70,7 @@ export function startDispatcher({
     /** Has events delivered of which messages came to this process, also by other processes. */
     onRecorded: (batch: Recorded): void => noteRecorded(context, share, batch),
     /** The endpoints that no live worker has, as they were last found. */
-    untaken: (): readonly EndpointSummary[] => [...share.untaken.values()],
+    untaken: () => [...share.untaken.values()],
     /** How late the deliveries of the endpoints are that this worker runs. */
     lateness: (now: Date): LateEndpoint[] => [...share.runs.values()].map((run) => latenessOfRun(run, now)),
   }

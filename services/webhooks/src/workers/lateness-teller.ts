@@ -8,7 +8,7 @@ import type { Bus } from '@pitboss/bus/connect-bus'
 import type { Clock } from '@pitboss/runtime/clock'
 import { startPoll } from '@pitboss/runtime/poll'
 import type { Logger } from 'pino'
-import type { LateEndpoint } from '../rules/lateness.ts'
+import type { LateEndpoint } from '../actions/run-endpoint.ts'
 
 /** Less than this needs no word: play yields from seconds on. */
 const toldFromMs = 500

@@ -12,7 +12,7 @@ import type { IndexDeclaration } from './ensure-indexes.ts'
 
 /** While this process may have left an entry behind, and else: then only a dead process can have. */
 const sweepEveryMs = 5000
-const backstopEveryMs = 30_000
+const backstopEveryMs = 60_000
 const documentsPerPage = 100
 const entriesPerCall = 50
 const width = 8

@@ -15,7 +15,7 @@ import {
   type OutboxDocument,
 } from './sent-events.ts'
 
-const sweepEveryMs = 1000
+const sweepEveryMs = 5000
 const confirmEveryMs = 250
 const sentAgainAtOnce = 8
 /**

@@ -6,7 +6,7 @@ import type { AuthStores } from '../storage/auth-stores.ts'
 
 const batchMax = 200
 /** Pause between two sweeps while nothing that this process knows of is unpublished. */
-const backstopEveryMs = 5000
+const backstopEveryMs = 10_000
 
 /**
  * Publishes to every gateway that something about a subject changed. An action calls a method after the write

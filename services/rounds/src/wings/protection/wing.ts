@@ -21,8 +21,10 @@ import { createPlayerLimitsStore, playerLimitIndexes } from './storage/player-li
 import { createSpendsStore } from './storage/spends-store.ts'
 import { createStopsStore, stopIndexes } from './storage/stops-store.ts'
 
-/** While a stop waits for rounds to end or for its signature, and else: a stop ends rounds itself. */
-const [lookEveryMs, idleMs] = [500, 2000]
+/** While a stop waits for rounds to end or for its signature. */
+const lookEveryMs = 500
+/** Else: a stop ends rounds itself, and what has ended them wakes who signs. */
+const [settleIdleMs, signIdleMs] = [2500, 10_000]
 
 /** What protects players: limits, stops, reality checks and the pace of games. */
 export const protection: Wing = {
@@ -39,21 +41,29 @@ export const protection: Wing = {
       paces: createPacesStore({ db }),
     }
     const settle = whileClockAgrees(clockAheadMs, (stopping: AbortSignal) => settleStops(context, stopping))
-    const poll = (event: string, look: (stopping: AbortSignal) => Promise<number | undefined>) => ({
+    const poll = (
+      event: string,
+      look: (stopping: AbortSignal) => Promise<number | undefined>,
+      idleMs: number,
+    ) => ({
       ...{ event, everyMs: lookEveryMs, logger: core.logger },
       work: async (stopping: AbortSignal) => ((await look(stopping)) === 0 ? idleMs : lookEveryMs),
     })
+    const start = () => {
+      // While auth is away they wait.
+      const sign = (stopping: AbortSignal) => signStops(context, stopping)
+      const signing = startPoll({ ...poll('stop-records.not-signed', sign, signIdleMs), level: 'warn' })
+      const settleAndWake = async (stopping: AbortSignal) => {
+        const due = await settle(stopping)
+        if (due !== 0) signing.wake()
+        return due
+      }
+      return [startPoll(poll('stops.failed', settleAndWake, settleIdleMs)), signing]
+    }
     return {
       calls: [...stopCalls(context), ...limitCalls(context), ...realityCheckCalls(context)],
       hooks: protectionHooks(context),
-      start: () => [
-        startPoll(poll('stops.failed', settle)),
-        // While auth is away they wait.
-        startPoll({
-          ...poll('stop-records.not-signed', (stopping) => signStops(context, stopping)),
-          level: 'warn',
-        }),
-      ],
+      start,
     }
   },
 }

@@ -31,6 +31,7 @@ import { createRewindStore } from '@pitboss/storage/rewind-store'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { startLeasedPoll } from '@pitboss/storage/start-leased-poll'
 import { startJobWorkers } from '@pitboss/storage/start-job-workers'
+import { shareCopies } from '@pitboss/storage/shared-copies'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import type { CallsContext, WebhooksContext } from './context.ts'
 import { createSlots } from './actions/slots.ts'
@@ -154,7 +155,13 @@ export async function startWebhooks({
     append: (entries) => bus.call(appendAudit.webhooks, { entries: [...entries] }),
     ...{ clock, newId, logger },
   })
-  const endpoints = createEndpointStore(collections)
+  const steadyMs = createSteadyClock()
+  const instances = createInstances({
+    ...{ collection: collections.instances, build: version, newInstance: randomUUID },
+    ...{ now: clock.now, steadyMs },
+  })
+  const copies = shareCopies({ bus, service, instances, steadyMs, logger })
+  const endpoints = createEndpointStore(collections, copies)
   const deliveryStore = createDeliveryStore(collections)
   const deliveries = wrap.deliveries?.(deliveryStore) ?? deliveryStore
   const rangeStore = createRangeStore(collections)
@@ -181,10 +188,6 @@ export async function startWebhooks({
     createLease({ db, name, owner: workerId, ttlMs, clock, clockAheadMs })
   const slots = createSlots({ totalMax: slotsTotalMax })
   const poster = createPostWebhook(outbound, attemptTimeoutMs)
-  const instances = createInstances({
-    ...{ collection: collections.instances, build: version, newInstance: randomUUID },
-    ...{ now: clock.now, steadyMs: createSteadyClock() },
-  })
   const heartbeat = startHeartbeat({
     ...{ instances, clockAgrees: storage.clockAgrees, logger },
     hasLeft: (instance) => endpoints.hasLeases(instance),
@@ -271,6 +274,7 @@ export async function startWebhooks({
       const parts = [calls, teller, watch, fanout, replayWorker, certifier, dispatcher, figures]
       await Promise.all(parts.map((part) => part.stop()))
       await heartbeat.stop()
+      copies.stop()
       notes.stop()
       await stopAudit()
       await poster.close()

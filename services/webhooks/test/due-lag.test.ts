@@ -1,3 +1,4 @@
+import { exactReads } from '@pitboss/testing/exact-reads'
 import { waitFor } from '@pitboss/testing/wait-for'
 import type { Registry } from 'prom-client'
 import t from 'tap'
@@ -69,9 +70,9 @@ t.test('what waits behind an open breaker, at a full receiver and without a work
 
   await service.stop()
   const { collections } = rig
-  const page = await createEndpointStore(collections).page('', 10)
+  const page = await createEndpointStore(collections, exactReads).page('', 10)
   const context = {
-    endpoints: createEndpointStore(collections),
+    endpoints: createEndpointStore(collections, exactReads),
     deliveries: createDeliveryStore(collections),
     events: await openEventLog(collections),
     ranges: createRangeStore(collections),

@@ -6,6 +6,7 @@ import type { Keyring } from '@pitboss/storage/keyring'
 import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { createSecretBox, kidOf } from '@pitboss/storage/stored-secrets'
+import { exactReads } from '@pitboss/testing/exact-reads'
 import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import { restoreDocuments } from '@pitboss/testing/restore-documents'
 import pino from 'pino'
@@ -37,7 +38,7 @@ t.test('an endpoint of an earlier build goes on, and its key can leave', async (
   await ensureIndexes(db, indexes)
   await restoreDocuments(db, recorded.documents)
   await openKeyring(db, recorded.master_keys)
-  const endpoints = createEndpointStore(collectionsOf(db))
+  const endpoints = createEndpointStore(collectionsOf(db), exactReads)
   const find = async () => {
     const endpoint = await endpoints.find(scope, id)
     if (endpoint === null) throw new Error('there is no endpoint')

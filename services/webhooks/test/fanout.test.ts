@@ -1,6 +1,7 @@
 import { DeliverPolicy, jetstreamManager } from '@nats-io/jetstream'
 import { eventSubject, webhooksFanout } from '@pitboss/bus/topology'
 import { fanoutRewind, opsListParked, opsRetryParked } from '@pitboss/contracts/calls/webhooks'
+import { exactReads } from '@pitboss/testing/exact-reads'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { systemClock } from '@pitboss/runtime/clock'
 import { pino } from 'pino'
@@ -213,7 +214,7 @@ t.test('the first of two events with one id counts, and workers are told of it e
   const onRecorded = (batch: Recorded) => void batches.push(batch)
   const recordEvents = createRecordEvents({
     ...{ events, clock: systemClock, notes: { tell: () => undefined }, onRecorded },
-    endpoints: createEndpointStore(collections),
+    endpoints: createEndpointStore(collections, exactReads),
     logger: pino({ level: 'silent' }),
   })
   const messages = ['transaction.bet', 'transaction.win'].map((type) => {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { acknowledgedChangeMs } from '../call.ts'
 import { defineEndpoint, forDashboard, builders, deliveryRetriers, everybody } from '../endpoint.ts'
 import { webhookCertificationSchema, webhookCertificationSummarySchema } from '../objects/certification.ts'
 import {
@@ -39,6 +40,7 @@ export const createWebhook = defineEndpoint('POST /v1/dashboard/webhooks', {
   subject: 'webhooks.v1.endpoint.create',
   body: webhookCreateSchema,
   reply: webhookEndpointSchema,
+  budgetMs: acknowledgedChangeMs,
 })
 export const listWebhooks = defineEndpoint('GET /v1/dashboard/webhooks', {
   access: builders,
@@ -58,12 +60,14 @@ export const patchWebhook = defineEndpoint('PATCH /v1/dashboard/webhooks/{webhoo
   ...oneWebhook,
   body: webhookPatchSchema,
   reply: webhookEndpointSchema,
+  budgetMs: acknowledgedChangeMs,
 })
 export const deleteWebhook = defineEndpoint('DELETE /v1/dashboard/webhooks/{webhook_id}', {
   access: builders,
   subject: 'webhooks.v1.endpoint.delete',
   ...oneWebhook,
   reply: z.null(),
+  budgetMs: acknowledgedChangeMs,
 })
 export const rotateWebhookSecret = defineEndpoint('POST /v1/dashboard/webhooks/{webhook_id}/rotate-secret', {
   access: builders,

@@ -108,6 +108,7 @@ export async function patchEndpoint(
     const narrowings = [...(current.narrowings ?? []), { to: end, events: [...new Set(events)] }]
     return { ...fields, narrowings, narrowed: { at: c.clock.now(), replayId: c.newId('rpl') } }
   })
+  if (events !== undefined) await c.endpoints.dropTargets(found)
   await pruneDeliveries(c, endpoint)
   await markDue(c, found._id)
   return endpoint
@@ -119,6 +120,7 @@ export async function removeEndpoint(c: WebhooksContext, target: EndpointTarget,
   await change(c, by, 'endpoint.delete', found, ({ deletedAt }) =>
     deletedAt === null ? { deletedAt: c.clock.now(), closing: true, secrets: [] } : null,
   )
+  await c.endpoints.dropTargets(found)
   await c.deliveries.cancelAll(found._id)
   await markDue(c, found._id)
 }

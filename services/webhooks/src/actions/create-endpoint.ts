@@ -59,7 +59,11 @@ export async function createEndpoint(
   const now = c.clock.now()
   const { objectId: _id, fresh } = await claimId(c, scope, key, body, now)
   const present = fresh ? null : await endpoints.known(scope, _id)
-  if (present !== null) return { endpoint: present }
+  if (present !== null) {
+    // Who created it may have died before its note.
+    await endpoints.dropTargets(scope)
+    return { endpoint: present }
+  }
   if ((await endpoints.count(scope)) >= endpointsMax) {
     throw new ServiceError('CONFLICT', { message: `An account can have ${endpointsMax} endpoints.` })
   }
@@ -89,6 +93,7 @@ export async function createEndpoint(
     name: `endpoint ${_id}`,
   })
   c.notifyWorkers([_id])
+  await endpoints.dropTargets(scope)
   return created ? { endpoint: result, secret } : { endpoint: result }
 }
 

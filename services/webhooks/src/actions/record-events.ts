@@ -1,5 +1,6 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { EndpointDocument } from '../storage/collections.ts'
+import type { EndpointsRead } from '../storage/endpoint-store.ts'
 import type { Appended, NewEvent, TargetsOf } from '../storage/log-append.ts'
 import type { WebhooksContext } from '../context.ts'
 import type { EventMessage } from './read-event-message.ts'
@@ -8,12 +9,9 @@ import type { EventMessage } from './read-event-message.ts'
 export type RecordEvents = (messages: readonly EventMessage[]) => Promise<ReadonlySet<string>>
 
 /**
- * What a batch has brought: recorded now, recorded before, and the endpoints as they were read just before.
+ * What a batch has brought: recorded now, recorded before, and the endpoints as they were read before.
  */
-export type Recorded = Pick<Appended, 'recorded' | 'known'> & { readonly read: EndpointsRead }
-
-/** Endpoints, and when on the steady clock they were read. */
-export type EndpointsRead = { readonly endpoints: readonly EndpointDocument[]; readonly atMs: number }
+export type Recorded = Pick<Appended, 'recorded' | 'known'> & { readonly read: readonly EndpointsRead[] }
 
 /**
  * Records events with the endpoints to which they go, none twice. A message with a recorded id but another
@@ -30,14 +28,13 @@ export function createRecordEvents(
   return async function recordEvents(messages) {
     if (messages.length === 0) return new Set()
     const operators = [...new Set(messages.map(({ scope }) => scope.operatorId))]
-    let read: EndpointsRead = { endpoints: [], atMs: 0 }
+    let read: readonly EndpointsRead[] = []
     const now = clock.now()
     const appended = await events.append(
       messages.map((message) => newEvent(message, now)),
       async () => {
-        const atMs = performance.now()
-        read = { endpoints: await endpoints.targets(operators), atMs }
-        return targetsAmong(read.endpoints)
+        read = await endpoints.targets(operators)
+        return targetsAmong(read.flatMap((one) => one.endpoints))
       },
     )
     noteRefused(appended)

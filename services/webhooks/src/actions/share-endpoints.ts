@@ -214,7 +214,8 @@ export async function leaveEndpoints(c: ShareContext, { runs }: Share): Promise<
 /** Has events delivered of which messages came to this process, also by other processes. */
 export function noteRecorded(c: ShareContext, share: Share, { recorded, known, read }: Recorded): void {
   c.tail.put(recorded)
-  for (const endpoint of read.endpoints) share.runs.get(endpoint._id)?.view.see(endpoint, read.atMs)
+  for (const { endpoints, atMs } of read)
+    for (const endpoint of endpoints) share.runs.get(endpoint._id)?.view.see(endpoint, atMs)
   const ends = endsOf([...recorded, ...known.values()])
   noteEnds(share, ends)
   // While no other process runs endpoints, nobody waits for it.

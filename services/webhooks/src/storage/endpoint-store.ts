@@ -1,5 +1,6 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { changeFenced, fencedUpdate } from '@pitboss/storage/change-fenced'
+import type { SharedCopies } from '@pitboss/storage/shared-copies'
 import type { UpdateFilter, WithId } from 'mongodb'
 import { aheadMax } from '../rules/passage.ts'
 import { batchCalls } from './batch-calls.ts'
@@ -26,8 +27,14 @@ export type TakenEndpoint = {
 /** Of an endpoint of an earlier release: so many messages could be on their way to be recorded. */
 const mayHaveSentEarlier = 1000
 
+/** The endpoints of an operator as they were read, and when by the steady clock of the process. */
+export type EndpointsRead = { readonly endpoints: readonly EndpointDocument[]; readonly atMs: number }
+
 /** Endpoints, and the leases under which workers deliver to them. */
-export function createEndpointStore({ endpoints }: Pick<Collections, 'endpoints'>) {
+export function createEndpointStore(
+  { endpoints }: Pick<Collections, 'endpoints'>,
+  { of }: Pick<SharedCopies, 'of'>,
+) {
   const known = (scope: Scope, id: string) => endpoints.findOne({ _id: id, ...scopeFields(scope) })
   const readTogether = batchCalls<string, WithId<EndpointDocument> | null>({
     async run(ids) {
@@ -37,6 +44,21 @@ export function createEndpointStore({ endpoints }: Pick<Collections, 'endpoints'
     },
     itemsMax: readTogetherMax,
     failsByOne: () => false,
+  })
+
+  const readTargets = batchCalls<string, EndpointsRead>({
+    async run(operatorIds) {
+      const atMs = performance.now()
+      const wanted = { operatorId: { $in: [...new Set(operatorIds)] }, deletedAt: null }
+      const byOperator = Map.groupBy(await endpoints.find(wanted).toArray(), ({ operatorId }) => operatorId)
+      return operatorIds.map((id) => ({ endpoints: byOperator.get(id) ?? [], atMs }))
+    },
+    itemsMax: readTogetherMax,
+    failsByOne: () => false,
+  })
+  const targets = of('endpoints', async (operatorId) => {
+    const [read] = await readTargets([operatorId])
+    return read ?? { endpoints: [], atMs: 0 }
   })
 
   return {
@@ -77,9 +99,18 @@ export function createEndpointStore({ endpoints }: Pick<Collections, 'endpoints'
     ofScope: (scope: Scope): Promise<Pick<EndpointDocument, '_id' | 'events'>[]> =>
       endpoints.find({ ...scopeFields(scope), deletedAt: null }, { projection: { events: 1 } }).toArray(),
 
-    /** The endpoints of these operators in both environments, without the deleted ones. */
-    targets: (operatorIds: readonly string[]): Promise<EndpointDocument[]> =>
-      endpoints.find({ operatorId: { $in: [...operatorIds] }, deletedAt: null }).toArray(),
+    /**
+     * The endpoints of these operators in both environments, without the deleted ones: from memory, with the
+     * types of events that hold now. All else may be seconds old.
+     */
+    targets: (operatorIds: readonly string[]): Promise<EndpointsRead[]> =>
+      Promise.all(operatorIds.map((id) => targets.read(id))),
+
+    /**
+     * Resolves once every process records events for the operator's endpoints as they are now. To be awaited
+     * before the answer to a change of which events go where.
+     */
+    dropTargets: ({ operatorId }: Pick<Scope, 'operatorId'>): Promise<void> => targets.drop(operatorId),
 
     /**
      * Reads the endpoint, lets `decide` make an update of it and writes that, again from the start when

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Scope } from '@pitboss/contracts/caller'
 import { newId } from '@pitboss/runtime/new-id'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import { exactReads } from '@pitboss/testing/exact-reads'
 import { holdIsolation, linesFor } from '@pitboss/testing/hold-isolation'
 import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
@@ -43,7 +44,7 @@ const db = await openTestDatabase(t)
 await ensureIndexes(db, indexes)
 const collections = collectionsOf(shardedWebhooks(db))
 const deliveries = createDeliveryStore(collections)
-const endpoints = createEndpointStore(collections)
+const endpoints = createEndpointStore(collections, exactReads)
 const ids = newIds()
 await makeFirstEvent()
 const events = await openEventLog(collections)
@@ -157,6 +158,7 @@ const stores = {
     list: scoped((scope) => endpoints.list(scope, null, 10)),
     count: scoped((scope) => endpoints.count(scope)),
     ofScope: scoped((scope) => endpoints.ofScope(scope)),
+    dropTargets: by('change-endpoint', 'an endpoint that it has changed; reaches no database'),
     targets: by('record-events', 'operators of the events of the batch; newEvent compares the whole scope'),
     change: scoped((scope, { webhookId }) =>
       endpoints.change(scope, webhookId, () => ({ $set: { description: 'changed' } })),

@@ -148,12 +148,20 @@ export const natsPermissions: Readonly<Record<NatsUser, NatsPermissions>> = {
         answers,
         ...asks('webhooks'),
         'wake.webhooks.>',
+        copies('webhooks'),
         latenessSubject,
         tailsOf('webhooks'),
         ...fanout,
       ],
     },
-    subscribe: { allow: [...serves('webhooks.v1.>', 'webhooks'), 'wake.webhooks.>', tailWatchSubject] },
+    subscribe: {
+      allow: [
+        ...serves('webhooks.v1.>', 'webhooks'),
+        'wake.webhooks.>',
+        copies('webhooks'),
+        tailWatchSubject,
+      ],
+    },
   },
   ops: {
     publish: {

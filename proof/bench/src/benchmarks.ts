@@ -113,8 +113,10 @@ export const benchmarks: readonly Benchmark[] = [
     name: 'idle',
     title: 'A product of which nobody asks anything',
     about:
-      'Database commands by service and collection, and processor time by process, per second, over 10 times S seconds.',
-    run: ({ seconds }, cleanup, say) => runIdle(seconds * idleShare * 1000, cleanup, say),
+      'Database commands by service and collection, and processor time by process, per second, over 10 times S seconds; with --base REF of both builds.',
+    ownBase: true,
+    run: ({ seconds, base }, cleanup, say) =>
+      runIdle({ durationMs: seconds * idleShare * 1000, base }, cleanup, say),
   },
   {
     name: 'play',

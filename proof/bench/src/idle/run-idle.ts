@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type SeenCommand, watchCommands } from '@pitboss/testing/watch-commands'
+import { prepareBase } from '../compare/prepare-base.ts'
 import { processorTimeBelow, processorTimeOf, processorTimes } from '../compare/processor-time.ts'
-import type { Cleanup } from '../harness/cleanup.ts'
+import { type Cleanup, createCleanup } from '../harness/cleanup.ts'
 import type { Measured } from '../harness/measured.ts'
 import { startEngines } from '../harness/start-engines.ts'
 import { startProduct } from '../harness/start-product.ts'
@@ -24,15 +25,30 @@ const ofDriver = new Set([
 
 /**
  * Counts what a product does of which nobody asks anything: database commands by service and collection, and
- * the processor time of each process, per second.
+ * the processor time of each process, per second; with `base` of that build, too, one after the other.
  */
 export async function runIdle(
-  durationMs: number,
+  { durationMs, base }: { durationMs: number; base: string | undefined },
   cleanup: Cleanup,
   say: (text: string) => void,
 ): Promise<Measured> {
+  const own = await watchIdle('this build', undefined, durationMs, cleanup, say)
+  if (base === undefined) return own
+  const entry = prepareBase(base, join(temporaryFolder('bench-idle-base', cleanup), 'build'), cleanup)
+  const other = await watchIdle(base, entry, durationMs, cleanup, say)
+  return { result: { own: own.result, base: other.result }, text: `${own.text}\n\n${other.text}` }
+}
+
+async function watchIdle(
+  build: string,
+  entry: string | undefined,
+  durationMs: number,
+  outer: Cleanup,
+  say: (text: string) => void,
+): Promise<Measured> {
+  const cleanup = createCleanup(outer)
   const folder = temporaryFolder('bench-idle', cleanup)
-  say('starting engines and product')
+  say(`starting engines and ${build}`)
   const engines = await startEngines(join(folder, 'engines'), cleanup)
   const database = await watchCommands(engines.mongodbUrl)
   cleanup.add(() => database.close())
@@ -40,6 +56,7 @@ export async function runIdle(
     dataDir: join(folder, 'product'),
     logPath: join(folder, 'product.log'),
     environment: { MONGODB_URL: database.url, NATS_URL: engines.natsUrl.product },
+    ...(entry === undefined ? {} : { entry }),
     cleanup,
   })
   await delay(settleMs)
@@ -60,9 +77,10 @@ export async function runIdle(
   const processorMsPerS = Object.fromEntries(
     [...after].map(([name, ns]) => [name, (ns - (before.get(name) ?? 0)) / 1e6 / seconds]),
   )
+  await cleanup.run()
   return {
-    result: { engines: engines.kinds, commands: perSecond, processorMsPerS },
-    text: render(perSecond, processorMsPerS),
+    result: { build, engines: engines.kinds, commands: perSecond, processorMsPerS },
+    text: `${build}\n\n${render(perSecond, processorMsPerS)}`,
   }
 }
 

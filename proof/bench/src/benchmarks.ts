@@ -15,6 +15,7 @@ import { runRecovery } from './recovery/run-recovery.ts'
 import { runRead } from './read/run-read.ts'
 import { runRound } from './round/run-round.ts'
 import { runSettlement, settlementParts } from './settlement/run-settlement.ts'
+import { runSoak } from './soak/run-soak.ts'
 import { runStrangers, strangerParts } from './strangers/run-strangers.ts'
 import { runWebhooks, webhookParts } from './webhooks/run-webhooks.ts'
 
@@ -31,6 +32,9 @@ type BenchOptions = {
   /** Rounds that are open beside "recovery". */
   unfinished: number
   account: string | undefined
+  /** Of "soak". */
+  minutes: number
+  rate: number
   /** Seconds that a turn of "floor" is warmed. */
   warm: number
   /** Another build, a git ref; only for benchmarks that say `ownBase`. */
@@ -130,6 +134,13 @@ export const benchmarks: readonly Benchmark[] = [
     about:
       'Rounds per second, new play that was refused, and how late deliveries got, over 100 times S seconds.',
     run: ({ seconds }, cleanup, say) => runKeepUp(seconds * keepUpShare, cleanup, say),
+  },
+  {
+    name: 'soak',
+    title: 'Dice at a steady rate, minute after minute',
+    about:
+      '--rate rounds a second for --minutes: what a round costs, memory, backlogs, and whether they grow.',
+    run: ({ minutes, rate }, cleanup, say) => runSoak({ minutes, perSecond: rate }, cleanup, say),
   },
   {
     name: 'access',
@@ -241,6 +252,8 @@ ${lines.join('\n')}
   --pending N   credits that wait for their wallet in "settlement", 100 to 10000 (default 2000)
   --rounds N    rounds behind "dashboard", 1000 to 1000000 (default 1000000)
   --unfinished N  rounds that are open beside "recovery", 0 to 100000 (default 0)
+  --minutes N   how long "soak" plays, 1 to 10000 (default 60)
+  --rate N      rounds a second of "soak", 1 to 1000 (default 100)
   --account FOLDER  keeps the account of "dashboard" there and measures one that is there already
   --base REF    compares this build with that of a git ref instead (read, access, round, webhooks): processor time
                 per request and service, in at least 10 turns; for "floor" a third side

@@ -21,6 +21,8 @@ const deliveries = Math.round(readNumber('deliveries', values.deliveries, 2000, 
 const pending = Math.round(readNumber('pending', values.pending, 100, 10_000))
 const rounds = Math.round(readNumber('rounds', values.rounds, 1000, 1_000_000))
 const unfinished = Math.round(readNumber('unfinished', values.unfinished, 0, 100_000))
+const minutes = Math.round(readNumber('minutes', values.minutes, 1, 10_000))
+const rate = readNumber('rate', values.rate, 1, 1000)
 const callers = Math.round(readNumber('callers', values.callers, 1, 256))
 const warm = readNumber('warm', values.warm, 0, 300)
 const knownParts = benchmark.parts ?? []
@@ -41,6 +43,8 @@ const options = {
   rounds,
   unfinished,
   account: values.account,
+  minutes,
+  rate,
   warm,
   base: values.base,
 }
@@ -102,6 +106,8 @@ function readArguments() {
         rounds: { type: 'string', default: '1000000' },
         unfinished: { type: 'string', default: '0' },
         account: { type: 'string' },
+        minutes: { type: 'string', default: '60' },
+        rate: { type: 'string', default: '100' },
       },
     })
   } catch (error) {

@@ -57,18 +57,25 @@ export function createGroupCommit<Document extends { readonly _id: string }>({
   /** Failures in a row, and until when no command goes out because of them. */
   let failures = 0
   let restUntilMs = 0
-  let planned = false
+  let isPlanned = false
+  let timer: NodeJS.Timeout | null = null
 
-  /** Goes out at the end of this turn, or when something that holds it up is over. */
+  /** Looks at the end of this turn, or later: what ends a command or adds to the queue looks at once all the same. */
   function plan(inMs = 0): void {
-    if (planned || queue.length === 0) return
-    planned = true
-    const go = () => {
-      planned = false
-      sendNext()
+    if (isPlanned || queue.length === 0) return
+    if (inMs > 0) {
+      timer ??= setTimeout(look, inMs)
+      return
     }
-    if (inMs > 0) setTimeout(go, inMs)
-    else setImmediate(go)
+    isPlanned = true
+    setImmediate(look)
+  }
+
+  function look(): void {
+    isPlanned = false
+    if (timer !== null) clearTimeout(timer)
+    timer = null
+    sendNext()
   }
 
   function sendNext(): void {

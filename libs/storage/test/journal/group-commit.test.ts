@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { mock } from 'node:test'
 import t, { type Test } from 'tap'
 import { createGroupCommit, type Landed } from '../../src/journal/group-commit.ts'
 
@@ -172,3 +173,23 @@ await t.test('what may not go any more when its command goes out stays of unknow
   commands[1]?.answer(inserted(1))
   t.strictSame(await other, ['inserted'])
 })
+
+await t.test(
+  'the next command goes out once the one before is answered, not when its time is over',
+  async (t) => {
+    // No time passes.
+    mock.timers.enable({ apis: ['setTimeout'] })
+    t.teardown(() => mock.timers.reset())
+    const { group, command } = held(t)
+    const first = group.insert(documents('a'), 1000)
+    const { answer } = await command(0)
+    const second = group.insert(documents('b'), 1000)
+    await turn()
+    answer(inserted(1))
+    t.strictSame(await first, inserted(1))
+    const next = await command(1)
+    t.strictSame(next.ids, ['b'])
+    next.answer(inserted(1))
+    t.strictSame(await second, inserted(1))
+  },
+)

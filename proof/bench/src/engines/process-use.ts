@@ -16,12 +16,18 @@ export async function measureUse(pid: number, ms: number): Promise<ProcessUse> {
   const seconds = (performance.now() - fromMs) / 1000
   return {
     cpuPercent: ((ticksOf(family) - before) / ticksPerSecond / seconds) * 100,
-    memoryMb: family.reduce((sum, each) => sum + pssKb(each), 0) / bytesPerMb,
+    memoryMb: memoryMbOf(family),
     processes: family.length,
   }
 }
 
-function familyOf(pid: number): number[] {
+/** Memory of these processes as the kernel shares it out (PSS). Linux only. */
+export function memoryMbOf(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => sum + pssKb(pid), 0) / bytesPerMb
+}
+
+/** A process and its descendants. Linux only. */
+export function familyOf(pid: number): number[] {
   const children = new Map<number, number[]>()
   for (const entry of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     const parent = Number(statFields(Number(entry))[1] ?? 0)

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { consumeDurable } from '@pitboss/bus/consume-durable'
+import { handler, serveCalls } from '@pitboss/bus/serve-calls'
 import { webhooksFanout } from '@pitboss/bus/topology'
+import { showStakeStanding } from '@pitboss/contracts/calls/rounds'
 import type { Scope } from '@pitboss/contracts/caller'
 import { putWallet } from '@pitboss/contracts/endpoints/wallet'
 import { walletKeyOf } from '@pitboss/wallet-bridge/rules/movement-keys'
@@ -56,6 +58,12 @@ export async function startBridge(cleanup: Cleanup): Promise<Bridge> {
     cleanup,
   })
   const { part: wallet, url: walletUrl } = await startServer('settlement/wallet-main.ts', {}, cleanup)
+  // In the place of rounds: what the wallet left open may be taken back.
+  const rounds = await serveCalls({
+    ...{ bus, service: 'rounds', version: '1', logger: pino({ level: 'silent' }) },
+    handlers: [handler(showStakeStanding, async () => ({ standing: 'not-taken' as const }))],
+  })
+  cleanup.add(() => rounds.stop())
   startService()
   let recorded = 0
   // In webhooks' place: an entry is done once its events are recorded.

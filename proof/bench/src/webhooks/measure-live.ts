@@ -3,6 +3,7 @@ import type { Cleanup } from '../harness/cleanup.ts'
 import { expectStatus, type HttpClient } from '../harness/http-client.ts'
 import type { Latency } from '../harness/latency.ts'
 import { signIn } from '../harness/operator.ts'
+import type { Product } from '../harness/start-product.ts'
 import { createProductWorld } from '../harness/product-world.ts'
 import { latencyCells, renderTable } from '../harness/table.ts'
 import type { Measured } from '../harness/measured.ts'
@@ -32,7 +33,7 @@ export async function measureLive(
   cleanup: Cleanup,
   say: (text: string) => void,
 ): Promise<Measured> {
-  const { engines, demo, http } = await createProductWorld({
+  const { engines, product, demo, http } = await createProductWorld({
     name: 'webhooks',
     connections: 2,
     cleanup,
@@ -59,14 +60,14 @@ export async function measureLive(
   for (const endpoints of burstEndpoints) {
     while (ids.length < endpoints) ids.push(await addEndpoint(http, token, `${receiver.url}/${ids.length}`))
     say(`${burstEvents} events at once to ${endpoints} endpoints`)
-    bursts.push(await runBurst(publisher, receiver, endpoints))
+    bursts.push(await runBurst(product, publisher, receiver, endpoints))
   }
   for (const id of ids) {
     await expectStatus(204, http.send('DELETE', `/v1/dashboard/webhooks/${id}`, { token }))
   }
   await addEndpoint(http, token, `${receiver.url}/wide`, wideInFlight)
   say(`${burstEvents} events at once to one endpoint with ${wideInFlight} in flight`)
-  bursts.push({ ...(await runBurst(publisher, receiver, 1)), inFlight: wideInFlight })
+  bursts.push({ ...(await runBurst(product, publisher, receiver, 1)), inFlight: wideInFlight })
   return { result: { engines: engines.kinds, steady, bursts }, text: render(steady, bursts) }
 }
 
@@ -86,8 +87,13 @@ async function runSteady(
   return { eventsPerSecond: wanted, rate, sent: total, latencyMs: latency.read() }
 }
 
-/** A backlog: all events as fast as the stream takes them, every endpoint gets each. */
-async function runBurst(publisher: Publisher, receiver: Receiver, endpoints: number): Promise<Burst> {
+/** A backlog: webhooks stands still while all events are published; then every endpoint gets each. */
+async function runBurst(
+  product: Product,
+  publisher: Publisher,
+  receiver: Receiver,
+  endpoints: number,
+): Promise<Burst> {
   const deliveries = burstEvents * endpoints
   const seen = new Set<string>()
   let firstMs = 0
@@ -97,12 +103,17 @@ async function runBurst(publisher: Publisher, receiver: Receiver, endpoints: num
     lastMs = atMs
     seen.add(`${path} ${id}`)
   })
+  const stopped = product
+    .demo()
+    .processes.flatMap(({ name, pid }) => (name === 'webhooks' && pid !== null ? [pid] : []))
+  for (const pid of stopped) process.kill(pid, 'SIGSTOP')
   let left = burstEvents
   await Promise.all(
     Array.from({ length: burstWidth }, async () => {
       while (left-- > 0) await publisher.publish()
     }),
   )
+  for (const pid of stopped) process.kill(pid, 'SIGCONT')
   await until('every delivery of the burst', () => seen.size >= deliveries)
   return { endpoints, deliveries, perSecond: deliveries / ((lastMs - firstMs) / 1000) }
 }

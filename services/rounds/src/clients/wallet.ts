@@ -51,18 +51,32 @@ export type WalletClient = ReturnType<typeof createWalletClient>
 /** The client of wallet-bridge. Money moves only there. */
 export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
   const statuses = new Map<string, { at: number; state: WalletState }>()
+  const asking = new Map<string, Promise<WalletState>>()
 
   async function status(scope: Scope, context?: CallContext): Promise<WalletState> {
     const key = `${scope.operatorId}/${scope.environment}`
     const known = statuses.get(key)
     if (known !== undefined && performance.now() - known.at < statusFreshMs) return known.state
+    // Who asks meanwhile takes the same answer, unless the wallet may just have been configured.
+    const joined = await asking.get(key)?.catch(() => null)
+    if (joined?.configured === true) return joined
+    const asked = ask(scope, context)
+    asking.set(key, asked)
+    try {
+      const state = await asked
+      statuses.delete(key)
+      if (statuses.size >= statusesMax) statuses.clear()
+      // Only a configured wallet is remembered: one that has just been configured is used at once.
+      if (state.configured) statuses.set(key, { at: performance.now(), state })
+      return state
+    } finally {
+      if (asking.get(key) === asked) asking.delete(key)
+    }
+  }
+
+  async function ask(scope: Scope, context: CallContext | undefined): Promise<WalletState> {
     const { configured, settleLosses } = await bus.call(walletStatus, { scope }, context)
-    const state = { configured, settleLosses: settleLosses ?? 'none' }
-    statuses.delete(key)
-    if (statuses.size >= statusesMax) statuses.clear()
-    // Only a configured wallet is remembered: one that has just been configured is used at once.
-    if (configured) statuses.set(key, { at: performance.now(), state })
-    return state
+    return { configured, settleLosses: settleLosses ?? 'none' }
   }
 
   return {

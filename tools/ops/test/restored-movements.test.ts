@@ -148,4 +148,67 @@ t.test('a stake that was played is not taken back when several databases were se
   }
 })
 
+t.test('a win that was paid before both databases were set back is not asked for anew', async (t) => {
+  const demo = stack.demo()
+  const client = new MongoClient(demo.engines.mongodb.url)
+  t.teardown(() => client.close())
+  const [rounds, movements] = [client.db('pitboss_rounds'), client.db('pitboss_wallet_bridge')]
+  const operator = await createOperatorClient(demo)
+  const playerId = 'reopened'
+  const player = await operator.openSession({ player_id: playerId, game: 'mines', currency: 'USD' })
+  const openBoard = async () => {
+    const opened = await player.call('POST', '/game/rounds', { stake: '1.00', bet: { mines: 1 } })
+    t.match(opened, { status: 201, body: { status: 'OPEN' } })
+    const roundId = String(opened.body.round_id)
+    await waitFor(() => movements.collection('movements').findOne({ roundId, status: 'SUCCESS' }))
+    await waitFor(() => rounds.collection<Stored>('rounds').findOne({ _id: roundId, status: 'OPEN' }))
+    const backups = { rounds: await backUp(rounds), movements: await backUp(movements) }
+    const picked = await player.call('POST', `/game/rounds/${roundId}/reveal`, { tile: 0 })
+    return { roundId, backups, isOpen: picked.body.status === 'OPEN' }
+  }
+  let board = await openBoard()
+  // One tile of 25 is the bomb.
+  while (!board.isOpen) board = await openBoard()
+  const { roundId, backups } = board
+  const cashedOut = await player.call('POST', `/game/rounds/${roundId}/cashout`)
+  t.match(cashedOut, { status: 200, body: { status: 'SETTLED' } })
+  const events = client.db('pitboss_webhooks').collection<{ b: string }>('log')
+  const told = await waitFor(() => events.findOne({ r: roundId, t: 'transaction.win' }))
+  await waitFor(() => events.findOne({ r: roundId, t: 'round.completed' }))
+  await restore('rounds', rounds, backups.rounds)
+  await restoreMovements(client, backups.movements)
+
+  const account = ['--operator', demo.operator_id, '--environment', 'TEST']
+  const heal = ['--heal', '--yes', '--reason', 'restored']
+  await waitFor(async () => {
+    const rows = await readOps(stack.dataDir, 'round', 'reopened', ...account, ...heal)
+    return z
+      .array(z.object({ status: z.string() }))
+      .parse(rows)
+      .every(({ status }) => status !== 'PENDING')
+  })
+  const win = { roundId, type: 'WIN', status: 'SUCCESS' }
+  const paid = await waitFor(() => movements.collection('movements').findOne(win))
+  const { data } = z.object({ data: z.object({ reference: z.string() }) }).parse(JSON.parse(told.b))
+  t.equal(paid.reference, data.reference)
+  await waitFor(() => rounds.collection<Stored>('rounds').findOne({ _id: roundId, status: 'SETTLED' }))
+})
+
+/** Copies a database whole. @returns what brings it back */
+async function backUp(db: Db): Promise<(db: Db) => Promise<void>> {
+  const names = (await db.listCollections().toArray()).map(({ name }) => name)
+  const copies = await Promise.all(
+    names.map(async (name) => {
+      const found = db.collection(name).find({}, { promoteValues: false })
+      return [name, await found.toArray()] as const
+    }),
+  )
+  return async (to) => {
+    for (const [name, documents] of copies) {
+      await to.collection(name).deleteMany({})
+      if (documents.length > 0) await to.collection(name).insertMany(documents)
+    }
+  }
+}
+
 type Stored = Document & { _id: string }

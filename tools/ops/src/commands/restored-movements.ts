@@ -8,7 +8,6 @@ import {
   opsStakesInDoubt,
 } from '@pitboss/contracts/calls/wallet-ops'
 import { opsEventsOfRound, showLoggedStake } from '@pitboss/contracts/calls/webhooks'
-import { toldWin } from '@pitboss/contracts/told-win'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Command } from 'commander'
 import { z } from 'zod'
@@ -17,6 +16,7 @@ import { needsReason, onRun, withChangeFlags } from '../ops-run.ts'
 import { textTable } from '../output.ts'
 import { pagesOf } from '../pages-of.ts'
 import { readInstant } from '../read-flags.ts'
+import { writeToldWins } from '../write-told-wins.ts'
 
 type Row = {
   readonly transaction_id: string
@@ -109,9 +109,7 @@ export function addRestoredMovements(noun: Command): void {
       })
       // A round that the operator's server drives is that server's to end.
       if (movement === undefined || round?.round.driver !== 'game') return
-      const { data } = await bus.call(opsEventsOfRound, { roundId })
-      const movements = data.flatMap(({ event }) => toldWin(event, movement.game) ?? [])
-      if (movements.length > 0) await bus.call(opsHealMovements, { order, scope, movements })
+      await writeToldWins(bus, { order, scope, roundId, game: movement.game })
     }
 
     async function write({ movements, lost }: LostRound): Promise<void> {

@@ -4,7 +4,6 @@ import {
   opsHealOrphan,
   opsOrphanedStakes,
   opsSkipNonces,
-  opsUnendedRounds,
   toldEnd,
 } from '@pitboss/contracts/calls/rounds'
 import { opsListStakes } from '@pitboss/contracts/calls/wallet-ops'
@@ -18,6 +17,8 @@ import { needsReason, onRun, withChangeFlags } from '../ops-run.ts'
 import { textTable } from '../output.ts'
 import { pagesOf } from '../pages-of.ts'
 import { readInstant } from '../read-flags.ts'
+import { unendedRounds } from '../unended-rounds.ts'
+import { writeToldWins } from '../write-told-wins.ts'
 
 type Orphan = {
   /**
@@ -126,7 +127,7 @@ export function addReopened(noun: Command): void {
   onRun(reopened, async ({ bus, order, show, confirm }, flags) => {
     const scope = accountOf(flags)
     const found: Reopened[] = []
-    for await (const { status, ...round } of unendedOf(bus, scope)) {
+    for await (const { status, ...round } of unendedRounds(bus, scope)) {
       const { data } = await bus.call(opsEventsOfRound, { roundId: round.round_id })
       const [told] = data.flatMap(({ event }) => endEvent.safeParse(event).data ?? [])
       if (told !== undefined) found.push({ ...round, status, end: told.data, refused: null })
@@ -139,7 +140,8 @@ export function addReopened(noun: Command): void {
     show(found, found.length === 0 ? 'no round is open that has ended' : textTable(rows))
 
     async function heal(one: Reopened): Promise<void> {
-      const { round_id: roundId, end } = one
+      const { round_id: roundId, game, end } = one
+      await writeToldWins(bus, { order, scope, roundId, game })
       one.status = (await bus.call(opsEndRoundAsTold, { order, roundId, end })).status
     }
   })
@@ -170,14 +172,6 @@ async function* stakesOf(
 async function* startedIn(bus: Bus, window: { scope: Scope; from: string; to: string }) {
   const read = (after: number | null) => bus.call(opsRoundsStarted, { ...window, after })
   for await (const started of pagesOf(read)) if (started.length > 0) yield [...started]
-}
-
-/** The rounds of an account that the game drives and that have not ended. */
-async function* unendedOf(bus: Bus, scope: Scope) {
-  for (const status of ['OPEN', 'PENDING'] as const) {
-    const read = (after: string | null) => bus.call(opsUnendedRounds, { scope, status, after })
-    for await (const rounds of pagesOf(read)) for (const round of rounds) yield { ...round, status }
-  }
 }
 
 /** The nonce of a round by its events, and whether one of them says that it has ended. */

@@ -69,7 +69,7 @@ export async function compareSources(
     .map((call, index) => ({ ...call, seq: index }))
   const receiverUrl = receiver === null ? null : demo.receiver.url
   const scope = `${operatorIdOf(tenancy.operatorId)}/${tenancy.environment === 'LIVE' ? 'LIVE' : 'SANDBOX'}`
-  const lost = restored === null ? null : (restored.parts.get(scope) ?? nothingLost())
+  const lost = restored === null ? null : (restored.parts.get(scope) ?? nothingLost(restored.services))
   const given = { operator, walletUrl, receiverUrl, calls, since, restored: lost, clockSlackMs }
   const read = () => readSources(given)
   const sources = await read()

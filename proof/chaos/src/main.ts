@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { type Bug, bugs as allBugs, foundByChaos, isBug } from '@pitboss/bugs/bugs'
 import { isBroken, renderReport, summaryOf } from './render-report.ts'
 import { fullLoad, healWithinMs, runChaos } from './run-chaos.ts'
+import { type Restorable, restorable } from './faults/restored-database.ts'
 import { allCaught, renderCatches, runBugs } from './run-bugs.ts'
 import { createCleanup } from '@pitboss/bench/harness/cleanup'
 import { exitAfterOutput } from '@pitboss/bench/harness/exit-after-output'
@@ -13,8 +14,8 @@ import { writeResult } from '@pitboss/bench/harness/write-result'
 
 const widest = Math.max(...Object.keys(allBugs).map((name) => name.length))
 const usage = `Usage: npm run --silent chaos -- [--seconds S] [--seed N] [--replicas LIST] [--time-scale N] [--no-faults]
-                                    [--full-disk] [--lose-stream] [--restore-database] [--keep FOLDER]
-                                    [--result FILE]
+                                    [--full-disk] [--lose-stream] [--restore-database [NAME]]
+                                    [--keep FOLDER] [--result FILE]
        npm run --silent chaos -- --bugs all|NAME,... [--seed N] [--keep FOLDER]
 
   --seconds S       how long faults rain (default 60)
@@ -24,8 +25,9 @@ const usage = `Usage: npm run --silent chaos -- [--seconds S] [--seed N] [--repl
   --no-faults       load alone
   --full-disk       the broker's disk is full for some seconds now and then (Linux, as root)
   --lose-stream     the broker's disk is taken back to a copy of some seconds ago now and then
-  --restore-database  the database of rounds is set back by some seconds, once, and healed as the runbook says; a run of
-                    300 s or more does so by draw, one in four
+  --restore-database NAME
+                    databases are set back by some seconds, once, and healed as the runbook says: rounds (default),
+                    wallet-bridge, webhooks or rounds+wallet-bridge; a run of 300 s or more does so by draw, one in four
   --result FILE     writes the result there, with the commit it belongs to
   --bugs L          shows that the checker can fail: the product errs in one known way after the other, each for up to 120 s
   --keep FOLDER     keeps the product's log and data there; those of a broken run are kept without being asked
@@ -85,6 +87,7 @@ async function errOnPurpose(folder: string): Promise<boolean> {
 function readOptions() {
   try {
     const { values } = parseArgs({
+      args: withRestoreNamed(process.argv.slice(2)),
       options: {
         help: { type: 'boolean', short: 'h', default: false },
         seconds: { type: 'string', default: '60' },
@@ -93,7 +96,7 @@ function readOptions() {
         'time-scale': { type: 'string', default: '120' },
         'full-disk': { type: 'boolean', default: false },
         'lose-stream': { type: 'boolean', default: false },
-        'restore-database': { type: 'boolean', default: false },
+        'restore-database': { type: 'string' },
         result: { type: 'string' },
         'no-faults': { type: 'boolean', default: false },
         bugs: { type: 'string' },
@@ -111,7 +114,7 @@ function readOptions() {
       timeScale: whole('time-scale', values['time-scale'], 1, 100_000),
       faults: !values['no-faults'],
       broker: { fullDisk: values['full-disk'], lostStream: values['lose-stream'] },
-      restoreDatabase: values['restore-database'],
+      restoreDatabase: restorableNamed(values['restore-database']),
       bugs: bugsNamed(values.bugs ?? ''),
       ...(values.keep === undefined ? {} : { keep: values.keep }),
       ...(values.result === undefined ? {} : { result: values.result }),
@@ -120,6 +123,21 @@ function readOptions() {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`)
     process.exit(2)
   }
+}
+
+/** `--restore-database` alone is that of rounds. */
+function withRestoreNamed(args: readonly string[]): string[] {
+  return args.flatMap((arg, index) => {
+    const isBare = arg === '--restore-database' && (args[index + 1] ?? '--').startsWith('--')
+    return isBare ? [arg, 'rounds'] : [arg]
+  })
+}
+
+function restorableNamed(name: string | undefined): Restorable | null {
+  if (name === undefined) return null
+  const found = Object.keys(restorable).find((one) => one === name)
+  if (found === undefined) throw new Error(`--restore-database: there is no ${name}`)
+  return found as Restorable
 }
 
 function bugsNamed(text: string): Bug[] {

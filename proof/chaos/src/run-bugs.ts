@@ -41,7 +41,7 @@ const options: Omit<ChaosOptions, 'seconds' | 'seed' | 'environment'> = {
 /** Bugs that show only under faults of one kind get more of those, as a minute is short. */
 const stresses: Partial<Record<Bug, NonNullable<ChaosOptions['stress']>>> = {
   'rounds.redrawn-after-restart': { favourite: 'rounds' },
-  'rounds.win-id-made-anew': { restore: true },
+  'rounds.win-id-made-anew': { restore: 'rounds' },
   'storage.outbox-emptied-first': { favourite: 'rounds' },
   'wallet-bridge.refusal-always-final': { moods: ['treacherous'] },
   'wallet-bridge.rollback-of-win': { moods: ['lossy', 'failing'] },

@@ -18,7 +18,8 @@ import { clockOffMs } from './faults/clock-faults.ts'
 import { type Restored } from './check/restored.ts'
 import { disturb, type Stress } from './faults/disturb.ts'
 import { createFaultCounts } from './faults/fault-counts.ts'
-import { copyDatabase, planRestore, restoreDatabase } from './faults/restored-database.ts'
+import { restoreOnce } from './faults/restore-once.ts'
+import { planRestore, type Restorable } from './faults/restored-database.ts'
 import { mountSmallDisk } from './faults/small-disk.ts'
 import { startStubbornReceiver, stubbornnesses } from './faults/stubborn-receiver.ts'
 import { heal, type Healing } from './heal.ts'
@@ -39,8 +40,8 @@ export type ChaosOptions = {
   stress?: Stress
   /** Faults of the broker that a run has only when it is told to. */
   broker?: { fullDisk: boolean; lostStream: boolean }
-  /** Whether the database of rounds is set back once; a long run does so by draw. */
-  restore?: boolean
+  /** The databases that are set back once; a long run does so by draw. */
+  restore?: Restorable | null
   /** Time that everything has to heal and end. */
   healWithinMs: number
   /** Settings that the product's processes get beyond the usual. */
@@ -82,7 +83,7 @@ export async function runChaos(
     load: size,
     stress = {},
     broker = { fullDisk: false, lostStream: false },
-    restore = false,
+    restore = null,
     healWithinMs: healMs,
     environment,
   }: ChaosOptions,
@@ -160,16 +161,26 @@ export async function runChaos(
     backs.push(...(torment?.backMs ?? []))
     absences.push(...(torment?.absences ?? []))
   }
-  const plan = planRestore(seconds, random.fork('restore'), restore || stress.restore === true)
+  const plan = planRestore(seconds, random.fork('restore'), restore ?? stress.restore ?? null)
   let restored: Restored | null = null
-  const untilMs = Date.now() + seconds * 1000
+  let untilMs = Date.now() + seconds * 1000
   if (plan !== null) {
     await torment(random, plan.copyAfterMs)
-    const copy = await copyDatabase({ product, note })
-    await torment(random.fork('before the restore'), plan.ageMs)
-    restored = await restoreDatabase(copy, { product, note, tenancies, unsent: watch.unsent })
-    counts.add('database of rounds restored')
-    say('the database of rounds was set back and healed')
+    let fromMs = 0
+    restored = await restoreOnce(plan, {
+      ...{ product, tenancies, note, unsent: watch.unsent },
+      async torment(ms) {
+        await torment(random.fork('before the restore'), ms)
+        fromMs = Date.now()
+      },
+    })
+    const what = `database of ${plan.services.join(' and ')}`
+    counts.add(`${what} restored`)
+    say(`the ${what} was set back and healed`)
+    untilMs += Date.now() - fromMs
+    for (const { name: service, replica } of demo.processes)
+      if (plan.services.some((one) => one === service))
+        absences.push({ service, replica, fromMs, untilMs: Date.now() })
   }
   await torment(plan === null ? random : random.fork('after the restore'), untilMs - Date.now())
   // What is asked while everything heals is asked for real, too.

@@ -112,7 +112,7 @@ await t.test('a stake after the return that closed its round is found', (t) => {
   }
   const found = (...seen: ReturnType<typeof call>[]) => {
     const calls = seen.map((one, seq) => ({ ...one, seq }))
-    return brokenBy((verdict) => checkCalls({ calls, movements: [], ledger: [] }, 1000, verdict))
+    return brokenBy((verdict) => checkCalls({ ...sources({}), calls }, 1000, verdict))
   }
   const [bet, added] = [call('debit', 'bet-1'), call('debit', 'bet-2')]
   const back = (roundClosed: boolean) => call('rollback', 'rbk-1', { roundClosed })

@@ -1,8 +1,22 @@
+import { entryId, streamKey } from '@pitboss/storage/journal/journal-keys'
+import { BSON } from 'mongodb'
 import t from 'tap'
+import { checkEventData } from '../src/check/check-event-data.ts'
+import { checkEvents } from '../src/check/check-events.ts'
+import { checkMoney } from '../src/check/check-money.ts'
 import { checkRounds } from '../src/check/check-rounds.ts'
-import { checkRestored, isExcused, type RestoredPart } from '../src/check/restored.ts'
-import type { Event, Movement, Round } from '../src/check/rows.ts'
+import {
+  checkRestored,
+  forgottenIds,
+  isExcused,
+  nothingLost,
+  type Restored,
+  type RestoredPart,
+  type RestoredService,
+} from '../src/check/restored.ts'
+import type { Event, LedgerEntry, Movement, Round } from '../src/check/rows.ts'
 import { parseSources } from '../src/check/sources.ts'
+import { lostBetween } from '../src/faults/lost-between.ts'
 import { planRestore } from '../src/faults/restored-database.ts'
 import { createRandom } from '../src/random.ts'
 import {
@@ -15,9 +29,11 @@ import {
 
 const at = sampledAt
 const lost: RestoredPart = {
+  services: ['rounds'],
   lost: new Map([['rnd_lost', { sequence: 'p/dice', nonce: 3 }]]),
   changed: new Set(['rnd_changed']),
   transactionIds: new Set(['bet-lost']),
+  movements: new Map(),
 }
 
 const movement = (more: Partial<Movement>) =>
@@ -110,10 +126,115 @@ await t.test('answers about what was lost are excused, and no others', (t) => {
 
 await t.test('a run has one restore at most, long before its end', (t) => {
   const seeds = Array.from({ length: 400 }, (_, seed) => createRandom(seed))
-  const drawn = seeds.flatMap((random) => planRestore(450, random, false) ?? [])
+  const drawn = seeds.flatMap((random) => planRestore(450, random, null) ?? [])
   t.ok(drawn.length > 50 && drawn.length < 150, `${drawn.length} of 400`)
   t.ok(drawn.every(({ copyAfterMs, ageMs }) => copyAfterMs + ageMs <= 450_000 - 90_000))
-  t.equal(seeds.flatMap((random) => planRestore(60, random, false) ?? []).length, 0)
-  t.equal(seeds.flatMap((random) => planRestore(60, random, true) ?? []).length, 400)
+  const sets = new Set(drawn.map(({ services }) => services.join('+')))
+  t.strictSame(sets, new Set(['rounds', 'wallet-bridge', 'webhooks']), 'each is drawn')
+  const both = seeds.flatMap((random) => planRestore(60, random, 'rounds+wallet-bridge') ?? [])
+  const orders = new Set(both.map(({ services }) => services.join('+')))
+  t.strictSame(orders, new Set(['rounds+wallet-bridge', 'wallet-bridge+rounds']), 'in either order')
+  t.equal(seeds.flatMap((random) => planRestore(60, random, null) ?? []).length, 0)
+  const asked = seeds.flatMap((random) => planRestore(60, random, 'webhooks') ?? [])
+  t.strictSame(new Set(asked.map(({ services }) => services.join('+'))), new Set(['webhooks']))
+  t.equal(asked.length, 400)
+  t.end()
+})
+
+await t.test('what stays lost of wallet-bridge is what does not stand, or went with its round', (t) => {
+  const restored: RestoredPart = {
+    ...lost,
+    services: ['rounds', 'wallet-bridge'],
+    movements: new Map([
+      ['bet-back', 'rnd_1'],
+      ['bet-stands', 'rnd_1'],
+      ['bet-lost', 'rnd_lost'],
+      ['win-changed', 'rnd_changed'],
+      ['bet-healed', 'rnd_lost'],
+    ]),
+  }
+  const entry = (transaction_id: string, status: string): LedgerEntry => ({
+    ...{ seq: 1, at, operation: 'debit', reference: 'txn_1', reference_transaction_id: null, round_id: 'w' },
+    ...{ player_id: 'p', currency: 'JPY', amount: '100', effect: '-100', transaction_id, status },
+  })
+  const ledger = [
+    entry('bet-back', 'ROLLED_BACK'),
+    ...['bet-stands', 'bet-lost', 'win-changed', 'bet-healed'].map((id) => entry(id, 'APPLIED')),
+  ]
+  const movements = [sampleMovement({ transaction_id: 'bet-healed' })]
+  const sources = { ...parseSources({ ...noRows, ledger, movements }), restored }
+  t.strictSame([...forgottenIds(sources)], ['bet-back', 'bet-lost', 'win-changed'])
+  const kept = [...movements, sampleMovement({ transaction_id: 'win-changed' })]
+  t.ok(forgottenIds({ ...sources, movements: kept }).has('win-changed'), 'as it was at the copy')
+  t.equal(forgottenIds({ ...sources, restored: null }).size, 0)
+  const phantoms = (balance: string) => {
+    const given = { ...sources, balances: new Map([['p', { JPY: balance }]]) }
+    return brokenRules((verdict) => checkMoney(given, () => '1000.00', verdict))
+  }
+  const phantom = 'money: the wallet holds nothing that is not a movement here'
+  t.ok(phantoms('600').includes(phantom), 'the one that stands and has its round')
+  t.end()
+})
+
+await t.test('what wallet-bridge lost and was asked for again has another reference alone', (t) => {
+  const movement = sampleMovement({ transaction_id: 'bet-again', reference: 'txn_2' })
+  const { reference: _, ...told } = { ...movement, session_id: 's' }
+  const broken = (movements: [string, string][], more: object) => {
+    const data = { ...told, reference: 'txn_1', ...more }
+    const events = [{ ...event('transaction.bet', 'rnd_1'), data }]
+    const rows = { ...noRows, movements: [{ ...movement, session_id: 's' }], events }
+    const restored = { ...nothingLost(['wallet-bridge']), movements: new Map(movements) }
+    return brokenRules((verdict) => checkEventData({ ...parseSources(rows), restored }, verdict))
+  }
+  const name = 'events: the event of a movement says what the record says'
+  t.strictSame(broken([], {}), [name])
+  t.strictSame(broken([['bet-again', 'rnd_1']], {}), [])
+  t.strictSame(broken([['bet-again', 'rnd_1']], { amount: '200' }), [name])
+  t.end()
+})
+
+await t.test('a copy lacks the movements that its journal does not know as they are', (t) => {
+  const stream = streamKey('op', 'SANDBOX', 'rnd_1')
+  const movement = (transactionId: string, status: string) => ({
+    ...{ operatorId: 'op', environment: 'SANDBOX', roundId: 'rnd_1', transactionId, status },
+  })
+  const entry = (number: number, ...f: object[]) => ({
+    ...{ _id: entryId(stream, number), w: String(number), o: 'ins_1', q: number, at: new Date(0), f },
+  })
+  const copyOf = (...documents: { _id: string }[]) =>
+    new Map([['journal', new Map(documents.map((one) => [one._id, BSON.serialize(one)] as const))]])
+  const [kept, changed] = [movement('bet-kept', 'SUCCESS'), movement('bet-changed', 'PENDING')]
+  const first = entry(1, { base: kept })
+  const second = entry(2, { base: changed })
+  const taken = { of: 'bet-changed', set: { status: 'SUCCESS' } }
+  const ends = entry(3, taken, { base: movement('win', 'PENDING') })
+  const restored: Restored = { services: ['wallet-bridge'], parts: new Map() }
+  lostBetween(copyOf(first, second), copyOf(first, second, ends), 'wallet-bridge', restored)
+  t.strictSame(
+    restored.parts.get('op/SANDBOX')?.movements,
+    new Map([
+      ['bet-changed', 'rnd_1'],
+      ['win', 'rnd_1'],
+    ]),
+  )
+  t.end()
+})
+
+await t.test('webhooks that were set back may use the number of an attempt again', (t) => {
+  const body = { id: 'evt_1', type: 'round.started', created_at: at, environment: 'SANDBOX', data: {} }
+  const received = [1, 2].map((seq) => ({
+    ...{ seq, verified: true, reason: null, event_id: 'evt_1', attempt: 1, answered_status: 200 },
+    raw_body: JSON.stringify(body),
+  }))
+  const broken = (services: RestoredService[]) => {
+    const part = services.length === 0 ? null : nothingLost(services)
+    const sources = { ...parseSources({ ...noRows, events: [body] }), received, restored: part }
+    const followed = { polled: null, webhookId: 'whe_1' }
+    return brokenRules((verdict) => checkEvents(sources, followed, verdict))
+  }
+  const name = 'deliveries: no attempt number is used twice'
+  t.ok(broken([]).includes(name))
+  t.ok(broken(['rounds']).includes(name))
+  t.notOk(broken(['webhooks']).includes(name))
   t.end()
 })

@@ -47,7 +47,7 @@ export function compareSources(
   checkTotals(sources, verdict)
   checkGrants(sources, verdict)
   checkFacts(sources, verdict)
-  checkEventData(sources.movements, sources.events, verdict)
+  checkEventData(sources, verdict)
   checkAnswers(answers.all(), sources, verdict)
   checkRefusals(answers.all(), sources, verdict)
   const first = verdict.invariants().find(({ violations }) => violations.length > 0)

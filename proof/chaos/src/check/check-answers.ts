@@ -3,7 +3,7 @@ import { codeOf, isTransient } from '../send.ts'
 import { ofTheRequest } from './check-refusals.ts'
 import { groupBy } from './group.ts'
 import { movementsByRequest } from './requests.ts'
-import { isExcused } from './restored.ts'
+import { forgottenIds, isExcused } from './restored.ts'
 import type { Movement, Round } from './rows.ts'
 import type { Sources } from './sources.ts'
 import type { Verdict } from './verdict.ts'
@@ -26,12 +26,10 @@ const refusals = [
 ]
 
 /** Compares the clients' answers with the final reads. */
-export function checkAnswers(
-  told: readonly Told[],
-  { movements, rounds, restored }: Sources,
-  verdict: Verdict,
-): void {
+export function checkAnswers(told: readonly Told[], sources: Sources, verdict: Verdict): void {
+  const { movements, rounds, restored } = sources
   const judged = told.filter((entry) => !isExcused(entry, restored))
+  const forgotten = forgottenIds(sources)
   const byId = movementsByRequest({ movements, rounds })
   const roundsById = new Map(rounds.map((round) => [round.round_id, round]))
   for (const entry of judged) {
@@ -42,7 +40,9 @@ export function checkAnswers(
       () => `${entry.at} ${JSON.stringify(entry.asked)}: ${JSON.stringify(entry.answer.body)}`,
     )
     if (entry.what === 'stake' || entry.what === 'action') checkRound(entry, roundsById, verdict)
-    if (entry.what === 'movement') checkMovement(entry, byId, verdict)
+    // Nothing stands of a stake that was given back and is forgotten.
+    const isBack = entry.answer.body.status === 'ROLLED_BACK' && forgotten.has(entry.id ?? '')
+    if (entry.what === 'movement' && !isBack) checkMovement(entry, { byId, restored }, verdict)
     const isJudged = !isTransient(entry.answer) && !ofTheRequest.includes(codeOf(entry.answer) ?? '')
     if (entry.what === 'other-body' && isJudged) {
       const conflict = codeOf(entry.answer) === 'TRANSACTION_CONFLICT'
@@ -78,14 +78,20 @@ function checkRound({ answer, at }: Told, rounds: Map<string, Round>, verdict: V
   )
 }
 
-function checkMovement({ id, answer, at }: Told, movements: Map<string, Movement>, verdict: Verdict): void {
-  const movement = movements.get(id ?? '')
+function checkMovement(
+  { id, answer, at }: Told,
+  { byId, restored }: { byId: Map<string, Movement> } & Pick<Sources, 'restored'>,
+  verdict: Verdict,
+): void {
+  const movement = byId.get(id ?? '')
+  // No event tells the reference of a win of nothing.
+  const isNew = Number(movement?.amount) === 0 && restored?.movements.has(id ?? '') === true
   if (answer.status === 200 || answer.status === 201) {
     const { status, reference, amount } = answer.body
     const later = movement?.status === 'REFUNDED' || movement?.status === 'ROLLED_BACK'
     const same =
       movement !== undefined &&
-      movement.reference === reference &&
+      (movement.reference === reference || isNew) &&
       movement.amount === amount &&
       (movement.status === status || (status === 'SUCCESS' && later))
     verdict.check(names.taken, same, () => `${at} ${id} was told ${String(status)}, is ${movement?.status}`)

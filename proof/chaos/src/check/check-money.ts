@@ -2,6 +2,7 @@ import { parseAmount } from '@pitboss/money/amount'
 import { currencyDigits } from '@pitboss/money/currencies'
 import { isPaid } from './check-totals.ts'
 import { groupBy } from './group.ts'
+import { forgottenIds } from './restored.ts'
 import type { LedgerEntry, Movement } from './rows.ts'
 import type { Sources } from './sources.ts'
 import type { Verdict } from './verdict.ts'
@@ -32,8 +33,10 @@ export function checkMoney(
   const byId = groupBy(calls, ({ transaction_id }) => transaction_id)
   const known = new Map(movements.map((movement) => [movement.transaction_id, movement]))
 
+  const forgotten = forgottenIds(sources)
   for (const [id, entries] of byId) {
     verdict.check(names.once, entries.length === 1, () => `${id} was applied ${entries.length} times`)
+    if (forgotten.has(id)) continue
     const movement = known.get(id)
     const [entry] = entries
     const same = movement !== undefined && entry !== undefined && isSame(movement, entry)
@@ -43,13 +46,17 @@ export function checkMoney(
       () => `${id}: the wallet has ${show(entry)}, here is ${show(movement)}`,
     )
     if (movement !== undefined && entry !== undefined && entry.status !== 'TOMBSTONE') {
-      const isOwn = entry.reference === movement.reference
+      // What was lost and is asked for once more has another reference.
+      const isOwn = entry.reference === movement.reference || sources.restored?.movements.has(id) === true
       verdict.check(names.apart, isOwn, () => `${id}: ${entry.reference} there, ${movement.reference} here`)
     }
   }
-  for (const movement of movements) checkMovement(movement, byId, verdict)
+  const judged = movements.filter(
+    ({ transaction_id: id, reference_transaction_id: of }) => !forgotten.has(id) && !forgotten.has(of ?? ''),
+  )
+  for (const movement of judged) checkMovement(movement, byId, verdict)
   checkVoided(sources, verdict)
-  checkReversals(movements, rollbacks, known, verdict)
+  checkReversals(judged, rollbacks, known, verdict)
   checkSums(sources, startingBalance, verdict)
   checkCredits(sources, calls, verdict)
 }
@@ -113,11 +120,19 @@ function ofRefusedStake(original: Movement | undefined): Movement['status'] | nu
 
 function checkSums(sources: Sources, startingBalance: (playerId: string) => string, verdict: Verdict): void {
   const ours = new Map<string, bigint>()
-  for (const { player_id, type, status, amount, currency } of sources.movements) {
+  const forgotten = forgottenIds(sources)
+  for (const { transaction_id: id, player_id, type, status, amount, currency } of sources.movements) {
+    if (forgotten.has(id)) continue
     if (type === 'ROLLBACK' || (status !== 'SUCCESS' && status !== 'REFUNDED')) continue
     const minor = minorOf(amount, currency)
     const key = `${player_id} ${currency}`
     ours.set(key, (ours.get(key) ?? 0n) + (type === 'BET' ? -minor : minor))
+  }
+  for (const { operation, transaction_id: id, status, player_id, amount, currency } of sources.ledger) {
+    if (operation === 'rollback' || status !== 'APPLIED' || !forgotten.has(id ?? '')) continue
+    const minor = minorOf(amount, currency)
+    const key = `${player_id} ${currency}`
+    ours.set(key, (ours.get(key) ?? 0n) + (operation === 'debit' ? -minor : minor))
   }
   for (const [playerId, balances] of sources.balances) {
     for (const [currency, balance] of Object.entries(balances)) {

@@ -10,26 +10,31 @@ const names = {
   nonce: 'restore: the nonce of a lost round is given to no later one, if a stake or an event tells of it',
 } as const
 
-/** The database of rounds was set back to a copy. */
+/** A service whose database a run may set back. */
+export type RestoredService = 'rounds' | 'wallet-bridge' | 'webhooks'
+
+/** Databases were set back to copies. */
 export type Restored = {
-  readonly takenAtMs: number
-  readonly backAtMs: number
-  /** By `<operatorId>/<environment>`, as rounds writes it. */
-  readonly parts: ReadonlyMap<string, RestoredPart>
+  readonly services: readonly RestoredService[]
+  /** By `<operatorId>/<environment>`, as services write it. */
+  readonly parts: Map<string, RestoredPart>
 }
 
 /** What one account's environment lost by it. */
 export type RestoredPart = {
+  readonly services: readonly RestoredService[]
   /** Rounds that began since the copy. */
   readonly lost: Map<string, LostPlace>
   /** Rounds of operators' servers that went on since: what happened in them is lost. */
   readonly changed: Set<string>
   /** Ids of both: answers about them were true before. */
   readonly transactionIds: Set<string>
+  /** Movements that wallet-bridge lost, or knew as they were before, with their rounds. */
+  readonly movements: Map<string, string>
 }
 
-export function nothingLost(): RestoredPart {
-  return { lost: new Map(), changed: new Set(), transactionIds: new Set() }
+export function nothingLost(services: readonly RestoredService[]): RestoredPart {
+  return { services, lost: new Map(), changed: new Set(), transactionIds: new Set(), movements: new Map() }
 }
 
 /** Whether an answer may have become untrue by the restore. Its money is checked all the same. */
@@ -42,6 +47,31 @@ export function isExcused({ id, asked, answer }: Told, restored: RestoredPart | 
   return named.some(
     (one) => typeof one === 'string' && (lost.has(one) || changed.has(one) || transactionIds.has(one)),
   )
+}
+
+/**
+ * The movements whose records may say less than the operator's ledger: stakes that the service took back by
+ * itself, of which nothing stands, and those that went with what rounds knew of them. Source:
+ * docs/runbook.md, "A restored backup".
+ */
+export function forgottenIds({
+  restored,
+  movements,
+  ledger,
+}: Pick<Sources, 'restored' | 'movements' | 'ledger'>): ReadonlySet<string> {
+  if (restored === null) return new Set()
+  const known = new Set(movements.map(({ transaction_id: id }) => id))
+  const standing = new Set(
+    ledger.flatMap(({ operation, status, transaction_id: id }) =>
+      operation !== 'rollback' && status === 'APPLIED' ? [id] : [],
+    ),
+  )
+  const { lost, changed, transactionIds } = restored
+  const isForgotten = ([id, roundId]: [string, string]) =>
+    known.has(id)
+      ? changed.has(roundId) || transactionIds.has(id)
+      : changed.has(roundId) || lost.has(roundId) || !standing.has(id)
+  return new Set([...restored.movements].filter(isForgotten).map(([id]) => id))
 }
 
 /** The promises that outlast a database of rounds that was set back and healed. docs/runbook.md. */

@@ -8,6 +8,7 @@ import { disturbNetwork } from './network-faults.ts'
 import { disturbProcesses, type Torment } from './process-faults.ts'
 import { disturbReceiver } from './receiver-faults.ts'
 import { disturbSettings } from './settings-faults.ts'
+import type { Restorable } from './restored-database.ts'
 import { createShareSecrets } from './share-secrets.ts'
 import { disturbDisk, type SmallDisk } from './small-disk.ts'
 import { disturbWallet } from './wallet-faults.ts'
@@ -16,7 +17,7 @@ import { disturbWallet } from './wallet-faults.ts'
 export type Stress = {
   moods?: readonly string[]
   favourite?: string
-  restore?: boolean
+  restore?: Restorable
   receiver?: readonly string[]
 }
 

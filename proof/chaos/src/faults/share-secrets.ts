@@ -10,11 +10,14 @@ export type ShareSecrets = ReturnType<typeof createShareSecrets>
 export function createShareSecrets(baseUrl: string, ask = send) {
   /** Owners of whom a rotation had no answer. */
   const unsure = new Set<Owner>()
-  return { rotate, settle }
+  return { rotate, tellWallet, settle }
 
-  /** Goes on until both sides know the same secret: an answer that was lost took one with it. */
-  async function rotate(owner: Owner): Promise<void> {
-    const { environment, personToken: token, walletUrl } = owner
+  /**
+   * Goes on until both sides know the same secret: an answer that was lost took one with it.
+   * @returns the secret
+   */
+  async function rotate(owner: Owner): Promise<unknown> {
+    const { environment, personToken: token } = owner
     const route = `${baseUrl}/v1/dashboard/wallets/${environment}/rotate-secret`
     const rotated = await untilStatus(200, async () => {
       const answer = await ask('POST', route, { token })
@@ -22,6 +25,11 @@ export function createShareSecrets(baseUrl: string, ask = send) {
       return answer
     })
     const { secret } = rotated.body
+    await tellWallet(owner, secret)
+    return secret
+  }
+
+  async function tellWallet({ walletUrl }: Owner, secret: unknown): Promise<void> {
     await untilStatus(204, () => ask('PUT', `${walletUrl}/sandbox/secret`, { body: { secret } }))
   }
 

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { z } from 'zod'
+import { forgottenIds } from '../check/restored.ts'
 import type { Sources } from '../check/sources.ts'
 import type { Verdict } from '../check/verdict.ts'
 import { untilStatus } from '../operator-client.ts'
@@ -35,7 +36,10 @@ export async function judgeRun(
           limits.map(({ currency, max_payout }) => [`${slug} ${currency}`, max_payout]),
         ),
       ),
-      setBack: restored === null ? null : [...restored.changed, ...restored.lost.keys()],
+      setBack:
+        restored?.services.includes('rounds') === true
+          ? [...restored.changed, ...restored.lost.keys(), ...forgottenIds(sources)]
+          : null,
     })
   }
   const text = JSON.stringify(books)

@@ -4,7 +4,7 @@ import { checkRestored, nothingLost } from '../check/restored.ts'
 import * as rows from '../check/rows.ts'
 import { createVerdict } from '../check/verdict.ts'
 import { watchDatabase } from '../check/watch-database.ts'
-import { type Copy, copyDatabase, restoreDatabase } from '../faults/restored-database.ts'
+import { type Copy, copyDatabases, restoreDatabases } from '../faults/restored-database.ts'
 import { createOperatorClient } from '../operator-client.ts'
 import { allIsWell, openWorld, twoOfEach, type World } from './open-world.ts'
 import type { Rehearsal, Step } from './rehearsal.ts'
@@ -29,12 +29,12 @@ export const backupRounds: Rehearsal = {
 /** The database of rounds is behind everything: the runbook's steps, then its promises. */
 function stepsOf(world: World): Step[] {
   const account = { operatorId: world.demo().operator_id, environment: 'TEST' } as const
-  let copy: Copy | null = null
+  let copies: readonly Copy[] = []
   return [
     {
       name: 'the database of rounds is copied, and play goes on',
       async run() {
-        copy = await copyDatabase({ product: world, note: () => undefined })
+        copies = await copyDatabases(['rounds'], { product: world, note: () => undefined })
         await world.clients.playFor(playMs)
         return 'copied'
       },
@@ -43,15 +43,14 @@ function stepsOf(world: World): Step[] {
       name: 'it is set back: consumer rewind, round reopened, round orphans',
       playIsOff: true,
       async run() {
-        if (copy === null) throw new Error('there is no copy')
         const verdict = createVerdict()
         const watch = watchDatabase(world.demo().engines.mongodb.url, verdict)
         await world.clients.end()
         try {
-          const restored = await restoreDatabase(copy, {
+          const restored = await restoreDatabases(copies, {
             ...{ product: world, note: () => undefined, tenancies: [account], unsent: watch.unsent },
           })
-          const part = restored.parts.get(`${account.operatorId}/SANDBOX`) ?? nothingLost()
+          const part = restored.parts.get(`${account.operatorId}/SANDBOX`) ?? nothingLost(['rounds'])
           const from = `from=${encodeURIComponent(world.since)}`
           const operator = await createOperatorClient(world.demo(), world.demo().test)
           const read = async () => ({

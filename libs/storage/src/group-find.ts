@@ -1,7 +1,6 @@
 import type { Collection } from 'mongodb'
+import { createCommandTurns } from './command-turns.ts'
 
-/** A further command goes out beside one that takes longer than this. */
-const besideMs = 10
 const commandsMax = 4
 const idsMax = 128
 
@@ -15,26 +14,14 @@ export function createGroupFind<Document extends { readonly _id: string }>(
   find: (ids: readonly string[]) => Promise<readonly Document[]>,
 ): (id: string) => Promise<Document | null> {
   let waiting = new Map<string, PromiseWithResolvers<Document | null>>()
-  let underWay = 0
-  let lastBeganMs = 0
-  let isPlanned = false
-  let timer: NodeJS.Timeout | null = null
-
-  function sendNext(): void {
-    if (waiting.size === 0 || underWay >= commandsMax) return
-    const waitMs = underWay === 0 ? 0 : lastBeganMs + besideMs - performance.now()
-    if (waitMs <= 0) return void send()
-    timer ??= setTimeout(() => {
-      timer = null
-      sendNext()
-    }, waitMs)
-  }
+  const { plan } = createCommandTurns({
+    ...{ isWaiting: () => waiting.size > 0, begin: send, commandsMax },
+    steadyMs: () => performance.now(),
+  })
 
   async function send(): Promise<void> {
     const group = [...waiting].slice(0, idsMax)
     waiting = new Map([...waiting].slice(idsMax))
-    underWay += 1
-    lastBeganMs = performance.now()
     try {
       const found = await find(group.map(([id]) => id))
       const documents = new Map(found.map((document) => [document._id, document]))
@@ -42,21 +29,12 @@ export function createGroupFind<Document extends { readonly _id: string }>(
     } catch (error) {
       for (const [, { reject }] of group) reject(error)
     }
-    underWay -= 1
-    sendNext()
   }
 
   return (id) => {
     const asked = waiting.get(id) ?? Promise.withResolvers<Document | null>()
     waiting.set(id, asked)
-    if (!isPlanned) {
-      isPlanned = true
-      // At the end of this turn, with all that it asks for.
-      setImmediate(() => {
-        isPlanned = false
-        sendNext()
-      })
-    }
+    plan()
     return asked.promise
   }
 }

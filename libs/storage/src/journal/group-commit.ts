@@ -1,3 +1,5 @@
+import { createCommandTurns } from '../command-turns.ts'
+
 /** Whether a document was inserted, or one with its `_id` was there first. */
 export type Landed = 'inserted' | 'present'
 
@@ -19,8 +21,6 @@ type Waiting<Document> = {
 }
 
 const bytesMax = 1_048_576
-/** A second command goes out beside one that takes longer than this. */
-const aloneMs = 10
 const goesOnMs = 30_000
 const leastRestMs = 100
 const mostRestMs = 2000
@@ -53,44 +53,15 @@ export function createGroupCommit<Document extends { readonly _id: string }>({
 }): GroupCommit<Document> {
   let queue: Waiting<Document>[] = []
   const counts = { commands: 0, documents: 0 }
-  const underWay = new Set<{ readonly sinceMs: number }>()
-  /** Failures in a row, and until when no command goes out because of them. */
+  /** Commands in a row that failed. */
   let failures = 0
-  let restUntilMs = 0
-  let isPlanned = false
-  let timer: NodeJS.Timeout | null = null
-
-  /** Looks at the end of this turn, or later: what ends a command or adds to the queue looks at once all the same. */
-  function plan(inMs = 0): void {
-    if (isPlanned || queue.length === 0) return
-    if (inMs > 0) {
-      timer ??= setTimeout(look, inMs)
-      return
-    }
-    isPlanned = true
-    setImmediate(look)
-  }
-
-  function look(): void {
-    isPlanned = false
-    if (timer !== null) clearTimeout(timer)
-    timer = null
-    sendNext()
-  }
-
-  function sendNext(): void {
+  const turns = createCommandTurns({ isWaiting: () => queue.length > 0, begin, commandsMax, steadyMs })
+  function begin(): Promise<void> | null {
     const nowMs = steadyMs()
     queue = queue.filter(({ untilMs }) => nowMs < untilMs + goesOnMs)
-    if (queue.length === 0) return
-    if (nowMs < restUntilMs) return plan(restUntilMs - nowMs)
-    if (underWay.size >= commandsMax) return
-    const [first] = underWay
-    if (first !== undefined && nowMs - first.sinceMs < aloneMs) return plan(aloneMs - (nowMs - first.sinceMs))
     for (const late of queue.filter(({ documents }) => !documents.every(mayGo))) late.decide('unknown')
     queue = queue.filter(({ documents }) => documents.every(mayGo))
-    if (queue.length === 0) return
-    void send(takeGroup())
-    plan()
+    return queue.length === 0 ? null : send(takeGroup())
   }
 
   function takeGroup(): Waiting<Document>[] {
@@ -108,8 +79,6 @@ export function createGroupCommit<Document extends { readonly _id: string }>({
   }
 
   async function send(group: readonly Waiting<Document>[]): Promise<void> {
-    const command = { sinceMs: steadyMs() }
-    underWay.add(command)
     // In one order in every process, two that race for the same keys never wait for each other in a circle.
     const documents = group.flatMap((each) => each.documents).toSorted((a, b) => (a._id < b._id ? -1 : 1))
     counts.commands++
@@ -121,15 +90,12 @@ export function createGroupCommit<Document extends { readonly _id: string }>({
       for (const each of group) each.decide(each.documents.map((document) => known(fates.get(document))))
     } catch {
       rest(group)
-    } finally {
-      underWay.delete(command)
-      plan()
     }
   }
 
   /** The same bytes again, a little later. */
   function rest(group: readonly Waiting<Document>[]): void {
-    restUntilMs = steadyMs() + Math.min(mostRestMs, leastRestMs * 2 ** failures)
+    turns.rest(Math.min(mostRestMs, leastRestMs * 2 ** failures))
     failures++
     queue = [...group, ...queue]
   }
@@ -139,7 +105,7 @@ export function createGroupCommit<Document extends { readonly _id: string }>({
       const { promise, resolve } = Promise.withResolvers<readonly Landed[] | 'unknown'>()
       const late = setTimeout(resolve, Math.max(0, untilMs - steadyMs()), 'unknown')
       queue.push({ documents, untilMs, decide: resolve })
-      plan()
+      turns.plan()
       return promise.finally(() => clearTimeout(late))
     },
     counts: () => ({ ...counts }),

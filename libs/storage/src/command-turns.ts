@@ -1,0 +1,71 @@
+/** A further command goes out beside one that takes longer than this. */
+const besideMs = 10
+
+export type CommandTurns = {
+  /** Looks at the end of this turn, with all that it asks for, whether a command may begin. */
+  plan(): void
+  /** Lets none begin for so many milliseconds. */
+  rest(ms: number): void
+}
+
+/**
+ * Creates the turns of commands that gather what waits: one is under way, and a further one while the last of
+ * them is older than 10 ms; what waits meanwhile is the next one's, which begins once one has ended. No timer
+ * for a single caller: it waits for nothing. Source: ours.
+ */
+export function createCommandTurns({
+  isWaiting,
+  begin,
+  commandsMax,
+  steadyMs,
+}: {
+  isWaiting: () => boolean
+  /** Begins a command with what waits, if it still does. Its promise never rejects. */
+  begin: () => Promise<void> | null
+  /** Most commands under way. */
+  commandsMax: number
+  /** Milliseconds of a clock that never jumps. */
+  steadyMs: () => number
+}): CommandTurns {
+  let underWay = 0
+  let lastBeganMs = 0
+  let restUntilMs = 0
+  let isPlanned = false
+  let timer: NodeJS.Timeout | null = null
+
+  function plan(): void {
+    if (isPlanned || !isWaiting()) return
+    isPlanned = true
+    setImmediate(look)
+  }
+
+  function look(): void {
+    isPlanned = false
+    if (timer !== null) clearTimeout(timer)
+    timer = null
+    if (!isWaiting() || underWay >= commandsMax) return
+    const besideAtMs = underWay === 0 ? 0 : lastBeganMs + besideMs
+    const waitMs = Math.max(restUntilMs, besideAtMs) - steadyMs()
+    if (waitMs > 0) timer = setTimeout(look, waitMs)
+    else beginNext()
+  }
+
+  function beginNext(): void {
+    const command = begin()
+    if (command === null) return
+    underWay += 1
+    lastBeganMs = steadyMs()
+    void command.then(() => {
+      underWay -= 1
+      plan()
+    })
+    plan()
+  }
+
+  return {
+    plan,
+    rest(ms) {
+      restUntilMs = steadyMs() + ms
+    },
+  }
+}

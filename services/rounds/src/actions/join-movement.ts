@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { together } from '@pitboss/runtime/together'
 import type { Shown } from '../clients/wallet.ts'
 import { resourceOf, unknownOutcome } from '../rules/movement.ts'
 import { hasMovement, type RoundState } from '../rules/round.ts'
@@ -89,17 +90,6 @@ export function createJoinMovement({
       await wait(pollMs)
     }
   }
-}
-
-/** The work under way for `key`, begun now if there is none. */
-function together<Result>(
-  under: Map<string, Promise<Result>>,
-  key: string,
-  begin: () => Promise<Result>,
-): Promise<Result> {
-  const begun = under.get(key) ?? begin().finally(() => under.delete(key))
-  under.set(key, begun)
-  return begun
 }
 
 function takenBack(): ServiceError {

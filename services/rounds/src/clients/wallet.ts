@@ -14,6 +14,7 @@ import {
 import type { Scope } from '@pitboss/contracts/caller'
 import type { Movement } from '@pitboss/contracts/objects/movement'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { together } from '@pitboss/runtime/together'
 import type { z } from 'zod'
 import type { MovementOrder } from '../rules/movement.ts'
 
@@ -60,23 +61,17 @@ export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
     // Who asks meanwhile takes the same answer, unless the wallet may just have been configured.
     const joined = await asking.get(key)?.catch(() => null)
     if (joined?.configured === true) return joined
-    const asked = ask(scope, context)
-    asking.set(key, asked)
-    try {
-      const state = await asked
-      statuses.delete(key)
-      if (statuses.size >= statusesMax) statuses.clear()
-      // Only a configured wallet is remembered: one that has just been configured is used at once.
-      if (state.configured) statuses.set(key, { at: performance.now(), state })
-      return state
-    } finally {
-      if (asking.get(key) === asked) asking.delete(key)
-    }
+    return together(asking, key, () => ask(key, scope, context))
   }
 
-  async function ask(scope: Scope, context: CallContext | undefined): Promise<WalletState> {
+  async function ask(key: string, scope: Scope, context: CallContext | undefined): Promise<WalletState> {
     const { configured, settleLosses } = await bus.call(walletStatus, { scope }, context)
-    return { configured, settleLosses: settleLosses ?? 'none' }
+    const state = { configured, settleLosses: settleLosses ?? 'none' }
+    statuses.delete(key)
+    if (statuses.size >= statusesMax) statuses.clear()
+    // Only a configured wallet is remembered: one that has just been configured is used at once.
+    if (configured) statuses.set(key, { at: performance.now(), state })
+    return state
   }
 
   return {

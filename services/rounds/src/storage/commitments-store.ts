@@ -3,6 +3,7 @@ import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { ClaimDocument } from '@pitboss/storage/journal/journal'
 import { claimedOwn, claimsOf } from '@pitboss/storage/journal/journal-keys'
 import type { SecretBox } from '@pitboss/storage/stored-secrets'
+import { together } from '@pitboss/runtime/together'
 import type { Db } from 'mongodb'
 import type { Commitment } from '../rules/new-round.ts'
 import { boundedRead, readMaxMs } from './bounded-read.ts'
@@ -84,14 +85,9 @@ export function createCommitmentsStore({
     ): Promise<DatedCommitment & Commitment> {
       if (next !== null) return { ...next, nonce: nonce + 1 }
       const _id = idOf(sequence, nonce + 1)
-      const made = making.get(_id) ?? create(_id, sequence, nonce + 1, now)
-      making.set(_id, made)
-      try {
-        const { sealedSeed, serverSeedHash, createdAt } = await made
-        return { nonce: nonce + 1, sealedSeed, serverSeedHash, createdAt }
-      } finally {
-        making.delete(_id)
-      }
+      const made = await together(making, _id, () => create(_id, sequence, nonce + 1, now))
+      const { sealedSeed, serverSeedHash, createdAt } = made
+      return { nonce: nonce + 1, sealedSeed, serverSeedHash, createdAt }
     },
 
     /**

@@ -1,4 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import { together } from '@pitboss/runtime/together'
 import type { EventLog, LoggedEvent } from './event-log.ts'
 import { logKey } from './log-keys.ts'
 
@@ -48,15 +49,11 @@ export function createLogTail(log: Pick<EventLog, 'readAfter'>, charactersMax: n
       const known = remembered(scope, afterSeq, limit)
       if (known.length > 0) return known
       const key = `${logKey(scope, afterSeq)}/${limit}`
-      const read = reading.get(key) ?? log.readAfter(scope, afterSeq, limit)
-      reading.set(key, read)
-      try {
-        const found = await read
+      return together(reading, key, async () => {
+        const found = await log.readAfter(scope, afterSeq, limit)
         put(found)
         return found
-      } finally {
-        reading.delete(key)
-      }
+      })
     },
   }
 }

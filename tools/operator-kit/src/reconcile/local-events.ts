@@ -1,11 +1,8 @@
+import { idTimeMs } from '@pitboss/runtime/new-id'
 import { z } from 'zod'
 import { readLines } from '../shared/read-lines.ts'
 
 const idPattern = /\bevt_[0-9a-hjkmnp-tv-z]{26}\b/
-const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
-/** An id is a UUIDv7: its first 48 bits are milliseconds. */
-const belowTimeBits = 80n
-const bitsPerCharacter = 5n
 const testType = 'webhook.test'
 
 /** A line of JSON: an envelope, a line of `pitboss listen`, or anything else that names the event. */
@@ -55,13 +52,7 @@ function readLine(line: string): LocalEvent | 'test' | null {
 function eventOf(text: string | undefined, createdAt?: string): LocalEvent | null {
   const id = idPattern.exec(text ?? '')?.[0]
   if (id === undefined) return null
-  return { id, atMs: createdAt === undefined ? timeOf(id) : Date.parse(createdAt) }
-}
-
-function timeOf(id: string): number {
-  const digits = id.slice(id.indexOf('_') + 1).split('')
-  const value = digits.reduce((sum, digit) => (sum << bitsPerCharacter) | BigInt(alphabet.indexOf(digit)), 0n)
-  return Number(value >> belowTimeBits)
+  return { id, atMs: createdAt === undefined ? idTimeMs(id) : Date.parse(createdAt) }
 }
 
 function parseJson(line: string): unknown {

@@ -7,6 +7,7 @@ import { diskBytes } from '../harness/disk-bytes.ts'
 import { createLatencyRecorder } from '../harness/latency.ts'
 import type { Measured } from '../harness/measured.ts'
 import { createProductWorld, type ProductWorld } from '../harness/product-world.ts'
+import { readMetric } from '../harness/read-metric.ts'
 import { sendOpenLoop } from '../harness/send-open-loop.ts'
 import { renderTable } from '../harness/table.ts'
 
@@ -19,9 +20,9 @@ const columns = [
 ]
 
 /**
- * Plays dice at a steady rate and shows what each minute cost: rounds, refusals, latencies, processor time and
- * disk per round, memory, entries whose duties are not done, how late deliveries are. What grows from hour to
- * hour would end a product that runs for years.
+ * Plays dice at a steady rate and shows what each minute cost: rounds, refusals, latencies, processor time
+ * and disk per round, memory, entries whose duties are not done, how late deliveries are. What grows from
+ * hour to hour would end a product that runs for years.
  */
 export async function runSoak(
   { minutes, perSecond }: { minutes: number; perSecond: number },
@@ -101,11 +102,7 @@ async function playMinute(
 /** The greatest value of a metric among all processes. */
 async function greatest({ demo }: ProductWorld['product'], metric: string): Promise<number> {
   const urls = demo().processes.flatMap(({ http_url: url }) => (url === undefined ? [] : [url]))
-  const texts = await Promise.all(urls.map(async (url) => (await fetch(`${url}/metrics`)).text()))
-  const values = texts
-    .flatMap((text) => text.split('\n'))
-    .filter((line) => line.startsWith(`${metric} `) || line.startsWith(`${metric}{`))
-    .map((line) => Number(line.split(' ').at(-1)))
+  const values = (await Promise.all(urls.map((url) => readMetric(url, metric)))).flat()
   return Math.max(0, ...values)
 }
 

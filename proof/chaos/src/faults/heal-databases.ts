@@ -1,4 +1,5 @@
 import type { Product } from '@pitboss/bench/harness/start-product'
+import { until } from '@pitboss/bench/harness/until'
 import { operatorIdOf } from '@pitboss/contracts/primitives'
 import { readOps } from '@pitboss/testing/run-ops'
 import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movement-document'
@@ -9,10 +10,9 @@ import type { Tenancy } from '../open-tenancies.ts'
 import { send } from '../send.ts'
 import { clockOffMs } from './clock-faults.ts'
 import { withDatabase } from './database-copy.ts'
-import { until } from './until-ready.ts'
 
 /** Of a stake that was in flight others are asked once its 15 s are over, and again 5 s later. */
-const healWithinMs = 120_000
+const heal = { withinMs: 120_000, everyMs: 250 }
 const why = ['--yes', '--reason', 'database restored']
 const reopened = z.array(z.looseObject({ status: z.string() }))
 const ledgerPage = z.object({ data: z.array(rows.ledgerEntry) })
@@ -44,9 +44,9 @@ export async function healDatabases(
   const isHealed = async () => {
     left = []
     for (const account of accounts) {
-      const heal = [...flagsOf(account), '--heal']
-      await order('movement', 'restored', ...heal, '--from', from)
-      const open = isOfRounds ? reopened.parse(await order('round', 'reopened', ...heal)) : []
+      const flags = [...flagsOf(account), '--heal']
+      await order('movement', 'restored', ...flags, '--from', from)
+      const open = isOfRounds ? reopened.parse(await order('round', 'reopened', ...flags)) : []
       left.push(...open.filter(({ status }) => status === 'PENDING' || status === 'OPEN'))
       for (const movement of await pendingOf(product, account)) {
         left.push(`${movement.type} ${movement.transactionId}`)
@@ -58,7 +58,7 @@ export async function healDatabases(
     return left.length === 0
   }
   if (isOfRounds || services.includes('wallet-bridge'))
-    await until(healWithinMs, () => `all is healed, but for ${JSON.stringify(left)}`, isHealed)
+    await until(() => `all to be healed, but for ${JSON.stringify(left)}`, isHealed, heal)
   for (const account of isOfRounds ? accounts : [])
     await order('round', 'orphans', ...flagsOf(account), '--heal', '--from', from, ...now())
   await order('event', 'republish', '--from', from, ...now())
@@ -85,8 +85,8 @@ function pendingOf(
 }
 
 /**
- * Whether a person ends the credit by the operator's ledger: it was paid, is lost here and asked for again, and
- * its wallet refuses it for its new reference.
+ * Whether a person ends the credit by the operator's ledger: it was paid, is lost here and asked for again,
+ * and its wallet refuses it for its new reference.
  */
 async function isToBeResolved(
   { type, call, attempts, transactionId }: MovementDocument,

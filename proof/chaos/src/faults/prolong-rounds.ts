@@ -6,7 +6,7 @@ import type { JournalDocument } from '@pitboss/storage/journal/journal'
 import { entriesOf, entryId, entryNumber } from '@pitboss/storage/journal/journal-keys'
 import type { Db } from 'mongodb'
 
-/** Gives the players of open rounds `ms` more, by an entry of whoever wrote the last one. */
+/** Gives the players of open rounds `ms` more, each by an entry of its last writer. */
 export async function prolongRounds(db: Db, ms: number): Promise<void> {
   const until = new Date(Date.now() + ms)
   const journal = db.collection<JournalDocument<RoundFact>>('journal')

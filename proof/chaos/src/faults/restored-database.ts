@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Product } from '@pitboss/bench/harness/start-product'
+import { until } from '@pitboss/bench/harness/until'
 import type { Restored, RestoredService } from '../check/restored.ts'
 import type { Random } from '../random.ts'
 import { type Collections, readDocuments, setBackDocuments, withDatabase } from './database-copy.ts'
@@ -7,7 +8,7 @@ import { signalAll } from './find-processes.ts'
 import { type HealedAccount, healDatabases } from './heal-databases.ts'
 import { lostBetween } from './lost-between.ts'
 import { prolongRounds } from './prolong-rounds.ts'
-import { until, untilReady } from './until-ready.ts'
+import { untilReady } from './until-ready.ts'
 
 /** Commands that a process had sent when it was stopped have ended by then. */
 const quietMs = 700
@@ -15,7 +16,7 @@ const quietMs = 700
  * What a process that was killed just before had appended is made up for by the others meanwhile; an entry of
  * unknown fate is looked for once a minute.
  */
-const drainWithinMs = 150_000
+const drain = { withinMs: 150_000, everyMs: 250 }
 /** The players of open rounds have so long from the restore on, however short the run's times are. */
 const openForMs = 60_000
 /** From this age on wallet-bridge asks events of a stake. Source: docs/contract.md, section 5. */
@@ -115,7 +116,7 @@ export async function restoreDatabases(
   try {
     let waiting: string[] = []
     const isEmpty = async () => (waiting = await unsent()).length === 0
-    await until(drainWithinMs, () => `the outboxes are empty, but for ${waiting.join(', ')}`, isEmpty)
+    await until(() => `the outboxes to be empty, but for ${waiting.join(', ')}`, isEmpty, drain)
     const stopped = services.flatMap((service) => signalAll(product, service, 'SIGSTOP'))
     await delay(quietMs)
     // With several set back, events alone know what became of a stake.

@@ -1,8 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Product } from '@pitboss/bench/harness/start-product'
+import { until } from '@pitboss/bench/harness/until'
 
-const withinMs = 90_000
-const everyMs = 250
+const within = { withinMs: 90_000, everyMs: 250 }
 const services = ['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks']
 
 /**
@@ -13,7 +12,7 @@ export async function untilReady(
   product: Pick<Product, 'demo'>,
   leftOut: readonly number[] = [],
 ): Promise<void> {
-  await until(withinMs, 'every process is ready', async () => {
+  const isReady = async () => {
     for (const { name, pid, http_url: url } of product.demo().processes) {
       const isLeftOut = pid !== null && leftOut.includes(pid)
       if (isLeftOut && name === 'gateway') continue
@@ -23,20 +22,6 @@ export async function untilReady(
       if (answer?.ok !== true && services.includes(name)) return false
     }
     return true
-  })
-}
-
-/** Asks again and again until it is so. @throws Error when it is not within the time */
-export async function until(
-  withinMs: number,
-  what: string | (() => string),
-  isTrue: () => Promise<boolean>,
-): Promise<void> {
-  const fromMs = performance.now()
-  while (!(await isTrue())) {
-    if (performance.now() - fromMs > withinMs) {
-      throw new Error(`not within ${withinMs} ms: ${typeof what === 'string' ? what : what()}`)
-    }
-    await delay(everyMs)
   }
+  await until('every process to be ready', isReady, within)
 }

@@ -10,9 +10,10 @@ import { z } from 'zod'
 import { brokerPid } from '../faults/broker-process.ts'
 import { findServices } from '../faults/find-processes.ts'
 import { createOperatorClient, type OperatorClient, untilStatus } from '../operator-client.ts'
-import { type Answer, launchTokenOf, send } from '../send.ts'
+import { type Answer, send } from '../send.ts'
 import { booksOf, openWorld, twoOfEach, type World } from './open-world.ts'
 import type { Rehearsal, Step } from './rehearsal.ts'
+import { openSeat, signIn } from './seats.ts'
 
 const playMs = 10_000
 /** The older build goes on as long without its broker, so that events wait in its documents. */
@@ -138,7 +139,7 @@ async function leaveWork(from: string, folder: string, cleanup: Cleanup): Promis
   const mines = await openMines(operator)
   let isOver = false
   const players = Array.from({ length: 16 }, async (_, n) => {
-    const ask = await sit(operator, `player-${n}`, 'dice')
+    const ask = await sitAtDice(operator, `player-${n}`)
     for (let turn = 1; !isOver; turn++) await ask(`${n}-${turn}`)
   })
   await delay(playMs)
@@ -157,8 +158,7 @@ async function leaveWork(from: string, folder: string, cleanup: Cleanup): Promis
 
 /** Plays until a round of mines is open with a tile revealed. */
 async function openMines(operator: OperatorClient): Promise<Left['mines']> {
-  const body = { player_id: 'miner', game: 'mines', currency: 'USD' }
-  const token = launchTokenOf(await untilStatus(201, () => operator.call('POST', '/sessions', body)))
+  const token = await openSeat(operator, 'miner', 'mines')
   const rounds = `${operator.base}/game/rounds`
   for (let turn = 1; ; turn++) {
     const play = { token, body: { stake, bet: { mines: 1 }, transaction_id: `mines-${turn}` } }
@@ -170,9 +170,8 @@ async function openMines(operator: OperatorClient): Promise<Left['mines']> {
   }
 }
 
-async function sit(operator: OperatorClient, player_id: string, game: string) {
-  const body = { player_id, game, currency: 'USD' }
-  const token = launchTokenOf(await untilStatus(201, () => operator.call('POST', '/sessions', body)))
+async function sitAtDice(operator: OperatorClient, player_id: string) {
+  const token = await openSeat(operator, player_id, 'dice')
   return (transaction_id: string, bet: object = { target: '50.00', direction: 'over' }) =>
     send('POST', `${operator.base}/game/rounds`, { token, body: { stake, bet, transaction_id } })
 }
@@ -184,7 +183,7 @@ async function oweWin(demo: DemoFile, operator: OperatorClient): Promise<string>
   await untilStatus(200, () =>
     send('PUT', new URL('/sandbox/faults', demo.wallet.url).href, { body: { rules } }),
   )
-  const ask = await sit(operator, player_id, 'dice')
+  const ask = await sitAtDice(operator, player_id)
   for (let turn = 1; ; turn++) {
     await ask(`owed-${turn}`, sure)
     const [owing] = await operator.all(`/rounds?player_id=${player_id}&status=SETTLING`)
@@ -210,7 +209,9 @@ async function accept({ receiver }: DemoFile, secret: string): Promise<void> {
   await untilStatus(204, () => send('PUT', new URL('/demo/secrets', receiver.url).href, { body }))
 }
 
-/** Begins to send all again while the receiver is slow and refuses every other delivery. @returns the replay */
+/**
+ * Begins to send all again while the receiver is slow and refuses every other delivery. @returns the replay
+ */
 async function slowReplay(demo: DemoFile, from: string): Promise<string> {
   const behaviour = { delay_ms: 300, status: 503 }
   await untilStatus(200, () =>
@@ -221,11 +222,6 @@ async function slowReplay(demo: DemoFile, from: string): Promise<string> {
   const replays = `${demo.base_url}/v1/dashboard/webhooks/${demo.receiver.webhook_id}/replay`
   const begun = await untilStatus(202, () => send('POST', replays, { token, body }))
   return String(begun.body.replay_id)
-}
-
-async function signIn({ base_url, dashboard: { email, password } }: DemoFile): Promise<string> {
-  const login = () => send('POST', `${base_url}/v1/dashboard/login`, { body: { email, password } })
-  return String((await untilStatus(200, login)).body.access_token)
 }
 
 /** Follows the cursor to the end of the events. */

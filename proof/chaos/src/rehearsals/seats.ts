@@ -22,18 +22,10 @@ export async function takeSeats(demo: DemoFile): Promise<Seats> {
     operator = await createOperatorClient(demo, demo.test)
   }
   const dashboard = `${demo.base_url}/v1/dashboard`
-  const { email, password } = demo.dashboard
-  const signIn = async () =>
-    String(
-      (await untilStatus(200, () => send('POST', `${dashboard}/login`, { body: { email, password } }))).body
-        .access_token,
-    )
-  let person = await signIn()
+  let person = await signIn(demo)
 
   const sit = async (player_id: string, game: string) => {
-    const body = { player_id, game, currency: 'USD' }
-    const opened = await untilStatus(201, () => operator.call('POST', '/sessions', body))
-    const token = launchTokenOf(opened)
+    const token = await openSeat(operator, player_id, game)
     return (path: string, asked: object = {}) =>
       send('POST', `${operator.base}${path}`, { token, body: asked })
   }
@@ -78,11 +70,23 @@ export async function takeSeats(demo: DemoFile): Promise<Seats> {
         name: 'a person at the dashboard',
         ask: () => send('GET', `${dashboard}/me`, { token: person }),
         renew: async () => {
-          person = await signIn()
+          person = await signIn(demo)
         },
       },
     ],
   }
+}
+
+/** Opens a session. @returns the player's token */
+export async function openSeat(operator: OperatorClient, player_id: string, game: string): Promise<string> {
+  const body = { player_id, game, currency: 'USD' }
+  return launchTokenOf(await untilStatus(201, () => operator.call('POST', '/sessions', body)))
+}
+
+/** Signs the demo's person in at the dashboard. @returns the token */
+export async function signIn({ base_url, dashboard: { email, password } }: DemoFile): Promise<string> {
+  const login = () => send('POST', `${base_url}/v1/dashboard/login`, { body: { email, password } })
+  return String((await untilStatus(200, login)).body.access_token)
 }
 
 /** Opens a round, one tile, and cashes out; each request repeated answers what it answered before. */

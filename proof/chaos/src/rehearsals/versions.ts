@@ -1,3 +1,4 @@
+import { readMetric } from '@pitboss/bench/harness/read-metric'
 import { openMixture, order } from './older-build.ts'
 import { booksOf, type World } from './open-world.ts'
 import type { Rehearsal, Step } from './rehearsal.ts'
@@ -68,11 +69,7 @@ async function workOf(world: World) {
   for (const { name, replica, http_url: url } of world.demo().processes) {
     if (url === undefined || !order.some((service) => service === name)) continue
     const { metric, words } = counted[name] ?? processorTime
-    const text = await (await fetch(`${url}/metrics`)).text()
-    const count = text
-      .split('\n')
-      .filter((line) => line.startsWith(`${metric}{`) || line.startsWith(`${metric} `))
-      .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+    const count = (await readMetric(url, metric)).reduce((sum, value) => sum + value, 0)
     found.set(`${name}/${replica}`, { name, replica, count, words })
   }
   return found

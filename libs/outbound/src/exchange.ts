@@ -11,8 +11,8 @@ export type Answer = {
   /** When its head came, on the steady clock. */
   readonly headAtMs: number
   /**
-   * How the body ended: it is `whole`, has more than was asked for (`long`), was not there in time (`late`), or
-   * broke off with `error`.
+   * How the body ended: it is `whole`, has more than was asked for (`long`), was not there in time (`late`),
+   * or broke off with `error`.
    */
   readonly end: 'whole' | 'long' | 'late' | 'broken'
   readonly error: unknown
@@ -26,7 +26,9 @@ type Limits = {
   readonly timeoutMs: number
   /** The body of a success is waited for this long after its head. */
   readonly successBodyMs?: number
-  /** At least so many bytes of the body are read, if there are as many, and what came with the last of them. */
+  /**
+   * At least so many bytes of the body are read, if there are as many, and what came with the last of them.
+   */
   readonly bytesMax: number
 }
 

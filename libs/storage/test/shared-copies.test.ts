@@ -7,8 +7,8 @@ import { shareCopies } from '../src/shared-copies.ts'
 
 /*
  * Process A changes a document and answers; process B reads it for three requests by its copy. B may stand
- * still at each step, its notes may be late or lost, it beats once at most, is judged dead when it has not for
- * 4 s, and begins again as another instance.
+ * still at each step, its notes may be late or lost, it beats once at most, is judged dead when it has not
+ * for 4 s, and begins again as another instance.
  */
 
 type Message = { readonly data: Uint8Array }

@@ -212,8 +212,8 @@ function withdrawingAdopted(rounds: RoundsStore): RoundsStore {
 }
 
 /**
- * Draws a round anew when it is finished by another process than the one that began it, or commits twice to a
- * nonce.
+ * Draws a round again when it is finished by another process than the one that began it, or commits twice to
+ * a nonce.
  */
 export function commitmentsWith(commitments: CommitmentsStore, has: HasBug): CommitmentsStore {
   if (has('rounds.next-made-anew')) {

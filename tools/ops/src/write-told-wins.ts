@@ -6,7 +6,7 @@ import { toldWin } from '@pitboss/contracts/told-win'
 import type { OpsRun } from './ops-run.ts'
 
 /**
- * Writes the wins that events tell of a game round, where wallet-bridge has lost them. Asked for anew, they
+ * Writes the wins that events tell of a game round, where wallet-bridge has lost them. Asked for again, they
  * would have other references, and a wallet that paid them may refuse those as other movements.
  */
 export async function writeToldWins(

@@ -32,7 +32,10 @@ export function findGame({ catalogue }: Catalogue, slug: string): CatalogueEntry
   throw new ServiceError('GAME_NOT_FOUND', { message: `There is no such game. Games: ${slugs.join(', ')}.` })
 }
 
-/** Reads a game with an account's settings and its status from the database. @throws ServiceError GAME_NOT_FOUND */
+/**
+ * Reads a game with an account's settings and its status from the database. @throws ServiceError
+ * GAME_NOT_FOUND
+ */
 export async function showGame(context: Stored, operatorId: string, slug: string): Promise<GameView> {
   const entry = findGame(context, slug)
   const { games } = context

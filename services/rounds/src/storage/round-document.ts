@@ -73,7 +73,7 @@ export type RoundFields = Omit<
   /** When the commitment of this nonce was made; absent in rounds older than the journal. */
   readonly committedAt?: Date
   /**
-   * The commitment of the next nonce, made with the round, so that whoever opens the next one knows it;
+   * The commitment of the next nonce, made with the round, so that the next request knows it;
    * absent in rounds older than the journal, whose next one is in the collection of commitments.
    */
   readonly next?: DatedCommitment

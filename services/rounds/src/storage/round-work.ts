@@ -27,7 +27,7 @@ export function createRoundWork() {
       else waiting.set(roundId, { ...round, dueAt })
     },
     drop: (roundId: string) => void waiting.delete(roundId),
-    /** Drops what was due, unless it has been noted anew since. */
+    /** Drops what was due, unless it has been noted again since. */
     dropDue({ roundId, waiting: seen }: DueRound): void {
       if (waiting.get(roundId) === seen) waiting.delete(roundId)
     },

@@ -32,8 +32,8 @@ type Attempt = {
 
 /**
  * Settles an attempt: the endpoint's health in one update, then the delivery in one update fenced by its
- * claim. A crash in between repeats the attempt. Tests never touch the health. The receiver has been asked: it
- * must not be asked again because the database is away for a moment.
+ * claim. A crash in between repeats the attempt. Tests never touch the health. The receiver has been asked:
+ * it must not be asked again because the database is away for a moment.
  */
 export async function settleAttempt(c: RunContext, run: PassingRun, attempt: Attempt): Promise<void> {
   const { view, webhookId } = run

@@ -3,8 +3,8 @@ import { type Upcoming, upcomingMax } from '../storage/delivery-queue.ts'
 import type { DueDelivery } from '../storage/collections.ts'
 
 /**
- * Opens the stored deliveries that wait for an endpoint as the worker that holds it knows them: by lane, in due
- * order; none until they are read. A lane is open when more wait than are known.
+ * Opens the stored deliveries that wait for an endpoint as the worker that holds it knows them: by lane, in
+ * due order; none until they are read. A lane is open when more wait than are known.
  */
 export function createWaitingDeliveries() {
   let upcoming: Upcoming = { lanes: { fresh: [], retry: [], replay: [], manual: [] }, open: new Set() }

@@ -15,7 +15,7 @@ type Look = {
 
 /**
  * `lateMs`: by how many milliseconds the endpoint's new deliveries are later than they have to be; `dueMs`:
- * for how many the new or repeated delivery that is longest due has been due, whoever is to blame.
+ * for how many the new or repeated delivery that is longest due has been due, no matter who is to blame.
  */
 export type EndpointLateness = {
   readonly lateMs: number
@@ -31,9 +31,10 @@ const weight = 0.3
 const busyMax = 0.9
 
 /**
- * Judges, look by look at even intervals, how late an endpoint's deliveries are. An endpoint that fails, is paused, hangs or has all its places taken by a slow receiver is late by itself
- * and counts for nothing; so does what a pause or a breaker has kept back. After such a time, and at the
- * first look, only what is added to the least lateness since counts, until it has caught up.
+ * Judges, look by look at even intervals, how late an endpoint's deliveries are. An endpoint that fails, is
+ * paused, hangs or has all its places taken by a slow receiver is late by itself and counts for nothing; so
+ * does what a pause or a breaker has kept back. After such a time, and at the first look, only what is added
+ * to the least lateness since counts, until it has caught up.
  */
 export function createLateness(): (look: Look) => EndpointLateness {
   const extra = createExtraLateness()

@@ -2,7 +2,7 @@
  * How one endpoint passes through the event log. A range stands for the events that it names: each was
  * accepted at once (an item), is a delivery of its own, or was not for this endpoint. The last range's end is
  * the cursor. Attempt 1 of a fresh event leaves no mark before it is made, so only the first `aheadMax`
- * events for this endpoint after the cursor may have one: whoever takes over from a dead worker counts these
+ * events for this endpoint after the cursor may have one: who takes over from a dead worker counts these
  * as interrupted, and passes them before anything else is sent. Source: ours.
  */
 

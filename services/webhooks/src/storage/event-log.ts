@@ -203,7 +203,9 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
     /** The recorded ones of `ids`, of every account. */
     headersOf: async (ids: readonly string[]): Promise<EventHeader[]> => ofIds(ids),
 
-    /** Events of every account whose ids begin with `prefix`, which names the millisecond of their creation. */
+    /**
+     * Events of every account whose ids begin with `prefix`, which names the millisecond of their creation.
+     */
     async madeAtInstant(prefix: string, limit: number): Promise<EventHeader[]> {
       const begins = { $gte: prefix, $lt: `${prefix}~` }
       const here = await log.find({ e: begins }, { projection, limit }).toArray()

@@ -10,9 +10,9 @@ import { type Floor, mayBeRecorded, noteRecent, type RecentEvents } from './rece
  * The event log has one unique key: its `_id`, the number of an event within its account and environment.
  * Whoever inserts number n+1 has read all up to n: so numbers have no gaps, and no event is recorded twice
  * although no index forbids it. Three rules hold that. The end is read before the log is searched for the new
- * events, but for those that nobody can have recorded before (recent-events.ts). The insert is ordered, so that
- * a failure leaves a prefix. What another recorder has inserted meanwhile is searched again before the next
- * number is tried.
+ * events, but for those that nobody can have recorded before (recent-events.ts). The insert is ordered, so
+ * that a failure leaves a prefix. What another recorder has inserted meanwhile is searched again before the
+ * next number is tried.
  */
 
 /** An event that is to be recorded. */
@@ -90,8 +90,8 @@ const pauseMs = 20
 const scopesAtOnce = 8
 
 /**
- * Records events of any scopes, none twice: one ordered insert, after a search for those that may be recorded;
- * again when another recorder was faster.
+ * Records events of any scopes, none twice: one ordered insert, after a search for those that may be
+ * recorded; again when another recorder was faster.
  * @param readTargets reads where events go to, while the log is searched
  * @throws Error when others were faster 12 times; what the database throws: it is then unknown what is
  * recorded

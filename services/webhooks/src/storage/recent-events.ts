@@ -17,7 +17,8 @@ export type Floor = { highMs: number }
 export type RecentEvents = Map<string, { readonly floor: Floor; readonly highMs: number }>
 
 /**
- * Whether somebody may have recorded the event, or another one of its fact, so that the log is to be searched.
+ * Whether somebody may have recorded the event, or another one of its fact, so that the log is to be
+ * searched.
  * @param floor of a log whose later events this process has recorded, every one
  */
 export function mayBeRecorded(

@@ -28,7 +28,7 @@ const beginsAt: Partial<Record<Bug, number>> = {
   'wallet-bridge.pulled-forward-counts': 18,
   'wallet-bridge.server-error-is-refusal': 4,
   'wallet-bridge.credit-given-up': 4,
-  'wallet-bridge.two-resolvers': 38,
+  'wallet-bridge.two-resolvers': 224,
   'wallet-bridge.rollback-against-events': 611,
   'rounds.win-under-new-id': 3,
   'rounds.adjustment-on-the-day-of-the-round': 35,

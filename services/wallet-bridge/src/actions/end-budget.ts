@@ -19,7 +19,7 @@ export async function endBudget(
   stake: MovementDocument,
   requestId: string,
 ): Promise<MovementDocument> {
-  const { askStanding, clock, newId, logger } = settlement
+  const { askStanding, due, clock, newId, logger } = settlement
   const standing = await askStanding(stake, requestId)
   const at = clock.now()
   if (standing === 'not-taken') {
@@ -33,10 +33,11 @@ export async function endBudget(
     const entryOf = healEntryOf(settlement, requestId)
     return (await applyMessage(settlement, stake, { kind: 'known-taken', at }, { entryOf })).document
   }
-  if (standing !== null && stake.inDoubt !== true) {
-    logger.error({ ...about, round_id: roundId, doubt: standing }, 'stake.in-doubt')
-  }
   const until = new Date(at.getTime() + askAgainMs[standing ?? 'unanswered'])
+  const isNewDoubt = standing !== null && (stake.inDoubt !== true || stake.doubt !== standing)
+  // A wait that changes nothing of the stake is no step of it: every replica asks once more after a restart.
+  if (!isNewDoubt) return due.putOff(stake, until)
+  if (stake.inDoubt !== true) logger.error({ ...about, round_id: roundId, doubt: standing }, 'stake.in-doubt')
   const held = { kind: 'rollback-held', at, until, doubt: standing } as const
   return (await applyMessage(settlement, stake, held)).document
 }

@@ -47,10 +47,7 @@ export function advanceMovement(
       return spendBudget(state, message.at, message.rollback, scaleMs)
     case 'rollback-held':
       if (nextAction(state, message.at, scaleMs) !== 'budget-spent') return ignored(state)
-      return applied(state, message.at, {
-        dueAt: message.until,
-        ...(message.doubt === null ? {} : { inDoubt: true, doubt: message.doubt }),
-      })
+      return applied(state, message.at, { dueAt: message.until, inDoubt: true, doubt: message.doubt })
     case 'known-taken':
       if (nextAction(state, message.at, scaleMs) !== 'budget-spent') return ignored(state)
       return succeed(state, message.at, {})

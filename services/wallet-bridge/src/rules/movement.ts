@@ -131,13 +131,7 @@ export type MovementMessage =
   /** A stake has used up its tries or its time. */
   | { readonly kind: 'budget-spent'; readonly at: Date; readonly rollback: OwnRollback }
   /** As `budget-spent`, while nobody can say whether the stake's success was told. */
-  | {
-      readonly kind: 'rollback-held'
-      readonly at: Date
-      readonly until: Date
-      /** Null while nobody could be asked. */
-      readonly doubt: Doubt | null
-    }
+  | { readonly kind: 'rollback-held'; readonly at: Date; readonly until: Date; readonly doubt: Doubt }
   /** Rounds was told that the wallet took the stake, and this record was not: a database was restored. */
   | { readonly kind: 'known-taken'; readonly at: Date }
   /** Give a pending stake back, whether or not the wallet has taken it. */

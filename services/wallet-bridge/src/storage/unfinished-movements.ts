@@ -17,6 +17,11 @@ export type DueMovements = {
    * @returns the number of them
    */
   pullForward(walletKey: string, now: Date): Promise<number>
+  /**
+   * Makes a waiting movement due later, in the memory of this process alone.
+   * @returns the movement as it waits now
+   */
+  putOff(movement: MovementDocument, until: Date): MovementDocument
 }
 
 /** What stays in memory of a movement: its state is loaded when it is due. */
@@ -185,6 +190,15 @@ export function createUnfinishedMovements({
     async pullForward(walletKey, now) {
       pulledAt.set(walletKey, now)
       return makeDue((one) => isPulledBy(one, now), now, [walletKey])
+    },
+    putOff(movement, until) {
+      const ofWallet = wallets.get(movement.walletKey)
+      const one = ofWallet?.waiting.get(movement._id)
+      if (ofWallet !== undefined && one !== undefined) {
+        ofWallet.waiting.set(movement._id, { ...one, dueAt: until })
+        ofWallet.firstMs = null
+      }
+      return { ...movement, dueAt: until }
     },
     endLongWaits: (now) => makeDue((one) => isTooLong(one, now), now, [...wallets.keys()]),
     nextDueMs: () => Math.min(Number.POSITIVE_INFINITY, ...[...wallets.keys()].map(firstMs)),

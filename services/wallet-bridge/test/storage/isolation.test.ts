@@ -143,6 +143,7 @@ await holdIsolation(t, {
       ),
       ofWallet: scoped((scope) => unfinished.ofWallet(walletKeyOf(scope), now, 10)),
       pullForward: scoped((scope) => unfinished.pullForward(walletKeyOf(scope), now)),
+      putOff: internal('only end-budget.ts calls it, with a movement that it was given as due'),
       own: internal('only this folder calls it, with the movements of an entry that it has appended'),
       leave: internal('only this folder calls it; it forgets what another process goes on with'),
       clear: internal('only open-money.ts calls it; it forgets'),

@@ -80,7 +80,10 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
     wallets: walletsOf(machine),
     due,
     client: clientWith(world.wallet.clientOf(machine), newId, has),
-    askStanding: standingWith(createAskStanding({ bus: bus.busOf(machine), clock, logger: silent }), has),
+    askStanding: standingWith(
+      createAskStanding({ bus: bus.busOf(machine), clock, inDoubtBefore: null, logger: silent }),
+      has,
+    ),
     audit,
     metrics: { callEnded: () => undefined, repeatedAtFirstTry: () => undefined },
     logger: silent,

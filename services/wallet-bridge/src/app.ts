@@ -177,7 +177,8 @@ export async function startWalletBridge({
   const notes = createTailNotes({ bus, root: 'wallet', logger })
   const tell = (movement: MovementDocument) =>
     notes.tell(scopeOf(movement), 'movements', () => toMovementRecord(movement))
-  const askStanding = createAskStanding({ bus, clock, logger })
+  const inDoubtBefore = config.PITBOSS_STAKES_IN_DOUBT_BEFORE ?? null
+  const askStanding = createAskStanding({ bus, clock, inDoubtBefore, logger })
   const shared = shareBreakers({ bus, replicaId: newId('rep') })
   const settlement = openSettlement({
     ...{ movements, tell, clock, scaleMs, newId },

@@ -19,5 +19,10 @@ export const walletBridgeConfig = z.object({
   ...loopbackWalletsConfig,
   /** Networks that no wallet is called in, public ones of the installation's own included. */
   PITBOSS_OUTBOUND_DENY: outboundDenySchema,
+  /** Older stakes of unknown outcome wait for a person: nothing that was restored says what was played. */
+  PITBOSS_STAKES_IN_DOUBT_BEFORE: z.iso
+    .datetime({ offset: true, error: 'must be an RFC 3339 time' })
+    .transform((text) => new Date(text))
+    .optional(),
 })
 export type WalletBridgeConfig = z.infer<typeof walletBridgeConfig>

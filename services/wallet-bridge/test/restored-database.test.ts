@@ -31,10 +31,10 @@ const { standings, asked } = suite.rounds
 const order = { by: 'ann', reason: 'the ledger has it', dryRun: false }
 
 /** Changes the database while no process works on it. */
-async function restore(change: () => Promise<unknown>): Promise<void> {
+async function restore(change: () => Promise<unknown>, settings: Record<string, string> = {}): Promise<void> {
   await bridge.stop()
   await change()
-  bridge = await startBridge(environment)
+  bridge = await startBridge({ ...environment, ...settings })
 }
 
 const streamOf = ({ roundId }: MovementSpec) => moneyStream({ ...scope, roundId })
@@ -48,7 +48,7 @@ const entriesIn = (spec: MovementSpec) =>
  * Sets a stake back to the moment at which its first call was under way, an hour ago: so a backup holds it
  * that was made then.
  */
-const setBack = (spec: MovementSpec) =>
+const setBack = (spec: MovementSpec, settings?: Record<string, string>) =>
   restore(async () => {
     const [intent, ...later] = await entriesIn(spec)
     const [fact] = intent?.f ?? []
@@ -63,7 +63,7 @@ const setBack = (spec: MovementSpec) =>
     await journal.deleteMany({ _id: { $in: later.map((entry) => entry._id) } })
     await journal.replaceOne({ _id }, { w, o, q: 1, at: startedAt, f: [{ base }] })
     await movements.replaceOne({ _id: base._id }, { ...base, n: 1, w, o, open: true }, { upsert: true })
-  })
+  }, settings)
 
 /** Loses the movements of a round. */
 const lose = (spec: MovementSpec) =>
@@ -169,6 +169,18 @@ t.test('a stake of which events tell is not rolled back, though rounds was set b
     await suite.bus.call(opsResolveMovement, { order, reference: movement.reference, as: 'success' })
     t.match(await ended(spec), { movement: { status: 'SUCCESS' } })
   }
+})
+
+t.test('a stake of which everything was set back waits for a person', async (t) => {
+  const spec = specOf({ playerId: 'all-set-back' })
+  const { movement } = await client.place(spec)
+  standings.set(spec.transactionId, 'not-taken')
+  suite.eventLog.standings.set(spec.transactionId, 'not-taken')
+  await setBack(spec, { PITBOSS_STAKES_IN_DOUBT_BEFORE: new Date().toISOString() })
+  t.match(await inDoubt(spec), { status: 'PENDING', reversal: null, doubt: 'events-missing' })
+  t.same(await operations('all-set-back'), ['debit APPLIED'])
+  await suite.bus.call(opsResolveMovement, { order, reference: movement.reference, as: 'success' })
+  t.match(await ended(spec), { movement: { status: 'SUCCESS' } })
 })
 
 t.test('a stake goes back only once events were asked about it', async (t) => {

@@ -18,14 +18,18 @@ export type AskStanding = (stake: MovementDocument, requestId: string) => Promis
 /**
  * Creates the question to rounds about a stake. A stake that no living process would have left alone for so
  * long may come from a backup, and rounds may have been set back with it: then the events are asked, too.
+ * @param inDoubtBefore a stake made before it is in doubt unless rounds knows it as taken: rounds and the
+ * events were set back with it
  */
 export function createAskStanding({
   bus,
   clock,
+  inDoubtBefore,
   logger,
 }: {
   bus: Pick<Bus, 'call'>
   clock: Clock
+  inDoubtBefore: Date | null
   logger: Logger
 }): AskStanding {
   return async function askStanding(stake, requestId) {
@@ -34,7 +38,9 @@ export function createAskStanding({
     try {
       const { standing } = await bus.call(showStakeStanding, asked, { requestId })
       if (standing === 'unknown') return 'no-round'
-      if (standing === 'taken' || clock.now().getTime() - createdAt.getTime() <= stakeLifeMs) return standing
+      if (standing === 'taken') return standing
+      if (inDoubtBefore !== null && createdAt < inDoubtBefore) return 'events-missing'
+      if (clock.now().getTime() - createdAt.getTime() <= stakeLifeMs) return standing
       const since = createdAt.toISOString()
       const logged = await bus.call(showLoggedStake, { ...asked, since }, { requestId })
       if (logged.standing === 'not-taken') return 'not-taken'

@@ -9,6 +9,7 @@ import {
 } from '@pitboss/contracts/calls/wallet-ops'
 import { opsEventsOfRound, showLoggedStake } from '@pitboss/contracts/calls/webhooks'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { mapBounded } from '@pitboss/runtime/map-bounded'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { accountOf, withAccount } from '../account-flags.ts'
@@ -17,6 +18,9 @@ import { textTable } from '../output.ts'
 import { pagesOf } from '../pages-of.ts'
 import { readInstant } from '../read-flags.ts'
 import { writeToldWins } from '../write-told-wins.ts'
+
+/** Rounds that are asked about at once. */
+const atOnce = 16
 
 type Row = {
   readonly transaction_id: string
@@ -65,30 +69,33 @@ export function addRestoredMovements(noun: Command): void {
       bus.call(opsCertainMovements, { scope, from: flags.from, after }),
     )
     for await (const page of pages) {
-      for (const { round_id, movements } of page.filter((round) => round.movements.length > 0)) {
+      const played = page.filter((round) => round.movements.length > 0)
+      const found = await mapBounded(played, atOnce, async ({ round_id, movements }): Promise<LostRound> => {
         const asked = movements.map((one) => ({ ...one, told: null }))
         const { data } = await bus.call(opsHealMovements, { order: looking, scope, movements: asked })
-        if (data.length === 0) continue
-        const told = await toldOf(bus, round_id)
-        rounds.push({ movements, lost: data.map((id) => lostRow(id, round_id, movements, told)) })
-      }
+        const told: Told = data.length === 0 ? new Map() : await toldOf(bus, round_id)
+        return { movements, lost: data.map((id) => lostRow(id, round_id, movements, told)) }
+      })
+      rounds.push(...found.filter(({ lost }) => lost.length > 0))
     }
     const doubts: Doubt[] = []
     for await (const page of pagesOf((after: string | null) =>
       bus.call(opsStakesInDoubt, { scope, after }),
     )) {
-      for (const { transaction_id, round_id, reference, asked_at: since } of page) {
+      const found = await mapBounded(page, atOnce, async (stake): Promise<Doubt> => {
+        const { transaction_id, round_id, reference, asked_at: since } = stake
         const asked = { scope, roundId: round_id, transactionId: transaction_id, since }
         const { standing } = await bus.call(showLoggedStake, asked)
         const row = { transaction_id, round_id, type: 'BET', told: standing === 'taken', healed: null }
-        doubts.push({ row: { ...row, state: 'in doubt' }, reference, standing })
-      }
+        return { row: { ...row, state: 'in doubt' }, reference, standing }
+      })
+      doubts.push(...found)
     }
     const rows = [...rounds.flatMap(({ lost }) => lost), ...doubts.map(({ row }) => row)]
     if (flags.heal && rows.length > 0) {
       const lost = rows.length - doubts.length
       await confirm(`Write ${lost} movements and end ${doubts.length} stakes as events tell?`)
-      for (const round of rounds) await write(round)
+      await mapBounded(rounds, atOnce, write)
       for (const { row, reference, standing } of doubts) {
         const as = endsAs[standing]
         // Before the stake: its round pays the win as soon as that is taken.

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { createAccessBucket } from '@pitboss/bus/access-bucket'
-import { createCallTokens } from '@pitboss/bus/call-tokens'
 import { connectServiceBus } from '@pitboss/bus/connect-bus'
-import { type CallHandler, serveCalls } from '@pitboss/bus/serve-calls'
+import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import { serveService } from '@pitboss/bus/serve-service'
+import { opsRewriteSeals } from '@pitboss/contracts/calls/seals'
 import { newId } from '@pitboss/runtime/new-id'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
 import { createTimeScale } from '@pitboss/runtime/clock'
@@ -28,7 +29,6 @@ import { approvalCalls } from './calls/approvals.ts'
 import { credentialCalls } from './calls/credentials.ts'
 import { operatorCalls } from './calls/operators.ts'
 import { peopleCalls } from './calls/people.ts'
-import { sealCalls } from './calls/seals.ts'
 import { tokenCalls } from './calls/tokens.ts'
 import type { AuthConfig } from './config.ts'
 import { auditedCollections, authIndexes, authStores } from './storage/auth-stores.ts'
@@ -121,20 +121,13 @@ export async function startAuth({
     poll('approvals', () => approved.sweep(), approvalsEveryMs),
     poll('audit-heads', createSignAuditHeads(deps), headsEveryMs),
   ]
-  const calls = await serveCalls({
-    bus,
-    service: 'auth',
-    version: '0.1.0',
-    logger,
-    registry: host.registry,
-    handlers: [...handlers, ...sealCalls(seals)],
-    clockAheadMs: storage.clockAheadMs,
-    tokens: createCallTokens({
-      loadKeys: async () => (await signer.keys()).map((key) => key.publicJwk),
-      mode: config.PITBOSS_CALL_TOKENS,
-      logger,
-      registry: host.registry,
-    }),
+  const calls = await serveService({
+    ...{ bus, service: 'auth', config, host, clockAheadMs: storage.clockAheadMs },
+    loadKeys: async () => (await signer.keys()).map((key) => key.publicJwk),
+    handlers: [
+      ...handlers,
+      handler(opsRewriteSeals.auth, ({ order, after }) => seals.page({ after, isDry: order.dryRun })),
+    ],
   })
   return {
     async stop() {

@@ -1,13 +1,12 @@
-import { type CallTokenMode, createCallTokens, keysFromAuth } from '@pitboss/bus/call-tokens'
 import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
 import { createConsumerMetrics } from '@pitboss/bus/consumer-metrics'
-import { serveCalls } from '@pitboss/bus/serve-calls'
+import { serveService } from '@pitboss/bus/serve-service'
 import { roundsMovements, webhooksFanout } from '@pitboss/bus/topology'
 import { watchConsumer } from '@pitboss/bus/watch-consumer'
 import { watchFullness } from '@pitboss/bus/watch-fullness'
 import { isAudited } from '@pitboss/contracts/defined-calls'
-import { type Clock, systemClock } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
+import { startPoll } from '@pitboss/runtime/poll'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
 import { whileClockAgrees } from '@pitboss/runtime/while-clock-agrees'
 import { connectServiceStorage, type Storage } from '@pitboss/storage/connect-storage'
@@ -16,8 +15,6 @@ import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createRewindStore } from '@pitboss/storage/rewind-store'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
-import type { Logger } from 'pino'
-import type { Registry } from 'prom-client'
 import { createAdmitPlay } from './actions/admit-play.ts'
 import { createActions } from './actions/create-actions.ts'
 import { createPlay } from './actions/create-play.ts'
@@ -32,82 +29,62 @@ import { consumeMovements } from './consumers/movements.ts'
 import { createYieldNote, registerMetrics } from './metrics.ts'
 import { mountWings } from './mount-wings.ts'
 import { type CoreContext, openContext } from './open-context.ts'
-import { type Catalogue, createCatalogue } from './rules/catalogue.ts'
-import { usualYield, type YieldRule } from './rules/share-of-play.ts'
+import type { YieldRule } from './rules/share-of-play.ts'
 import { assertSeedsOpen } from './storage/assert-seeds-open.ts'
 import { sealedInJournal } from './storage/sealed-places.ts'
 import { upgradeStorage } from './storage/upgrade-storage.ts'
-import type { Wing, WingGiven } from './wing.ts'
-import { startSweeper } from './workers/sweeper.ts'
+import type { Wing } from './wing.ts'
 
 const service = 'rounds'
-const version = '0.1.0'
 const concurrencyMax = 512
+const sweepEveryMs = 500
 
 /** Parts that a proof puts in the place of the product's. */
-export type RoundsProof = {
+export type RoundsProof = Partial<{
+  storage: (storage: Storage) => Storage
   bus: (bus: Bus) => Bus
   context: (context: CoreContext) => CoreContext
   wings: readonly Wing[]
   placeTransaction: (place: PlaceTransaction, wallet: WalletClient) => PlaceTransaction
-}
-
-type RoundsOptions = {
-  proof?: Partial<RoundsProof>
-  bus: Bus
-  storage: Pick<Storage, 'db' | 'patiently' | 'clockAheadMs' | 'clockOffsetMs'>
-  /** Text of `PITBOSS_MASTER_KEYS`. */
-  masterKeys: string
-  /** Divides abandonment times only. */
-  timeScale: number
-  callTokens?: CallTokenMode
-  logger: Logger
-  registry?: Registry
-  clock?: Clock
-  catalogue?: Catalogue
-  returnsAlarm?: WingGiven['returnsAlarm']
-  yields?: YieldRule
-  /** Until then no round counts as left by its player. */
-  leftFrom?: Date | null
-  /** Whether events wait and none is recorded; never, unless told: webhooks need not run beside a proof. */
-  isRecordingStopped?: () => boolean
+  /** Whether events wait and none is recorded. */
+  recording: { isStalled(): boolean; stop(): Promise<void> }
   /** The monotonic clock by which the consumer is missed. */
-  nowMs?: () => number
-}
+  nowMs: () => number
+}>
 
-/**
- * Wires the rounds service and starts its calls, sweeper, consumer, outboxes, folds and wings. `stop()` lets
- * what is in flight end first.
- */
+/** Wires the rounds service and starts its calls, sweeper, consumer, outboxes, folds and wings. */
 export async function startRounds({
+  config,
+  host,
   proof = {},
-  bus: plainBus,
-  storage: { db, patiently, clockAheadMs, clockOffsetMs },
-  masterKeys,
-  timeScale,
-  callTokens = 'require',
-  logger,
-  registry,
-  clock = systemClock,
-  catalogue = createCatalogue(),
-  returnsAlarm = 'take-down',
-  yields = usualYield,
-  leftFrom = null,
-  isRecordingStopped = () => false,
-  nowMs = () => performance.now(),
-}: RoundsOptions): Promise<{ stop(): Promise<void> }> {
-  await patiently((own) => ensureIndexes(own, indexes, logger, { drops: false }))
+}: {
+  config: RoundsConfig
+  host: Pick<ServiceHost, 'logger' | 'registry' | 'check' | 'stopping' | 'fail'>
+  proof?: RoundsProof
+}): Promise<RunningService> {
+  const { logger, registry } = host
+  const ownStorage = await connectServiceStorage({ service, config, host })
+  const storage = proof.storage?.(ownStorage) ?? ownStorage
+  const { db, clock, clockAheadMs, clockOffsetMs } = storage
+  const plainBus = await connectServiceBus({ service, config, host })
+  host.check('nats', () => plainBus.connected())
   const bus = proof.bus?.(plainBus) ?? plainBus
-  const keyring = await openKeyring(db, masterKeys)
+  const recording = proof.recording ?? watchConsumer({ bus: plainBus, consumer: webhooksFanout, logger })
+  await storage.patiently((own) => ensureIndexes(own, indexes, logger, { drops: false }))
+  const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
   await assertSeedsOpen(db, keyring)
   const fullness = watchFullness(bus)
   const { core, audit, journal, copies, outboxes } = await openContext({
-    ...{ bus, publisher: fullness.publisher, db, keyring, catalogue, timeScale, build: version },
+    ...{ bus, publisher: fullness.publisher, db, keyring, timeScale: config.PITBOSS_TIME_SCALE },
     ...{ clock, clockOffsetMs, logger, registry, change: proof.context ?? ((context) => context) },
   })
   const { context, open } = mountWings(core, proof.wings ?? allWings, {
-    ...{ db, keyring, registry, clockAheadMs, returnsAlarm },
+    ...{ db, keyring, registry, clockAheadMs, returnsAlarm: config.PITBOSS_RETURNS_ALARM },
   })
+  const yields: YieldRule = {
+    fromMs: config.PITBOSS_PLAY_YIELDS_FROM_S * 1000,
+    allMs: config.PITBOSS_PLAY_STOPS_FROM_S * 1000,
+  }
   const lateness = hearLateness(bus, yields)
   const rewinds = createRewindStore({ db, clock, newId })
   const watch = watchConsumer({
@@ -119,15 +96,14 @@ export async function startRounds({
       orders: rewinds.orders,
       onBack: () => undefined,
     },
-    ...{ logger, nowMs },
+    logger,
+    ...(proof.nowMs === undefined ? {} : { nowMs: proof.nowMs }),
   })
-  if (registry !== undefined) {
-    registerMetrics(registry, context.rounds)
-    createConsumerMetrics({ registry, watch, consumer: roundsMovements })
-  }
+  registerMetrics(registry, context.rounds)
+  createConsumerMetrics({ registry, watch, consumer: roundsMovements })
   const admitPlay = createAdmitPlay({
     isStreamFull: fullness.isFull,
-    isRecordingStopped,
+    isRecordingStopped: recording.isStalled,
     latenessOf: lateness.of,
     yields,
     random: Math.random,
@@ -136,11 +112,12 @@ export async function startRounds({
   const parts = createPlay({ ...context, admitPlay })
   const place = createPlaceTransaction(parts)
   const stopOutboxes = outboxes.map((outbox) => outbox.start())
+  const leftFrom = config.PITBOSS_ROUNDS_LEFT_FROM ?? null
   const recover = createRecoverRound({ ...parts, settle: parts.settleRound, leftFrom })
   const sweep = createSweepRounds({ ...parts, recover, random: Math.random })
   await upgradeStorage({ ...context, db, journal })
   // What is older is found by indexes that nothing needs any more.
-  await patiently((own) => ensureIndexes(own, indexes, logger))
+  await storage.patiently((own) => ensureIndexes(own, indexes, logger))
   journal.sums.by(context.hooks.folds)
   await journal.start()
   const workers = [
@@ -148,7 +125,12 @@ export async function startRounds({
     consumeMovements({
       ...{ bus, handleLateMovement: createLateMovementHandler({ ...parts, recover }), rewinds, logger },
     }),
-    startSweeper({ sweep: whileClockAgrees(clockAheadMs, sweep), logger }),
+    startPoll({
+      event: 'sweep.failed',
+      everyMs: sweepEveryMs,
+      work: whileClockAgrees(clockAheadMs, sweep),
+      logger,
+    }),
     ...open.flatMap((wing) => wing.start?.() ?? []),
   ]
   const handlers = [
@@ -162,15 +144,8 @@ export async function startRounds({
     }),
     ...open.flatMap((wing) => wing.calls),
   ]
-  const calls = await serveCalls({
-    bus,
-    service,
-    version,
-    concurrencyMax,
-    clockAheadMs,
-    tokens: createCallTokens({ loadKeys: keysFromAuth(bus), mode: callTokens, logger, registry }),
-    logger,
-    registry,
+  const calls = await serveService({
+    ...{ bus, service, config, host, concurrencyMax, clockAheadMs },
     // Settlement never waits for the audit.
     handlers: handlers.map((handler) =>
       isAudited(handler.subject) ? { ...handler, run: audit.following(handler.run) } : handler,
@@ -185,48 +160,8 @@ export async function startRounds({
       await Promise.all(stopOutboxes.map((stop) => stop()))
       await journal.stop()
       copies.stop()
-    },
-  }
-}
-
-/** Connects to the database and to NATS, and starts the service there. */
-export async function runRounds({
-  config,
-  host,
-  proof = {},
-}: {
-  config: RoundsConfig
-  host: ServiceHost
-  proof?: Partial<RoundsProof>
-}): Promise<RunningService> {
-  const { logger, registry } = host
-  const storage = await connectServiceStorage({ service, config, host })
-  const bus = await connectServiceBus({ service, config, host })
-  host.check('nats', () => bus.connected())
-  const recording = watchConsumer({ bus, consumer: webhooksFanout, logger })
-  const rounds = await startRounds({
-    bus,
-    storage,
-    clock: storage.clock,
-    masterKeys: config.PITBOSS_MASTER_KEYS,
-    timeScale: config.PITBOSS_TIME_SCALE,
-    callTokens: config.PITBOSS_CALL_TOKENS,
-    returnsAlarm: config.PITBOSS_RETURNS_ALARM,
-    yields: {
-      fromMs: config.PITBOSS_PLAY_YIELDS_FROM_S * 1000,
-      allMs: config.PITBOSS_PLAY_STOPS_FROM_S * 1000,
-    },
-    leftFrom: config.PITBOSS_ROUNDS_LEFT_FROM ?? null,
-    isRecordingStopped: recording.isStalled,
-    logger,
-    registry,
-    proof,
-  })
-  return {
-    async stop() {
-      await rounds.stop()
       await recording.stop()
-      await bus.close()
+      await plainBus.close()
       await storage.close()
     },
   }

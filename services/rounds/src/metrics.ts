@@ -69,13 +69,13 @@ export function countRoundStates<Store extends Pick<RoundsStore, 'insert' | 'upd
  * movement.
  */
 export function createConflictNote(
-  registry: Registry | undefined,
+  registry: Registry,
   logger: Logger,
 ): (round: RoundState, transactionId: string) => void {
   const conflicts = new Counter({
     name: 'pitboss_rounds_id_conflicts_total',
     help: "Requests of operators' servers whose transaction_id is that of a movement of a game round",
-    registers: registry === undefined ? [] : [registry],
+    registers: [registry],
   })
   return function noteConflict({ id, operatorId, environment, driver }, transactionId) {
     conflicts.inc()
@@ -89,14 +89,14 @@ export function createConflictNote(
  * again every quarter of a minute at least, for ever.
  */
 export function createRefusedSettlementNote(
-  registry: Registry | undefined,
+  registry: Registry,
   logger: Logger,
 ): (round: RoundState, transactionId: string, code: ErrorCode) => void {
   const refused = new Counter({
     name: 'pitboss_rounds_settlement_refused_total',
     help: 'Owed movements of rounds that wallet-bridge refused for good, by code',
     labelNames: ['code'],
-    registers: registry === undefined ? [] : [registry],
+    registers: [registry],
   })
   return function noteRefusedSettlement({ id, operatorId, environment }, transactionId, code) {
     refused.inc({ code })
@@ -106,12 +106,12 @@ export function createRefusedSettlementNote(
 }
 
 /** Creates the count of new rounds and stakes that were refused so that events keep up. */
-export function createYieldNote(registry: Registry | undefined): (reason: YieldReason) => void {
+export function createYieldNote(registry: Registry): (reason: YieldReason) => void {
   const refused = new Counter({
     name: 'pitboss_rounds_play_refused_total',
     help: 'New rounds and stakes that were refused so that events and deliveries keep up',
     labelNames: ['why'],
-    registers: registry === undefined ? [] : [registry],
+    registers: [registry],
   })
   for (const why of yieldReasons) refused.inc({ why }, 0)
   return (why) => refused.inc({ why })

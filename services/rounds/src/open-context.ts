@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { eventsPosition } from '@pitboss/bus/consume-durable'
+import { serviceVersion } from '@pitboss/bus/serve-service'
 import { appendAudit } from '@pitboss/contracts/calls/auth'
 import { newServerSeed, seedHash } from '@pitboss/fairness/server-seed'
 import { type Clock, createTimeScale } from '@pitboss/runtime/clock'
@@ -19,7 +20,7 @@ import { auditedCollections } from './all-wings.ts'
 import { createWalletClient } from './clients/wallet.ts'
 import type { RoundsContext } from './context.ts'
 import { countRoundStates, createConflictNote, createRefusedSettlementNote } from './metrics.ts'
-import type { Catalogue } from './rules/catalogue.ts'
+import { createCatalogue } from './rules/catalogue.ts'
 import { transition } from './rules/transition.ts'
 import { createCommitmentsStore } from './storage/commitments-store.ts'
 import { createDeadRequestsStore } from './storage/dead-requests.ts'
@@ -42,28 +43,25 @@ type Given = {
   readonly publisher: Parameters<typeof createOutbox>[0]['bus']
   readonly db: Db
   readonly keyring: Keyring
-  readonly catalogue: Catalogue
   readonly timeScale: number
-  /** The commit or release that runs. */
-  readonly build: string
   readonly clock: Clock
   readonly clockOffsetMs: () => number
   readonly logger: Logger
-  readonly registry: Registry | undefined
+  readonly registry: Registry
   /** Puts a proof's parts in the place of the product's. */
   readonly change: (context: CoreContext) => CoreContext
 }
 
 /** Opens the stores and clients of the core. `outboxes` send and move what waits, once they are started. */
 export async function openContext(given: Given) {
-  const { bus, publisher, db, keyring, catalogue, clock, clockOffsetMs, logger, registry } = given
+  const { bus, publisher, db, keyring, clock, clockOffsetMs, logger, registry } = given
   const sessions = createSessionsStore({ db })
   const position = (withFirst: boolean) => eventsPosition(bus, withFirst)
   const relaying = { bus: publisher, position, clock, logger }
   const { scaleMs } = createTimeScale(given.timeScale)
   const [lists, work] = [createRoundLists({ db }), createRoundWork()]
   const journal = await openRoundsJournal({
-    ...{ ...relaying, db, lists, work, scaleMs, build: given.build, newId, registry },
+    ...{ ...relaying, db, lists, work, scaleMs, build: serviceVersion, newId, registry },
   })
   const rounds = createRoundsStore({ journal, lists, work })
   journal.takeOver.by(rounds)
@@ -78,13 +76,11 @@ export async function openContext(given: Given) {
     append: (entries) => bus.call(appendAudit.rounds, { entries: [...entries] }),
     ...{ clock, newId, logger },
   })
-  if (registry !== undefined) {
-    const collections = { sessions: sessions.collection }
-    createOutboxMetrics({ registry, collections, clock })
-  }
+  createOutboxMetrics({ registry, collections: { sessions: sessions.collection }, clock })
   const secretBox = createSecretBox(keyring, 'server-seeds')
   const context = given.change({
-    ...{ rounds, sessions, bus, catalogue, audit, sessionOutbox },
+    ...{ rounds, sessions, bus, audit, sessionOutbox },
+    catalogue: createCatalogue(),
     lost: createLostRounds({ journal, lists, rounds }),
     grants: createGrantsStore({ db }),
     commitments: createCommitmentsStore({
@@ -103,9 +99,8 @@ export async function openContext(given: Given) {
     newUuid: randomUUID,
     ...{ scaleMs, newId, clock, clockOffsetMs, logger },
   })
-  const counted = registry === undefined ? context.rounds : countRoundStates(context.rounds, registry)
   return {
-    core: { ...context, rounds: counted },
+    core: { ...context, rounds: countRoundStates(context.rounds, registry) },
     audit,
     journal,
     copies,

@@ -29,7 +29,7 @@ export type Wing = {
 export type WingGiven = {
   readonly db: Db
   readonly keyring: Keyring
-  readonly registry: Registry | undefined
+  readonly registry: Registry
   /** Milliseconds by which this process's clock is ahead of the database's. */
   readonly clockAheadMs: () => number
   readonly returnsAlarm: RoundsConfig['PITBOSS_RETURNS_ALARM']

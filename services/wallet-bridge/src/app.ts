@@ -2,11 +2,12 @@ import type { AuditEntry } from '@pitboss/contracts/audit'
 import { appendAudit } from '@pitboss/contracts/calls/auth'
 import { isAudited } from '@pitboss/contracts/defined-calls'
 import { createAskApproval } from '@pitboss/bus/ask-approval'
-import { createCallTokens, keysFromAuth } from '@pitboss/bus/call-tokens'
 import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
 import { eventsPosition } from '@pitboss/bus/consume-durable'
 import { createTailNotes } from '@pitboss/bus/tail-notes'
-import { serveCalls } from '@pitboss/bus/serve-calls'
+import { handler } from '@pitboss/bus/serve-calls'
+import { serveService, serviceVersion } from '@pitboss/bus/serve-service'
+import { opsRewriteSeals } from '@pitboss/contracts/calls/seals'
 import { createIsDenied } from '@pitboss/contracts/address-range'
 import { countUnfinishedRounds } from '@pitboss/contracts/calls/rounds'
 import type { OutboundSettings } from '@pitboss/outbound/address-guard'
@@ -21,7 +22,6 @@ import { createFiguresStore } from '@pitboss/storage/figures-store'
 import { createFoldFigures } from '@pitboss/storage/fold-figures'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openKeyring } from '@pitboss/storage/open-keyring'
-import { createJournalMetrics } from '@pitboss/storage/journal/journal-metrics'
 import { createLease } from '@pitboss/storage/lease'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { shareCopies } from '@pitboss/storage/shared-copies'
@@ -51,7 +51,6 @@ import { gatewayCalls } from './calls/gateway.ts'
 import { movementCalls } from './calls/movements.ts'
 import { operationsCalls } from './calls/operations.ts'
 import { reconciliationCalls } from './calls/reconciliations.ts'
-import { sealCalls } from './calls/seals.ts'
 import { shareBreakers } from './clients/share-breakers.ts'
 import { type AskStanding, createAskStanding } from './clients/ask-standing.ts'
 import { createWalletClient, type WalletClient } from './clients/wallet-client.ts'
@@ -74,7 +73,6 @@ import { startResolver } from './workers/resolver.ts'
 import { startUpkeep } from './workers/start-upkeep.ts'
 
 const service = 'wallet-bridge'
-const version = '0.1.0'
 /** High, because a call that waits for a slow wallet takes a place. Stakes are bounded per wallet. */
 const concurrencyMax = 4096
 const wakeSubject = 'wake.wallet.due'
@@ -131,7 +129,8 @@ export async function startWalletBridge({
   const money = await openMoney({
     ...{ db, bus, clock, scaleMs, newId, logger },
     position: (withFirst) => eventsPosition(bus, withFirst),
-    build: version,
+    build: serviceVersion,
+    registry: host.registry,
     hasEarlier: () => hasEarlier,
     duties: (readMoney) => [
       {
@@ -196,12 +195,6 @@ export async function startWalletBridge({
   const { breakers } = settlement
   const heard = shared.listen(breakers.receive)
   registerBreakers(host.registry, breakers)
-  createJournalMetrics({
-    registry: host.registry,
-    instances: money.instances,
-    unownedTotal: running.unownedTotal,
-    clock,
-  })
   const resolver = startResolver({
     due: {
       // Nothing is due by a clock that is wrong.
@@ -257,7 +250,9 @@ export async function startWalletBridge({
     ...certificationCalls(jobs.certification.keep(upkeep.wakeCertifier)),
     ...reconciliationCalls(jobs.reconciliation.keep(upkeep.wakeReconciler)),
     ...flagCalls(createKeepFlags({ flags, wallets, cursors, audit, clock })),
-    ...sealCalls(seals),
+    handler(opsRewriteSeals['wallet-bridge'], ({ order, after }) =>
+      seals.page({ after, isDry: order.dryRun }),
+    ),
     ...operationsCalls({
       operateMovements: createOperateMovements(settlement, { lists, pending }),
       healMovements: (...asked) => healMovements(settlement, ...asked),
@@ -266,25 +261,11 @@ export async function startWalletBridge({
     }),
   ]
   await running.start()
-  const served = await serveCalls({
-    bus,
-    service,
-    version,
-    concurrencyMax,
-    clockAheadMs,
-    tokens: createCallTokens({
-      loadKeys: keysFromAuth(bus),
-      mode: config.PITBOSS_CALL_TOKENS,
-      logger,
-      registry: host.registry,
-    }),
-    logger,
-    registry: host.registry,
+  const served = await serveService({
+    ...{ bus, service, config, host, concurrencyMax, clockAheadMs },
     // Settlement never waits for the audit.
-    handlers: handlers.map((handler) =>
-      isAudited(handler.subject)
-        ? { ...handler, run: audit.following(audits.following(handler.run)) }
-        : handler,
+    handlers: handlers.map((one) =>
+      isAudited(one.subject) ? { ...one, run: audit.following(audits.following(one.run)) } : one,
     ),
   })
 

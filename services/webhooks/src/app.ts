@@ -1,12 +1,13 @@
 import { appendAudit } from '@pitboss/contracts/calls/auth'
 import { randomUUID } from 'node:crypto'
 import type { Db } from 'mongodb'
-import { createCallTokens, keysFromAuth } from '@pitboss/bus/call-tokens'
 import { createAskApproval } from '@pitboss/bus/ask-approval'
 import { connectServiceBus } from '@pitboss/bus/connect-bus'
 import { createTailNotes } from '@pitboss/bus/tail-notes'
 import { createConsumerMetrics, createStreamMetrics } from '@pitboss/bus/consumer-metrics'
-import { serveCalls } from '@pitboss/bus/serve-calls'
+import { handler } from '@pitboss/bus/serve-calls'
+import { serveService, serviceVersion } from '@pitboss/bus/serve-service'
+import { opsRewriteSeals } from '@pitboss/contracts/calls/seals'
 import { webhooksFanout } from '@pitboss/bus/topology'
 import { waitForTopology } from '@pitboss/bus/consume-durable'
 import { watchConsumer } from '@pitboss/bus/watch-consumer'
@@ -47,7 +48,6 @@ import { deliveryHandlers, eventHandlers } from './calls/events.ts'
 import { certificationHandlers } from './calls/certifications.ts'
 import { endpointHandlers, replayHandlers } from './calls/endpoints.ts'
 import { opsHandlers } from './calls/ops.ts'
-import { sealCalls } from './calls/seals.ts'
 import { createNotifyWorkers, listenForNotifications } from './clients/notify-workers.ts'
 import { createPostWebhook, type PostWebhook } from './clients/post-webhook.ts'
 import type { Config } from './config.ts'
@@ -71,7 +71,6 @@ import { startDispatcher } from './workers/dispatcher.ts'
 import { startHeartbeat } from './workers/heartbeat.ts'
 
 const service = 'webhooks'
-const version = '0.1.0'
 const slotsTotalMax = 1024
 /** How long a dead replica keeps the others from the replay jobs. */
 const replayLeaseTtlMs = 5000
@@ -157,7 +156,7 @@ export async function startWebhooks({
   })
   const steadyMs = createSteadyClock()
   const instances = createInstances({
-    ...{ collection: collections.instances, build: version, newInstance: randomUUID },
+    ...{ collection: collections.instances, build: serviceVersion, newInstance: randomUUID },
     ...{ now: clock.now, steadyMs },
   })
   const copies = shareCopies({ bus, service, instances, steadyMs, logger })
@@ -250,23 +249,12 @@ export async function startWebhooks({
     ...certificationHandlers(callDeps),
     ...compositionHandlers(callDeps),
     ...opsHandlers(callDeps),
-    ...sealCalls(seals),
+    handler(opsRewriteSeals.webhooks, ({ order, after }) => seals.page({ after, isDry: order.dryRun })),
   ]
   const stopAudit = audit.start()
-  const calls = await serveCalls({
-    bus,
-    service,
-    version,
-    clockAheadMs,
-    tokens: createCallTokens({
-      loadKeys: keysFromAuth(bus),
-      mode: config.PITBOSS_CALL_TOKENS,
-      logger,
-      registry: host.registry,
-    }),
-    logger,
-    registry: host.registry,
-    handlers: handlers.map((handler) => ({ ...handler, run: audit.following(handler.run) })),
+  const calls = await serveService({
+    ...{ bus, service, config, host, clockAheadMs },
+    handlers: handlers.map((one) => ({ ...one, run: audit.following(one.run) })),
   })
 
   return {

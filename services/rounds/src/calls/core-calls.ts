@@ -1,5 +1,6 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
-import type { CallHandler } from '@pitboss/bus/serve-calls'
+import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import { opsRewriteSeals } from '@pitboss/contracts/calls/seals'
 import type { RewindStore } from '@pitboss/storage/rewind-store'
 import type { RewriteSeals } from '@pitboss/storage/rewrite-seals'
 import type { Actions } from '../actions/create-actions.ts'
@@ -14,7 +15,6 @@ import {
   createRoundHandlers,
   createTransactionHandlers,
 } from './rounds.ts'
-import { sealCalls } from './seals.ts'
 import { sessionCalls } from './sessions.ts'
 
 type Given = RoundsContext &
@@ -36,7 +36,7 @@ export function coreCalls(given: Given): CallHandler[] {
     ...createRepublishHandlers(given),
     ...createRestoreHandlers({ ...given, rounds }),
     ...createTransactionHandlers(given),
-    ...sealCalls(given.seals),
+    handler(opsRewriteSeals.rounds, ({ order, after }) => given.seals.page({ after, isDry: order.dryRun })),
     ...playerCalls(given),
   ]
 }

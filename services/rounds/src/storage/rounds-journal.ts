@@ -31,7 +31,7 @@ type Wired = {
 
 type Given = Pick<JournalOptions<RoundFact>, 'bus' | 'position' | 'logger' | 'build' | 'newId'> &
   Pick<Wired, 'lists' | 'work' | 'clock' | 'scaleMs'> & {
-    readonly registry: Registry | undefined
+    readonly registry: Registry
     readonly db: Db
   }
 
@@ -42,7 +42,6 @@ export async function openRoundsJournal({
   lists,
   work,
   scaleMs,
-  registry,
   ...given
 }: Given): Promise<RunningJournal<RoundFact> & Omit<RoundsWiring, 'options'>> {
   const { db, clock } = given
@@ -51,11 +50,7 @@ export async function openRoundsJournal({
     journal: () => running.journal,
     readInstances: () => db.collection<InstanceDocument>('journal_instances').find({}).toArray(),
   })
-  const running = await openJournal<RoundFact>({
-    ...given,
-    ...(registry === undefined ? {} : { registry }),
-    ...options,
-  })
+  const running = await openJournal<RoundFact>({ ...given, ...options })
   return { ...running, ...wiring }
 }
 

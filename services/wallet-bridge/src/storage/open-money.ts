@@ -1,9 +1,9 @@
 import type { Duty } from '@pitboss/storage/journal/duties'
-import type { InstanceDocument } from '@pitboss/storage/journal/instances'
 import { type Journal, reload } from '@pitboss/storage/journal/journal'
 import { streamOf } from '@pitboss/storage/journal/journal-keys'
 import { type JournalOptions, openJournal, type RunningJournal } from '@pitboss/storage/journal/open-journal'
 import type { Db } from 'mongodb'
+import type { Registry } from 'prom-client'
 import type { ScaleMs } from '../rules/advance-movement.ts'
 import {
   isSettled,
@@ -23,6 +23,7 @@ type Given = Omit<
   'list' | 'isFinished' | 'takeOver' | 'claimsOf' | 'unfinished' | 'forgetWork' | 'duties'
 > & {
   readonly db: Db
+  readonly registry: Registry
   readonly scaleMs: ScaleMs
   /** Whether the database has movements of earlier builds. */
   readonly hasEarlier: () => boolean
@@ -75,6 +76,5 @@ export async function openMoney({
   const unfinished = createUnfinishedMovements({ journal, scaleMs })
   const isListed = (stream: string, number: number) => running.listed(stream, number)
   const movements = createMovementStore({ journal, unfinished, lists, isListed, hasEarlier, onAudit })
-  const instances = db.collection<InstanceDocument>('journal_instances')
-  return { running, journal, instances, lists, unfinished, movements, isListed }
+  return { running, journal, lists, unfinished, movements, isListed }
 }

@@ -5,14 +5,14 @@ import type { RoundState } from '../../rules/round.ts'
 
 /** Creates the log and the count of receipts of what pages showed. One that differs is an alarm. */
 export function createReceiptNote(
-  registry: Registry | undefined,
+  registry: Registry,
   logger: Logger,
 ): (round: RoundState, receipt: SealedReceipt) => void {
   const receipts = new Counter({
     name: 'pitboss_rounds_receipts_total',
     help: 'Receipts of what pages showed of a settled round, by how they compare with the round',
     labelNames: ['state'],
-    registers: registry === undefined ? [] : [registry],
+    registers: [registry],
   })
   for (const state of receiptState.options) receipts.inc({ state }, 0)
   return function noteReceipt({ id, operatorId, environment, game }, receipt) {

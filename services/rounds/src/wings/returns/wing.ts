@@ -18,7 +18,7 @@ export const returns: Wing = {
   seals: [],
   open(core, { db, registry, returnsAlarm }) {
     const context: ReturnsContext = { ...core, returns: createReturnsStore({ db }), rule: returnsAlarm }
-    if (registry !== undefined) registerAlarms(registry, context.returns)
+    registerAlarms(registry, context.returns)
     const look = { event: 'returns.failed', everyMs: lookEveryMs, logger: core.logger }
     return {
       calls: returnCalls(context),

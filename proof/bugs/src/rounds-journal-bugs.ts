@@ -2,7 +2,7 @@ import type { FactFold } from '@pitboss/rounds/storage/counted-entries'
 import type { RoundFact } from '@pitboss/rounds/storage/round-stream'
 import type { Sum, SumStore } from '@pitboss/storage/journal/fold'
 import type { JournalDocument, JournalStore } from '@pitboss/storage/journal/journal'
-import type { JournalOptions } from '@pitboss/storage/journal/open-journal'
+import type { JournalWork } from '@pitboss/storage/journal/journal-process'
 import type { HasBug } from './bugs.ts'
 
 /**
@@ -34,7 +34,7 @@ function withoutIds(document: JournalDocument<RoundFact>): JournalDocument<Round
   return { ...document, f }
 }
 
-type Options = Pick<JournalOptions<RoundFact>, 'isFinished'>
+type Options = Pick<JournalWork<RoundFact>, 'isFinished'>
 
 /** Takes a stream for finished whose claims may be missing. */
 export function optionsWith<Given extends Options>(options: Given, has: HasBug): Given {

@@ -1,11 +1,8 @@
-import { BoundedMap } from '@pitboss/runtime/bounded-map'
-import { createDuties } from '@pitboss/storage/journal/duties'
 import type { Instances } from '@pitboss/storage/journal/instances'
-import { type Entry, type Journal, type JournalStore, load, reload } from '@pitboss/storage/journal/journal'
+import type { JournalStore } from '@pitboss/storage/journal/journal'
+import { createJournalProcess, type JournalWork } from '@pitboss/storage/journal/journal-process'
 import type { StreamKey } from '@pitboss/storage/journal/journal-keys'
-import type { JournalOptions, RunningJournal } from '@pitboss/storage/journal/open-journal'
-import { createOwnEntries, type OwnEntries } from '@pitboss/storage/journal/own-entries'
-import { createRecovery, createTakeOvers } from '@pitboss/storage/journal/recover'
+import type { RunningJournal } from '@pitboss/storage/journal/open-journal'
 import type { EventSender } from '@pitboss/storage/journal/send-events'
 import { pino } from 'pino'
 import { isExpected } from './is-expected.ts'
@@ -18,11 +15,9 @@ export type ModelRunning<Fact> = Pick<
   'journal' | 'listed' | 'alive' | 'taking' | 'start'
 >
 
-const memoryMax = 20_000
 const beatEveryMs = 1000
 const listEveryMs = 4000
 const watchEveryMs = 60_000
-const waitMs = 20
 const againMs = 1000
 
 /**
@@ -38,115 +33,18 @@ export function runModelJournal<Fact>(
     onError,
     mistake,
   }: Pick<World, 'timeline' | 'stream' | 'newId' | 'onError' | 'mistake'>,
-  {
-    store,
-    instances,
-    options,
-  }: {
-    store: JournalStore<Fact>
-    instances: Instances
-    options: Pick<
-      JournalOptions<Fact>,
-      'list' | 'isFinished' | 'takeOver' | 'claimsOf' | 'unfinished' | 'forgetWork' | 'duties'
-    >
-  },
+  { store, instances, work }: { store: JournalStore<Fact>; instances: Instances; work: JournalWork<Fact> },
 ): ModelRunning<Fact> {
-  const steadyMs = timeline.nowMs
-  const newWrite = () => newId('w')
-  const logger = reporting(onError)
-  let own: OwnEntries<Fact> | null = null
-  let former: readonly OwnEntries<Fact>[] = []
-  let alive: readonly string[] = []
-
-  const instance = () => (own !== null && own.o === instances.current() ? own.o : null)
-  const journal: Journal<Fact> = {
-    store,
-    memory: new BoundedMap(memoryMax),
-    ...(options.claimsOf === undefined
-      ? {}
-      : { claims: { of: options.claimsOf, known: new BoundedMap(memoryMax) } }),
-    async nextWriter(untilMs) {
-      for (;;) {
-        if (own !== null && instance() !== null) return { o: own.o, q: own.next() }
-        if (steadyMs() >= untilMs) return null
-        await machine.wait(waitMs)
-      }
-    },
-    instance,
-    settled(entry, fate) {
-      const writer = entry.o === own?.o ? own : former.find(({ o }) => o === entry.o)
-      writer?.settled(entry, fate)
-    },
-    newWrite,
+  const { journal, duties, ...own } = createJournalProcess<Fact>({
+    ...{ ...work, store, logger: reporting(onError) },
+    instances: mistake.journal === 'what lives is taken over' ? judgingAll(instances) : instances,
+    sender: createModelSender<Fact>(machine, { stream, mistake }),
+    newWrite: () => newId('w'),
     now: machine.now,
-    steadyMs,
-    pause: (ms) => machine.wait(ms),
-  }
-  const read = (key: StreamKey, fromMemory: boolean) =>
-    fromMemory ? load(journal, key) : reload(journal, key)
-  const duties = createDuties<Fact>({
-    ...{
-      read,
-      list: options.list,
-      sender: createModelSender<Fact>(machine, { stream, mistake }),
-      further: options.duties ?? [],
-    },
-    mayCount: (entry) => entry.o !== own?.o || own.knowsBelow(entry),
-    ...{ steadyMs, after: (ms, work) => machine.after(ms, work), logger },
+    steadyMs: timeline.nowMs,
+    after: (ms, then) => machine.after(ms, then),
+    ...{ wait: machine.wait, pause: machine.wait, isStopping: () => false },
   })
-  const takeOvers = createTakeOvers<Fact>({
-    ...{ instances, duties, read, logger },
-    isFinished: options.isFinished,
-    takeOver: options.takeOver,
-    current: instance,
-    unfinished: options.unfinished ?? (async () => []),
-  })
-  const recovery = createRecovery<Fact>({
-    ...{ store, instances, duties, takeOvers, logger, sizeMax: memoryMax },
-    pause: (ms) => machine.wait(ms),
-  })
-
-  /** Begins a new instance: what the one before had to do is for those who recover it. */
-  function begin(o: string): void {
-    recovery.abort()
-    duties.forget()
-    journal.memory.clear()
-    if (own !== null) {
-      former = [own, ...former]
-      options.forgetWork?.()
-    }
-    const current: OwnEntries<Fact> = createOwnEntries({
-      ...{ o, store, duties, steadyMs, capacity: memoryMax },
-      blank: (_id) => blankOf(own ?? current, _id),
-    })
-    own = current
-  }
-
-  function blankOf(writer: OwnEntries<Fact>, _id: string): Entry<Fact> {
-    const entry = { _id, w: newWrite(), o: writer.o, q: writer.next(), at: machine.now(), f: [] }
-    writer.settled(entry, 'taken')
-    return entry
-  }
-
-  async function beat(): Promise<void> {
-    const beaten = await instances.beat((o) =>
-      own?.o === o ? own.progress() : { done: 0, last: 0, oldestAt: null },
-    )
-    if (beaten.instance !== own?.o) begin(beaten.instance)
-    alive = beaten.alive
-    const living = mistake.journal === 'what lives is taken over' ? alive : []
-    for (const _id of living) if (_id !== own?.o) recovery.begin({ _id, done: 0 })
-    for (const dead of beaten.toRecover) recovery.begin(dead)
-  }
-
-  async function watch(): Promise<void> {
-    const o = instance()
-    if (o === null) return
-    for (const each of own === null ? former : [own, ...former])
-      await takeOvers.take(await each.closeLost(), (writer) => writer === each.o)
-    former = former.filter((each) => each.hasOpen())
-    if (alive.toSorted()[0] === o) await takeOvers.takeListed()
-  }
 
   /** Does the work every so often for as long as the machine lives. */
   function repeat(everyMs: number, work: () => Promise<void>): void {
@@ -162,24 +60,34 @@ export function runModelJournal<Fact>(
   return {
     journal,
     listed: duties.listed,
-    alive: () => alive,
-    taking: takeOvers.taking,
+    alive: own.alive,
+    taking: own.taking,
     async start() {
       for (;;) {
         try {
-          await beat()
-          await recovery.begun()
-          await takeOvers.takeListed()
+          await own.recover()
           break
         } catch (error) {
           if (!isExpected(error)) throw error
           await machine.wait(againMs)
         }
       }
-      repeat(beatEveryMs, beat)
+      repeat(beatEveryMs, own.beat)
       repeat(listEveryMs, duties.listAll)
-      if (options.duties !== undefined) repeat(beatEveryMs, duties.countAll)
-      repeat(watchEveryMs, watch)
+      if (work.duties !== undefined) repeat(beatEveryMs, duties.countAll)
+      repeat(watchEveryMs, own.watch)
+    },
+  }
+}
+
+/** Judges everybody else dead: a mistake. */
+function judgingAll(instances: Instances): Instances {
+  return {
+    ...instances,
+    async beat(progressOf) {
+      const beaten = await instances.beat(progressOf)
+      const others = beaten.alive.filter((_id) => _id !== beaten.instance)
+      return { ...beaten, toRecover: [...others.map((_id) => ({ _id, done: 0 })), ...beaten.toRecover] }
     },
   }
 }

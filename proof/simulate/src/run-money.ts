@@ -13,7 +13,7 @@ export function runMoney(machine: Machine, world: World) {
   const running: ModelRunning<MoneyFact> = runModelJournal<MoneyFact>(machine, world, {
     store: model.journal.storeOf(machine),
     instances: model.instances.of(machine),
-    options: moneyOptions(lists, () => ({ journal: running.journal, unfinished })),
+    work: moneyOptions(lists, () => ({ journal: running.journal, unfinished })),
   })
   const { journal } = running
   const waiting = createUnfinishedMovements({ journal, scaleMs })

@@ -29,7 +29,7 @@ export function runRounds(machine: Machine, world: World) {
   const running: ModelRunning<RoundFact> = runModelJournal<RoundFact>(machine, world, {
     store: journalStoreWith(model.journal.storeOf(machine), has),
     instances: model.instances.of(machine),
-    options: optionsWith(options, has),
+    work: optionsWith(options, has),
   })
   const rounds = createRoundsStore({ journal: { ...running, dueAtOf, showUndone }, lists, work })
   takeOver.by(rounds)

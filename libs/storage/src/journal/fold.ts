@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { insertedFirst } from '../create-once.ts'
-import { type InstanceDocument, instancesOf } from './instances.ts'
+import type { InstanceDocument } from './instances.ts'
 import type { Entry } from './journal.ts'
 
 /** What a sum has counted of one instance: all its entries up to `q`, but for those under `holes`. */
@@ -92,15 +92,10 @@ function isSome<Item>(items: readonly Item[]): items is readonly [Item, ...Item[
 }
 
 /**
- * Sums in a collection of the service's database.
- * @param journal the name of the journal whose entries they count
+ * Sums in a collection of the service's database, over the entries of its journal.
  */
-export function createSumStore<Doc extends Sum>(
-  db: Db,
-  collection: Collection<Doc>,
-  journal = 'journal',
-): SumStore<Doc> {
-  const instances = db.collection<InstanceDocument>(instancesOf(journal))
+export function createSumStore<Doc extends Sum>(db: Db, collection: Collection<Doc>): SumStore<Doc> {
+  const instances = db.collection<InstanceDocument>('journal_instances')
   return {
     // The driver's types cannot see through a generic document.
     read: (id) => collection.findOne({ _id: id } as never) as Promise<Doc | null>,

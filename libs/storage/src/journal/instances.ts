@@ -22,11 +22,6 @@ export type InstanceDocument = {
   readonly judgedAt: Date | null
 }
 
-/** The collection of a journal's instances. */
-export function instancesOf(journal: string): string {
-  return `${journal}_instances`
-}
-
 /** How far an instance is with the duties of its entries. */
 export type Progress = Pick<InstanceDocument, 'done' | 'last' | 'oldestAt'>
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RoundDocument } from '@pitboss/rounds/storage/round-document'
-import { type InstanceDocument, instancesOf } from '@pitboss/storage/journal/instances'
+import type { InstanceDocument } from '@pitboss/storage/journal/instances'
 import { MongoClient } from 'mongodb'
 import type { Verdict } from './verdict.ts'
 
@@ -41,7 +41,7 @@ export function watchDatabase(url: string, verdict: Verdict): DatabaseWatch {
       .collection<RoundDocument>('rounds')
       .find({ status: { $in: unfinished } })
       .toArray()
-    const instances = await rounds.collection<InstanceDocument>(instancesOf('journal')).find().toArray()
+    const instances = await rounds.collection<InstanceDocument>('journal_instances').find().toArray()
     const known = new Set(instances.map(({ _id }) => _id))
     const before = new Map(unowned)
     unowned.clear()
@@ -70,7 +70,7 @@ export function watchDatabase(url: string, verdict: Verdict): DatabaseWatch {
         for (const { _id } of await found.toArray()) unsent.push(`events of ${_id}`)
       }
       for (const name of journals) {
-        const instances = (await database(name)).collection<InstanceDocument>(instancesOf('journal'))
+        const instances = (await database(name)).collection<InstanceDocument>('journal_instances')
         for (const { _id, done, last } of await instances.find({ judgedAt: null }).toArray())
           if (done < last) unsent.push(`entries of ${_id}`)
       }

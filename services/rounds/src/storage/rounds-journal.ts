@@ -4,6 +4,7 @@ import { type JournalOptions, openJournal, type RunningJournal } from '@pitboss/
 import { type Journal, reload } from '@pitboss/storage/journal/journal'
 import { streamOf as streamOfEntry } from '@pitboss/storage/journal/journal-keys'
 import type { InstanceDocument } from '@pitboss/storage/journal/instances'
+import type { JournalWork } from '@pitboss/storage/journal/journal-process'
 import type { Db } from 'mongodb'
 import type { Registry } from 'prom-client'
 import { dueAt } from '../rules/due-at.ts'
@@ -108,7 +109,7 @@ export function wireRounds({ lists, work, clock, scaleMs, journal, readInstances
       },
       forgetWork: () => work.forget(),
       duties: [{ name: 'sums', run: count }],
-    } satisfies Partial<JournalOptions<RoundFact>>,
+    } satisfies JournalWork<RoundFact>,
     takeOver: { by },
     /** When a worker looks at a round that is taken over. */
     dueAtOf,

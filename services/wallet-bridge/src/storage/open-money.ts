@@ -1,6 +1,7 @@
 import type { Duty } from '@pitboss/storage/journal/duties'
 import { type Journal, reload } from '@pitboss/storage/journal/journal'
 import { streamOf } from '@pitboss/storage/journal/journal-keys'
+import type { JournalWork } from '@pitboss/storage/journal/journal-process'
 import { type JournalOptions, openJournal, type RunningJournal } from '@pitboss/storage/journal/open-journal'
 import type { Db } from 'mongodb'
 import type { Registry } from 'prom-client'
@@ -18,10 +19,7 @@ import { createMovementStore } from './movement-store.ts'
 import { claimsOf, takeOverMoney } from './take-over-money.ts'
 import { createUnfinishedMovements, type UnfinishedMovements } from './unfinished-movements.ts'
 
-type Given = Omit<
-  JournalOptions<MoneyFact>,
-  'list' | 'isFinished' | 'takeOver' | 'claimsOf' | 'unfinished' | 'forgetWork' | 'duties'
-> & {
+type MoneyOptions = Omit<JournalOptions<MoneyFact>, keyof JournalWork<MoneyFact>> & {
   readonly db: Db
   readonly registry: Registry
   readonly scaleMs: ScaleMs
@@ -37,7 +35,7 @@ type Given = Omit<
 export function moneyOptions(
   lists: Pick<ListedMovements, 'write' | 'unowned'>,
   own: () => { readonly journal: Journal<MoneyFact>; readonly unfinished: UnfinishedMovements },
-): Omit<JournalOptions<MoneyFact>, keyof Given> {
+): JournalWork<MoneyFact> {
   return {
     list: (_stream, entries) => lists.write(listedAfter(entries)),
     isFinished: (entries) => isSettled(moneyOf(entries)),
@@ -62,7 +60,7 @@ export async function openMoney({
   duties,
   onAudit = () => undefined,
   ...given
-}: Given) {
+}: MoneyOptions) {
   const readMoney = async ({ _id }: MoneyEntry) =>
     moneyOf((await reload(running.journal, streamOf(_id))).entries)
   const lists = createListedMovements(db)

@@ -1,0 +1,207 @@
+import { BoundedMap } from '@pitboss/runtime/bounded-map'
+import type { Logger } from 'pino'
+import { createDuties, type Duty } from './duties.ts'
+import type { Instances, Progress } from './instances.ts'
+import { type Claim, type Entry, type Journal, type JournalStore, load, reload } from './journal.ts'
+import type { StreamKey } from './journal-keys.ts'
+import { createOwnEntries, type OwnEntries } from './own-entries.ts'
+import { createRecovery, createTakeOvers } from './recover.ts'
+import type { EventSender } from './send-events.ts'
+
+/** What a service does for the entries of its journal. */
+export type JournalWork<Fact> = {
+  /**
+   * Writes the stream's list documents so that they show all of `entries`, which come without events; see
+   * `createListDocuments`. A document shows as `o` the writer of the last entry that it shows.
+   */
+  readonly list: (stream: StreamKey, entries: readonly Entry<Fact>[]) => Promise<void>
+  /**
+   * Whether the stream has nothing left to do. False while its last entry is one with claims: those may be
+   * missing, and only who takes the stream over inserts them again.
+   */
+  readonly isFinished: (entries: readonly Entry<Fact>[]) => boolean
+  /**
+   * Takes over an unfinished stream whose last writer is dead: appends `adopted` by `adopt`, then puts the
+   * work into the service's memory. Somebody else may be first, or it may have been taken over already: then
+   * there is nothing to do. When it rejects, it is called again some seconds later.
+   */
+  readonly takeOver: (stream: StreamKey) => Promise<void>
+  /** The claims that an entry was written with; needed where entries have any. */
+  readonly claimsOf?: (entry: Entry<Fact>) => readonly Claim[]
+  /** At most `limit` streams whose list documents are unfinished and show an `o` that is none of `others`. */
+  readonly unfinished?: (limit: number, others: readonly string[]) => Promise<readonly StreamKey[]>
+  /**
+   * Drops all unfinished work from the service's memory: others may have judged this process dead, and it
+   * goes on as another instance. What is still unfinished comes back by `takeOver`, here or elsewhere.
+   */
+  readonly forgetWork?: () => void
+  /** Further duties of entries; an entry is done when they are, too. */
+  readonly duties?: readonly Duty<Fact>[]
+}
+
+/** The store, the time and the logger of one process. */
+type Surroundings<Fact> = {
+  readonly store: JournalStore<Fact>
+  readonly instances: Instances
+  readonly sender: EventSender<Fact>
+  readonly newWrite: () => string
+  readonly now: () => Date
+  readonly steadyMs: () => number
+  readonly after: (ms: number, work: () => void) => void
+  readonly wait: (ms: number) => Promise<void>
+  /** As `wait`; ends early when the process stops. */
+  readonly pause: (ms: number) => Promise<void>
+  readonly isStopping: () => boolean
+  readonly logger: Logger
+}
+
+/** Streams, and entries that are not done, in the memory of one process. */
+const memoryMax = 20_000
+const waitMs = 20
+const formerMax = 10
+
+/**
+ * Creates one process's part in a journal: the entries that it writes, their duties, and what it takes over
+ * of others. Time, store and sender are the caller's, so that a simulation runs it on its own.
+ */
+export function createJournalProcess<Fact>({
+  store,
+  instances,
+  sender,
+  claimsOf,
+  forgetWork = () => undefined,
+  ...given
+}: JournalWork<Fact> & Surroundings<Fact>) {
+  const { newWrite, now, steadyMs, logger } = given
+  let own: OwnEntries<Fact> | null = null
+  /** Of instances that this process was before, those whose entries may yet turn out to stand. */
+  let former: readonly OwnEntries<Fact>[] = []
+  let alive: readonly string[] = []
+  let unowned = 0
+  let isStarted = false
+
+  const instance = () => (own !== null && own.o === instances.current() ? own.o : null)
+  const journal: Journal<Fact> = {
+    store,
+    memory: new BoundedMap(memoryMax),
+    ...(claimsOf === undefined ? {} : { claims: { of: claimsOf, known: new BoundedMap(memoryMax) } }),
+    async nextWriter(untilMs) {
+      for (;;) {
+        if (own !== null && instance() !== null) return { o: own.o, q: own.next() }
+        if (steadyMs() >= untilMs || given.isStopping()) return null
+        await given.wait(waitMs)
+      }
+    },
+    instance,
+    settled(entry, fate) {
+      const writer = entry.o === own?.o ? own : former.find(({ o }) => o === entry.o)
+      writer?.settled(entry, fate)
+    },
+    newWrite,
+    now,
+    steadyMs,
+    pause: given.wait,
+  }
+
+  const read = (stream: StreamKey, fromMemory: boolean) =>
+    fromMemory ? load(journal, stream) : reload(journal, stream)
+
+  const duties = createDuties<Fact>({
+    ...{ read, list: given.list, sender, further: given.duties ?? [] },
+    // Of an instance that is dead all are known that will ever be.
+    mayCount: (entry) => entry.o !== own?.o || own.knowsBelow(entry),
+    ...{ steadyMs, after: given.after, logger },
+  })
+  const takeOvers = createTakeOvers<Fact>({
+    ...{ instances, duties, read, logger },
+    isFinished: given.isFinished,
+    takeOver: given.takeOver,
+    current: instance,
+    unfinished: given.unfinished ?? (async () => []),
+  })
+  const recovery = createRecovery<Fact>({
+    ...{ store, instances, duties, takeOvers, pause: given.pause, logger, sizeMax: memoryMax },
+  })
+
+  /** Begins a new instance: what the one before had to do is for those who recover it. */
+  function begin(o: string): void {
+    recovery.abort()
+    duties.forget()
+    journal.memory.clear()
+    if (own !== null) {
+      former = [own, ...former].slice(0, formerMax)
+      forgetWork()
+    }
+    const current: OwnEntries<Fact> = createOwnEntries({
+      ...{ o, store, duties, steadyMs, capacity: memoryMax },
+      blank: (_id) => blankOf(own ?? current, _id),
+    })
+    own = current
+  }
+
+  /** Whether it stands does not matter, so its number counts as done. */
+  function blankOf(writer: OwnEntries<Fact>, _id: string): Entry<Fact> {
+    const entry = { _id, w: newWrite(), o: writer.o, q: writer.next(), at: now(), f: [] }
+    writer.settled(entry, 'taken')
+    return entry
+  }
+
+  async function beatOnce(): Promise<void> {
+    const beaten = await instances.beat((o) =>
+      own?.o === o ? own.progress() : { done: 0, last: 0, oldestAt: null },
+    )
+    if (beaten.instance !== own?.o) {
+      if (own !== null) logger.warn({ before: own.o, instance: beaten.instance }, 'journal.instance-changed')
+      begin(beaten.instance)
+    }
+    alive = beaten.alive
+    if (isStarted) for (const dead of beaten.toRecover) recovery.begin(dead)
+  }
+
+  let beating: Promise<unknown> = Promise.resolve()
+  /** Tells the others that this process is alive, and learns who is; one beat at a time. */
+  function beat(): Promise<void> {
+    const next = beating.then(beatOnce)
+    beating = next.catch(() => undefined)
+    return next
+  }
+
+  /** Begins take-overs. Resolves when what is known to be unowned has been taken over once. */
+  async function recover(): Promise<void> {
+    isStarted = true
+    await beat()
+    await recovery.begun()
+    await takeOvers.takeListed()
+  }
+
+  /** Looks for what has no owner though nobody has died: must find nothing. */
+  async function watch(): Promise<void> {
+    const o = instance()
+    if (o === null) return
+    for (const each of own === null ? former : [own, ...former])
+      await takeOvers.take(await each.closeLost(), (writer) => writer === each.o)
+    former = former.filter((each) => each.hasOpen())
+    const [first] = alive.toSorted()
+    if (first !== o) return
+    const { taken } = await takeOvers.takeListed()
+    if (taken === 0) return
+    unowned += taken
+    logger.error({ streams: taken }, 'journal.unowned')
+  }
+
+  return {
+    journal,
+    duties,
+    beat,
+    recover,
+    watch,
+    isStarted: () => isStarted,
+    refill: async () => own?.refill(),
+    alive: () => alive,
+    taking: takeOvers.taking,
+    unownedTotal: () => unowned,
+    abort: recovery.abort,
+    /** What its instance has done; null before the first beat. */
+    progress: (): Progress | null => own?.progress() ?? null,
+  }
+}

@@ -4,7 +4,7 @@ import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { transactionHash } from '../rules/movement.ts'
 import type { RoundState, Stake } from '../rules/round.ts'
 import { sequenceKey, type StoredRound } from '../storage/round-document.ts'
-import type { LastNonce } from '../storage/rounds-store.ts'
+import type { LastNonce } from '../storage/round-streams.ts'
 import type { SessionDocument } from '../storage/sessions-store.ts'
 import { createMakeRound, type Plan } from './open-intent.ts'
 import {

@@ -15,7 +15,7 @@ import type { RoundChange, RoundContext, RoundMessage } from '../rules/round-mes
 import { hasMovement, isUnfinished, openMovementIds, type RoundState } from '../rules/round.ts'
 import { transition } from '../rules/transition.ts'
 import type { CommitmentsStore } from '../storage/commitments-store.ts'
-import type { LastNonce } from '../storage/rounds-store.ts'
+import type { LastNonce } from '../storage/round-streams.ts'
 import { sequenceOf, type RoundWrite, scopeOf, type StoredRound } from '../storage/round-document.ts'
 import type { Parts } from './parts.ts'
 

@@ -9,7 +9,7 @@ import type { Commitment } from '../rules/new-round.ts'
 import { boundedRead, readMaxMs } from './bounded-read.ts'
 import type { DatedCommitment } from './round-document.ts'
 import { bookKey, bookKind, bookOwner } from './round-stream.ts'
-import type { LastNonce, RoundsJournal } from './rounds-store.ts'
+import type { LastNonce, RoundsJournal } from './round-streams.ts'
 
 /**
  * The sealed seed and the hash of a nonce whose round before has made none: the first of a sequence, or one

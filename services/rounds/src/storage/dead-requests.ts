@@ -3,7 +3,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { append } from '@pitboss/storage/journal/journal'
 import { scopeKey } from './round-document.ts'
 import { type DeadRequest, deadStream, movementKey, requestKey } from './round-stream.ts'
-import type { RoundsJournal } from './rounds-store.ts'
+import type { RoundsJournal } from './round-streams.ts'
 
 const writeMs = 5000
 

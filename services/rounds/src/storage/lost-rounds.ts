@@ -18,7 +18,8 @@ import {
   type StreamState,
   streamState,
 } from './round-stream.ts'
-import type { RoundsJournal, RoundsStore } from './rounds-store.ts'
+import type { RoundsJournal } from './round-streams.ts'
+import type { RoundsStore } from './rounds-store.ts'
 
 const writeMs = 5000
 const triesMax = 12

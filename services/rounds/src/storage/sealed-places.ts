@@ -4,7 +4,8 @@ import type { Db, Document } from 'mongodb'
 import { isUnfinished } from '../rules/round.ts'
 import { type ChainSeals, readChainSeals, sealedIn } from './chain-seals.ts'
 import { decodeRound } from './round-document.ts'
-import type { RoundsJournal, RoundsStore } from './rounds-store.ts'
+import type { RoundsJournal } from './round-streams.ts'
+import type { RoundsStore } from './rounds-store.ts'
 
 const purpose = 'server-seeds'
 const writeMs = 5000

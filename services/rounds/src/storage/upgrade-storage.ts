@@ -8,7 +8,8 @@ import type { Meaning, Refusal } from '../rules/refusal.ts'
 import type { DeadRequestsStore } from './dead-requests.ts'
 import { decodeRound, type FactEntry, fieldsOf, type RoundDocument } from './round-document.ts'
 import { claimsOfFact, type RoundFact, streamOf } from './round-stream.ts'
-import type { RoundsJournal, RoundsStore } from './rounds-store.ts'
+import type { RoundsJournal } from './round-streams.ts'
+import type { RoundsStore } from './rounds-store.ts'
 
 /** A round as releases before the journal have it, with what waits in it. */
 type OlderRound = RoundDocument & {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { LastNonce } from '../../src/storage/rounds-store.ts'
+import type { LastNonce } from '../../src/storage/round-streams.ts'
 import { newRound } from '../../src/rules/new-round.ts'
 import { createOpenIntent } from '../../src/actions/open-intent.ts'
 import type { StoredRound } from '../../src/storage/round-document.ts'

@@ -374,6 +374,13 @@ await holdIsolation(t, {
     ],
     ...['groupByUnit', 'placeOf', 'withFacts', 'revenueOf', 'createReturnsFold', 'lastPosition'],
     ...['emptied', 'encodeStream', 'newStreamDocument'],
+    // Bound by createRoundsStore, whose table has a line for each that answers a caller.
+    ...['insertRound', 'updateRound', 'withdrawMovement', 'removeRound', 'publishAgain', 'showRound'],
+    ...['findRound', 'findAnywhere', 'findClaimed', 'findRequest', 'listByTransaction', 'roundsOf'],
+    ...['lastNonce', 'lastShown', 'findLast', 'findUnfinished', 'readNonce', 'endSession'],
+    ...['claimRound', 'takeOver', 'takeIn', 'postpone', 'findDue'],
+    ...['openRoundStreams', 'readRound', 'readState', 'storedOf', 'currentOf'],
+    ...['noteRound', 'goOn', 'meet', 'rememberEnd', 'deadline', 'unanswered'],
   ],
 })
 

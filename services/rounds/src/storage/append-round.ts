@@ -1,0 +1,184 @@
+import { changeBetween } from '@pitboss/storage/journal/change-document'
+import { append, type Decided, load } from '@pitboss/storage/journal/journal'
+import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
+import type { Reversal, RoundState, Stake, Win } from '../rules/round.ts'
+import { findAnywhere, findClaimed, showRound } from './find-rounds.ts'
+import {
+  type DatedCommitment,
+  encodeRound,
+  type FactEntry,
+  type RoundFields,
+  type RoundWrite,
+  sequenceOf,
+  type StoredRound,
+} from './round-document.ts'
+import {
+  addedMovements,
+  besideTombstoneKey,
+  claimsOfEntry,
+  claimsOfFact,
+  keep,
+  movementKey,
+  type RoundFact,
+  streamOf,
+} from './round-stream.ts'
+import { deadline, goOn, meet, noteRound, type RoundStreams, unanswered } from './round-streams.ts'
+
+/** An id that the operator's server sends belongs to something else. */
+export class IdTaken extends Error {
+  override readonly name = 'IdTaken'
+}
+
+/** Stores a new round. Null when another has its nonce or its id. */
+export async function insertRound(
+  streams: RoundStreams,
+  { round, dueAt }: Pick<RoundWrite, 'round' | 'dueAt'>,
+  commitments: { readonly committedAt: Date; readonly next: DatedCommitment },
+): Promise<StoredRound | null> {
+  const base = encodeRound(round, commitments)
+  const stream = streamOf(round)
+  const fact = { base }
+  const decided = { facts: [fact], claims: claimsOfFact(fact) } as const
+  const appended = await append(streams.journal, stream, 0, decided, deadline(streams))
+  if (appended.kind === 'unknown') throw unanswered(stream)
+  if (appended.kind !== 'appended') {
+    streams.ends.delete(sequenceOf(round))
+    return null
+  }
+  return noteRound(streams, { round, stream, version: 1, dueAt, checks: 0, claims: 0, fields: base })
+}
+
+/**
+ * Appends a change; null when another entry was first.
+ * @throws IdTaken when a movement that it adds has an id of something else
+ */
+export async function updateRound(
+  streams: RoundStreams,
+  stored: StoredRound,
+  write: RoundWrite,
+): Promise<StoredRound | null> {
+  const { stream, version } = stored
+  const { fields, fact } = await changeOf(streams, stored, write)
+  const claims = claimsOfFact(fact)
+  const decided: Decided<RoundFact> = { facts: [fact], events: write.events, claims }
+  const appended = await append(streams.journal, stream, version, decided, deadline(streams))
+  if (appended.kind === 'unknown') throw unanswered(stream)
+  if (appended.kind === 'taken') return null
+  if (appended.kind === 'claimed') throw new IdTaken(`an id of ${stream} is taken`)
+  return written(streams, stored, write, fields)
+}
+
+/**
+ * Takes back a movement that was intended, as `updateRound` does; false when another entry was first. What
+ * its entry had claimed is free again.
+ */
+export async function withdrawMovement(
+  streams: RoundStreams,
+  stored: StoredRound,
+  write: RoundWrite,
+): Promise<boolean> {
+  const { stream, version, fields: before } = stored
+  const { fields, fact } = await changeOf(streams, stored, write)
+  const gone = before.transactionIds
+    .filter((id) => !fields.transactionIds.includes(id))
+    .flatMap((id) => [movementKey(stored.round, id), besideTombstoneKey(stored.round, id)])
+  const { entries } = await load(streams.journal, stream)
+  const intent = entries.findLast(({ f }) => f.some(({ ids = [] }) => ids.some((id) => gone.includes(id))))
+  const decided: Decided<RoundFact> = {
+    ...{ facts: [fact], events: write.events },
+    ...(intent === undefined ? {} : { withdraws: { entry: intent, claims: claimsOfEntry(intent) } }),
+  }
+  const appended = await append(streams.journal, stream, version, decided, deadline(streams))
+  if (appended.kind === 'unknown') throw unanswered(stream)
+  if (appended.kind !== 'appended') return false
+  written(streams, stored, write, fields)
+  return true
+}
+
+/** Takes back a round whose stake was never asked for; false when anybody has touched it since. */
+export async function removeRound(
+  streams: RoundStreams,
+  { stream, version, round }: StoredRound,
+): Promise<boolean> {
+  const { journal, work, lists } = streams
+  const { entries } = await load(journal, stream)
+  const [intent] = entries
+  if (intent === undefined) return false
+  const withdraws = { entry: intent, claims: claimsOfEntry(intent) }
+  const decided = { facts: [{ withdrawn: true }], withdraws } as const
+  const appended = await append(journal, stream, version, decided, deadline(streams))
+  if (appended.kind !== 'appended') return false
+  meet(streams, round.id, { stream, number: version + 1, status: null })
+  work.drop(round.id)
+  if (lists.listedStatus(round.id) !== null) await showRound(streams, round.id)
+  return true
+}
+
+/** Publishes an event of the round once more. */
+export async function publishAgain(
+  streams: RoundStreams,
+  stored: StoredRound,
+  event: OutboxEntry,
+): Promise<void> {
+  const { id, status } = stored.round
+  for (
+    let current: StoredRound | null = stored;
+    current !== null;
+    current = await findAnywhere(streams, id)
+  ) {
+    const { stream, version, fields } = current
+    const fact = version === 0 ? { base: fields, isOlder: true as const } : { change: {} }
+    const decided: Decided<RoundFact> = { facts: [fact], events: [{ ...event, again: true }] }
+    const appended = await append(streams.journal, stream, version, decided, deadline(streams))
+    if (appended.kind === 'appended') return goOn(streams, current)
+    if (appended.kind !== 'taken') throw unanswered(stream)
+    meet(streams, id, { stream, number: version + 1, status })
+  }
+}
+
+/** What an update records: a round that is older than the journal enters it whole. */
+async function changeOf(streams: RoundStreams, stored: StoredRound, { round, fact: counted }: RoundWrite) {
+  const fields = encodeRound(round, stored.fields)
+  const added = addedMovements(stored.round, round)
+  const ids = await Promise.all(added.map((movement) => addedKey(streams, round, movement)))
+  const fact: RoundFact = {
+    ...(stored.version === 0
+      ? { base: fields, isOlder: true as const }
+      : { change: changeBetween(stored.fields, fields, keep) }),
+    ...(ids.length === 0 ? {} : { ids }),
+    ...(counted === null ? {} : { counted: factEntry(counted) }),
+  }
+  return { fields, fact }
+}
+
+/** The key under which an added movement claims its id. A tombstone leaves its id to what gives back. */
+async function addedKey(
+  streams: RoundStreams,
+  round: RoundState,
+  movement: Stake | Win | Reversal,
+): Promise<string> {
+  const key = movementKey(round, movement.transactionId)
+  if (!('referenceTransactionId' in movement)) return key
+  const claimed = await findClaimed(streams, key)
+  const isTombstone = claimed !== null && 'dead' in claimed && claimed.dead.meaning === null
+  return isTombstone ? besideTombstoneKey(round, movement.transactionId) : key
+}
+
+function written(
+  streams: RoundStreams,
+  stored: StoredRound,
+  { round, dueAt }: RoundWrite,
+  fields: RoundFields,
+): StoredRound {
+  return noteRound(streams, { ...stored, round, fields, version: stored.version + 1, dueAt, checks: 0 })
+}
+
+function factEntry({ at, trials, rules = '', ...fact }: NonNullable<RoundWrite['fact']>): FactEntry {
+  const { id, rounds, stakes, payouts, refunds } = fact
+  const sums = { stakes: String(stakes), payouts: String(payouts), refunds: String(refunds) }
+  return {
+    ...{ id, rounds, ...sums },
+    ...(at === undefined ? {} : { at }),
+    ...(trials === undefined ? {} : { trials: { ...trials, rules } }),
+  }
+}

@@ -1,0 +1,120 @@
+import { adopt, load } from '@pitboss/storage/journal/journal'
+import type { StreamKey } from '@pitboss/storage/journal/journal-keys'
+import { isUnfinished, owesSomething } from '../rules/round.ts'
+import type { StoredRound } from './round-document.ts'
+import { claimsOfEntry, loadedState, type RoundEntry, streamState } from './round-stream.ts'
+import {
+  deadline,
+  noteRound,
+  readRound,
+  readState,
+  type RoundStreams,
+  storedOf,
+  unanswered,
+} from './round-streams.ts'
+import type { DueRound } from './round-work.ts'
+
+/** The least number of due rounds that a tenant has in one look. */
+const shareMin = 8
+
+/**
+ * Takes a round for this process until the time that is given; null when somebody has changed it since. From
+ * then on no request takes an intent of the round back, since this process may ask for it.
+ */
+export async function claimRound(
+  streams: RoundStreams,
+  { stream, checks }: StoredRound,
+  until: Date,
+): Promise<StoredRound | null> {
+  const taken = await adopted(streams, stream)
+  // Another call of this process may have been first, and has it in memory: the next look drops what is
+  // others'.
+  if (taken === null) return null
+  return noteRound(streams, { ...taken, stream, dueAt: until, checks: checks + 1 })
+}
+
+/** A round that this process has, once it is taken over after the last entry with claims. */
+async function adopted(streams: RoundStreams, stream: StreamKey): Promise<StoredRound | null> {
+  const { journal, taking } = streams
+  const state = loadedState(await load(journal, stream))
+  const isOwn = state.owner === journal.instance()
+  if (isOwn && state.adoptedAt > state.claimedAt) return storedOf(streams, stream, state)
+  return taking(stream, () => adoptNow(streams, stream))
+}
+
+/** @throws ServiceError SERVICE_UNAVAILABLE when it is not known whether that stands: it is to be repeated */
+async function adoptNow(streams: RoundStreams, stream: StreamKey): Promise<StoredRound | null> {
+  const adopting = { adopted: { adopted: true }, claimsOf: claimsOfEntry } as const
+  const done = await adopt(streams.journal, stream, adopting, deadline(streams))
+  if (done.kind === 'unknown') throw unanswered(stream)
+  return done.kind === 'taken' ? null : readRound(streams, stream)
+}
+
+/** Takes over a round whose instance is dead, into the memory of this one. */
+export async function takeOver(streams: RoundStreams, stream: StreamKey): Promise<void> {
+  const stored = await adoptNow(streams, stream)
+  if (stored !== null) noteRound(streams, { ...stored, dueAt: streams.dueAtOf(stored.round), checks: 0 })
+}
+
+/** Takes a stream that this process has just begun into its memory. */
+export function takeIn(streams: RoundStreams, stream: StreamKey, entries: readonly RoundEntry[]): void {
+  const state = streamState(entries)
+  const stored = storedOf(streams, stream, state)
+  if (stored !== null && state.owner === streams.journal.instance())
+    noteRound(streams, { ...stored, dueAt: streams.dueAtOf(stored.round) })
+}
+
+/** Lets a round rest longer, unless it has changed meanwhile. */
+export async function postpone(
+  { work }: RoundStreams,
+  { round, dueAt }: StoredRound,
+  until: Date,
+): Promise<void> {
+  const waiting = work.get(round.id)
+  if (waiting !== null && waiting.dueAt.getTime() === dueAt?.getTime())
+    work.note(round.id, { ...waiting, dueAt: until })
+}
+
+/**
+ * Rounds of this process that are due, longest due first, in a page for each tenant after `after`: at most
+ * `tenantsMax`, and `roundsMax` rounds among them all.
+ */
+export async function findDue(
+  streams: RoundStreams,
+  now: Date,
+  { after, tenantsMax, roundsMax }: { after: string; tenantsMax: number; roundsMax: number },
+) {
+  const due = streams.work.due(now)
+  const scopes = [...due.keys()]
+    .filter((scope) => scope > after)
+    .toSorted()
+    .slice(0, tenantsMax)
+  const share = Math.max(shareMin, Math.floor(roundsMax / Math.max(1, scopes.length)))
+  const pages = await Promise.all(
+    scopes.map(async (scope) => {
+      const page = (due.get(scope) ?? []).slice(0, share)
+      const found = await Promise.all(page.map((one) => readDue(streams, one)))
+      return found.filter((stored) => stored !== null)
+    }),
+  )
+  const wasFull = scopes.length === tenantsMax
+  return {
+    pages,
+    sweptTo: wasFull ? (scopes.at(-1) ?? '') : '',
+    mayHaveMore: wasFull || after !== '' || pages.some(({ length }) => length === share),
+  }
+}
+
+/** A round with something left to do; null for one that another process, which is alive, has taken. */
+async function readDue(streams: RoundStreams, due: DueRound): Promise<StoredRound | null> {
+  const { stream } = due.waiting
+  const state = await readState(streams, stream)
+  const own = streams.journal.instance()
+  // A process that may count as dead has no round, and has them all again when it turns out to be alive.
+  if (own === null) return null
+  const isOthers = state.owner !== own && streams.alive().includes(state.owner)
+  const stored = isOthers ? null : storedOf(streams, stream, state)
+  if (stored !== null && (isUnfinished(stored.round) || owesSomething(stored.round))) return stored
+  streams.work.dropDue(due)
+  return null
+}

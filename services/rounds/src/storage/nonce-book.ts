@@ -1,0 +1,167 @@
+import { append } from '@pitboss/storage/journal/journal'
+import { claimedOwn, claimsOf } from '@pitboss/storage/journal/journal-keys'
+import { isUnfinished, type RoundState } from '../rules/round.ts'
+import { updateRound } from './append-round.ts'
+import type { StoredRound } from './round-document.ts'
+import { bookKey, bookKind, bookOwner, isPlaceStream } from './round-stream.ts'
+import {
+  currentOf,
+  deadline,
+  goOn,
+  type LastNonce,
+  readRound,
+  readState,
+  rememberEnd,
+  type RoundStreams,
+  storedOf,
+  unanswered,
+} from './round-streams.ts'
+
+/** Time for which the end of a sequence's last round is remembered: short against the time of a restore. */
+const rememberedMs = 30_000
+const triesMax = 12
+/** Places of lost rounds in one read. */
+const placesMax = 100
+
+/** The last nonce of a sequence, and its round unless that is a lost one's. */
+type Last = { readonly last: LastNonce; readonly stored: StoredRound | null }
+
+/** The highest nonce of a sequence, from memory where this process has just seen its round end. */
+export async function lastNonce(streams: RoundStreams, sequence: string): Promise<LastNonce> {
+  const end = streams.ends.get(sequence)
+  if (end !== undefined && streams.journal.steadyMs() - end.at < rememberedMs) return end
+  return (await readLast(streams, sequence)).last
+}
+
+/**
+ * The last nonce and its round, for a page that shows the next nonce's commitment. That was made with the
+ * last round, so from now on the round is not taken back.
+ */
+export async function lastShown(streams: RoundStreams, sequence: string): Promise<Last> {
+  for (let tries = 0; tries < triesMax; tries++) {
+    const found = await readLast(streams, sequence)
+    if (found.stored === null || found.stored.version !== 1) return found
+    const { stream } = found.stored
+    const shown = { facts: [{ shown: true }] } as const
+    const appended = await append(streams.journal, stream, 1, shown, deadline(streams))
+    if (appended.kind === 'unknown') throw unanswered(stream)
+    if (appended.kind === 'appended') goOn(streams, found.stored)
+  }
+  throw unanswered(sequence)
+}
+
+export async function findLast(streams: RoundStreams, sequence: string): Promise<StoredRound | null> {
+  return (await readLast(streams, sequence)).stored
+}
+
+export async function findUnfinished(streams: RoundStreams, sequence: string): Promise<StoredRound | null> {
+  const found = await findLast(streams, sequence)
+  return found !== null && isUnfinished(found.round) ? found : null
+}
+
+/** The highest nonce of a sequence that is taken, of those below this one; 0 for none. */
+export async function readNonce(
+  streams: RoundStreams,
+  sequence: string,
+  below: number | null,
+): Promise<number> {
+  const { above, below: end } = claimsOf(bookKind, bookOwner(sequence))
+  const range = { above, below: below === null ? end : bookKey(sequence, below) }
+  const [claim] = await streams.journal.store.readClaims(range, 1)
+  return claim === undefined
+    ? ((await findListed(streams, sequence, below))?.document.nonce ?? 0)
+    : Number(claimedOwn(claim._id))
+}
+
+/** Ends a session for its round, if it plays one: the round becomes due at `due` at the latest. */
+export async function endSession(
+  streams: RoundStreams,
+  sequence: string,
+  sessionId: string,
+  endedAt: Date,
+  due: Date,
+): Promise<void> {
+  for (let tries = 0; tries < triesMax; tries++) {
+    const stored = await findLast(streams, sequence)
+    if (stored === null || !playsIn(stored.round, sessionId) || stored.round.sittingEndsAt <= endedAt) return
+    const dueAt = stored.dueAt === null || stored.dueAt > due ? due : stored.dueAt
+    const round = { ...stored.round, sittingEndsAt: endedAt }
+    if ((await updateRound(streams, stored, { round, dueAt, events: [], fact: null })) !== null) return
+  }
+  throw unanswered(sequence)
+}
+
+/** The last round of a sequence by the book; by the list documents where the sequence has no book yet. */
+async function readLast(streams: RoundStreams, sequence: string): Promise<Last> {
+  const { store } = streams.journal
+  for (let tries = 0; tries < triesMax; tries++) {
+    const [claim] = await store.readClaims(claimsOf(bookKind, bookOwner(sequence)), 1)
+    if (claim === undefined) return readOlderLast(streams, sequence)
+    const state = await readState(streams, claim.s)
+    if (state.isWithdrawn) {
+      await store.removeClaim(claim._id, claim.w)
+      continue
+    }
+    // The write of a claim without an entry may be on its way: that nonce is fought for.
+    if (state.fields === null) return readBefore(streams, sequence, claim._id)
+    const stored = state.isPlace
+      ? await findBelow(streams, sequence, claim._id)
+      : storedOf(streams, claim.s, state)
+    const unfinished = stored !== null && isUnfinished(stored.round)
+    if (stored !== null && !unfinished && !state.isPlace) rememberEnd(streams, stored.round, stored.fields)
+    const { nonce, next = null } = state.fields
+    return { last: { nonce, unfinished, next }, stored }
+  }
+  throw unanswered(sequence)
+}
+
+/** The last round below the places of lost ones: a database that was set back may have it unfinished. */
+async function findBelow(streams: RoundStreams, sequence: string, key: string): Promise<StoredRound | null> {
+  const { above } = claimsOf(bookKind, bookOwner(sequence))
+  for (let below = key; ; ) {
+    const claims = await streams.journal.store.readClaims({ above, below }, placesMax)
+    const round = claims.find(({ s }) => !isPlaceStream(s))
+    if (round !== undefined) return readRound(streams, round.s)
+    if (claims.length < placesMax) return (await readOlderLast(streams, sequence)).stored
+    below = claims.at(-1)?._id ?? above
+  }
+}
+
+/** As `readLast`, of the nonces below a claim that has no entry. */
+async function readBefore(streams: RoundStreams, sequence: string, key: string): Promise<Last> {
+  const { above } = claimsOf(bookKind, bookOwner(sequence))
+  const [claim] = await streams.journal.store.readClaims({ above, below: key }, 1)
+  if (claim === undefined) return readOlderLast(streams, sequence)
+  const state = await readState(streams, claim.s)
+  if (state.fields === null) throw unanswered(sequence)
+  const { nonce, unfinished, next = null } = state.fields
+  return { last: { nonce, unfinished, next }, stored: storedOf(streams, claim.s, state) }
+}
+
+async function readOlderLast(streams: RoundStreams, sequence: string): Promise<Last> {
+  const found = await findListed(streams, sequence, null)
+  if (found === null) return { last: { nonce: 0, unfinished: false, next: null }, stored: null }
+  const { document, stored } = found
+  const unfinished = stored !== null && isUnfinished(stored.round)
+  return { last: { nonce: document.nonce, unfinished, next: document.next ?? null }, stored }
+}
+
+/**
+ * The document with the highest nonce of a sequence, of those below this one. The document of a round that
+ * was taken back, which may outlive it for a moment, does not count.
+ */
+async function findListed(streams: RoundStreams, sequence: string, below: number | null) {
+  for (let nonce = below, tries = 0; tries < triesMax; tries++) {
+    const document = await streams.lists.last(sequence, nonce)
+    if (document === null) return null
+    // The place of a lost round has no scope.
+    const stored = 'scope' in document ? await currentOf(streams, document) : null
+    if (stored !== null || document.n === undefined) return { document, stored }
+    nonce = document.nonce
+  }
+  throw unanswered(sequence)
+}
+
+function playsIn({ driver, status, sessionId }: RoundState, session: string): boolean {
+  return driver === 'game' && sessionId === session && (status === 'PENDING' || status === 'OPEN')
+}

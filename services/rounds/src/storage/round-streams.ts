@@ -1,0 +1,130 @@
+import { BoundedMap } from '@pitboss/runtime/bounded-map'
+import { ServiceError } from '@pitboss/errors/service-error'
+import { reload } from '@pitboss/storage/journal/journal'
+import type { StreamKey } from '@pitboss/storage/journal/journal-keys'
+import type { RunningJournal } from '@pitboss/storage/journal/open-journal'
+import { isUnfinished, owesSomething, type RoundState } from '../rules/round.ts'
+import {
+  decodeRound,
+  type DatedCommitment,
+  fieldsOf,
+  type RoundDocument,
+  type RoundFields,
+  scopeKey,
+  sequenceOf,
+  type StoredRound,
+} from './round-document.ts'
+import type { RoundLists } from './round-lists.ts'
+import { loadedState, type RoundFact, streamOf, type StreamState } from './round-stream.ts'
+import type { RoundWork } from './round-work.ts'
+
+const rememberedMax = 10_000
+const streamsMax = 20_000
+/** Time within which the database answers a write. */
+const writeMs = 5000
+
+/**
+ * The highest nonce of a sequence (0: none), whether its round is unfinished, and the commitment of the next
+ * nonce, if its round has made one.
+ */
+export type LastNonce = {
+  readonly nonce: number
+  readonly unfinished: boolean
+  readonly next: DatedCommitment | null
+}
+
+/** A round of which this process knows entries. */
+type Met = {
+  readonly stream: StreamKey
+  readonly number: number
+  /** Null for a round that was taken back. */
+  readonly status: RoundState['status'] | null
+}
+
+export type RoundsJournal = Pick<RunningJournal<RoundFact>, 'journal' | 'listed' | 'alive' | 'taking'> & {
+  /** When a worker looks at a round that this process has taken over. */
+  readonly dueAtOf: (round: RoundState) => Date | null
+  /** Lists the rounds of what is not known to be done. */
+  readonly showUndone: () => Promise<void>
+}
+
+/** The streams of rounds with what this process remembers of them: the first argument of their functions. */
+export type RoundStreams = RoundsJournal & {
+  readonly lists: RoundLists
+  readonly work: RoundWork
+  /** The ends of sequences whose last round has just ended here. */
+  readonly ends: BoundedMap<string, LastNonce & { readonly at: number }>
+  /** Rounds that this process has met lately, with the greatest number that it knows of each. */
+  readonly met: BoundedMap<string, Met>
+}
+
+export function openRoundStreams(given: Omit<RoundStreams, 'ends' | 'met'>): RoundStreams {
+  return { ...given, ends: new BoundedMap(rememberedMax), met: new BoundedMap(streamsMax) }
+}
+
+/** Until when a write is tried, by the steady clock. */
+export function deadline({ journal }: RoundStreams): number {
+  return journal.steadyMs() + writeMs
+}
+
+export function meet({ met }: RoundStreams, roundId: string, one: Met): void {
+  if ((met.get(roundId)?.number ?? 0) <= one.number) met.set(roundId, one)
+}
+
+/** Reads a stream as it is now; null where it has no round, or one that was taken back. */
+export async function readRound(streams: RoundStreams, stream: StreamKey): Promise<StoredRound | null> {
+  return storedOf(streams, stream, await readState(streams, stream))
+}
+
+/** Reads past the memory, which knows nothing of what others have appended since. */
+export async function readState({ journal }: RoundStreams, stream: StreamKey): Promise<StreamState> {
+  return loadedState(await reload(journal, stream))
+}
+
+export function storedOf(streams: RoundStreams, stream: StreamKey, state: StreamState): StoredRound | null {
+  const { fields, number, adoptedAt, isWithdrawn, isPlace } = state
+  if (fields === null || isWithdrawn || isPlace) return null
+  const round = decodeRound(fields)
+  const { dueAt = null, checks = 0 } = streams.work.get(round.id) ?? {}
+  meet(streams, round.id, { stream, number, status: round.status })
+  return { round, stream, version: number, dueAt, checks, claims: adoptedAt, fields }
+}
+
+/** The round of a list document as it is now. */
+export async function currentOf(streams: RoundStreams, document: RoundDocument): Promise<StoredRound | null> {
+  const fields = fieldsOf(document)
+  const round = decodeRound(fields)
+  const stream = streamOf(round)
+  const { n = 0 } = document
+  const isOver = !isUnfinished(round) && !owesSomething(round)
+  // A later change of a round that is over takes the next number: who knows an older one reads again.
+  if (isOver) return { round, stream, version: n, dueAt: null, checks: 0, claims: 0, fields }
+  return n === 0 ? null : readRound(streams, stream)
+}
+
+/** Remembers a round that this process has written: what it leaves to do is this process's. */
+export function noteRound(streams: RoundStreams, stored: StoredRound): StoredRound {
+  const { round, stream, version, dueAt, checks } = stored
+  meet(streams, round.id, { stream, number: version, status: round.status })
+  streams.work.note(round.id, { stream, scope: scopeKey(round), dueAt, checks, isOwed: owesSomething(round) })
+  if (!isUnfinished(round)) rememberEnd(streams, round, stored.fields)
+  return stored
+}
+
+/** Remembers a round after an entry that has changed nothing in it: its writer goes on with the round. */
+export function goOn(streams: RoundStreams, stored: StoredRound): void {
+  const known = streams.work.get(stored.round.id)
+  const dueAt = known === null ? streams.dueAtOf(stored.round) : known.dueAt
+  noteRound(streams, { ...stored, version: stored.version + 1, dueAt })
+}
+
+export function rememberEnd({ ends, journal }: RoundStreams, round: RoundState, { next }: RoundFields): void {
+  const sequence = sequenceOf(round)
+  if ((ends.get(sequence)?.nonce ?? 0) > round.nonce) return
+  ends.set(sequence, { nonce: round.nonce, unfinished: false, next: next ?? null, at: journal.steadyMs() })
+}
+
+export function unanswered(name: string): ServiceError {
+  const cause = new Error(`it is not known whether an entry of ${name} stands`)
+  return new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })
+}

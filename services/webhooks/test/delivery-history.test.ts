@@ -38,7 +38,8 @@ const show = async (rig: Rig, id: string) => (await rig.call(dashboardGetDeliver
 t.test('lists show a delivery that was accepted at once as they show every other', async (t) => {
   const rig = await startRig(t)
   const accepting = await startReceiver(t, status(200, {}, 'thank you'))
-  const refusing = await startReceiver(t, status(500))
+  // Each is refused once: ten failures open the breaker.
+  const refusing = await startReceiver(t, status(503, { 'retry-after': '3600' }))
   const good = await rig.createEndpoint(accepting.url)
   const bad = await rig.createEndpoint(refusing.url, ['transaction.win'])
   const events = []

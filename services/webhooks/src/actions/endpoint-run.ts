@@ -59,6 +59,8 @@ export type EndpointRun = {
   endNoted: number
   /** Whether it is noted that new events have waited for a second. */
   isLate: boolean
+  /** The end of the log when nothing waited any more; null while something waits. */
+  lateTo: number | null
   stopped: boolean
   abandoned: boolean
   /** An attempt ended and could not be written: nothing of it is known to be on record. */
@@ -81,7 +83,7 @@ export function newEndpointRun(c: RunContext, taken: TakenEndpoint): EndpointRun
   const { _id: webhookId, operatorId, leaseToken: token, isLate = false } = taken.endpoint
   const inFlight = new Map<string, DueDelivery>()
   return {
-    ...{ taken, webhookId, operatorId, token, isLate, inFlight },
+    ...{ taken, webhookId, operatorId, token, isLate, lateTo: null, inFlight },
     ...{
       logger: c.logger.child({ webhook_id: webhookId }),
       view: openEndpointView(c, taken.endpoint, inFlight),

@@ -157,12 +157,16 @@ async function takeTurn(c: RunContext, run: PassingRun): Promise<boolean> {
 }
 
 /**
- * Has lists read from the log what has waited for a second, until nothing waits.
+ * Has lists read from the log what has waited for a second, until all of it is stored.
  * @returns in how many milliseconds that is to be looked at again; null for not by the clock
  */
 async function noteLate(c: RunContext, run: PassingRun): Promise<number | null> {
-  const first = firstWaiting(run.passing)
+  const { passing } = run
+  const first = firstWaiting(passing)
+  // What waited no more may still be on its way to be stored.
+  run.lateTo = first === null ? (run.lateTo ?? passing.endNoted) : null
   if (run.isLate === (first !== null)) return null
+  if (run.lateTo !== null && passing.passage.cursor < run.lateTo) return null
   const leftMs = first === null ? 0 : first.createdAt.getTime() + waitingMsMax - c.clock.now().getTime()
   if (leftMs > 0) return leftMs
   run.isLate = first !== null

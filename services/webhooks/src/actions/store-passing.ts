@@ -101,7 +101,8 @@ async function storeTogether(c: WebhooksContext, passing: Passing, group: readon
     passing.storing.delete(document._id)
     noteEvent(passing.passage, seq, { kind: 'aside' })
     const { attempts: _, ...due } = document
-    if (document.claimToken === 0 && document.status !== 'CANCELLED') passing.onStored(due)
+    if (document.claimToken === 0 && (due.status === 'PENDING' || due.status === 'HELD'))
+      passing.onStored(due)
     end.resolve()
   }
 }

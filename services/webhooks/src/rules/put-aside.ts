@@ -1,5 +1,6 @@
 import type { EventType } from '@pitboss/contracts/objects/event'
 import { type EndpointHealth, isShut } from './endpoint-health.ts'
+import { isUnsubscribed } from './subscription.ts'
 
 /**
  * A new delivery that waits in the log comes into lists when it has waited for so long. Source:
@@ -26,6 +27,8 @@ type NewEvent = { readonly seq: number; readonly type: EventType }
 export function asideOf(endpoint: Endpoint, event: NewEvent): 'CANCELLED' | 'HELD' | 'PENDING' | null {
   const { health, deletedAt, skippedTo = 0 } = endpoint
   if (deletedAt !== null || event.seq <= skippedTo || isTakenOff(endpoint, event)) return 'CANCELLED'
+  // It was recorded for the endpoint while the change of its types was under way.
+  if (isUnsubscribed(endpoint, { eventType: event.type, lane: 'fresh', replayId: null })) return 'CANCELLED'
   if (health.status === 'PAUSED') return 'HELD'
   return isShut(health) ? 'PENDING' : null
 }

@@ -67,9 +67,10 @@ export function createDeliveryHistory({
       if (scope !== null && (scope.operatorId !== operatorId || scope.environment !== environment)) continue
       const webhookId = event.targets.find((target) => deliveryIdOf(event.id, target, 0) === id)
       if (webhookId === undefined) continue
+      const waiting = await late.ofEvents(event.scope, [event])
       const range = await ranges.passing(webhookId, event.seq)
       if (range !== null) return deliveryAt(range, event.seq)
-      return (await late.ofEvents(event.scope, [event])).find(({ _id }) => _id === id) ?? null
+      return waiting.find(({ _id }) => _id === id) ?? null
     }
     return null
   }
@@ -118,13 +119,11 @@ export function createDeliveryHistory({
     limit: number,
   ): Promise<DeliveryDocument[]> {
     const { status = null, eventId = null } = filter
-    if (status !== null && status !== 'PENDING' && status !== 'HELD') return []
+    if (status === 'DELIVERED' || status === 'FAILED') return []
     const take = (found: AsyncIterable<DeliveryDocument>) => takeVisible(only(found, filter), limit)
-    const found =
-      eventId === null
-        ? await late.list(scope, filter, madeTo(filter), take)
-        : await take(toAsync(await late.ofEvents(scope, await events.headersOf([eventId]))))
-    return found.filter((one) => status === null || one.status === status)
+    return eventId === null
+      ? late.list(scope, filter, madeTo(filter), take)
+      : take(toAsync(await late.ofEvents(scope, await events.headersOf([eventId]))))
   }
 
   /**
@@ -147,12 +146,14 @@ export function createDeliveryHistory({
 
   return {
     async find(scope: Scope, id: string): Promise<DeliveryDocument | null> {
-      return (await stored.find(scope, id)) ?? itemById(scope, id)
+      const read = () => stored.find(scope, id)
+      // It may have become a document between the two.
+      return (await read()) ?? (await itemById(scope, id)) ?? read()
     },
 
     /** For operations: a delivery of any account. */
     async read(id: string): Promise<DeliveryDocument | null> {
-      return (await stored.read(id)) ?? itemById(null, id)
+      return (await stored.read(id)) ?? (await itemById(null, id)) ?? stored.read(id)
     },
 
     list: (scope: Scope, filter: DeliveryFilter, limit: number) => list(scope, filter, limit),
@@ -223,6 +224,7 @@ function deliveryAt(range: RangeDocument, seq: number): DeliveryDocument | null 
 async function* only(
   all: AsyncIterable<DeliveryDocument>,
   {
+    status = null,
     webhookId = null,
     eventType = null,
     eventId = null,
@@ -234,6 +236,7 @@ async function* only(
   for await (const one of all) {
     if (from !== null && one.createdAt < from) return
     const isMeant =
+      (status === null || one.status === status) &&
       (webhookId === null || one.webhookId === webhookId) &&
       (eventType === null || one.eventType === eventType) &&
       (eventId === null || one.eventId === eventId) &&

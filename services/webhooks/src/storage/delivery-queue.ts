@@ -104,9 +104,8 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
     async probe(webhookId: string, which: Probe, now: Date): Promise<DueDelivery | null> {
       const due = { webhookId, status: 'PENDING', lane: { $ne: 'manual' }, dueAt: { $lte: now } } as const
       const projection = withoutAttempts
-      if (which === 'oldest') {
-        return deliveries.findOne(due, { sort: { order: 1 }, hint: 'oldest', projection })
-      }
+      const oldest = () => deliveries.findOne(due, { sort: { order: 1 }, hint: 'oldest', projection })
+      if (which === 'oldest') return oldest()
       const sort = { dueAt: 1 } as const
       const firstOf = async (types: Filter<DeliveryDocument>) =>
         (await deliveries.findOne(
@@ -115,6 +114,7 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
         )) ?? deliveries.findOne({ ...due, ...types }, { sort, hint: 'due', projection })
       const { afterTypes } = which
       let found = await firstOf(afterTypes.length === 0 ? {} : { eventType: { $nin: [...afterTypes] } })
+      if (found === null && afterTypes.length === 1) return oldest()
       for (const eventType of afterTypes) found ??= await firstOf({ eventType })
       return found
     },

@@ -216,10 +216,21 @@ export function createEndpointStore(
       await endpoints.updateOne(own, isLate ? { $set: { isLate } } : { $unset: { isLate: true } })
     },
 
-    /** The endpoints for which new events have waited for a second, of every account for null. */
+    /** The endpoints of these ids, also deleted ones; of every account for null. */
+    ofIds: (scope: Scope | null, ids: readonly string[]): Promise<EndpointDocument[]> =>
+      endpoints.find({ _id: { $in: [...ids] }, ...(scope === null ? {} : scopeFields(scope)) }).toArray(),
+
+    /**
+     * The endpoints for which new events have waited for a second, of every account for null; also deleted
+     * ones that have not passed them yet.
+     */
     late: (scope: Scope | null): Promise<EndpointDocument[]> =>
       endpoints
-        .find({ isLate: true, deletedAt: null, ...(scope === null ? {} : scopeFields(scope)) })
+        .find({
+          isLate: true,
+          $or: [{ deletedAt: null }, { closing: true }],
+          ...(scope === null ? {} : scopeFields(scope)),
+        })
         .hint('late')
         .toArray(),
 

@@ -181,14 +181,19 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
       return log.find(filter, { projection, sort: { _id: -1 } }).map(headerOf)
     },
 
-    /** How many events there are for an endpoint after `afterSeq`, at most `max`, and the first one. */
+    /**
+     * How many events of these types there are for an endpoint after `afterSeq`, at most `max`, and the first
+     * one. No types are all.
+     */
     async countFor(
       webhook: WebhookPlace,
+      types: readonly EventType[],
       max: number,
     ): Promise<{ count: number; first: EventHeader | null }> {
+      const wanted = { ...eventsFor(webhook), ...(types.length === 0 ? {} : { t: { $in: [...types] } }) }
       const [count, first] = await Promise.all([
-        log.countDocuments(eventsFor(webhook), { limit: max }),
-        log.findOne(eventsFor(webhook), { projection, sort: { _id: 1 } }),
+        log.countDocuments(wanted, { limit: max }),
+        log.findOne(wanted, { projection, sort: { _id: 1 } }),
       ])
       return { count, first: first === null ? null : headerOf(first) }
     },

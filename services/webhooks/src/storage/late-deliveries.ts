@@ -1,6 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { type DeliveryDocument, type EndpointDocument, never, scopeFields } from './collections.ts'
+import { asideOf } from '../rules/put-aside.ts'
 import type { DeliveryFilter } from './delivery-store.ts'
 import type { EndpointStore } from './endpoint-store.ts'
 import type { EventHeader, EventLog } from './event-log.ts'
@@ -11,8 +12,8 @@ import type { RangeStore } from './range-store.ts'
 const lookupsAtOnce = 8
 
 /**
- * Reads deliveries that are in the log alone: of events that an endpoint with a backlog has not passed yet.
- * Nothing is read where no endpoint is late.
+ * Reads deliveries that are in the log alone: of events that an endpoint has not passed yet. Lists of many
+ * events ask only the endpoints that are late.
  */
 export function createLateDeliveries({
   endpoints,
@@ -23,12 +24,12 @@ export function createLateDeliveries({
   ranges: RangeStore
   events: EventLog
 }) {
-  /** What `read` gives of each late endpoint, and of the place to which it has come. */
+  /** What `read` gives of each endpoint, and of the place to which it has come. */
   async function each<Result>(
-    scope: Scope | null,
+    found: readonly EndpointDocument[],
     read: (endpoint: EndpointDocument, place: Parameters<EventLog['countFor']>[0]) => Promise<Result>,
   ): Promise<Result[]> {
-    return mapBounded(await endpoints.late(scope), lookupsAtOnce, async (endpoint) => {
+    return mapBounded(found, lookupsAtOnce, async (endpoint) => {
       const { _id: webhookId, beginsAfter = 0 } = endpoint
       const afterSeq = (await ranges.endOf(webhookId)) ?? beginsAfter
       return read(endpoint, { ...scopeFields(endpoint), webhookId, afterSeq })
@@ -47,7 +48,7 @@ export function createLateDeliveries({
       take: (deliveries: AsyncIterable<DeliveryDocument>) => Promise<DeliveryDocument[]>,
     ): Promise<DeliveryDocument[]> {
       if (eventType === 'webhook.test') return []
-      const found = await each(scope, async (endpoint, place) =>
+      const found = await each(await endpoints.late(scope), async (endpoint, place) =>
         webhookId !== null && webhookId !== endpoint._id
           ? []
           : take(
@@ -62,9 +63,12 @@ export function createLateDeliveries({
       return found.flat()
     },
 
+    /** The deliveries of these events that are neither documents nor items, or are just becoming one. */
     async ofEvents(scope: Scope | null, headers: readonly EventHeader[]): Promise<DeliveryDocument[]> {
-      if (headers.length === 0) return []
-      const found = await each(scope, async (endpoint, { webhookId, afterSeq }) =>
+      const targets = new Set(headers.flatMap((event) => event.targets))
+      if (targets.size === 0) return []
+      const present = await endpoints.ofIds(scope, [...targets])
+      const found = await each(present, async (endpoint, { webhookId, afterSeq }) =>
         headers
           .filter(({ seq, targets }) => seq > afterSeq && targets.includes(webhookId))
           .map(deliveryTo(endpoint)),
@@ -74,8 +78,10 @@ export function createLateDeliveries({
 
     /** How many there are, counted up to `max` of each endpoint, and when the first pending one was made. */
     async count(scope: Scope | null, max: number) {
-      const found = await each(scope, async ({ health }, place) => {
-        const { count, first } = await events.countFor(place, max)
+      const late = (await endpoints.late(scope)).filter(({ deletedAt }) => deletedAt === null)
+      const found = await each(late, async ({ health, events: types, skippedTo = 0 }, place) => {
+        const afterSeq = Math.max(place.afterSeq, skippedTo)
+        const { count, first } = await events.countFor({ ...place, afterSeq }, types, max)
         return { isHeld: health.status === 'PAUSED', count, madeAt: first?.recordedAt.getTime() ?? Infinity }
       })
       const pending = found.filter(({ isHeld }) => !isHeld)
@@ -90,9 +96,11 @@ export function createLateDeliveries({
   }
 }
 
-const deliveryTo =
-  ({ _id, health }: EndpointDocument) =>
-  (event: EventHeader): DeliveryDocument => ({
-    ...newDocument(newDeliveryOf(_id, event)),
-    ...(health.status === 'PAUSED' ? { status: 'HELD', dueAt: never, nextAttemptAt: null } : {}),
-  })
+/** The delivery as it will be stored, if it is. */
+function deliveryTo(endpoint: EndpointDocument) {
+  return (event: EventHeader): DeliveryDocument => {
+    const status = asideOf(endpoint, event) ?? 'PENDING'
+    const waits = status === 'PENDING' ? {} : { status, dueAt: never, nextAttemptAt: null }
+    return { ...newDocument(newDeliveryOf(endpoint._id, event)), ...waits }
+  }
+}

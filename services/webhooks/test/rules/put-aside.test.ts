@@ -19,6 +19,14 @@ t.test(
   },
 )
 
+t.test('what was recorded while its type was taken off is cancelled, and holds up nothing', (t) => {
+  const narrowed = { ...endpoint, events: ['round.started' as const] }
+  const narrowings = [{ to: 6, events: narrowed.events }]
+  t.equal(asideOf({ ...narrowed, narrowings }, event), 'CANCELLED')
+  t.equal(asideOf({ ...narrowed, events: ['transaction.bet'], narrowings }, event), null)
+  t.end()
+})
+
 t.test(
   'what was recorded before a resume that skips, or before its type was taken off, is cancelled',
   (t) => {

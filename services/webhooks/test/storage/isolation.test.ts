@@ -175,6 +175,7 @@ const stores = {
     forgetNarrowings: by('run-endpoint', leased),
     noteLate: by('run-endpoint', leased),
     late: scoped((scope) => endpoints.late(scope)),
+    ofIds: scoped((scope, { webhookId }) => endpoints.ofIds(scope, [webhookId])),
     hasLeases: by('./app', everyAccount),
     countPaused: by('read-status', operations),
     openBreakers: by('read-due-lag', 'a number and ids for a metric without them, over every account'),
@@ -195,7 +196,7 @@ const stores = {
     newestFor: scoped((scope, { webhookId }) =>
       toArray(events.newestFor({ ...scope, webhookId, afterSeq: 0 }, null, null)),
     ),
-    countFor: scoped((scope, { webhookId }) => events.countFor({ ...scope, webhookId, afterSeq: 0 }, 10)),
+    countFor: scoped((scope, { webhookId }) => events.countFor({ ...scope, webhookId, afterSeq: 0 }, [], 10)),
     find: scoped((scope, { eventId }) => events.find(scope, eventId)),
     bodies: scoped((scope, { eventId }) => events.bodies(scope, [eventId])),
     ofRound: scoped((scope, { roundId }) => events.ofRound(scope, roundId, 10)),

@@ -5,7 +5,7 @@ import { toMovementEvent } from '../records/render-movement.ts'
 import { isFirstUnknown } from '../rules/flags.ts'
 import type { MovementMessage, MovementStep } from '../rules/movement.ts'
 import type { AttemptRecord, MovementDocument } from '../storage/movement-document.ts'
-import type { AlsoChanged } from '../storage/movement-store.ts'
+import type { AlsoChanged } from '../storage/movement-entry.ts'
 
 /**
  * The effect of a message on a movement, and the movement after it. `round-busy`: another call of the round

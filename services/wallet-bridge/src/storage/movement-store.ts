@@ -3,21 +3,17 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { createMailbox } from '@pitboss/runtime/mailbox'
-import { changeBetween } from '@pitboss/storage/journal/change-document'
 import {
   append,
   type Changed as JournalChanged,
   change,
-  type Claim,
   type Decided,
   type Journal,
   load,
   reload,
 } from '@pitboss/storage/journal/journal'
-import { claimKey, entryNumber, type StreamKey } from '@pitboss/storage/journal/journal-keys'
+import { entryNumber, type StreamKey } from '@pitboss/storage/journal/journal-keys'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
-import type { LookReason } from '../rules/flags.ts'
-import type { MovementState } from '../rules/movement.ts'
 import { movementIdOf } from '../rules/movement-keys.ts'
 import type { StakeStanding } from '../rules/win-refusal.ts'
 import {
@@ -30,7 +26,17 @@ import {
   type RoundMoney,
 } from './round-money.ts'
 import type { ListedMovements } from './listed-movements.ts'
-import type { AttemptRecord, MovementDocument } from './movement-document.ts'
+import type { MovementDocument } from './movement-document.ts'
+import {
+  type AlsoChanged,
+  alsoOf,
+  claimOf,
+  decidedOf,
+  firstEntryOf,
+  isStale,
+  type MovementWrite,
+  transactionIdIn,
+} from './movement-entry.ts'
 import type { UnfinishedMovements } from './unfinished-movements.ts'
 
 /**
@@ -44,9 +50,6 @@ export type Inserted =
   | 'stale'
   | { readonly refused: ServiceError }
 
-/** The new state of another movement of the round, as it was read. */
-export type AlsoChanged = { readonly document: MovementDocument; readonly state: MovementState }
-
 export type InsertOptions = {
   /** It may be the first movement of its round: nothing is read before it. */
   readonly isFirst?: boolean
@@ -55,16 +58,6 @@ export type InsertOptions = {
   readonly audit?: AuditEntry
   /** Changed in the same entry. */
   readonly also?: AlsoChanged
-}
-
-export type MovementWrite = {
-  readonly state: MovementState
-  readonly events: readonly OutboxEntry[]
-  readonly attempt: AttemptRecord | null
-  readonly audit?: AuditEntry | null
-  readonly look?: LookReason | null
-  /** Changed in the same entry. */
-  readonly also?: AlsoChanged | null
 }
 
 /** The store of movements that settlement needs. */
@@ -263,70 +256,5 @@ export function createMovementStore({
     async listed(document) {
       if (document.n > 0) await isListed(moneyStream(document), document.n)
     },
-  }
-}
-
-/** The claim of a movement's id, which is unique per operator and environment. */
-export function claimOf(id: string): Claim {
-  const [operatorId = '', environment = ''] = id.split('/')
-  return { key: claimKey('t', [operatorId, environment], transactionIdIn(id)) }
-}
-
-/** The first entry of a round whose movements an earlier build has stored; null when it has stored none. */
-export function firstEntryOf(
-  movements: readonly MovementDocument[],
-  events: readonly OutboxEntry[] = [],
-): Decided<MoneyFact> | null {
-  const [first, ...others] = movements.map((base): MoneyFact => ({ base }))
-  if (first === undefined) return null
-  return {
-    facts: [first, ...others],
-    claims: movements.map(({ _id }) => claimOf(_id)),
-    // Nobody else has the ids: a movement is made after a look for one of an earlier build.
-    ...(events.length === 0 ? {} : { events }),
-  }
-}
-
-/** The part of a movement's key after its operator and environment. */
-function transactionIdIn(id: string): string {
-  return id.split('/').slice(2).join('/')
-}
-
-function isStale(money: RoundMoney, { transactionId, n }: MovementDocument): boolean {
-  return money.get(transactionId)?.n !== n
-}
-
-/** The change of the other movement of an entry, which has no event and no wallet call of its own. */
-function alsoOf(money: RoundMoney, { document, state }: AlsoChanged): MoneyFact {
-  const { transactionId } = document
-  const stored = money.get(transactionId) ?? document
-  return { of: transactionId, ...changeBetween(stored, { ...stored, ...state }) }
-}
-
-function decidedOf(
-  stored: MovementDocument,
-  given: MovementDocument,
-  { state, events, attempt: made, audit = null, look = null }: MovementWrite,
-): Decided<MoneyFact> {
-  const attempt = made === null ? null : { ...made, storedAt: state.updatedAt }
-  const { n, w, attempts, lookFor } = stored
-  const after: MovementDocument = {
-    ...stored,
-    ...state,
-    ...{ n, w, attempts },
-    ...(lookFor === undefined ? {} : { lookFor }),
-    // A wait is shortened in memory: unless the step has set one, the stored one stays.
-    ...(state.dueAt === given.dueAt ? { dueAt: stored.dueAt } : {}),
-    ...(attempt === null ? {} : { attemptedAt: attempt.storedAt }),
-  }
-  const push = {
-    ...(attempt === null ? {} : { attempts: [attempt] }),
-    ...(look === null ? {} : { lookFor: [look] }),
-  }
-  const pushed = Object.keys(push).length === 0 ? {} : { push }
-  return {
-    facts: [{ of: stored.transactionId, ...changeBetween(stored, after), ...pushed }],
-    ...(events.length === 0 ? {} : { events }),
-    ...(audit === null ? {} : { audit }),
   }
 }

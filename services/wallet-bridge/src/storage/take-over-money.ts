@@ -1,7 +1,7 @@
 import { adopt, type Claim, type Journal, load } from '@pitboss/storage/journal/journal'
 import { entryNumber, type StreamKey } from '@pitboss/storage/journal/journal-keys'
 import { type MoneyEntry, type MoneyFact, moneyOf } from './round-money.ts'
-import { claimOf } from './movement-store.ts'
+import { claimOf } from './movement-entry.ts'
 import type { UnfinishedMovements } from './unfinished-movements.ts'
 
 /** For how long an append is tried whose answer is lost. */

@@ -13,7 +13,7 @@ import { scopeOf, walletKeyOf } from '../rules/movement-keys.ts'
 import { type MoneyFact, moneyOf, moneyStream } from './round-money.ts'
 import { type EarlierMovement, fromEarlier } from './earlier-movement.ts'
 import type { MovementDocument } from './movement-document.ts'
-import { firstEntryOf } from './movement-store.ts'
+import { firstEntryOf } from './movement-entry.ts'
 import type { UnfinishedMovements } from './unfinished-movements.ts'
 
 type Round = Pick<MovementDocument, 'operatorId' | 'environment' | 'roundId'>

@@ -238,7 +238,7 @@ await holdIsolation(t, {
   others: [
     ...['bounded', 'callingBeside', 'claimOf', 'claimsOf', 'evolveMoney', 'findUpgrade', 'firstEntryOf'],
     ...['fromEarlier', 'isSettled', 'listedAfter', 'looksOf', 'moneyOf', 'moneyOptions', 'moneyStream'],
-    ...['openMoney', 'takeOverMoney', 'upgradeStorage'],
+    ...['openMoney', 'takeOverMoney', 'upgradeStorage', 'alsoOf', 'decidedOf', 'isStale', 'transactionIdIn'],
   ],
 })
 

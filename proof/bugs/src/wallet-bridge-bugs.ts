@@ -1,5 +1,5 @@
 import { newId } from '@pitboss/runtime/new-id'
-import type { WalletBridgeWrap } from '@pitboss/wallet-bridge/app'
+import type { WalletBridgeWrap } from '@pitboss/wallet-bridge/open-context'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { MovementMessage, MovementState } from '@pitboss/wallet-bridge/rules/movement'
 import type { AskStanding } from '@pitboss/wallet-bridge/clients/ask-standing'

@@ -1,7 +1,7 @@
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import { notStarted } from '@pitboss/bus/call-failure'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { movementCalls } from '@pitboss/wallet-bridge/calls/movements'
+import { type MovementActions, movementActions, movementCalls } from '@pitboss/wallet-bridge/calls/movements'
 import { dueWith, movementsWith, rulesWith, standingWith } from '@pitboss/bugs/wallet-bridge-bugs'
 import { clientWith } from '@pitboss/bugs/wallet-client-bugs'
 import { resolveByPerson } from '@pitboss/wallet-bridge/actions/operate-movements'
@@ -12,9 +12,6 @@ import { advanceDue } from '@pitboss/wallet-bridge/actions/advance-due'
 import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movement-document'
 import { signBody, signatureTimestamp } from '@pitboss/signing/body-signature'
 import { openSettlement } from '@pitboss/wallet-bridge/context'
-import { placeMovement } from '@pitboss/wallet-bridge/actions/place-movement'
-import { voidStake } from '@pitboss/wallet-bridge/actions/place-reversal'
-import { createReadMovements } from '@pitboss/wallet-bridge/actions/read-movements'
 import type { Wallet, Wallets } from '@pitboss/wallet-bridge/storage/wallet-document'
 import { walletKeyOf } from '@pitboss/wallet-bridge/rules/movement-keys'
 import type { Journal } from '@pitboss/storage/journal/journal'
@@ -28,9 +25,6 @@ import { endDoubts } from './end-doubts.ts'
 import { poll } from './poll.ts'
 import { runMoney } from './run-money.ts'
 import { scope, silent, type World } from './world.ts'
-
-type Actions = Parameters<typeof movementCalls>[0]
-type VoidAsked = Parameters<Actions['voidStake']>
 
 const timeoutMs = 1000
 const audit = { entry: () => sampleAuditEntry() }
@@ -90,11 +84,8 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
     wake: () => undefined,
     notifyBreakers: (note) => world.bridges.tell(machine, note),
   })
-  const actions = {
-    placeMovement: boundStakes((...asked) => placeMovement(settlement, ...asked), machine, world),
-    voidStake: (...asked: VoidAsked) => voidStake(settlement, ...asked),
-    readMovements: createReadMovements({ movements }),
-  }
+  const own = movementActions(settlement)
+  const actions = { ...own, place: boundStakes(own.place, machine, world) }
   running.start().then(() => {
     bus.serve(machine, movementCalls(watchedAnswers(actions, world)))
     poll({
@@ -104,7 +95,10 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
     })
   }, onError)
 
-  const callbacks = { signatures: { use: async () => true }, wake: () => undefined }
+  const callbacks = {
+    ...settlement,
+    ...{ signatures: { use: async () => true }, wake: { movements: () => undefined } },
+  }
   // Operations do not err, whatever the service does.
   const ofOperations: typeof settlement = {
     ...settlement,
@@ -125,7 +119,7 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
       const signature = signBody(wallet.secret, timestamp, rawBody)
       const body = { rawBody: rawBody.toString('base64'), timestamp, signature }
       const to = { operator: `op_${scope.operatorId.replaceAll('-', '')}`, environment: 'TEST' }
-      onMachine(() => takeCallback(settlement, callbacks, { ...to, ...body }, 'sim'))
+      onMachine(() => takeCallback(callbacks, { ...to, ...body }, 'sim'))
     },
     resolveAsDone(document) {
       onMachine(() => resolveByPerson(settlement, document, 'success', order, 'sim'))
@@ -154,10 +148,10 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
  * first reads, before any write.
  */
 function boundStakes(
-  place: Actions['placeMovement'],
+  place: MovementActions['place'],
   machine: Machine,
   { faults, random: { fork }, timeline }: World,
-): Actions['placeMovement'] {
+): MovementActions['place'] {
   const random = fork(`places/${machine.name}/${timeline.nowMs()}`)
   return async (scope, order, context) => {
     if (order.spec.type !== 'BET' || faults.fair() || !random.chance(faults.shed)) {
@@ -169,33 +163,28 @@ function boundStakes(
 }
 
 /** Has the run look at every movement that an answer names. */
-function watchedAnswers(
-  { placeMovement, voidStake, readMovements }: Actions,
-  { checks: { movementAnswered } }: World,
-): Actions {
+function watchedAnswers(actions: MovementActions, { checks: { movementAnswered } }: World): MovementActions {
   return {
-    async placeMovement(...args) {
-      const stored = await placeMovement(...args)
+    async place(...args) {
+      const stored = await actions.place(...args)
       movementAnswered(stored.document)
       return stored
     },
-    async voidStake(...args) {
-      const voided = await voidStake(...args)
+    async void(...args) {
+      const voided = await actions.void(...args)
       for (const one of [voided.stake, voided.rollback]) if (one !== null) movementAnswered(one)
       return voided
     },
-    readMovements: {
-      async find(...args) {
-        const found = await readMovements.find(...args)
-        // Who asks before the first try has ended waits for it.
-        if (found?.answered === true) movementAnswered(found.document)
-        return found
-      },
-      async ofRound(...args) {
-        const found = await readMovements.ofRound(...args)
-        for (const one of found) if (hasAnswer(one)) movementAnswered(one)
-        return found
-      },
+    async find(...args) {
+      const found = await actions.find(...args)
+      // Who asks before the first try has ended waits for it.
+      if (found?.answered === true) movementAnswered(found.document)
+      return found
+    },
+    async ofRound(...args) {
+      const found = await actions.ofRound(...args)
+      for (const one of found) if (hasAnswer(one)) movementAnswered(one)
+      return found
     },
   }
 }

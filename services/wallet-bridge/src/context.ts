@@ -1,26 +1,32 @@
+import type { AskApproval } from '@pitboss/bus/ask-approval'
+import type { Bus } from '@pitboss/bus/connect-bus'
+import type { OutboundSettings } from '@pitboss/outbound/address-guard'
 import { createMailbox, type Mailbox } from '@pitboss/runtime/mailbox'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
+import type { CursorCodec } from '@pitboss/storage/cursor'
+import type { FiguresStore } from '@pitboss/storage/figures-store'
 import type { Logger } from 'pino'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AskStanding } from './clients/ask-standing.ts'
 import { type BreakerNote, type Breakers, createBreakers } from './clients/breakers.ts'
 import type { WalletClient } from './clients/wallet-client.ts'
+import type { WalletMetrics } from './metrics.ts'
 import { advanceMovement, type ScaleMs } from './rules/advance-movement.ts'
-import type { MovementMessage, MovementState, MovementStep, WalletOperation } from './rules/movement.ts'
+import type { MovementMessage, MovementState, MovementStep } from './rules/movement.ts'
+import type { CertificationStore } from './storage/certification-store.ts'
+import type { FlagStore } from './storage/flag-store.ts'
+import type { LedgerChunks } from './storage/ledger-chunks.ts'
 import type { MovementDocument } from './storage/movement-document.ts'
+import type { MovementLists } from './storage/movement-lists.ts'
 import type { MovementStore } from './storage/movement-store.ts'
+import type { PendingMovements } from './storage/pending-movements.ts'
+import type { ReconciliationStore } from './storage/reconciliation-store.ts'
 import type { DueMovements } from './storage/unfinished-movements.ts'
-import type { Wallets } from './storage/wallet-document.ts'
+import type { CallbackSignatures, Wallets } from './storage/wallet-document.ts'
 
 /** Decides what a message makes of a movement. */
 export type MovementRules = (state: MovementState, message: MovementMessage) => MovementStep
-
-export type CallMetrics = {
-  callEnded(operation: string, judged: string, latencyMs: number): void
-  /** A wallet has answered the first try of a movement as one that it did before. */
-  repeatedAtFirstTry(operation: WalletOperation): void
-}
 
 /** What the actions of settlement work with: the first argument of each. */
 export type Settlement = {
@@ -31,7 +37,7 @@ export type Settlement = {
   readonly breakers: Breakers
   readonly askStanding: AskStanding
   readonly audit: Pick<AuditOutbox, 'entry'>
-  readonly metrics: CallMetrics
+  readonly metrics: Pick<WalletMetrics, 'callEnded' | 'repeatedAtFirstTry'>
   /** Notifies who follows the account of a wallet call that ended, or of a new status. */
   readonly tell: (movement: MovementDocument) => void
   readonly rules: MovementRules
@@ -47,7 +53,31 @@ export type Settlement = {
   readonly stakesInFlight: Map<string, number>
 }
 
-type Given = Omit<Settlement, 'breakers' | 'tell' | 'rules' | 'wait' | 'inTurn' | 'stakesInFlight'> & {
+/** What calls, jobs and workers work with beside settlement. */
+export type WalletContext = Settlement & {
+  readonly metrics: WalletMetrics
+  readonly bus: Pick<Bus, 'call'>
+  readonly lists: MovementLists
+  readonly pending: PendingMovements
+  readonly signatures: CallbackSignatures
+  readonly flags: FlagStore
+  readonly figures: FiguresStore
+  readonly certifications: CertificationStore
+  readonly reconciliations: ReconciliationStore
+  readonly chunks: LedgerChunks
+  readonly cursors: CursorCodec
+  readonly outbound: OutboundSettings
+  readonly askApproval: AskApproval
+  /** By wallet, the callers who wait for a balance. */
+  readonly balancesInFlight: Map<string, number>
+  /** Has what is due, or was ordered, worked on at once: movements by every replica. */
+  readonly wake: Readonly<Record<'movements' | 'certifier' | 'reconciler', () => void>>
+}
+
+type SettlementParts = Omit<
+  Settlement,
+  'breakers' | 'tell' | 'rules' | 'wait' | 'inTurn' | 'stakesInFlight'
+> & {
   readonly tell?: Settlement['tell']
   /** Puts something around the rules; the product leaves them as they are. */
   readonly wrapRules?: (rules: MovementRules) => MovementRules
@@ -66,7 +96,7 @@ export function openSettlement({
   wake,
   notifyBreakers = () => undefined,
   ...given
-}: Given): Settlement {
+}: SettlementParts): Settlement {
   const { clock, scaleMs, due, logger } = given
 
   /** Makes waiting credits and rollbacks due at once: the wallet answers again. */

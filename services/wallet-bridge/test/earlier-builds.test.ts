@@ -12,7 +12,7 @@ import { restoreDocuments } from '@pitboss/testing/restore-documents'
 import pino from 'pino'
 import t from 'tap'
 import { z } from 'zod'
-import { createReadTransactions } from '../src/actions/read-movements.ts'
+import { listTransactions } from '../src/actions/read-movements.ts'
 import { createMovementLists } from '../src/storage/movement-lists.ts'
 import { createListedMovements, movementIndexes } from '../src/storage/listed-movements.ts'
 import { sealedPlaces } from '../src/storage/sealed-places.ts'
@@ -35,13 +35,13 @@ t.test('a wallet of an earlier build goes on, and its key can leave', async (t) 
   await ensureIndexes(db, movementIndexes)
   await restoreDocuments(db, recorded.documents)
   await openKeyring(db, recorded.master_keys)
-  const { movements } = await openTestMoney(t, db)
+  await openTestMoney(t, db)
   const walletOf = (keyring: Keyring) => createWallets(db, createSecretBox(keyring), exactReads).open(scope)
   const listFrom = (keyring: Keyring) => {
     const listed = createListedMovements(db)
     const cursors = createCursorCodec({ keyring })
-    const reads = createReadTransactions({ movements, lists: createMovementLists(listed), cursors })
-    return reads.list(scope, { limit: 10, cursor: recorded.cursor.text, player_id: 'alice' })
+    const query = { limit: 10, cursor: recorded.cursor.text, player_id: 'alice' }
+    return listTransactions({ lists: createMovementLists(listed), cursors }, scope, query)
   }
 
   const both = await openKeyring(db, `${own},${recorded.master_keys}`)

@@ -24,7 +24,7 @@ import { createFoldFigures, settledAfterMs } from '@pitboss/storage/fold-figures
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import type { z } from 'zod'
-import { createReadCalls } from '../src/actions/read-call-series.ts'
+import { readCalls } from '../src/actions/read-call-series.ts'
 import { createMovementLists } from '../src/storage/movement-lists.ts'
 import { createListedMovements } from '../src/storage/listed-movements.ts'
 import {
@@ -144,7 +144,7 @@ await t.test('the series of a wallet counts each call of its movements once', as
   const fold = createFoldFigures({
     figures: createFiguresStore(storage.db),
     clock,
-    readFacts: createReadCalls({ lists: createMovementLists(stored) }),
+    readFacts: (from) => readCalls({ lists: createMovementLists(stored) }, from),
   })
   while (await fold());
   const ask = (as: Scope) =>

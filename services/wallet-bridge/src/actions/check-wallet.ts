@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { Clock } from '@pitboss/runtime/clock'
 import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { failureOfCode } from '@pitboss/outbound/describe-failure'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
-import type { WalletCallResult, WalletClient, WalletRequest } from '../clients/wallet-client.ts'
+import type { WalletCallResult, WalletRequest } from '../clients/wallet-client.ts'
+import type { WalletContext } from '../context.ts'
 import { judgeExchange, readBalanceAnswer, type WalletExchange } from '../rules/wallet-answers.ts'
-import type { Wallet, Wallets } from '../storage/wallet-document.ts'
+import type { Wallet } from '../storage/wallet-document.ts'
 
 type Check = {
   name: string
@@ -16,7 +16,6 @@ type Check = {
   hint: string | null
 }
 type WalletCheck = { ok: boolean; checks: Check[] }
-export type CheckWallet = (scope: Scope, currency: string) => Promise<WalletCheck>
 
 const checkPlayer = 'pitboss-check'
 /** Five calls of this length fit into the time that the dashboard waits. */
@@ -32,83 +31,75 @@ const playerCodes = new Set(['OK', 'PLAYER_NOT_FOUND', 'PLAYER_BLOCKED', 'SELF_E
  * @param currency of the balance it asks for. @throws ServiceError NOT_FOUND. Source: docs/contract.md,
  * section 3
  */
-export function createCheckWallet({
-  wallets,
-  client,
-  clock,
-  newId,
-}: {
-  wallets: Wallets
-  client: WalletClient
-  clock: Clock
-  newId: (prefix: string) => string
-}): CheckWallet {
-  return async function checkWallet(scope, currency) {
-    const document = await wallets.find(scope)
-    if (document === null) throw new ServiceError('NOT_FOUND')
-    const wallet = wallets.openDocument(document)
-    const body = JSON.stringify({
-      playerId: checkPlayer,
-      currency,
-      sessionId: newId('ses'),
-      gameId: randomUUID(),
+export async function checkWallet(
+  { wallets, client, clock, newId }: WalletContext,
+  scope: Scope,
+  currency: string,
+): Promise<WalletCheck> {
+  const document = await wallets.find(scope)
+  if (document === null) throw new ServiceError('NOT_FOUND')
+  const wallet = wallets.openDocument(document)
+  const body = JSON.stringify({
+    playerId: checkPlayer,
+    currency,
+    sessionId: newId('ses'),
+    gameId: randomUUID(),
+  })
+  const send = (extra: Partial<WalletRequest> = {}) =>
+    client.call({
+      wallet,
+      operation: 'balance',
+      body,
+      requestId: newId('req'),
+      timeoutMs: Math.min(wallet.timeoutMs, callTimeoutMaxMs),
+      ...extra,
     })
-    const send = (extra: Partial<WalletRequest> = {}) =>
-      client.call({
-        wallet,
-        operation: 'balance',
-        body,
-        requestId: newId('req'),
-        timeoutMs: Math.min(wallet.timeoutMs, callTimeoutMaxMs),
-        ...extra,
-      })
-    const good = await send()
-    const reachable = checkReachable(wallet, good)
-    if (!reachable.ok) return { ok: false, checks: [reachable] }
-    const now = clock.now()
-    const timestamp = signatureTimestamp(now)
-    const stale = signatureTimestamp(new Date(now.getTime() - staleByS * 1000))
-    const forged = await send({ timestamp, signature: signBody(`${wallet.secret}x`, timestamp, body) })
-    const outdated = await send({ timestamp: stale, signature: signBody(wallet.secret, stale, body) })
-    const rollback = { operation: 'rollback', body: rollbackBody(currency, now) } as const
-    const first = await send(rollback)
-    const second = await send(rollback)
-    const checks = [
-      reachable,
-      checkShape(good),
-      checkSignature(good),
-      checkRefused('bad_signature_refused', forged, 'Compare x-signature before you do anything else.'),
-      checkClock(good, now),
-      checkRefused(
-        'old_timestamp_refused',
-        outdated,
-        `Refuse an x-timestamp that is more than ${clockToleranceS} s away from your clock.`,
-      ),
-      checkBalance(good, currency),
-      checkIdempotency(first, second, currency),
-      checkReadable([good, first, second], currency),
-    ]
-    return { ok: checks.every(({ ok }) => ok), checks }
-  }
+  const good = await send()
+  const reachable = checkReachable(wallet, good)
+  if (!reachable.ok) return { ok: false, checks: [reachable] }
+  const now = clock.now()
+  const timestamp = signatureTimestamp(now)
+  const stale = signatureTimestamp(new Date(now.getTime() - staleByS * 1000))
+  const forged = await send({ timestamp, signature: signBody(`${wallet.secret}x`, timestamp, body) })
+  const outdated = await send({ timestamp: stale, signature: signBody(wallet.secret, stale, body) })
+  const rollback = { operation: 'rollback', body: rollbackBody(newId, currency, now) } as const
+  const first = await send(rollback)
+  const second = await send(rollback)
+  const checks = [
+    reachable,
+    checkShape(good),
+    checkSignature(good),
+    checkRefused('bad_signature_refused', forged, 'Compare x-signature before you do anything else.'),
+    checkClock(good, now),
+    checkRefused(
+      'old_timestamp_refused',
+      outdated,
+      `Refuse an x-timestamp that is more than ${clockToleranceS} s away from your clock.`,
+    ),
+    checkBalance(good, currency),
+    checkIdempotency(first, second, currency),
+    checkReadable([good, first, second], currency),
+  ]
+  return { ok: checks.every(({ ok }) => ok), checks }
+}
 
-  function rollbackBody(currency: string, now: Date): string {
-    return JSON.stringify({
-      transactionId: newId('rbk'),
-      referenceTransactionId: newId('bet'),
-      reference: newId('txn'),
-      type: 'ROLLBACK',
-      roundId: randomUUID(),
-      gameId: randomUUID(),
-      game: 'dice',
-      sessionId: newId('ses'),
-      playerId: checkPlayer,
-      currency,
-      amount: '0.01',
-      freeBet: false,
-      roundClosed: true,
-      occurredAt: now.toISOString(),
-    })
-  }
+function rollbackBody(newId: (prefix: string) => string, currency: string, now: Date): string {
+  return JSON.stringify({
+    transactionId: newId('rbk'),
+    referenceTransactionId: newId('bet'),
+    reference: newId('txn'),
+    type: 'ROLLBACK',
+    roundId: randomUUID(),
+    gameId: randomUUID(),
+    game: 'dice',
+    sessionId: newId('ses'),
+    playerId: checkPlayer,
+    currency,
+    amount: '0.01',
+    freeBet: false,
+    roundClosed: true,
+    occurredAt: now.toISOString(),
+  })
 }
 
 function checkReachable(wallet: Wallet, { exchange, latencyMs }: WalletCallResult): Check {

@@ -1,110 +1,108 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
-import type { listFlags } from '@pitboss/contracts/endpoints/flags'
+import type { listFlags as endpoint } from '@pitboss/contracts/endpoints/flags'
 import { flagMax, type FlagRules, type flagPatchSchema } from '@pitboss/contracts/objects/flag'
 import { toAccountMode } from '@pitboss/contracts/primitives'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { AmountError, formatAmount, parseAmount } from '@pitboss/money/amount'
-import type { Clock } from '@pitboss/runtime/clock'
-import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import { changeFenced } from '@pitboss/storage/change-fenced'
-import type { CursorCodec } from '@pitboss/storage/cursor'
-import { readPage } from '@pitboss/storage/read-page'
+import { type Page, readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
+import type { WalletContext } from '../context.ts'
 import { toCaseRecord } from '../records/render-flag.ts'
 import { flagRulesOf } from '../rules/flags.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
-import type { FlagDocument, FlagStore } from '../storage/flag-store.ts'
-import type { Wallets } from '../storage/wallet-document.ts'
+import type { FlagDocument } from '../storage/flag-store.ts'
 
-type ListQuery = Omit<z.infer<typeof listFlags.call.request>['query'], 'environment'>
+type ListQuery = Omit<z.infer<typeof endpoint.call.request>['query'], 'environment'>
 type Patch = z.infer<typeof flagPatchSchema>
 
 const positionSchema = z.string().regex(/^flg_[0-9a-z]{26}$/)
 const fencedTriesMax = 10
 
-export type KeepFlags = ReturnType<typeof createKeepFlags>
-
-/** Flags and their cases, and when flags are raised, for people. Source: docs/contract.md, section 3. */
-export function createKeepFlags({
-  flags,
-  wallets,
-  cursors,
-  audit,
-  clock,
-}: {
-  flags: FlagStore
-  wallets: Wallets
-  cursors: CursorCodec
-  audit: Pick<AuditOutbox, 'entry'>
-  clock: Clock
-}) {
-  /** The flag in the first of the scopes that has it. @throws ServiceError NOT_FOUND */
-  async function find(scopes: readonly Scope[], flagId: string): Promise<FlagDocument> {
-    for (const scope of scopes) {
-      const found = await flags.find(scope, flagId)
-      if (found !== null) return found
-    }
-    throw new ServiceError('NOT_FOUND')
+/** The flag in the first of the scopes that has it. @throws ServiceError NOT_FOUND */
+export async function findFlag(
+  { flags }: WalletContext,
+  scopes: readonly Scope[],
+  flagId: string,
+): Promise<FlagDocument> {
+  for (const scope of scopes) {
+    const found = await flags.find(scope, flagId)
+    if (found !== null) return found
   }
+  throw new ServiceError('NOT_FOUND')
+}
 
-  return {
-    find,
-    /** Newest first. @throws ServiceError VALIDATION_ERROR for a bad cursor or window */
-    list(scope: Scope, { limit, cursor, ...query }: ListQuery) {
-      const from = query.from === undefined ? undefined : new Date(query.from)
-      const to = query.to === undefined ? undefined : new Date(query.to)
-      if (from !== undefined && to !== undefined && from > to)
-        throw invalidField('from', 'must not be after "to"')
-      const filters = { rule: query.rule, status: query.status, playerId: query.player_id, from, to }
-      return readPage({
-        cursors,
-        binding: { list: 'flags', scope, ...query },
-        query: { limit, cursor },
-        position: positionSchema,
-        read: (before, max) => flags.list(scope, filters, { before, limit: max }),
-        positionOf: ({ _id }) => _id,
-      })
+/** Newest first. @throws ServiceError VALIDATION_ERROR for a bad cursor or window */
+export async function listFlags(
+  { flags, cursors }: WalletContext,
+  scope: Scope,
+  { limit, cursor, ...query }: ListQuery,
+): Promise<Page<FlagDocument>> {
+  const from = query.from === undefined ? undefined : new Date(query.from)
+  const to = query.to === undefined ? undefined : new Date(query.to)
+  if (from !== undefined && to !== undefined && from > to)
+    throw invalidField('from', 'must not be after "to"')
+  const filters = { rule: query.rule, status: query.status, playerId: query.player_id, from, to }
+  return readPage({
+    cursors,
+    binding: { list: 'flags', scope, ...query },
+    query: { limit, cursor },
+    position: positionSchema,
+    read: (before, max) => flags.list(scope, filters, { before, limit: max }),
+    positionOf: ({ _id }) => _id,
+  })
+}
+
+/**
+ * Changes the status of a case and adds a note. A repeat of the last change changes nothing.
+ * @throws ServiceError NOT_FOUND; CONFLICT when the case has all the notes that it can have
+ */
+export async function changeFlag(
+  context: WalletContext,
+  scopes: readonly Scope[],
+  flagId: string,
+  patch: Patch,
+  by: ActedBy,
+): Promise<FlagDocument> {
+  const { flags, audit, clock } = context
+  return changeFenced<FlagDocument, FlagDocument>({
+    document: await findFlag(context, scopes, flagId),
+    change: async (flag) => {
+      const after = changedCase(flag, patch, by.actor, clock.now())
+      if (after === null) return flag
+      const [before, now] = [toCaseRecord(flag), toCaseRecord(after)]
+      const object = { type: 'flag', id: flag._id }
+      return flags.change(flag, after, audit.entry(by, { act: 'flag.change', object, before, after: now }))
     },
-    /**
-     * Changes the status of a case and adds a note. A repeat of the last change changes nothing.
-     * @throws ServiceError NOT_FOUND; CONFLICT when the case has all the notes that it can have
-     */
-    async change(scopes: readonly Scope[], flagId: string, patch: Patch, by: ActedBy): Promise<FlagDocument> {
-      return changeFenced<FlagDocument, FlagDocument>({
-        document: await find(scopes, flagId),
-        change: async (flag) => {
-          const after = changedCase(flag, patch, by.actor, clock.now())
-          if (after === null) return flag
-          const [before, now] = [toCaseRecord(flag), toCaseRecord(after)]
-          const object = { type: 'flag', id: flag._id }
-          return flags.change(
-            flag,
-            after,
-            audit.entry(by, { act: 'flag.change', object, before, after: now }),
-          )
-        },
-        reread: (flag) => find([scopeOf(flag)], flagId),
-        triesMax: fencedTriesMax,
-        name: `the flag ${flagId}`,
-      })
-    },
-    /** When flags are raised; the usual rules until the account has its own. */
-    rules: async (scope: Scope): Promise<FlagRules> => flagRulesOf(await wallets.find(scope)),
-    /**
-     * @throws ServiceError WALLET_NOT_CONFIGURED; VALIDATION_ERROR for an amount that its currency cannot
-     * have
-     */
-    async putRules(scope: Scope, given: FlagRules, by: ActedBy): Promise<FlagRules> {
-      const rules = { ...given, big_win: given.big_win.map(normalised) }
-      const object = { type: 'flag-rules', id: toAccountMode(scope.environment) }
-      const changed = await wallets.setFlagRules(scope, rules, (before) =>
-        audit.entry(by, { act: 'flag-rules.put', object, before: flagRulesOf(before), after: rules }),
-      )
-      if (changed === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
-      return rules
-    },
-  }
+    reread: (flag) => findFlag(context, [scopeOf(flag)], flagId),
+    triesMax: fencedTriesMax,
+    name: `the flag ${flagId}`,
+  })
+}
+
+/** When flags are raised; the usual rules until the account has its own. */
+export async function readFlagRules({ wallets }: WalletContext, scope: Scope): Promise<FlagRules> {
+  return flagRulesOf(await wallets.find(scope))
+}
+
+/**
+ * Stores when flags are raised.
+ * @throws ServiceError WALLET_NOT_CONFIGURED; VALIDATION_ERROR for an amount that its currency cannot have
+ */
+export async function putFlagRules(
+  { wallets, audit }: WalletContext,
+  scope: Scope,
+  given: FlagRules,
+  by: ActedBy,
+): Promise<FlagRules> {
+  const rules = { ...given, big_win: given.big_win.map(normalised) }
+  const object = { type: 'flag-rules', id: toAccountMode(scope.environment) }
+  const changed = await wallets.setFlagRules(scope, rules, (before) =>
+    audit.entry(by, { act: 'flag-rules.put', object, before: flagRulesOf(before), after: rules }),
+  )
+  if (changed === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
+  return rules
 }
 
 /** The case after the change; null when it changes nothing. @throws ServiceError CONFLICT */

@@ -1,119 +1,114 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
-import type { Clock } from '@pitboss/runtime/clock'
-import { type AuditOutbox, auditedInsert } from '@pitboss/storage/audit-outbox'
-import type { CursorCodec } from '@pitboss/storage/cursor'
+import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { cancelJob, jobUnderWay, newJob } from '@pitboss/storage/job-store'
 import { type PageQuery, readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
+import type { WalletContext } from '../context.ts'
 import { toReconciliationSummary } from '../records/render-reconciliation.ts'
 import { walletKeyOf } from '../rules/movement-keys.ts'
 import { tallyDifferences } from './tally-differences.ts'
-import type { LedgerChunks, LedgerLine } from '../storage/ledger-chunks.ts'
-import type { ReconciliationDocument, ReconciliationStore } from '../storage/reconciliation-store.ts'
-
-export type KeepReconciliations = ReturnType<typeof createKeepReconciliations>
+import type { LedgerLine } from '../storage/ledger-chunks.ts'
+import type { ReconciliationDocument } from '../storage/reconciliation-store.ts'
 
 const cancelledText = 'A person cancelled it; the lines left were not compared.'
 const positionSchema = z.string().regex(/^rcn_[0-9a-z]{26}$/)
 
-/** Comparisons of ledgers that people send: order, ledger and result. Source: docs/contract.md, section 3. */
-export function createKeepReconciliations({
-  reconciliations,
-  chunks,
-  cursors,
-  audit,
-  clock,
-  wake,
-}: {
-  reconciliations: ReconciliationStore
-  chunks: LedgerChunks
-  cursors: CursorCodec
-  audit: Pick<AuditOutbox, 'entry'>
-  clock: Clock
-  /** Has the new job worked on at once. */
-  wake: () => void
-}) {
-  const findRunning = (scope: Scope) => reconciliations.findRunning(scope, walletKeyOf(scope))
-
-  /** @throws ServiceError NOT_FOUND */
-  async function find(scopes: readonly Scope[], id: string): Promise<ReconciliationDocument> {
-    for (const scope of scopes) {
-      const found = await reconciliations.find(scope, walletKeyOf(scope), id)
-      if (found !== null) return found
-    }
-    throw new ServiceError('NOT_FOUND')
+/** @throws ServiceError NOT_FOUND */
+export async function findReconciliation(
+  { reconciliations }: WalletContext,
+  scopes: readonly Scope[],
+  id: string,
+): Promise<ReconciliationDocument> {
+  for (const scope of scopes) {
+    const found = await reconciliations.find(scope, walletKeyOf(scope), id)
+    if (found !== null) return found
   }
+  throw new ServiceError('NOT_FOUND')
+}
 
-  return {
-    find,
+/** Keeps a chunk of a ledger. @throws ServiceError CONFLICT at the first one while a job runs */
+export async function keepChunk(
+  { reconciliations, chunks, clock }: WalletContext,
+  scope: Scope,
+  id: string,
+  index: number,
+  lines: LedgerLine[],
+): Promise<void> {
+  const running = index === 0 ? await reconciliations.findRunning(scope, walletKeyOf(scope)) : null
+  if (running !== null) throw jobUnderWay('reconciliation', running)
+  await chunks.keep(scope, id, index, lines, clock.now())
+}
 
-    /** Keeps a chunk of a ledger. @throws ServiceError CONFLICT at the first one while a job runs */
-    async keep(scope: Scope, id: string, index: number, lines: LedgerLine[]): Promise<void> {
-      const running = index === 0 ? await findRunning(scope) : null
-      if (running !== null) throw jobUnderWay('reconciliation', running)
-      await chunks.keep(scope, id, index, lines, clock.now())
-    },
-
-    /**
-     * Orders the comparison of the chunks that were kept.
-     * @throws ServiceError CONFLICT while one of the environment runs; VALIDATION_ERROR for a window that
-     * ends before it begins, and when chunks are missing
-     */
-    async start(
-      scope: Scope,
-      asked: { id: string; from: string; to: string; chunks: number; lines: number },
-      by: ActedBy,
-    ): Promise<ReconciliationDocument> {
-      const { id, lines: linesTotal } = asked
-      const [from, to] = [new Date(asked.from), new Date(asked.to)]
-      if (to < from) throw invalidField('to', 'must not be before from')
-      if ((await chunks.count(scope, id)) !== asked.chunks) throw invalidField('body', 'was not kept whole')
-      const { counts, differences } = tallyDifferences()
-      const job: ReconciliationDocument = {
-        ...newJob({ id, scope, subject: walletKeyOf(scope), now: clock.now() }),
-        ...{ from, to, chunks: asked.chunks, linesTotal, lines: 0, matched: 0, reason: null },
-        ...{ counts, differences },
-      }
-      const object = { type: 'reconciliation', id }
-      const after = toReconciliationSummary(job)
-      const entry = audit.entry(by, { act: 'reconciliation.start', object, before: null, after })
-      if (!(await reconciliations.insert({ ...job, ...auditedInsert(entry) })))
-        throw jobUnderWay('reconciliation', await findRunning(scope))
-      wake()
-      return job
-    },
-
-    /**
-     * Ends one that runs, and its ledger; one that has ended stays as it is. A ledger that a crash leaves is
-     * gone after a day. @throws ServiceError NOT_FOUND
-     */
-    async cancel(scopes: readonly Scope[], id: string, by: ActedBy): Promise<ReconciliationDocument> {
-      const job = await find(scopes, id)
-      const object = { type: 'reconciliation', id }
-      const before = toReconciliationSummary(job)
-      const end = { reason: cancelledText }
-      const ended = await cancelJob(reconciliations, job, end, clock.now(), (after) =>
-        audit.entry(by, {
-          ...{ act: 'reconciliation.cancel', object },
-          ...{ before, after: toReconciliationSummary(after) },
-        }),
-      )
-      if (ended.status === 'CANCELLED') await chunks.remove(ended, id)
-      return ended
-    },
-
-    /** Newest first, without differences. @throws ServiceError VALIDATION_ERROR for a bad cursor */
-    list: (scope: Scope, query: PageQuery) =>
-      readPage({
-        cursors,
-        binding: ['reconciliations', walletKeyOf(scope)],
-        query,
-        position: positionSchema,
-        read: (before, limit) =>
-          reconciliations.list(scope, walletKeyOf(scope), { before, limit }, 'differences'),
-        positionOf: ({ _id }) => _id,
-      }),
+/**
+ * Orders the comparison of the chunks that were kept. Source: docs/contract.md, section 3.
+ * @throws ServiceError CONFLICT while one of the environment runs; VALIDATION_ERROR for a window that ends
+ * before it begins, and when chunks are missing
+ */
+export async function startReconciliation(
+  { reconciliations, chunks, audit, clock, wake }: WalletContext,
+  scope: Scope,
+  asked: { id: string; from: string; to: string; chunks: number; lines: number },
+  by: ActedBy,
+): Promise<ReconciliationDocument> {
+  const { id, lines: linesTotal } = asked
+  const [from, to] = [new Date(asked.from), new Date(asked.to)]
+  if (to < from) throw invalidField('to', 'must not be before from')
+  if ((await chunks.count(scope, id)) !== asked.chunks) throw invalidField('body', 'was not kept whole')
+  const { counts, differences } = tallyDifferences()
+  const job: ReconciliationDocument = {
+    ...newJob({ id, scope, subject: walletKeyOf(scope), now: clock.now() }),
+    ...{ from, to, chunks: asked.chunks, linesTotal, lines: 0, matched: 0, reason: null },
+    ...{ counts, differences },
   }
+  const object = { type: 'reconciliation', id }
+  const after = toReconciliationSummary(job)
+  const entry = audit.entry(by, { act: 'reconciliation.start', object, before: null, after })
+  if (!(await reconciliations.insert({ ...job, ...auditedInsert(entry) })))
+    throw jobUnderWay('reconciliation', await reconciliations.findRunning(scope, walletKeyOf(scope)))
+  wake.reconciler()
+  return job
+}
+
+/**
+ * Ends one that runs, and its ledger; one that has ended stays as it is. A ledger that a crash leaves is gone
+ * after a day. @throws ServiceError NOT_FOUND
+ */
+export async function cancelReconciliation(
+  context: WalletContext,
+  scopes: readonly Scope[],
+  id: string,
+  by: ActedBy,
+): Promise<ReconciliationDocument> {
+  const { reconciliations, chunks, audit, clock } = context
+  const job = await findReconciliation(context, scopes, id)
+  const object = { type: 'reconciliation', id }
+  const before = toReconciliationSummary(job)
+  const end = { reason: cancelledText }
+  const ended = await cancelJob(reconciliations, job, end, clock.now(), (after) =>
+    audit.entry(by, {
+      ...{ act: 'reconciliation.cancel', object },
+      ...{ before, after: toReconciliationSummary(after) },
+    }),
+  )
+  if (ended.status === 'CANCELLED') await chunks.remove(ended, id)
+  return ended
+}
+
+/** Newest first, without differences. @throws ServiceError VALIDATION_ERROR for a bad cursor */
+export async function listReconciliations(
+  { reconciliations, cursors }: WalletContext,
+  scope: Scope,
+  query: PageQuery,
+) {
+  return readPage({
+    cursors,
+    binding: ['reconciliations', walletKeyOf(scope)],
+    query,
+    position: positionSchema,
+    read: (before, limit) =>
+      reconciliations.list(scope, walletKeyOf(scope), { before, limit }, 'differences'),
+    positionOf: ({ _id }) => _id,
+  })
 }

@@ -1,15 +1,12 @@
 import { orderedBy } from '@pitboss/contracts/audit'
-import { roundMovementsMax } from '@pitboss/contracts/calls/wallet-ops'
 import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { withinBytes } from '@pitboss/storage/read-page'
-import type { Settlement } from '../context.ts'
+import type { Settlement, WalletContext } from '../context.ts'
 import { freshRollback } from '../records/new-movement.ts'
 import { toMovementRecord } from '../records/render-movement.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
 import type { MovementStatus } from '../rules/movement.ts'
-import type { PendingMovements } from '../storage/pending-movements.ts'
-import type { MovementLists } from '../storage/movement-lists.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 import { applyMessage, type EntryOf } from './apply-message.ts'
 
@@ -26,72 +23,83 @@ const playerPageMax = 100
 const stakesPageMax = 1000
 const inDoubtPageMax = 500
 
-export type OperateMovements = ReturnType<typeof createOperateMovements>
 type ListFilters = { status: MovementStatus | null; olderThanS: number | null; limit: number }
 
-/** Works on movements of every account for the operations command. Source: docs/contract.md, section 10. */
-export function createOperateMovements(
-  settlement: Settlement,
-  { lists, pending }: { lists: MovementLists; pending: PendingMovements },
+/**
+ * Finds a movement of any account by its reference or transaction id, a page of wallets at a time. Source:
+ * docs/contract.md, section 10.
+ * @throws ServiceError TRANSACTION_NOT_FOUND
+ */
+export async function findByReference(
+  { wallets, lists, movements }: WalletContext,
+  reference: string,
+): Promise<MovementDocument> {
+  let after = ''
+  for (let page = 1; page <= walletPagesMax; page++) {
+    const keys = await wallets.keysAfter(after)
+    const last = keys.at(-1)
+    if (last === undefined) break
+    const found = await lists.byReference(reference, keys)
+    if (found !== null) return (await movements.findById(found._id)) ?? found
+    after = last
+  }
+  throw new ServiceError('TRANSACTION_NOT_FOUND')
+}
+
+/** Movements of every account, oldest first. `olderThanS` is an age in seconds at `now`. */
+export function listOverall(
+  { lists }: WalletContext,
+  { status, olderThanS, limit }: ListFilters,
+  now: Date,
+): Promise<MovementDocument[]> {
+  const createdBefore = olderThanS === null ? null : new Date(now.getTime() - olderThanS * 1000)
+  return lists.overall({ status, createdBefore, limit })
+}
+
+/** A page of the movements of a player, newest first, and where the next one begins. */
+export async function listOfPlayer(
+  { lists }: WalletContext,
+  scope: Scope,
+  playerId: string,
+  before: string | null,
 ) {
-  const { movements, wallets, breakers, logger } = settlement
+  const found = await lists.newestFirst(scope, { playerId }, { before, limit: playerPageMax + 1 })
+  const items = withinBytes(found.slice(0, playerPageMax), attemptBytes)
+  const next = found.length > items.length ? (items.at(-1)?.reference ?? null) : null
+  return { items, next }
+}
 
-  /**
-   * Finds a movement by its reference or transaction id, a page of wallets at a time.
-   * @throws ServiceError TRANSACTION_NOT_FOUND
-   */
-  async function find(reference: string): Promise<MovementDocument> {
-    let after = ''
-    for (let page = 1; page <= walletPagesMax; page++) {
-      const keys = await wallets.keysAfter(after)
-      const last = keys.at(-1)
-      if (last === undefined) break
-      const found = await lists.byReference(reference, keys)
-      if (found !== null) return (await movements.findById(found._id)) ?? found
-      after = last
-    }
-    throw new ServiceError('TRANSACTION_NOT_FOUND')
-  }
+/** The stakes among the next 1000 movements of a window, oldest first, and where the next page begins. */
+export async function listStakes(
+  { lists }: WalletContext,
+  scope: Scope,
+  window: { from: Date; to: Date },
+  after: string | null,
+) {
+  const found = await lists.oldestFirst(scope, window, { after, limit: stakesPageMax })
+  const ids = found.flatMap(({ type, transactionId }) => (type === 'BET' ? [transactionId] : []))
+  return { ids, next: found.length < stakesPageMax ? null : (found.at(-1)?.reference ?? null) }
+}
 
-  return {
-    find,
-    /** Oldest first. `olderThanS` is an age in seconds at `now`. */
-    list({ status, olderThanS, limit }: ListFilters, now: Date) {
-      const createdBefore = olderThanS === null ? null : new Date(now.getTime() - olderThanS * 1000)
-      return lists.overall({ status, createdBefore, limit })
-    },
-    /** The movements of a round, oldest first, at most 500. */
-    ofRound: (roundId: string) => lists.ofRound(roundId, roundMovementsMax),
-    /** A page of the movements of a player, newest first, and where the next one begins. */
-    async ofPlayer(scope: Scope, playerId: string, before: string | null) {
-      const found = await lists.newestFirst(scope, { playerId }, { before, limit: playerPageMax + 1 })
-      const items = withinBytes(found.slice(0, playerPageMax), attemptBytes)
-      const next = found.length > items.length ? (items.at(-1)?.reference ?? null) : null
-      return { items, next }
-    },
-    /** The stakes among the next 1000 movements of a window, oldest first, and where the next page begins. */
-    async stakes(scope: Scope, window: { from: Date; to: Date }, after: string | null) {
-      const found = await lists.oldestFirst(scope, window, { after, limit: stakesPageMax })
-      const ids = found.flatMap(({ type, transactionId }) => (type === 'BET' ? [transactionId] : []))
-      return { ids, next: found.length < stakesPageMax ? null : (found.at(-1)?.reference ?? null) }
-    },
-    /** A page of the stakes that are in doubt, oldest first. */
-    async inDoubt(scope: Scope, after: string | null) {
-      const found = await lists.inDoubt(scope, { after, limit: inDoubtPageMax })
-      return { found, next: found.length < inDoubtPageMax ? null : (found.at(-1)?.reference ?? null) }
-    },
-    /** Ends an owed movement by a person's order. @throws ServiceError TRANSACTION_NOT_FOUND, CONFLICT */
-    async resolve({ reference, as, by, reason, dryRun }: ResolveOrder, requestId: string) {
-      const found = await find(reference)
-      const resolved = await resolveByPerson(settlement, found, as, { by, reason, dryRun }, requestId)
-      logger.warn(
-        { reference, as, by, reason, dry_run: dryRun, status: resolved.status },
-        'movement.resolved-by-person',
-      )
-      return resolved
-    },
-    status: async (now: Date) => ({ pending: await pending.figures(now), breakersOpen: breakers.open() }),
-  }
+/** A page of the stakes that are in doubt, oldest first. */
+export async function listInDoubt({ lists }: WalletContext, scope: Scope, after: string | null) {
+  const found = await lists.inDoubt(scope, { after, limit: inDoubtPageMax })
+  return { found, next: found.length < inDoubtPageMax ? null : (found.at(-1)?.reference ?? null) }
+}
+
+/** Ends an owed movement by a person's order. @throws ServiceError TRANSACTION_NOT_FOUND, CONFLICT */
+export async function resolveMovement(
+  context: WalletContext,
+  { reference, as, by, reason, dryRun }: ResolveOrder,
+  requestId: string,
+): Promise<MovementDocument> {
+  const found = await findByReference(context, reference)
+  const resolved = await resolveByPerson(context, found, as, { by, reason, dryRun }, requestId)
+  context.logger.warn(
+    { reference, as, by, reason, dry_run: dryRun, status: resolved.status },
+    'movement.resolved-by-person',
+  )
+  return resolved
 }
 
 /** The bytes of a movement's wallet calls, roughly: each may keep 4 KiB of an answer. */

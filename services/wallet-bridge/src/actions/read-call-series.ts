@@ -2,22 +2,21 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { durationBoundsMs } from '@pitboss/contracts/objects/series'
 import { toAccountMode } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
-import type { Clock } from '@pitboss/runtime/clock'
-import type { FiguresStore } from '@pitboss/storage/figures-store'
-import type { FigureFact, ReadFacts } from '@pitboss/storage/fold-figures'
+import type { FigureFact } from '@pitboss/storage/fold-figures'
 import { readSeries, type SeriesQuery } from '@pitboss/storage/read-series'
+import type { WalletContext } from '../context.ts'
 import { countsOfCall, walletPointOf } from '../rules/call-figures.ts'
 import type { CalledMovement, MovementLists } from '../storage/movement-lists.ts'
-import type { Wallets } from '../storage/wallet-document.ts'
 
 /** The one subject of an account's environment. */
 const subject = 'wallet'
 
 /** Reads the wallet calls that figures count: every call of a movement, lost ones included. */
-export function createReadCalls({ lists }: { lists: Pick<MovementLists, 'calledSince'> }): ReadFacts {
-  return async function* readCalls(from) {
-    for await (const movement of lists.calledSince(from)) yield* factsOf(movement)
-  }
+export async function* readCalls(
+  { lists }: { lists: Pick<MovementLists, 'calledSince'> },
+  from: Date,
+): AsyncGenerator<FigureFact> {
+  for await (const movement of lists.calledSince(from)) yield* factsOf(movement)
 }
 
 function factsOf({ operatorId, environment, attempts }: CalledMovement): FigureFact[] {
@@ -29,34 +28,26 @@ function factsOf({ operatorId, environment, attempts }: CalledMovement): FigureF
   )
 }
 
-export type ReadCallSeries = ReturnType<typeof createReadCallSeries>
-
 /**
  * The calls to a wallet over time. Source: docs/contract.md, section 3, "Series".
  * @throws ServiceError NOT_FOUND without a wallet; VALIDATION_ERROR as `seriesWindow` does
  */
-export function createReadCallSeries({
-  wallets,
-  figures,
-  clock,
-}: {
-  wallets: Pick<Wallets, 'find'>
-  figures: Pick<FiguresStore, 'read' | 'finalUntil'>
-  clock: Clock
-}) {
-  return async function readCallSeries(scope: Scope, query: SeriesQuery) {
-    if ((await wallets.find(scope)) === null) throw new ServiceError('NOT_FOUND')
-    const series = await readSeries({
-      figures,
-      clock,
-      target: { scope, subject },
-      query,
-      pointOf: walletPointOf,
-    })
-    return {
-      environment: toAccountMode(scope.environment),
-      ...series,
-      duration_bounds_ms: [...durationBoundsMs],
-    }
+export async function readCallSeries(
+  { wallets, figures, clock }: Pick<WalletContext, 'wallets' | 'figures' | 'clock'>,
+  scope: Scope,
+  query: SeriesQuery,
+) {
+  if ((await wallets.find(scope)) === null) throw new ServiceError('NOT_FOUND')
+  const series = await readSeries({
+    figures,
+    clock,
+    target: { scope, subject },
+    query,
+    pointOf: walletPointOf,
+  })
+  return {
+    environment: toAccountMode(scope.environment),
+    ...series,
+    duration_bounds_ms: [...durationBoundsMs],
   }
 }

@@ -1,16 +1,15 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import type { listTransactions } from '@pitboss/contracts/endpoints/wallet'
+import type { listTransactions as endpoint } from '@pitboss/contracts/endpoints/wallet'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
-import type { CursorCodec } from '@pitboss/storage/cursor'
-import { type PageQuery, readPage } from '@pitboss/storage/read-page'
+import { type Page, type PageQuery, readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
+import type { Settlement, WalletContext } from '../context.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
 import { hasAnswer } from '../rules/movement.ts'
-import type { MovementFilters, MovementLists } from '../storage/movement-lists.ts'
-import type { MovementDocument } from '../storage/movement-document.ts'
-import type { MovementStore } from '../storage/movement-store.ts'
+import type { MovementFilters } from '../storage/movement-lists.ts'
+import type { AttemptRecord, MovementDocument } from '../storage/movement-document.ts'
 
-type ListQuery = z.infer<typeof listTransactions.call.request>['query']
+type ListQuery = z.infer<typeof endpoint.call.request>['query']
 
 /** Bounds the reply; the contract of the call names this number. */
 const roundMovementsMax = 500
@@ -18,87 +17,80 @@ const defaultWindowMs = 7 * 24 * 60 * 60 * 1000
 const positionSchema = z.string().regex(/^txn_[0-9a-z]{26}$/)
 const attemptSchema = z.int().min(1)
 
-export type ReadMovements = ReturnType<typeof createReadMovements>
-
-/** Reads movements for rounds, which keeps none of them itself. */
-export function createReadMovements({ movements }: { movements: MovementStore }) {
-  return {
-    /** The movement of that id, and whether its first try has ended; null when there is none. */
-    async find(scope: Scope, transactionId: string) {
-      const document = await movements.find(scope, transactionId)
-      if (document === null) return null
-      const answered = hasAnswer(document)
-      // Rounds may answer by it: what the answer names, lists show.
-      if (answered) await movements.listed(document)
-      return { document, answered }
-    },
-    /** The movements of a round, oldest first, at most 500. */
-    async ofRound(scope: Scope, roundId: string) {
-      const found = await movements.ofRound(scope, roundId, roundMovementsMax)
-      await Promise.all(found.filter(hasAnswer).map((document) => movements.listed(document)))
-      return found
-    },
-  }
+/** Finds a movement for rounds, which keeps none itself, and whether its first try has ended. */
+export async function findAnswered(
+  { movements }: Pick<Settlement, 'movements'>,
+  scope: Scope,
+  transactionId: string,
+): Promise<{ document: MovementDocument; answered: boolean } | null> {
+  const document = await movements.find(scope, transactionId)
+  if (document === null) return null
+  const answered = hasAnswer(document)
+  // Rounds may answer by it: what the answer names, lists show.
+  if (answered) await movements.listed(document)
+  return { document, answered }
 }
 
-export type ReadTransactions = ReturnType<typeof createReadTransactions>
+/** The movements of a round for rounds, oldest first, at most 500. */
+export async function listOfRound(
+  { movements }: Pick<Settlement, 'movements'>,
+  scope: Scope,
+  roundId: string,
+): Promise<MovementDocument[]> {
+  const found = await movements.ofRound(scope, roundId, roundMovementsMax)
+  await Promise.all(found.filter(hasAnswer).map((document) => movements.listed(document)))
+  return found
+}
 
-/** Reads movements for operators' servers and the dashboard. Source: docs/contract.md, section 5. */
-export function createReadTransactions({
-  movements,
-  lists,
-  cursors,
-}: {
-  movements: MovementStore
-  lists: MovementLists
-  cursors: CursorCodec
-}) {
-  /**
-   * The movement of that id in the first of the scopes that has it. @throws ServiceError
-   * TRANSACTION_NOT_FOUND
-   */
-  async function find(scopes: readonly Scope[], transactionId: string): Promise<MovementDocument> {
-    for (const scope of scopes) {
-      const found = await movements.find(scope, transactionId)
-      if (found !== null) return found
-    }
-    throw new ServiceError('TRANSACTION_NOT_FOUND')
+/**
+ * Finds the movement of that id in the first of the scopes that has it. Source: docs/contract.md, section 5.
+ * @throws ServiceError TRANSACTION_NOT_FOUND
+ */
+export async function findTransaction(
+  { movements }: Pick<Settlement, 'movements'>,
+  scopes: readonly Scope[],
+  transactionId: string,
+): Promise<MovementDocument> {
+  for (const scope of scopes) {
+    const found = await movements.find(scope, transactionId)
+    if (found !== null) return found
   }
+  throw new ServiceError('TRANSACTION_NOT_FOUND')
+}
 
-  return {
-    find,
-    /** The movements of a round, oldest first. */
-    ofRound: (scope: Scope, roundId: string, limit: number) => movements.ofRound(scope, roundId, limit),
-    /**
-     * Newest first. @throws ServiceError VALIDATION_ERROR for a bad cursor or a window that ends before it
-     * begins
-     */
-    async list(scope: Scope, { limit, cursor, ...query }: ListQuery) {
-      return readPage({
-        cursors,
-        binding: { list: 'transactions', scope, ...query },
-        query: { limit, cursor },
-        position: positionSchema,
-        read: (before, max) => lists.newestFirst(scope, filtersOf(query), { before, limit: max }),
-        positionOf: ({ reference }) => reference,
-      })
-    },
-    /**
-     * The wallet calls of a movement, in the order in which they were made. Throws as `find` and `list` do.
-     */
-    async attempts(scopes: readonly Scope[], transactionId: string, query: PageQuery) {
-      const document = await find(scopes, transactionId)
-      return readPage({
-        cursors,
-        binding: { list: 'attempts', scope: scopeOf(document), reference: document.reference },
-        query,
-        position: attemptSchema,
-        read: async (after, max) =>
-          document.attempts.filter(({ attempt }) => attempt > (after ?? 0)).slice(0, max),
-        positionOf: ({ attempt }) => attempt,
-      })
-    },
-  }
+/** Newest first. @throws ServiceError VALIDATION_ERROR for a bad cursor, or a window that ends first */
+export async function listTransactions(
+  { lists, cursors }: Pick<WalletContext, 'lists' | 'cursors'>,
+  scope: Scope,
+  { limit, cursor, ...query }: ListQuery,
+): Promise<Page<MovementDocument>> {
+  return readPage({
+    cursors,
+    binding: { list: 'transactions', scope, ...query },
+    query: { limit, cursor },
+    position: positionSchema,
+    read: (before, max) => lists.newestFirst(scope, filtersOf(query), { before, limit: max }),
+    positionOf: ({ reference }) => reference,
+  })
+}
+
+/** The wallet calls of a movement, in the order in which they were made. Throws as the two above do. */
+export async function listAttempts(
+  context: Pick<WalletContext, 'movements' | 'cursors'>,
+  scopes: readonly Scope[],
+  transactionId: string,
+  query: PageQuery,
+): Promise<Page<AttemptRecord>> {
+  const document = await findTransaction(context, scopes, transactionId)
+  return readPage({
+    cursors: context.cursors,
+    binding: { list: 'attempts', scope: scopeOf(document), reference: document.reference },
+    query,
+    position: attemptSchema,
+    read: async (after, max) =>
+      document.attempts.filter(({ attempt }) => attempt > (after ?? 0)).slice(0, max),
+    positionOf: ({ attempt }) => attempt,
+  })
 }
 
 function filtersOf(query: Omit<ListQuery, 'limit' | 'cursor'>): MovementFilters {

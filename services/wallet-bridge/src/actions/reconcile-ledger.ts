@@ -1,48 +1,45 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import type { WalletContext } from '../context.ts'
 import { compareLedger, type LedgerRow, paidAt, toOurMovement } from '../rules/compare-ledger.ts'
-import type { MovementLists } from '../storage/movement-lists.ts'
 
 const pageSize = 1000
 
-export type ReconcileLedger = ReturnType<typeof createReconcileLedger>
+type Reading = Pick<WalletContext, 'lists'>
 
-/** Compares operators' own ledgers with our movements, in bounded chunks. */
-export function createReconcileLedger({ lists }: { lists: MovementLists }) {
-  return {
-    /** Compares a chunk of the operator's ledger with our movements of the same ids. */
-    async compare(scope: Scope, rows: readonly LedgerRow[]) {
-      const ids = [...new Set(rows.map(({ transaction_id }) => transaction_id))]
-      const found = await lists.byTransactionIds(scope, ids)
-      const ours = new Map(found.map((document) => [document.transactionId, toOurMovement(document)]))
-      return compareLedger(rows, ours)
-    },
-    /**
-     * Our movements that moved money within the window, oldest first, out of the next 1000 of the window
-     * after the reference `after`. One that was asked for within it and paid later is not among them: the
-     * operator may have it in either day.
-     * @returns `next` is the `after` of the next page, or null after the last one
-     */
-    async ours(scope: Scope, window: { from: Date; to: Date }, after: string | null) {
-      const found = await lists.oldestFirst(scope, window, { after, limit: pageSize })
-      const last = found.at(-1)
-      const ids = found.flatMap(({ type, referenceTransactionId: id }) =>
-        type === 'ROLLBACK' && id !== null ? [id] : [],
-      )
-      const originals = new Map(
-        (await lists.byTransactionIds(scope, ids)).map((document) => [document.transactionId, document]),
-      )
-      const rows = found
-        .filter((document) => (paidAt(document) ?? window.from) <= window.to)
-        .map((document) => toOurMovement(document, originals.get(document.referenceTransactionId ?? '')))
-        .filter(({ moved }) => moved)
-        .map(({ transaction_id, type, amount, currency, player_id }) => ({
-          transaction_id,
-          type,
-          amount,
-          currency,
-          player_id,
-        }))
-      return { rows, next: found.length < pageSize || last === undefined ? null : last.reference }
-    },
-  }
+/** Compares a chunk of the operator's ledger with our movements of the same ids. */
+export async function compareRows({ lists }: Reading, scope: Scope, rows: readonly LedgerRow[]) {
+  const ids = [...new Set(rows.map(({ transaction_id }) => transaction_id))]
+  const found = await lists.byTransactionIds(scope, ids)
+  const ours = new Map(found.map((document) => [document.transactionId, toOurMovement(document)]))
+  return compareLedger(rows, ours)
+}
+
+/**
+ * Our movements that moved money within the window, oldest first, out of the next 1000 of the window after
+ * the reference `after`. One that was asked for within it and paid later is not among them: the operator may
+ * have it in either day.
+ * @returns `next` is the `after` of the next page, or null after the last one
+ */
+export async function listMoved(
+  { lists }: Reading,
+  scope: Scope,
+  window: { from: Date; to: Date },
+  after: string | null,
+) {
+  const found = await lists.oldestFirst(scope, window, { after, limit: pageSize })
+  const last = found.at(-1)
+  const ids = found.flatMap(({ type, referenceTransactionId: id }) =>
+    type === 'ROLLBACK' && id !== null ? [id] : [],
+  )
+  const originals = new Map(
+    (await lists.byTransactionIds(scope, ids)).map((document) => [document.transactionId, document]),
+  )
+  const rows = found
+    .filter((document) => (paidAt(document) ?? window.from) <= window.to)
+    .map((document) => toOurMovement(document, originals.get(document.referenceTransactionId ?? '')))
+    .filter(({ moved }) => moved)
+    .map(({ transaction_id, type, amount, currency, player_id }) => ({
+      ...{ transaction_id, type, amount, currency, player_id },
+    }))
+  return { rows, next: found.length < pageSize || last === undefined ? null : last.reference }
 }

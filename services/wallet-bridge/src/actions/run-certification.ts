@@ -4,15 +4,15 @@ import { recordExchanges } from '@pitboss/contracts/certification/record-exchang
 import { walletCases } from '@pitboss/contracts/certification/wallet/wallet-cases'
 import { createWalletUnderTest } from '@pitboss/contracts/certification/wallet/wallet-under-test'
 import { type Failure, failureOfCode, lateFailure, tooLong } from '@pitboss/outbound/describe-failure'
-import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
 import { endCertification, runCertificationJob } from '@pitboss/storage/certification-jobs'
 import type { HeldJob } from '@pitboss/storage/start-job-workers'
-import type { WalletClient, WalletRequest } from '../clients/wallet-client.ts'
+import type { WalletRequest } from '../clients/wallet-client.ts'
+import type { WalletContext } from '../context.ts'
 import type { WalletExchange } from '../rules/wallet-answers.ts'
-import type { CertificationDocument, CertificationStore } from '../storage/certification-store.ts'
-import type { Wallet, Wallets } from '../storage/wallet-document.ts'
+import type { CertificationDocument } from '../storage/certification-store.ts'
+import type { Wallet } from '../storage/wallet-document.ts'
 
 const changedText = 'The wallet was changed meanwhile. Certify it again.'
 
@@ -21,53 +21,48 @@ const changedText = 'The wallet was changed meanwhile. Certify it again.'
  * Calls go out as all wallet calls do; they touch neither breaker nor figures. Source: docs/contract.md,
  * section 3.
  */
-export function createRunCertification({
-  certifications,
-  wallets,
-  client,
-  clock,
-}: {
-  certifications: CertificationStore
-  wallets: Wallets
-  client: WalletClient
-  clock: Clock
-}): (held: HeldJob<CertificationDocument>) => Promise<void> {
-  return async function run(held) {
-    const { job } = held
-    const wallet = await unchangedWallet(job)
-    if (wallet === null) return endCertification(certifications, job, changedText, clock.now())
-    const recorder = recordExchanges(postTo(wallet, held), wallet.secret)
-    await runCertificationJob({
-      ...{ jobs: certifications, held, cases: walletCases, recorder, changedText, clock },
-      context: createWalletUnderTest({
-        ...{ secret: wallet.secret, playerId: job.playerId, currency: job.currency },
-        ...{ blockedPlayerId: job.blockedPlayerId, unknownPlayerId: job.unknownPlayerId },
-        ...{ timeoutMs: wallet.timeoutMs, post: recorder.post, signing: { signBody, signatureTimestamp } },
-        ...{ now: () => clock.now(), newUuid: randomUUID },
-      }),
-      isUnchanged: async () => (await unchangedWallet(job)) !== null,
-      onKept: () => failpoint('wallet-bridge.certified-case'),
+export async function runCertification(
+  context: WalletContext,
+  held: HeldJob<CertificationDocument>,
+): Promise<void> {
+  const { certifications, clock } = context
+  const { job } = held
+  const wallet = await unchangedWallet(context, job)
+  if (wallet === null) return endCertification(certifications, job, changedText, clock.now())
+  const recorder = recordExchanges(postTo(context, wallet, held), wallet.secret)
+  await runCertificationJob({
+    ...{ jobs: certifications, held, cases: walletCases, recorder, changedText, clock },
+    context: createWalletUnderTest({
+      ...{ secret: wallet.secret, playerId: job.playerId, currency: job.currency },
+      ...{ blockedPlayerId: job.blockedPlayerId, unknownPlayerId: job.unknownPlayerId },
+      ...{ timeoutMs: wallet.timeoutMs, post: recorder.post, signing: { signBody, signatureTimestamp } },
+      ...{ now: () => clock.now(), newUuid: randomUUID },
+    }),
+    isUnchanged: async () => (await unchangedWallet(context, job)) !== null,
+    onKept: () => failpoint('wallet-bridge.certified-case'),
+  })
+}
+
+/** The wallet as it was when the certification was ordered; null when it is another by now. */
+async function unchangedWallet(
+  { wallets }: WalletContext,
+  { operatorId, environment, walletUpdatedAt }: CertificationDocument,
+) {
+  const document = await wallets.find({ operatorId, environment })
+  if (document === null || document.updatedAt.getTime() !== walletUpdatedAt.getTime()) return null
+  return wallets.openDocument(document)
+}
+
+/** The way to the wallet, open as long as the job is held. */
+function postTo({ client }: WalletContext, wallet: Wallet, held: HeldJob<CertificationDocument>): Post {
+  return async ({ path, headers, body, timeoutMs }) => {
+    if (!held.mayTake(timeoutMs)) throw new Error('the certification goes on elsewhere')
+    const { exchange, latencyMs } = await client.call({
+      wallet,
+      operation: operations[path] ?? 'balance',
+      ...{ body, headers, timeoutMs, requestId: headers['x-request-id'] ?? '' },
     })
-  }
-
-  /** The wallet as it was when the certification was ordered; null when it is another by now. */
-  async function unchangedWallet({ operatorId, environment, walletUpdatedAt }: CertificationDocument) {
-    const document = await wallets.find({ operatorId, environment })
-    if (document === null || document.updatedAt.getTime() !== walletUpdatedAt.getTime()) return null
-    return wallets.openDocument(document)
-  }
-
-  /** The way to the wallet, open as long as the job is held. */
-  function postTo(wallet: Wallet, held: HeldJob<CertificationDocument>): Post {
-    return async ({ path, headers, body, timeoutMs }) => {
-      if (!held.mayTake(timeoutMs)) throw new Error('the certification goes on elsewhere')
-      const { exchange, latencyMs } = await client.call({
-        wallet,
-        operation: operations[path] ?? 'balance',
-        ...{ body, headers, timeoutMs, requestId: headers['x-request-id'] ?? '' },
-      })
-      return { ...exchangedOf(exchange, timeoutMs), latencyMs }
-    }
+    return { ...exchangedOf(exchange, timeoutMs), latencyMs }
   }
 }
 

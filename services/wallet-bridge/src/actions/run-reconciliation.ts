@@ -1,11 +1,11 @@
 import { diffRows, type OurLedger } from '@pitboss/ledger/diff-ledger'
-import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { HeldJob } from '@pitboss/storage/start-job-workers'
+import type { WalletContext } from '../context.ts'
 import { tallyDifferences } from './tally-differences.ts'
-import type { LedgerChunks, LedgerLine } from '../storage/ledger-chunks.ts'
-import type { ReconciliationDocument, ReconciliationStore } from '../storage/reconciliation-store.ts'
-import type { ReconcileLedger } from './reconcile-ledger.ts'
+import type { LedgerLine } from '../storage/ledger-chunks.ts'
+import type { ReconciliationDocument } from '../storage/reconciliation-store.ts'
+import { compareRows, listMoved } from './reconcile-ledger.ts'
 
 const runMaxMs = 15 * 60 * 1000
 const lateText = 'It took longer than 15 minutes. Send the ledger of a shorter time.'
@@ -25,64 +25,56 @@ class Ended extends Error {
  * begins again: the ledger is kept until the end, and progress is overwritten. Source: docs/contract.md,
  * section 3.
  */
-export function createRunReconciliation({
-  reconciliations,
-  chunks,
-  reconcile,
-  clock,
-}: {
-  reconciliations: ReconciliationStore
-  chunks: LedgerChunks
-  reconcile: ReconcileLedger
-  clock: Clock
-}): (held: HeldJob<ReconciliationDocument>) => Promise<void> {
-  return async function run({ job, signal }) {
-    const { from, to } = job
-    const tally = tallyDifferences()
-    const read = { lines: 0, matched: 0 }
-    const found = () => ({ ...read, counts: tally.counts, differences: tally.differences })
-    const our: OurLedger = {
-      async compare(rows) {
-        goOn()
-        const compared = await reconcile.compare(job, rows)
-        read.matched += compared.matched
-        if (!(await reconciliations.progress(job, { $set: { ...read, counts: tally.counts } })))
-          throw new Ended(null)
-        await failpoint('wallet-bridge.reconciled-rows')
-        return compared
-      },
-      ours(after) {
-        goOn()
-        return reconcile.ours(job, { from, to }, after)
-      },
-    }
+export async function runReconciliation(
+  context: WalletContext,
+  { job, signal }: HeldJob<ReconciliationDocument>,
+): Promise<void> {
+  const { reconciliations, chunks, clock } = context
+  const { from, to } = job
+  const tally = tallyDifferences()
+  const read = { lines: 0, matched: 0 }
+  const found = () => ({ ...read, counts: tally.counts, differences: tally.differences })
+  const our: OurLedger = {
+    async compare(rows) {
+      goOn()
+      const compared = await compareRows(context, job, rows)
+      read.matched += compared.matched
+      if (!(await reconciliations.progress(job, { $set: { ...read, counts: tally.counts } })))
+        throw new Ended(null)
+      await failpoint('wallet-bridge.reconciled-rows')
+      return compared
+    },
+    ours(after) {
+      goOn()
+      return listMoved(context, job, { from, to }, after)
+    },
+  }
 
-    function goOn(): void {
-      if (signal.aborted) throw new Ended(null)
-      if (clock.now().getTime() - job.createdAt.getTime() > runMaxMs) throw new Ended(lateText)
-    }
+  function goOn(): void {
+    if (signal.aborted) throw new Ended(null)
+    if (clock.now().getTime() - job.createdAt.getTime() > runMaxMs) throw new Ended(lateText)
+  }
 
-    async function* kept(): AsyncGenerator<LedgerLine> {
-      for (let index = 0; index < job.chunks; index++) {
-        const lines = await chunks.read(job, job._id, index)
-        if (lines === null) throw new Ended(goneText)
-        for (const line of lines) {
-          read.lines += 1
-          yield line
-        }
+  async function* kept(): AsyncGenerator<LedgerLine> {
+    for (let index = 0; index < job.chunks; index++) {
+      const lines = await chunks.read(job, job._id, index)
+      if (lines === null) throw new Ended(goneText)
+      for (const line of lines) {
+        read.lines += 1
+        yield line
       }
     }
-
-    let reason: string | null = null
-    try {
-      const window = { from: from.toISOString(), to: to.toISOString() }
-      for await (const finding of diffRows(our, window, kept())) if ('kind' in finding) tally.add(finding)
-    } catch (error) {
-      if (!(error instanceof Ended)) throw error
-      if (error.reason === null) return
-      reason = error.reason
-    }
-    if (await reconciliations.finish(job, { ...found(), reason }, clock.now()))
-      await chunks.remove(job, job._id)
   }
+
+  let reason: string | null = null
+  try {
+    const window = { from: from.toISOString(), to: to.toISOString() }
+    for await (const finding of diffRows(our, window, kept())) if ('kind' in finding) tally.add(finding)
+  } catch (error) {
+    if (!(error instanceof Ended)) throw error
+    if (error.reason === null) return
+    reason = error.reason
+  }
+  if (await reconciliations.finish(job, { ...found(), reason }, clock.now()))
+    await chunks.remove(job, job._id)
 }

@@ -5,11 +5,10 @@ import { operatorIdOf } from '@pitboss/contracts/primitives'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { verifyBody } from '@pitboss/signing/body-signature'
 import type { z } from 'zod'
-import type { Settlement } from '../context.ts'
+import type { Settlement, WalletContext } from '../context.ts'
 import { walletKeyOf } from '../rules/movement-keys.ts'
 import { secretsAt } from '../rules/wallet-secrets.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
-import type { CallbackSignatures } from '../storage/wallet-document.ts'
 import { applyMessage } from './apply-message.ts'
 
 /** A callback as it arrived: `operator` and `environment` from the path, `rawBody` in base64. */
@@ -20,7 +19,10 @@ export type Callback = {
   readonly timestamp: string | null
   readonly signature: string | null
 }
-type Callbacks = Pick<Settlement, 'wallets' | 'movements' | 'rules' | 'tell' | 'clock' | 'logger'>
+type Callbacks = Pick<Settlement, 'wallets' | 'movements' | 'rules' | 'tell' | 'clock' | 'logger'> & {
+  readonly signatures: Pick<WalletContext['signatures'], 'use'>
+  readonly wake: Pick<WalletContext['wake'], 'movements'>
+}
 
 /** Stands in for the secret of an operator without a wallet, so that the check takes as long. */
 const placeholderSecret = 'wsec_00000000000000000000000000000000'
@@ -32,20 +34,15 @@ const placeholderSecret = 'wsec_00000000000000000000000000000000'
  * @throws ServiceError INVALID_SIGNATURE, VALIDATION_ERROR, TRANSACTION_NOT_FOUND. Source: docs/contract.md,
  * section 11
  */
-export async function takeCallback(
-  settlement: Callbacks,
-  { signatures, wake }: { signatures: CallbackSignatures; wake: () => void },
-  callback: Callback,
-  requestId: string,
-): Promise<void> {
-  const { movements, logger } = settlement
+export async function takeCallback(context: Callbacks, callback: Callback, requestId: string): Promise<void> {
+  const { movements, logger, wake } = context
   const rawBody = Buffer.from(callback.rawBody, 'base64')
-  const scope = await verifiedScope(settlement, signatures, callback, rawBody)
+  const scope = await verifiedScope(context, callback, rawBody)
   const { transactionId: id, status } = readBody(rawBody)
   const movement = await movements.find(scope, id)
   if (movement === null) throw new ServiceError('TRANSACTION_NOT_FOUND')
-  await makeDue(settlement, movement, scope)
-  if (movement.status === 'PENDING') wake()
+  await makeDue(context, movement, scope)
+  if (movement.status === 'PENDING') wake.movements()
   logger.info(
     { ...scope, transaction_id: id, said: status, status: movement.status, request_id: requestId },
     'callback.received',
@@ -53,8 +50,7 @@ export async function takeCallback(
 }
 
 async function verifiedScope(
-  { wallets, clock }: Callbacks,
-  signatures: CallbackSignatures,
+  { wallets, clock, signatures }: Callbacks,
   { operator, environment, timestamp, signature }: Callback,
   rawBody: Uint8Array,
 ): Promise<Scope> {

@@ -1,9 +1,6 @@
-import type { Clock } from '@pitboss/runtime/clock'
-import type { Logger } from 'pino'
-import type { PendingFigures, PendingMovements } from '../storage/pending-movements.ts'
+import type { WalletContext } from '../context.ts'
+import type { PendingFigures } from '../storage/pending-movements.ts'
 import type { UnfinishedMovements } from '../storage/unfinished-movements.ts'
-
-export type ReportPending = () => Promise<void>
 
 const levels = [
   { name: '24h', count: (figures: PendingFigures) => figures.over24h },
@@ -20,15 +17,10 @@ export function createReportPending({
   metrics,
   clock,
   logger,
-}: {
-  pending: PendingMovements
-  metrics: { pending(counts: Omit<PendingFigures, 'oldest'> & { readonly oldestAgeS: number }): void }
-  clock: Clock
-  logger: Logger
-}): ReportPending {
+}: Pick<WalletContext, 'pending' | 'metrics' | 'clock' | 'logger'>) {
   const lastCounts = new Map<string, number>()
 
-  return async function reportPending() {
+  return async function reportPending(): Promise<void> {
     const now = clock.now()
     const figures = await pending.figures(now)
     const oldestAgeS =
@@ -52,28 +44,18 @@ export function createReportPending({
   }
 }
 
-export type ShortenWaits = () => Promise<void>
-
 /**
  * Makes every credit and rollback due whose next try is later than the retry schedule allows for its age, as
  * after a clock that was ahead. Source: docs/contract.md, section 12.
+ * @param wake wakes the resolver
  */
-export function createShortenWaits({
-  unfinished,
-  wake,
-  clock,
-  logger,
-}: {
-  unfinished: Pick<UnfinishedMovements, 'endLongWaits'>
-  /** Wakes the resolver. */
-  wake: () => void
-  clock: Clock
-  logger: Logger
-}): ShortenWaits {
-  return async function shortenWaits() {
-    const ended = unfinished.endLongWaits(clock.now())
-    if (ended === 0) return
-    logger.warn({ movements: ended }, 'movements.back-on-ladder')
-    wake()
-  }
+export async function shortenWaits(
+  { clock, logger }: Pick<WalletContext, 'clock' | 'logger'>,
+  unfinished: Pick<UnfinishedMovements, 'endLongWaits'>,
+  wake: () => void,
+): Promise<void> {
+  const ended = unfinished.endLongWaits(clock.now())
+  if (ended === 0) return
+  logger.warn({ movements: ended }, 'movements.back-on-ladder')
+  wake()
 }

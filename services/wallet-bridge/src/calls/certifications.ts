@@ -8,7 +8,13 @@ import {
 } from '@pitboss/contracts/endpoints/wallet'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { answerPage } from '@pitboss/storage/read-page'
-import type { KeepCertifications } from '../actions/keep-certifications.ts'
+import {
+  cancelCertification,
+  findCertification,
+  listCertifications,
+  startCertification,
+} from '../actions/keep-certifications.ts'
+import type { WalletContext } from '../context.ts'
 import { toCertification, toCertificationSummary } from '../records/render-certification.ts'
 import { dashboardScope } from './dashboard-scope.ts'
 
@@ -16,28 +22,30 @@ const notLiveText =
   'There is no certification of a LIVE wallet, for it moves money of a test player. Certify the TEST wallet.'
 
 /** What people ask about certifications of the TEST wallet. Source: docs/contract.md, section 3. */
-export function certificationCalls(certifications: KeepCertifications): CallHandler[] {
+export function certificationCalls(context: WalletContext): CallHandler[] {
   return [
-    handler(certifyWallet.call, async ({ caller, params, body }, context) => {
+    handler(certifyWallet.call, async ({ caller, params, body }, call) => {
       if (params.environment === 'LIVE') throw new ServiceError('NOT_FOUND', { message: notLiveText })
       const fallback = caller.account.currencies[0] ?? 'USD'
       const scope = dashboardScope(caller, 'TEST')
-      const job = await certifications.start(scope, body, fallback, actedBy(caller, context))
+      const job = await startCertification(context, scope, body, fallback, actedBy(caller, call))
       return { status: 202, body: toCertification(job) }
     }),
     handler(listWalletCertifications.call, async ({ caller, query }) =>
-      answerPage(await certifications.list(dashboardScope(caller, 'TEST'), query), toCertificationSummary),
-    ),
-    handler(getWalletCertification.call, async ({ caller, params }) => ({
-      status: 200,
-      body: toCertification(
-        await certifications.find(dashboardScope(caller, 'TEST'), params.certification_id),
+      answerPage(
+        await listCertifications(context, dashboardScope(caller, 'TEST'), query),
+        toCertificationSummary,
       ),
-    })),
-    handler(cancelWalletCertification.call, async ({ caller, params }, context) => {
+    ),
+    handler(getWalletCertification.call, async ({ caller, params }) => {
       const scope = dashboardScope(caller, 'TEST')
-      const by = actedBy(caller, context)
-      const job = await certifications.cancel(scope, params.certification_id, by)
+      const found = await findCertification(context, scope, params.certification_id)
+      return { status: 200, body: toCertification(found) }
+    }),
+    handler(cancelWalletCertification.call, async ({ caller, params }, call) => {
+      const scope = dashboardScope(caller, 'TEST')
+      const by = actedBy(caller, call)
+      const job = await cancelCertification(context, scope, params.certification_id, by)
       return { status: 200, body: toCertification(job) }
     }),
   ]

@@ -1,5 +1,4 @@
 import { requireApproved } from '@pitboss/bus/ask-approval'
-import type { Bus } from '@pitboss/bus/connect-bus'
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
 import { doApproved } from '@pitboss/contracts/calls/approvals'
@@ -13,106 +12,94 @@ import {
   walletCallback,
   walletStatus,
 } from '@pitboss/contracts/calls/wallet'
-import {
-  checkWallet,
-  dashboardGetTransaction,
-  dashboardGetTransactionAttempts,
-  dashboardListTransactions,
-  getTransaction,
-  getTransactionAttempts,
-  getWallet,
-  getWalletSeries,
-  listTransactions,
-  putWallet,
-  rotateWalletSecret,
-} from '@pitboss/contracts/endpoints/wallet'
+import * as endpoints from '@pitboss/contracts/endpoints/wallet'
+import type { Scope } from '@pitboss/contracts/caller'
 import { dossierMax } from '@pitboss/contracts/objects/dossier'
 import type { walletPutSchema } from '@pitboss/contracts/objects/wallet'
-import { answerPage } from '@pitboss/storage/read-page'
+import { answerPage, type PageQuery } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
-import type { OperatorWallets } from '../actions/operator-wallets.ts'
-import type { CheckWallet } from '../actions/check-wallet.ts'
-import type { ReadTransactions } from '../actions/read-movements.ts'
-import type { ReadCallSeries } from '../actions/read-call-series.ts'
-import type { ReconcileLedger } from '../actions/reconcile-ledger.ts'
-import type { Callback } from '../actions/take-callback.ts'
+import { checkWallet } from '../actions/check-wallet.ts'
+import {
+  askBalance,
+  findWallet,
+  putApprovedWallet,
+  putWallet,
+  readHealth,
+  readStatus,
+  rotateSecret,
+} from '../actions/operator-wallets.ts'
+import { findTransaction, listAttempts, listTransactions } from '../actions/read-movements.ts'
+import { readCallSeries } from '../actions/read-call-series.ts'
+import { compareRows, listMoved } from '../actions/reconcile-ledger.ts'
+import { takeCallback } from '../actions/take-callback.ts'
+import type { WalletContext } from '../context.ts'
 import { toAttemptRecord, toMovementFacts, toMovementRecord } from '../records/render-movement.ts'
 import { toWalletRecord } from '../records/render-wallet.ts'
 import { dashboardScope, scopesOf } from './dashboard-scope.ts'
-
-type GatewayParts = {
-  bus: Pick<Bus, 'call'>
-  wallets: OperatorWallets
-  check: CheckWallet
-  readSeries: ReadCallSeries
-  transactions: ReadTransactions
-  reconcile: ReconcileLedger
-  takeCallback: (callback: Callback, requestId: string) => Promise<void>
-}
 
 /**
  * What the gateway asks, and rounds about wallets: settings and reads of the dashboard and of operators'
  * servers, signed callbacks, comparisons with an operator's own ledger in bounded chunks. Source:
  * docs/contract.md, sections 3, 5, 6 and 11.
  */
-export function gatewayCalls(parts: GatewayParts): CallHandler[] {
-  const { reconcile, takeCallback } = parts
+export function gatewayCalls(context: WalletContext): CallHandler[] {
   return [
-    ...walletCalls(parts),
-    ...transactionCalls(parts.transactions),
-    ...compositionCalls(parts),
-    handler(walletCallback, async (request, { requestId }) => {
-      await takeCallback(request, requestId)
+    ...walletCalls(context),
+    ...transactionCalls(context),
+    ...compositionCalls(context),
+    handler(walletCallback, async (callback, { requestId }) => {
+      await takeCallback(context, callback, requestId)
       return null
     }),
     ...[reconcileChunk, opsReconcileChunk].map((call) =>
-      handler(call, ({ scope, rows }) => reconcile.compare(scope, rows)),
+      handler(call, ({ scope, rows }) => compareRows(context, scope, rows)),
     ),
     ...[reconcileOurs, opsReconcileOurs].map((call) =>
       handler(call, ({ scope, from, to, after }) =>
-        reconcile.ours(scope, { from: new Date(from), to: new Date(to) }, after),
+        listMoved(context, scope, { from: new Date(from), to: new Date(to) }, after),
       ),
     ),
   ]
 }
 
-function walletCalls({ bus, wallets, check, readSeries }: GatewayParts): CallHandler[] {
+function walletCalls(context: WalletContext): CallHandler[] {
   return [
-    handler(walletStatus, ({ scope }) => wallets.status(scope)),
+    handler(walletStatus, ({ scope }) => readStatus(context, scope)),
     handler(playerBalance, async (request, { requestId }) => ({
-      balance: await wallets.balance(request, requestId),
+      balance: await askBalance(context, request, requestId),
     })),
-    handler(getWallet.call, async ({ caller, params }) => ({
+    handler(endpoints.getWallet.call, async ({ caller, params }) => ({
       status: 200,
-      body: toWalletRecord(await wallets.find(dashboardScope(caller, params.environment))),
+      body: toWalletRecord(await findWallet(context, dashboardScope(caller, params.environment))),
     })),
-    handler(getWalletSeries.call, async ({ caller, params, query }) => ({
+    handler(endpoints.getWalletSeries.call, async ({ caller, params, query }) => ({
       status: 200,
-      body: await readSeries(dashboardScope(caller, params.environment), query),
+      body: await readCallSeries(context, dashboardScope(caller, params.environment), query),
     })),
-    handler(putWallet.call, async ({ caller, params, body }, context) => {
+    handler(endpoints.putWallet.call, async ({ caller, params, body }, call) => {
       const scope = dashboardScope(caller, params.environment)
-      const by = actedBy(caller, context)
-      const { wallet, secret } = await wallets.put(scope, settingsOf(body), by, context)
+      const by = actedBy(caller, call)
+      const { wallet, secret } = await putWallet(context, scope, settingsOf(body), by, call)
       if (secret === null) return { status: 200, body: toWalletRecord(wallet) }
       return { status: 201, body: { ...toWalletRecord(wallet), secret } }
     }),
-    handler(doApproved.wallet, async ({ order, seen, by }, context) => {
-      await requireApproved({ order, seen, by }, { bus, context })
+    handler(doApproved.wallet, async ({ order, seen, by }, call) => {
+      await requireApproved({ order, seen, by }, { bus: context.bus, context: call })
       const scope = { operatorId: by.operator_id ?? '', environment: 'LIVE' } as const
-      return { result: await wallets.putApproved(scope, settingsOf(order.settings), Number(seen), by) }
+      const settings = settingsOf(order.settings)
+      return { result: await putApprovedWallet(context, scope, settings, Number(seen), by) }
     }),
-    handler(rotateWalletSecret.call, async ({ caller, params, body }, context) => {
+    handler(endpoints.rotateWalletSecret.call, async ({ caller, params, body }, call) => {
       const scope = dashboardScope(caller, params.environment)
-      const by = actedBy(caller, context)
-      const { wallet, secret } = await wallets.rotateSecret(scope, body.overlap_s, by, context)
+      const by = actedBy(caller, call)
+      const { wallet, secret } = await rotateSecret(context, scope, body.overlap_s, by, call)
       const previous_valid_until = wallet.formerSecret?.validUntil.toISOString() ?? null
       return { status: 200, body: { ...toWalletRecord(wallet), secret, previous_valid_until } }
     }),
-    handler(checkWallet.call, async ({ caller, params }) => ({
-      status: 200,
-      body: await check(dashboardScope(caller, params.environment), caller.account.currencies[0] ?? 'USD'),
-    })),
+    handler(endpoints.checkWallet.call, async ({ caller, params }) => {
+      const scope = dashboardScope(caller, params.environment)
+      return { status: 200, body: await checkWallet(context, scope, caller.account.currencies[0] ?? 'USD') }
+    }),
   ]
 }
 
@@ -125,45 +112,45 @@ function settingsOf(body: z.output<typeof walletPutSchema>) {
   }
 }
 
-function transactionCalls(read: ReadTransactions): CallHandler[] {
-  const list = async (...asked: Parameters<ReadTransactions['list']>) => {
-    return answerPage(await read.list(...asked), toMovementRecord)
-  }
-  const show = async (...asked: Parameters<ReadTransactions['find']>) => ({
+function transactionCalls(context: WalletContext): CallHandler[] {
+  const list = async (scope: Scope, query: Parameters<typeof listTransactions>[2]) =>
+    answerPage(await listTransactions(context, scope, query), toMovementRecord)
+  const show = async (scopes: readonly Scope[], id: string) => ({
     status: 200,
-    body: toMovementRecord(await read.find(...asked)),
+    body: toMovementRecord(await findTransaction(context, scopes, id)),
   })
-  const attempts = async (...asked: Parameters<ReadTransactions['attempts']>) => {
-    return answerPage(await read.attempts(...asked), toAttemptRecord)
-  }
+  const attempts = async (scopes: readonly Scope[], id: string, query: PageQuery) =>
+    answerPage(await listAttempts(context, scopes, id, query), toAttemptRecord)
   return [
-    handler(listTransactions.call, ({ caller, query }) => list(caller.scope, query)),
-    handler(dashboardListTransactions.call, ({ caller, query: { environment, ...query } }) =>
+    handler(endpoints.listTransactions.call, ({ caller, query }) => list(caller.scope, query)),
+    handler(endpoints.dashboardListTransactions.call, ({ caller, query: { environment, ...query } }) =>
       list(dashboardScope(caller, environment ?? 'TEST'), query),
     ),
-    handler(getTransaction.call, ({ caller, params }) => show([caller.scope], params.transaction_id)),
-    handler(dashboardGetTransaction.call, ({ caller, params, query }) =>
+    handler(endpoints.getTransaction.call, ({ caller, params }) =>
+      show([caller.scope], params.transaction_id),
+    ),
+    handler(endpoints.dashboardGetTransaction.call, ({ caller, params, query }) =>
       show(scopesOf(caller, query.environment), params.transaction_id),
     ),
-    handler(getTransactionAttempts.call, ({ caller, params, query }) =>
+    handler(endpoints.getTransactionAttempts.call, ({ caller, params, query }) =>
       attempts([caller.scope], params.transaction_id, query),
     ),
-    handler(dashboardGetTransactionAttempts.call, ({ caller, params, query }) =>
+    handler(endpoints.dashboardGetTransactionAttempts.call, ({ caller, params, query }) =>
       attempts(scopesOf(caller, query.environment), params.transaction_id, query),
     ),
   ]
 }
 
 /** What the gateway composes answers for people from. Source: docs/contract.md, section 3. */
-function compositionCalls({ wallets, transactions }: GatewayParts): CallHandler[] {
+function compositionCalls(context: WalletContext): CallHandler[] {
   return [
     handler(roundTransactions, async ({ caller, roundId }) => {
       const max = dossierMax.movements
-      const found = await transactions.ofRound(caller.scope, roundId, max + 1)
+      const found = await context.movements.ofRound(caller.scope, roundId, max + 1)
       return { data: found.slice(0, max).map(toMovementFacts), complete: found.length <= max }
     }),
-    handler(walletHealth, async ({ caller }) => {
-      const { isConfigured, isBreakerOpen, unresolved, oldest } = await wallets.health(caller.scope)
+    handler(walletHealth, async ({ caller: { scope } }) => {
+      const { isConfigured, isBreakerOpen, unresolved, oldest } = await readHealth(context, scope)
       return {
         configured: isConfigured,
         breaker_open: isBreakerOpen,

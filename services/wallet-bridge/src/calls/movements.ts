@@ -5,35 +5,39 @@ import {
   showMovement as showCall,
   voidStake as voidCall,
 } from '@pitboss/contracts/calls/wallet'
-import type { Scope } from '@pitboss/contracts/caller'
-import type { PlaceContext, PlaceOrder } from '../actions/place-movement.ts'
-import type { ReadMovements } from '../actions/read-movements.ts'
-import type { Stored, Voided, VoidOrder } from '../actions/place-reversal.ts'
+import { placeMovement } from '../actions/place-movement.ts'
+import { voidStake } from '../actions/place-reversal.ts'
+import { findAnswered, listOfRound } from '../actions/read-movements.ts'
+import type { Settlement } from '../context.ts'
 import { toMovementAnswer, toMovementRecord } from '../records/render-movement.ts'
 
 /** Kept of the caller's time for the way back, when it waits for a first try. */
 const answerReserveMs = 750
 
+export type MovementActions = ReturnType<typeof movementActions>
+
+/** The actions of settlement that rounds asks for. */
+export function movementActions(settlement: Settlement) {
+  return {
+    place: placeMovement.bind(null, settlement),
+    void: voidStake.bind(null, settlement),
+    find: findAnswered.bind(null, settlement),
+    ofRound: listOfRound.bind(null, settlement),
+  }
+}
+
 /** The calls that rounds makes. */
-export function movementCalls({
-  placeMovement,
-  voidStake,
-  readMovements,
-}: {
-  placeMovement: (scope: Scope, order: PlaceOrder, context: PlaceContext) => Promise<Stored>
-  voidStake: (scope: Scope, order: VoidOrder, context: PlaceContext) => Promise<Voided>
-  readMovements: ReadMovements
-}): CallHandler[] {
+export function movementCalls(actions: MovementActions): CallHandler[] {
   return [
     handler(placeCall, async ({ scope, ...order }, context) => {
-      const { document, created } = await placeMovement(scope, order, waitingContext(context))
+      const { document, created } = await actions.place(scope, order, waitingContext(context))
       const { movement, outcome } = toMovementAnswer(document)
       return { movement, outcome, created }
     }),
     handler(voidCall, async ({ scope, stake, rollbackTransactionId, askedAt: text }, context) => {
       const askedAt = text === undefined ? undefined : new Date(text)
       const asked = { stake, rollbackTransactionId, askedAt }
-      const voided = await voidStake(scope, asked, waitingContext(context))
+      const voided = await actions.void(scope, asked, waitingContext(context))
       const { movement, outcome } = toMovementAnswer(voided.stake)
       return {
         stake: movement,
@@ -42,14 +46,14 @@ export function movementCalls({
       }
     }),
     handler(showCall, async ({ scope, transactionId }) => {
-      const found = await readMovements.find(scope, transactionId)
+      const found = await actions.find(scope, transactionId)
       if (found === null) return null
       const { document, answered } = found
       const { requestHash, driver } = document
       return { ...toMovementAnswer(document), requestHash, driver, answered }
     }),
     handler(roundCall, async ({ scope, roundId }) => {
-      const found = await readMovements.ofRound(scope, roundId)
+      const found = await actions.ofRound(scope, roundId)
       return { data: found.map(toMovementAnswer) }
     }),
   ]

@@ -1,41 +1,42 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
-import { keepLedgerChunk, startReconciliation } from '@pitboss/contracts/calls/reconciliations'
+import { keepLedgerChunk, startReconciliation as startCall } from '@pitboss/contracts/calls/reconciliations'
+import * as endpoints from '@pitboss/contracts/endpoints/reconciliations'
+import { answerPage } from '@pitboss/storage/read-page'
 import {
   cancelReconciliation,
-  getReconciliation,
+  findReconciliation,
+  keepChunk,
   listReconciliations,
-} from '@pitboss/contracts/endpoints/reconciliations'
-import { answerPage } from '@pitboss/storage/read-page'
-import type { KeepReconciliations } from '../actions/keep-reconciliations.ts'
+  startReconciliation,
+} from '../actions/keep-reconciliations.ts'
+import type { WalletContext } from '../context.ts'
 import { toReconciliation, toReconciliationSummary } from '../records/render-reconciliation.ts'
 import { dashboardScope, scopesOf } from './dashboard-scope.ts'
 
 /** What people ask about comparisons of their ledgers. Source: docs/contract.md, section 3. */
-export function reconciliationCalls(reconciliations: KeepReconciliations): CallHandler[] {
+export function reconciliationCalls(context: WalletContext): CallHandler[] {
   return [
     handler(keepLedgerChunk, async ({ caller, id, index, lines }) => {
-      await reconciliations.keep(caller.scope, id, index, lines)
+      await keepChunk(context, caller.scope, id, index, lines)
       return null
     }),
-    handler(startReconciliation, async ({ caller, ...asked }, context) =>
-      toReconciliation(await reconciliations.start(caller.scope, asked, actedBy(caller, context))),
+    handler(startCall, async ({ caller, ...asked }, call) =>
+      toReconciliation(await startReconciliation(context, caller.scope, asked, actedBy(caller, call))),
     ),
-    handler(listReconciliations.call, async ({ caller, query: { environment, ...query } }) =>
-      answerPage(
-        await reconciliations.list(dashboardScope(caller, environment ?? 'TEST'), query),
-        toReconciliationSummary,
-      ),
-    ),
-    handler(getReconciliation.call, async ({ caller, params, query }) => ({
-      status: 200,
-      body: toReconciliation(
-        await reconciliations.find(scopesOf(caller, query.environment), params.reconciliation_id),
-      ),
-    })),
-    handler(cancelReconciliation.call, async ({ caller, params, query }, context) => {
+    handler(endpoints.listReconciliations.call, async ({ caller, query: { environment, ...query } }) => {
+      const scope = dashboardScope(caller, environment ?? 'TEST')
+      return answerPage(await listReconciliations(context, scope, query), toReconciliationSummary)
+    }),
+    handler(endpoints.getReconciliation.call, async ({ caller, params, query }) => {
       const scopes = scopesOf(caller, query.environment)
-      const job = await reconciliations.cancel(scopes, params.reconciliation_id, actedBy(caller, context))
+      const found = await findReconciliation(context, scopes, params.reconciliation_id)
+      return { status: 200, body: toReconciliation(found) }
+    }),
+    handler(endpoints.cancelReconciliation.call, async ({ caller, params, query }, call) => {
+      const scopes = scopesOf(caller, query.environment)
+      const by = actedBy(caller, call)
+      const job = await cancelReconciliation(context, scopes, params.reconciliation_id, by)
       return { status: 200, body: toReconciliation(job) }
     }),
   ]

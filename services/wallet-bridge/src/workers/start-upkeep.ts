@@ -1,56 +1,66 @@
-import type { Clock } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
 import { startPoll } from '@pitboss/runtime/poll'
 import { whileClockAgrees } from '@pitboss/runtime/while-clock-agrees'
-import { figuresLeaseTtlMs, startFigures } from '@pitboss/storage/fold-figures'
+import { createFoldFigures, figuresLeaseTtlMs, startFigures } from '@pitboss/storage/fold-figures'
 import { createLease } from '@pitboss/storage/lease'
+import { startJobWorkers } from '@pitboss/storage/start-job-workers'
 import type { Db } from 'mongodb'
-import type { Logger } from 'pino'
-import type { Jobs } from '../actions/create-jobs.ts'
-import type { ReportPending, ShortenWaits } from '../actions/watch-pending.ts'
-import { startCertifier } from './certifier.ts'
-import { startReconciler } from './reconciler.ts'
+import { readCalls } from '../actions/read-call-series.ts'
+import { runCertification } from '../actions/run-certification.ts'
+import { runReconciliation } from '../actions/run-reconciliation.ts'
+import { createReportPending } from '../actions/watch-pending.ts'
+import type { WalletContext } from '../context.ts'
 
 const reportEveryMs = 5000
 const shortenEveryMs = 60_000
+/** Each takes some calls at a time from a wallet; more orders wait their turn. */
+const certificationsMax = 8
+/** Each reads thousands of movements; more orders wait their turn. */
+const reconciliationsMax = 2
 
 /**
  * Starts the work of the service that calls no wallet for a player: the watch of movements that wait, the
  * figures of calls, and the jobs that people order.
  */
-export function startUpkeep({
-  reportPending,
-  shortenWaits,
-  foldFigures,
-  jobs,
-  db,
-  clock,
-  clockAheadMs,
-  logger,
-}: {
-  reportPending: ReportPending
-  shortenWaits: ShortenWaits
-  foldFigures: () => Promise<boolean>
-  jobs: Jobs
-  /** Where the leases are kept. */
-  db: Db
-  clock: Clock
-  clockAheadMs: () => number
-  logger: Logger
-}) {
-  const leaseOf = (name: string, ttlMs: number) =>
-    createLease({ db, name, owner: newId('rep'), ttlMs, clock, clockAheadMs })
-  const certifier = startCertifier({ ...jobs.certification.work, clock, clockAheadMs, logger })
-  const reconciler = startReconciler({ ...jobs.reconciliation.work, clock, clockAheadMs, logger })
+export function startUpkeep(
+  context: WalletContext,
+  {
+    db,
+    clockAheadMs,
+    shortenWaits,
+  }: {
+    db: Db
+    clockAheadMs: () => number
+    shortenWaits: () => Promise<void>
+  },
+) {
+  const { figures, clock, logger } = context
+  const lease = createLease({
+    ...{ db, name: 'figures', owner: newId('rep'), ttlMs: figuresLeaseTtlMs, clock, clockAheadMs },
+  })
+  const certifier = startJobWorkers({
+    ...{ jobs: context.certifications, placesMax: certificationsMax, event: 'certification.interrupted' },
+    work: (held) => runCertification(context, held),
+    ...{ clock, clockAheadMs, logger },
+  })
+  const reconciler = startJobWorkers({
+    ...{ jobs: context.reconciliations, placesMax: reconciliationsMax, event: 'reconciliation.interrupted' },
+    work: (held) => runReconciliation(context, held),
+    ...{ clock, clockAheadMs, logger },
+  })
   const all = [
-    startPoll({ event: 'movements.not-counted', everyMs: reportEveryMs, work: reportPending, logger }),
     startPoll({
-      event: 'movements.not-held-to-ladder',
-      everyMs: shortenEveryMs,
-      work: whileClockAgrees(clockAheadMs, shortenWaits),
-      logger,
+      ...{ event: 'movements.not-counted', everyMs: reportEveryMs, logger },
+      work: createReportPending(context),
     }),
-    startFigures({ fold: foldFigures, lease: leaseOf('figures', figuresLeaseTtlMs), logger }),
+    startPoll({
+      ...{ event: 'movements.not-held-to-ladder', everyMs: shortenEveryMs, logger },
+      work: whileClockAgrees(clockAheadMs, shortenWaits),
+    }),
+    startFigures({
+      fold: createFoldFigures({ figures, clock, readFacts: (from) => readCalls(context, from) }),
+      ...{ lease, logger },
+    }),
     certifier,
     reconciler,
   ]

@@ -1,0 +1,167 @@
+import type { AuditEntry } from '@pitboss/contracts/audit'
+import { appendAudit } from '@pitboss/contracts/calls/auth'
+import { createAskApproval } from '@pitboss/bus/ask-approval'
+import type { Bus } from '@pitboss/bus/connect-bus'
+import { eventsPosition } from '@pitboss/bus/consume-durable'
+import { serviceVersion } from '@pitboss/bus/serve-service'
+import { createTailNotes } from '@pitboss/bus/tail-notes'
+import { createIsDenied } from '@pitboss/contracts/address-range'
+import { createTimeScale } from '@pitboss/runtime/clock'
+import { newId } from '@pitboss/runtime/new-id'
+import type { ServiceHost } from '@pitboss/runtime/run-service'
+import type { Storage } from '@pitboss/storage/connect-storage'
+import { createAuditOutbox } from '@pitboss/storage/audit-outbox'
+import { createCursorCodec } from '@pitboss/storage/cursor'
+import { createFiguresStore } from '@pitboss/storage/figures-store'
+import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import { openKeyring } from '@pitboss/storage/open-keyring'
+import { createLease } from '@pitboss/storage/lease'
+import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
+import { shareCopies } from '@pitboss/storage/shared-copies'
+import { createSecretBox } from '@pitboss/storage/stored-secrets'
+import { createMoveAudits } from './actions/move-audits.ts'
+import { raiseFlags } from './actions/raise-flags.ts'
+import { shareBreakers } from './clients/share-breakers.ts'
+import { type AskStanding, createAskStanding } from './clients/ask-standing.ts'
+import { createWalletClient, type WalletClient } from './clients/wallet-client.ts'
+import type { WalletBridgeConfig } from './config.ts'
+import { type MovementRules, openSettlement, type WalletContext } from './context.ts'
+import { countEnds, createWalletMetrics } from './metrics.ts'
+import { toMovementRecord } from './records/render-movement.ts'
+import { scopeOf } from './rules/movement-keys.ts'
+import { createCertifications } from './storage/certification-store.ts'
+import { createFlagStore } from './storage/flag-store.ts'
+import { auditedCollections, indexes } from './storage/indexes.ts'
+import { createLedgerChunks } from './storage/ledger-chunks.ts'
+import { createMovementLists } from './storage/movement-lists.ts'
+import type { MovementStore } from './storage/movement-store.ts'
+import { openMoney } from './storage/open-money.ts'
+import { createPendingMovements } from './storage/pending-movements.ts'
+import { createReconciliations } from './storage/reconciliation-store.ts'
+import { sealedPlaces } from './storage/sealed-places.ts'
+import type { DueMovements } from './storage/unfinished-movements.ts'
+import { findUpgrade, upgradeStorage } from './storage/upgrade-storage.ts'
+import { createCallbackSignatures, createWallets, type Wallets } from './storage/wallet-document.ts'
+
+const service = 'wallet-bridge'
+const upgradeLeaseTtlMs = 30_000
+
+/** Parts that a proof may put something around; the product leaves them as they are. */
+export type WalletBridgeWrap = {
+  movements: (store: MovementStore) => MovementStore
+  due: (store: DueMovements) => DueMovements
+  wallets: (wallets: Wallets) => Wallets
+  client: (client: WalletClient) => WalletClient
+  rules: (rules: MovementRules) => MovementRules
+  bus: (bus: Bus) => Bus
+  askStanding: (ask: AskStanding) => AskStanding
+}
+
+/** Opens the stores, clients and memory of the service, after the storage of an earlier build is upgraded. */
+export async function openContext({
+  config,
+  host: { logger, registry, stopping },
+  wrap,
+  bus,
+  storage,
+  wake,
+}: {
+  config: WalletBridgeConfig
+  host: Pick<ServiceHost, 'logger' | 'registry' | 'stopping'>
+  wrap: Partial<WalletBridgeWrap>
+  bus: Bus
+  storage: Storage
+  wake: WalletContext['wake']
+}) {
+  const { db, clock, clockAheadMs } = storage
+  const { scaleMs } = createTimeScale(config.PITBOSS_TIME_SCALE)
+  const outbound = {
+    allowLoopback: config.PITBOSS_ALLOW_LOOPBACK_WALLETS,
+    isDenied: createIsDenied(config, logger),
+  }
+  const upgrade = await findUpgrade(db)
+  // What an upgrade reads by, it still needs.
+  await storage.patiently((own) => ensureIndexes(own, indexes, logger, { drops: upgrade !== null }))
+  const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
+  const seals = createRewriteSeals({ db, keyring, places: sealedPlaces, logger })
+  await seals.reportMissing()
+
+  const flags = createFlagStore(db)
+  const appendAudits = (entries: readonly AuditEntry[]) =>
+    bus.call(appendAudit['wallet-bridge'], { entries: [...entries] })
+  const audits = createMoveAudits(appendAudits)
+  let hasEarlier = true
+  const money = await openMoney({
+    ...{ db, bus, registry, clock, scaleMs, newId, logger, build: serviceVersion },
+    position: (withFirst) => eventsPosition(bus, withFirst),
+    hasEarlier: () => hasEarlier,
+    duties: (readMoney) => [
+      {
+        name: 'flags',
+        run: (entries) => raiseFlags({ flags, readMoney, wallets: context.wallets, clock, logger }, entries),
+      },
+      { name: 'audit', run: audits.run },
+    ],
+    onAudit: audits.expect,
+  })
+  const { running, unfinished } = money
+  const { steadyMs } = money.journal
+  const copies = shareCopies({ bus, service, instances: running.instances, steadyMs, logger })
+  const walletStore = createWallets(db, createSecretBox(keyring), copies)
+  hasEarlier = await upgradeStorage({
+    ...{ db, journal: money.journal, unfinished, isListed: money.isListed, logger, stopping },
+    lease: createLease({
+      ...{ db, name: 'upgrade', owner: newId('rep'), ttlMs: upgradeLeaseTtlMs, clock, clockAheadMs },
+    }),
+    now: () => clock.now(),
+  })
+  if (upgrade === null) await storage.patiently((own) => ensureIndexes(own, indexes, logger))
+  const metrics = createWalletMetrics(registry)
+  const audit = createAuditOutbox({
+    ...{ db, collections: auditedCollections, append: appendAudits, clock, newId, logger },
+  })
+  const client = createWalletClient({ outbound, clock })
+  const notes = createTailNotes({ bus, root: 'wallet', logger })
+  const inDoubtBefore = config.PITBOSS_STAKES_IN_DOUBT_BEFORE ?? null
+  const askStanding = createAskStanding({ bus, clock, inDoubtBefore, logger })
+  const shared = shareBreakers({ bus, replicaId: newId('rep') })
+  const settlement = openSettlement({
+    ...{ audit, metrics, clock, scaleMs, newId, logger },
+    movements: countEnds(wrap.movements?.(money.movements) ?? money.movements, metrics),
+    wallets: wrap.wallets?.(walletStore) ?? walletStore,
+    due: wrap.due?.(unfinished) ?? unfinished,
+    client: wrap.client?.(client) ?? client,
+    askStanding: wrap.askStanding?.(askStanding) ?? askStanding,
+    tell: (movement) => notes.tell(scopeOf(movement), 'movements', () => toMovementRecord(movement)),
+    wake: wake.movements,
+    notifyBreakers: shared.notify,
+    ...(wrap.rules === undefined ? {} : { wrapRules: wrap.rules }),
+  })
+  const heard = shared.listen(settlement.breakers.receive)
+  const context: WalletContext = {
+    ...settlement,
+    ...{ bus, metrics, flags, outbound, wake },
+    lists: createMovementLists(money.lists),
+    pending: createPendingMovements(money.lists),
+    signatures: createCallbackSignatures(db),
+    figures: createFiguresStore(db),
+    certifications: createCertifications(db),
+    reconciliations: createReconciliations(db),
+    chunks: createLedgerChunks(db),
+    cursors: createCursorCodec({ keyring }),
+    askApproval: createAskApproval({ bus, service }),
+    balancesInFlight: new Map(),
+  }
+  return {
+    ...{ context, unfinished, running, seals, audit },
+    following: <Args extends unknown[], Result>(run: (...args: Args) => Promise<Result>) =>
+      audit.following(audits.following(run)),
+    /** Sends the last notes and ends the subscription to others'. */
+    stopNotes() {
+      shared.stop()
+      heard.unsubscribe()
+      notes.stop()
+    },
+    stopCopies: copies.stop,
+  }
+}

@@ -84,3 +84,13 @@ t.test('no call on which settlement, recovery or a repeat depends is ever shed',
     for (const { subject, shed } of asked) t.equal(shed, line.shed, `${subject}: ${line.for}`)
   }
 })
+
+t.test('a wallet that was changed is used as it is from the answer on', async (t) => {
+  const settings = { configured: true, breakerOpen: false, settleLosses: 'none' }
+  const client = createWalletClient({ bus: { call: async ({ reply }) => reply.parse({ ...settings }) } })
+  t.match(await client.assertConfigured(scope, context), { settleLosses: 'none' })
+  settings.settleLosses = 'zero_credit'
+  t.match(await client.assertConfigured(scope, context), { settleLosses: 'zero_credit' })
+  settings.configured = false
+  await t.rejects(client.assertConfigured(scope, context), { code: 'WALLET_NOT_CONFIGURED' })
+})

@@ -380,3 +380,22 @@ await t.test("what may be in another day's ledger, or moved nothing, is not look
   t.same(whole, [late.transactionId, bet.transactionId, back])
   t.same(await demanded(asked, new Date(asked.getTime() + 100)), [], 'it was paid after the window')
 })
+
+await t.test('a movement that was read while its stake is in flight is listed', async (t) => {
+  const own = newScope()
+  await wallet.setSecret(await configureWallet(suite.bus, own, wallet.url))
+  await wallet.setFaults([{ operation: 'debit', player_id: 'waits', kind: 'hang', apply: false }])
+  const ours = clientOf(suite.bus, own)
+  const spec = specOf({ playerId: 'waits' })
+  const placing = ours.place(spec)
+  const params = { transaction_id: spec.transactionId }
+  const read = async () => {
+    const asked = { caller: callerOf(own), params, query: {}, body: undefined }
+    return (await suite.bus.call(getTransaction.call, asked)).body
+  }
+  const found = await waitFor(() => read().catch(() => null), { what: 'the stake' })
+  t.equal(found.status, 'PENDING')
+  t.match((await list({ status: 'PENDING' }, own)).body.data, [{ transaction_id: spec.transactionId }])
+  await wallet.clearFaults()
+  await placing
+})

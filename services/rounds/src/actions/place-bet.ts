@@ -77,7 +77,13 @@ export function createOpenOperatorRound({
     const { kind, stored } = await intents.openIntent(request, plan, context)
     if (kind === 'repeat') return movements.answerRepeat(stored, body, context)
     const hold = holdLimits(scope, session)
-    const stake = await placeStake(stored, body.transaction_id, context, hold)
+    const stake = await placeStake(stored, body.transaction_id, context, hold).catch(
+      async (error: unknown) => {
+        // Lists show a round whose stake is refused, since its nonce is used.
+        await rounds.show(stored.round.id)
+        throw error
+      },
+    )
     if (stake.kind === 'taken-back') throw stake.error
     return answerOf(stake.placed)
   }

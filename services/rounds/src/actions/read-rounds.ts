@@ -27,16 +27,24 @@ export type ReadRounds = ReturnType<typeof createReadRounds>
  * Source: docs/contract.md, sections 4, 10 and 11.
  */
 export function createReadRounds({ rounds, cursors }: Pick<Parts, 'rounds' | 'cursors'>) {
-  const { unfinished, countUnfinished } = rounds
+  const { unfinished } = rounds
   return { find, findAnywhere, between, unended, list, unfinished, countUnfinished, stakeStanding, certain }
 
-  /** @throws ServiceError ROUND_NOT_FOUND */
+  /** The round, once lists show it as this does. @throws ServiceError ROUND_NOT_FOUND */
   async function find(caller: Caller, roundId: string): Promise<StoredRound> {
     for (const scope of lookupScopes(caller)) {
       const stored = await rounds.find(scope, roundId)
-      if (stored !== null) return stored
+      if (stored === null) continue
+      await rounds.show(roundId)
+      return stored
     }
     throw new ServiceError('ROUND_NOT_FOUND')
+  }
+
+  /** The account's rounds that have not ended, those that lists do not show yet included. */
+  async function countUnfinished(scope: Scope): Promise<number> {
+    await rounds.showUndone()
+    return rounds.countUnfinished(scope)
   }
 
   /**

@@ -14,7 +14,7 @@ import {
   unknownOutcome,
   winSpec,
 } from '../rules/movement.ts'
-import { type Reversal, type RoundState, type Win } from '../rules/round.ts'
+import { hasMovement, type Reversal, type RoundState, type Win } from '../rules/round.ts'
 import { scopeOf, type StoredRound } from '../storage/round-document.ts'
 import type { AwaitStakes } from './await-stakes.ts'
 import { findByMovement } from './find-by-movement.ts'
@@ -123,9 +123,13 @@ export function createSettleMovement({
     const stored = found.find(({ round }) => !endedWithout(round)) ?? found[0]
     if (stored !== undefined) return stored
     // Rollbacks of the service's own have ids that wallet-bridge alone knows.
-    const known = (await wallet.show(scope, transactionId, context))?.movement.type
-    if (known === 'REFUND' || known === 'ROLLBACK') throw notToReverse()
-    const arrived = type === 'ROLLBACK' ? await deadIds.bury(scope, transactionId) : null
+    const known = (await wallet.show(scope, transactionId, context))?.movement
+    if (known?.type === 'REFUND' || known?.type === 'ROLLBACK') throw notToReverse()
+    // The stake of a game is found by lists, which may not show its round yet.
+    const round = known === undefined ? null : await rounds.find(scope, known.round_id)
+    if (round !== null && hasMovement(round.round, transactionId)) return round
+    const mayArrive = type === 'ROLLBACK' && known === undefined
+    const arrived = mayArrive ? await deadIds.bury(scope, transactionId) : null
     if (arrived === null) throw new ServiceError('TRANSACTION_NOT_FOUND')
     return arrived
   }

@@ -37,6 +37,8 @@ export async function showPlayer(context: Showing, caller: Caller, call: Handler
     grants.open(scope, { playerId, game: session.game, currency }, now),
     hooks.sessionFields(session, now),
   ])
+  const openRound = stored !== null && isUnfinished(stored.round) ? stored.round : null
+  if (openRound !== null) await rounds.show(openRound.id)
   const next = await commitments.after(sequence, last, now)
   return {
     now,
@@ -45,7 +47,7 @@ export async function showPlayer(context: Showing, caller: Caller, call: Handler
     /** What the session's cap leaves of the game's limits; null without one. */
     stakeRange: capRangeOf(session),
     balance,
-    openRound: stored !== null && isUnfinished(stored.round) ? stored.round : null,
+    openRound,
     next,
     freeBets: openGrants.slice(0, freeBetsShownMax),
     fields,

@@ -34,6 +34,7 @@ export function playerCalls(
     handler(getPlayerRound.call, async ({ caller, params }) => {
       const player = await findPlayer(context, caller)
       const { round } = await findPlayerRound(context, player, params.round_id)
+      await context.rounds.show(round.id)
       return { status: 200, body: presentRound(round) }
     }),
     handler(playEndpoint.call, async ({ caller, body }, call) => ({

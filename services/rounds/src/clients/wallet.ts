@@ -14,7 +14,7 @@ import {
 import type { Scope } from '@pitboss/contracts/caller'
 import type { Movement } from '@pitboss/contracts/objects/movement'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { together } from '@pitboss/runtime/together'
+import { togetherNext, type Turns } from '@pitboss/runtime/together'
 import type { z } from 'zod'
 import type { MovementOrder } from '../rules/movement.ts'
 
@@ -43,35 +43,20 @@ const balanceBudgetMs = 2500
 const answerReserveMs = 400
 /** Time in which wallet-bridge stores what is not to be waited for. */
 const atOnceMs = 300
-const statusFreshMs = 500
-const statusesMax = 1000
 
 export type Shown = NonNullable<z.infer<(typeof showMovement)['reply']>>
 export type WalletClient = ReturnType<typeof createWalletClient>
 
 /** The client of wallet-bridge. Money moves only there. */
 export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
-  const statuses = new Map<string, { at: number; state: WalletState }>()
-  const asking = new Map<string, Promise<WalletState>>()
+  const statuses: Turns<WalletState> = new Map()
 
-  async function status(scope: Scope, context?: CallContext): Promise<WalletState> {
-    const key = `${scope.operatorId}/${scope.environment}`
-    const known = statuses.get(key)
-    if (known !== undefined && performance.now() - known.at < statusFreshMs) return known.state
-    // Who asks meanwhile takes the same answer, unless the wallet may just have been configured.
-    const joined = await asking.get(key)?.catch(() => null)
-    if (joined?.configured === true) return joined
-    return together(asking, key, () => ask(key, scope, context))
-  }
-
-  async function ask(key: string, scope: Scope, context: CallContext | undefined): Promise<WalletState> {
-    const { configured, settleLosses } = await bus.call(walletStatus, { scope }, context)
-    const state = { configured, settleLosses: settleLosses ?? 'none' }
-    statuses.delete(key)
-    if (statuses.size >= statusesMax) statuses.clear()
-    // Only a configured wallet is remembered: one that has just been configured is used at once.
-    if (configured) statuses.set(key, { at: performance.now(), state })
-    return state
+  /** The wallet's settings as they are now: a change is in force once it is answered. */
+  function status(scope: Scope, context?: CallContext): Promise<WalletState> {
+    return togetherNext(statuses, `${scope.operatorId}/${scope.environment}`, async () => {
+      const { configured, settleLosses } = await bus.call(walletStatus, { scope }, context)
+      return { configured, settleLosses: settleLosses ?? 'none' }
+    })
   }
 
   return {

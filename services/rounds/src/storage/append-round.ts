@@ -41,10 +41,9 @@ export async function insertRound(
   const decided = { facts: [fact], claims: claimsOfFact(fact) } as const
   const appended = await append(streams.journal, stream, 0, decided, deadline(streams))
   if (appended.kind === 'unknown') throw unanswered(stream)
-  if (appended.kind !== 'appended') {
-    streams.ends.delete(sequenceOf(round))
-    return null
-  }
+  // The round that ended last is not the sequence's last any more, whoever has this nonce.
+  streams.ends.delete(sequenceOf(round))
+  if (appended.kind !== 'appended') return null
   return noteRound(streams, { round, stream, version: 1, dueAt, checks: 0, claims: 0, fields: base })
 }
 

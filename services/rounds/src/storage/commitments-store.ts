@@ -110,13 +110,15 @@ export function createCommitmentsStore({
     ): Promise<ListedCommitment[]> {
       const end = below ?? Number.POSITIVE_INFINITY
       const nextNonce = last.nonce + 1
-      const shown =
-        last.next !== null && !last.unfinished && nextNonce < end
-          ? [{ nonce: nextNonce, serverSeedHash: last.next.serverSeedHash, createdAt: last.next.createdAt }]
-          : []
       const { above, below: highest } = claimsOf(bookKind, bookOwner(sequence))
       const range = { above, below: below === null ? highest : bookKey(sequence, below) }
       const played = (await store.readClaims(range, max)).flatMap(committedBy)
+      // Another process may have begun the next round since.
+      const isNext = nextNonce < end && nextNonce > (played[0]?.nonce ?? 0)
+      const shown =
+        last.next !== null && !last.unfinished && isNext
+          ? [{ nonce: nextNonce, serverSeedHash: last.next.serverSeedHash, createdAt: last.next.createdAt }]
+          : []
       const newer = [...shown, ...played].slice(0, max)
       const lowest = newer.at(-1)?.nonce ?? end
       if (newer.length === max) return newer

@@ -1,6 +1,6 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { hasMovement, isUnfinished, type RoundState } from '../rules/round.ts'
-import { type RoundDocument, scopeKey, type StoredRound } from './round-document.ts'
+import { decodeRound, fieldsOf, type RoundDocument, scopeKey, type StoredRound } from './round-document.ts'
 import { movementKey, requestKey, type StreamState } from './round-stream.ts'
 import { currentOf, readRound, readState, type RoundStreams, storedOf } from './round-streams.ts'
 
@@ -84,4 +84,20 @@ export async function roundsOf(
 ): Promise<RoundState[]> {
   const found = await Promise.all(documents.map((document) => currentOf(streams, document)))
   return found.flatMap((stored) => (stored === null ? [] : [stored.round]))
+}
+
+/** `roundsOf` of documents with this status: what has another one by now is shown as it is listed. */
+export async function roundsWithStatus(
+  streams: RoundStreams,
+  documents: readonly RoundDocument[],
+  status: RoundState['status'],
+): Promise<RoundState[]> {
+  const found = await Promise.all(
+    documents.map(async (document) => {
+      const current = await currentOf(streams, document)
+      if (current === null || current.round.status === status) return current?.round ?? null
+      return decodeRound(fieldsOf(document))
+    }),
+  )
+  return found.filter((round) => round !== null)
 }

@@ -7,6 +7,7 @@ import {
   findRound,
   listByTransaction,
   roundsOf,
+  roundsWithStatus,
   showRound,
 } from './find-rounds.ts'
 import { endSession, findLast, findUnfinished, lastNonce, lastShown, readNonce } from './nonce-book.ts'
@@ -46,7 +47,12 @@ export function createRoundsStore({
     findRequest: findRequest.bind(null, streams),
     listByTransaction: listByTransaction.bind(null, streams),
     between: async (...asked: Asked<'between'>) => roundsOf(streams, await lists.between(...asked)),
-    list: async (...asked: Asked<'list'>) => roundsOf(streams, await lists.list(...asked)),
+    list: async (...[scope, filters, page]: Asked<'list'>) => {
+      const documents = await lists.list(scope, filters, page)
+      return filters.status === undefined
+        ? roundsOf(streams, documents)
+        : roundsWithStatus(streams, documents, filters.status)
+    },
     listSequence: async (...asked: Asked<'listSequence'>) =>
       roundsOf(streams, await lists.listSequence(...asked)),
     /** What became of the stakes of these rounds; a round that is gone is missing. */

@@ -5,12 +5,14 @@ import { type Page, type PageQuery, readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
 import type { Settlement, WalletContext } from '../context.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
-import { hasAnswer } from '../rules/movement.ts'
+import { hasAnswer, hasWork } from '../rules/movement.ts'
 import type { MovementFilters } from '../storage/movement-lists.ts'
 import type { AttemptRecord, MovementDocument } from '../storage/movement-document.ts'
 
 type ListQuery = z.infer<typeof endpoint.call.request>['query']
 
+/** Lists show every step of a movement by then. */
+const listedWithinMs = 10_000
 /** Bounds the reply; the contract of the call names this number. */
 const roundMovementsMax = 500
 const defaultWindowMs = 7 * 24 * 60 * 60 * 1000
@@ -43,17 +45,20 @@ export async function listOfRound(
 }
 
 /**
- * Finds the movement of that id in the first of the scopes that has it. Source: docs/contract.md, section 5.
+ * Finds the movement of that id in the first of the scopes that has it; lists show it by then. Source: docs/contract.md, section 5.
  * @throws ServiceError TRANSACTION_NOT_FOUND
  */
 export async function findTransaction(
-  { movements }: Pick<Settlement, 'movements'>,
+  { movements, clock }: Pick<Settlement, 'movements' | 'clock'>,
   scopes: readonly Scope[],
   transactionId: string,
 ): Promise<MovementDocument> {
   for (const scope of scopes) {
     const found = await movements.find(scope, transactionId)
-    if (found !== null) return found
+    if (found === null) continue
+    const isNew = clock.now().getTime() - found.updatedAt.getTime() < listedWithinMs
+    if (isNew || hasWork(found)) await movements.listed(found)
+    return found
   }
   throw new ServiceError('TRANSACTION_NOT_FOUND')
 }
@@ -76,7 +81,7 @@ export async function listTransactions(
 
 /** The wallet calls of a movement, in the order in which they were made. Throws as the two above do. */
 export async function listAttempts(
-  context: Pick<WalletContext, 'movements' | 'cursors'>,
+  context: Pick<WalletContext, 'movements' | 'cursors' | 'clock'>,
   scopes: readonly Scope[],
   transactionId: string,
   query: PageQuery,

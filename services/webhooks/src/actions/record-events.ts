@@ -31,7 +31,8 @@ export function createRecordEvents(
     let read: readonly EndpointsRead[] = []
     const now = clock.now()
     const appended = await events.append(
-      messages.map((message) => newEvent(message, now)),
+      // Two services send a round's events, each when it has answered: together they are in order of time.
+      messages.map((message) => newEvent(message, now)).toSorted(byCreation),
       async () => {
         read = await endpoints.targets(operators)
         return targetsAmong(read.flatMap((one) => one.endpoints))
@@ -53,6 +54,10 @@ export function createRecordEvents(
       else logger.warn({ event_id: id, ...scope, told_by: by.id }, 'event.told-already')
     }
   }
+}
+
+function byCreation(a: NewEvent, b: NewEvent): number {
+  return a.createdAt.getTime() - b.createdAt.getTime()
 }
 
 function newEvent(message: EventMessage, now: Date): NewEvent {

@@ -1,7 +1,11 @@
-import { type Journal, load } from '@pitboss/storage/journal/journal'
+import { mapBounded } from '@pitboss/runtime/map-bounded'
+import { type Journal, reload } from '@pitboss/storage/journal/journal'
 import { entryNumber, streamOf } from '@pitboss/storage/journal/journal-keys'
 import type { FactEntry, RoundFields } from './round-document.ts'
 import { type RoundEntry, type RoundFact, streamState } from './round-stream.ts'
+
+/** Streams that are read at once, of rounds that are not remembered. */
+const readsAtOnce = 16
 
 /** An entry that sums count, with what it counts and the round as it was then. */
 export type CountedEntry = {
@@ -26,21 +30,23 @@ export async function countedEntries(
   journal: Journal<RoundFact>,
   entries: readonly RoundEntry[],
 ): Promise<CountedEntry[]> {
-  const counted: CountedEntry[] = []
-  for (const entry of entries) {
+  const counting = entries.flatMap((entry) => {
     const facts = entry.f.flatMap((fact) => fact.counted ?? [])
-    if (facts.length === 0) continue
+    return facts.length === 0 ? [] : [{ entry, facts }]
+  })
+  const found = await mapBounded(counting, readsAtOnce, async ({ entry, facts }) => {
     const fields = await fieldsAt(journal, entry)
-    if (fields !== null) counted.push({ entry, fields, facts })
-  }
-  return counted
+    return fields === null ? null : { entry, fields, facts }
+  })
+  return found.filter((one) => one !== null)
 }
 
-/** The round as it was at an entry. */
+/** The round as it was at an entry. Entries never change: what is remembered does, however old it is. */
 async function fieldsAt(journal: Journal<RoundFact>, entry: RoundEntry): Promise<RoundFields | null> {
   const stream = streamOf(entry._id)
   const number = entryNumber(entry._id)
-  if ((journal.memory.get(stream)?.last ?? 0) < number) journal.memory.delete(stream)
-  const { entries } = await load(journal, stream)
+  const remembered = journal.memory.get(stream)
+  const isKnown = remembered !== undefined && remembered.last >= number
+  const { entries } = isKnown ? remembered : await reload(journal, stream)
   return streamState(entries.filter(({ _id }) => entryNumber(_id) <= number)).fields
 }

@@ -1,44 +1,11 @@
 import { ServiceError } from '@pitboss/errors/service-error'
 import { pino } from 'pino'
 import t from 'tap'
-import { newRound } from '../../src/rules/new-round.ts'
 import type { StoredRound } from '../../src/storage/round-document.ts'
 import { createRecoverRound } from '../../src/actions/recover-round.ts'
-import { streamed } from '../fixtures/stored-rounds.ts'
+import { newTestId as newId, pendingAt, pendingRound } from '../fixtures/pending-round.ts'
 
-const now = new Date('2026-11-20T09:30:00.000Z')
-let ids = 0
-const newId = (prefix: string) => `${prefix}_${++ids}`
-
-function pendingRound(changed: Partial<StoredRound> = {}): StoredRound {
-  const round = newRound({
-    session: {
-      _id: 'ses_1',
-      operatorId: 'op',
-      environment: 'SANDBOX',
-      playerId: 'p',
-      game: 'dice',
-      currency: 'USD',
-      brandId: null,
-      expiresAt: new Date(now.getTime() + 3_600_000),
-    },
-    driver: 'operator',
-    gameId: 'game',
-    commitment: { nonce: 1, sealedSeed: '', serverSeedHash: '' },
-    clientSeed: null,
-    bet: null,
-    stake: 100n,
-    maxPayout: 1000n,
-    grantId: null,
-    settleLosses: 'none',
-    requestHash: 'h',
-    clientTransactionId: null,
-    now,
-    newId,
-    newUuid: () => 'uuid',
-  })
-  return { round, version: 1, dueAt: now, checks: 0, claims: 0, ...streamed(round), ...changed }
-}
+const now = pendingAt
 
 /** Recovers a round; answers the steps that were done, in order. */
 async function recover({

@@ -84,7 +84,8 @@ export async function compareSources(
   checkAnswers(answers.all(), sources, verdict)
   checkRefusals(answers.all(), sources, verdict)
   const tried = await readTries(sources.movements, operator, triesRead)
-  checkLadder(tried, { timeScale, clockSlackMs, absences }, verdict)
+  const isSetBack = (transactionId: string) => lost?.movements.has(transactionId) === true
+  checkLadder(tried, { timeScale, clockSlackMs, absences, isSetBack }, verdict)
   if (receiver !== null) {
     const odd = sources.deliveries.filter(
       ({ status, event_id, webhook_id }) =>

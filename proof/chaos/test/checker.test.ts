@@ -57,7 +57,13 @@ await t.test('the longest wait by age is the ladder of the contract, divided by 
 
 await t.test('a try further away than the scaled ladder has it is found, whatever the pause before', (t) => {
   const timeScale = 600
-  const tried = (sentMs: number, waitMs: number, latencyMs: number | null = 10, times: Absence[] = []) => {
+  const tried = (
+    sentMs: number,
+    waitMs: number,
+    latencyMs: number | null = 10,
+    times: Absence[] = [],
+    isSetBack = () => false,
+  ) => {
     const attempt = {
       ...{ attempt: 5, sent_at: at(sentMs), latency_ms: latencyMs },
       ...{ classification: 'UNKNOWN', request: null },
@@ -66,7 +72,7 @@ await t.test('a try further away than the scaled ladder has it is found, whateve
     return brokenBy((verdict) =>
       checkLadder(
         [{ movement: movement({ type: 'WIN' }), attempts }],
-        { timeScale, clockSlackMs: 0, absences: { replicas: 2, times } },
+        { timeScale, clockSlackMs: 0, absences: { replicas: 2, times }, isSetBack },
         verdict,
       ),
     )
@@ -84,6 +90,15 @@ await t.test('a try further away than the scaled ladder has it is found, whateve
   t.strictSame(tried(10 * s, 40 * s, 10, both), tooFar, 'an answered try has its next one at once')
   t.strictSame(tried(10 * s, 40 * s, null, [away(1, 11 * s, 55 * s), away(2, 45 * s, 50 * s)]), tooFar)
   t.strictSame(tried(10 * s, 60 * s, null, both), tooFar)
+  t.strictSame(
+    tried(10 * s, 60 * s, null, [], () => true),
+    [],
+    'it was lost in the copy',
+  )
+  t.strictSame(
+    tried(10 * s, 60 * s, 10, [], () => true),
+    tooFar,
+  )
   t.end()
 })
 

@@ -33,8 +33,12 @@ export const restorable = {
   'rounds+wallet-bridge': ['rounds', 'wallet-bridge'],
 } as const satisfies Record<string, readonly RestoredService[]>
 export type Restorable = keyof typeof restorable
-/** Those that long runs draw from. */
-const drawnSets = ['rounds', 'wallet-bridge', 'webhooks'] as const
+const restorableNames = [
+  'rounds',
+  'wallet-bridge',
+  'webhooks',
+  'rounds+wallet-bridge',
+] as const satisfies Restorable[]
 
 /** The database of a service at one instant. */
 export type Copy = {
@@ -61,7 +65,7 @@ export function planRestore(seconds: number, random: Random, asked: Restorable |
   if (asked === null && (seconds < drawnFromS || !random.chance(drawnShare))) return null
   const copyAfterMs = seconds * random.between(200, 350)
   const ageMs = Math.min(random.between(ageMsOf.least, ageMsOf.most), Math.max(ageMsOf.least, seconds * 150))
-  const services: readonly RestoredService[] = restorable[asked ?? random.pick(drawnSets)]
+  const services: readonly RestoredService[] = restorable[asked ?? random.pick(restorableNames)]
   return { services: random.chance(0.5) ? services : services.toReversed(), copyAfterMs, ageMs }
 }
 

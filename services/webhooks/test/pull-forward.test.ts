@@ -22,7 +22,7 @@ const retry = (rig: Rig, id: string) => waitFor(() => rig.call(dashboardRetryDel
  * An endpoint with an open breaker, whose deliveries have all failed once and are due at their ninth step, in
  * five hours.
  */
-async function withOpenBreaker(t: Test, rig: Rig, leftBefore: boolean) {
+async function withOpenBreaker(t: Test, rig: Rig) {
   const receiver = await startReceiver(t, status(500))
   const { webhook_id } = await rig.createEndpoint(receiver.url)
   for (let count = 0; count < backlogSize; count++) await rig.publish()
@@ -36,8 +36,6 @@ async function withOpenBreaker(t: Test, rig: Rig, leftBefore: boolean) {
   const stepDueAt = inMs(5 * hourMs)
   const due = { attemptCount: 1, dueAt: stepDueAt, nextAttemptAt: stepDueAt }
   await deliveries.updateMany({}, { $set: { ...due, firstAttemptAt: inMs(-4 * hourMs), step: 9, stepDueAt } })
-  if (leftBefore)
-    await deliveries.updateMany({}, { $unset: { step: true, stepDueAt: true, pulledFor: true } })
   await endpoints.updateOne({ _id: webhook_id }, { $set: { 'health.breaker.probeAt': inMs(hourMs) } })
   const [refused, first] = await deliveries.find({}).sort({ order: 1 }).toArray()
   if (refused === undefined || first === undefined) throw new Error('there are no deliveries')
@@ -48,46 +46,40 @@ async function withOpenBreaker(t: Test, rig: Rig, leftBefore: boolean) {
   return { webhookId: webhook_id, refused, first, stepDueAt, others, receiver }
 }
 
-for (const leftBefore of [false, true]) {
-  const whose = leftBefore ? 'of an earlier release ' : ''
-  t.test(
-    `a backlog ${whose}is pulled forward once when the breaker closes, beside its schedule`,
-    async (t) => {
-      const rig = await startRig(t, { replicas: 2 })
-      const { endpoints } = rig.collections
-      const { refused, first, stepDueAt, others, webhookId } = await withOpenBreaker(t, rig, leftBefore)
-      await retry(rig, first._id)
-      await waitFor(async () => (await others()) === backlogSize - 1)
-      const still = { status: 'PENDING', attempt_count: 2, next_attempt_at: stepDueAt.toISOString() }
-      const pulled = await waitFor(async () => {
-        const shown = await show(rig, refused._id)
-        return shown.attempt_count === 2 ? shown : null
-      })
-      t.match(pulled, still)
-      t.match(pulled.waiting_for, /^attempt 3 is due at [0-9:]{8}, after HTTP 500$/)
+t.test('a backlog is pulled forward once when the breaker closes, beside its schedule', async (t) => {
+  const rig = await startRig(t, { replicas: 2 })
+  const { endpoints } = rig.collections
+  const { refused, first, stepDueAt, others, webhookId } = await withOpenBreaker(t, rig)
+  await retry(rig, first._id)
+  await waitFor(async () => (await others()) === backlogSize - 1)
+  const still = { status: 'PENDING', attempt_count: 2, next_attempt_at: stepDueAt.toISOString() }
+  const pulled = await waitFor(async () => {
+    const shown = await show(rig, refused._id)
+    return shown.attempt_count === 2 ? shown : null
+  })
+  t.match(pulled, still)
+  t.match(pulled.waiting_for, /^attempt 3 is due at [0-9:]{8}, after HTTP 500$/)
 
-      const later = await rig.publish()
-      await waitFor(async () => (await rig.deliveries({ event_id: later.id }))[0]?.status === 'DELIVERED')
-      const noted = await endpoints.findOne({ _id: webhookId })
-      t.strictSame(noted?.pulledFor, noted?.health.breaker.closedAt)
-      t.match(await show(rig, refused._id), still, 'a success pulls nothing forward')
+  const later = await rig.publish()
+  await waitFor(async () => (await rig.deliveries({ event_id: later.id }))[0]?.status === 'DELIVERED')
+  const noted = await endpoints.findOne({ _id: webhookId })
+  t.strictSame(noted?.pulledFor, noted?.health.breaker.closedAt)
+  t.match(await show(rig, refused._id), still, 'a success pulls nothing forward')
 
-      // The state after a worker died between the pull and the record of it.
-      await endpoints.updateOne(
-        { _id: webhookId },
-        { $unset: { pulledFor: true }, $inc: { wakes: 1, version: 1 } },
-      )
-      await waitFor(async () => (await endpoints.findOne({ _id: webhookId }))?.pulledFor !== undefined)
-      t.match(await show(rig, refused._id), still, 'the same closing pulls it forward once')
-
-      await retry(rig, refused._id)
-      await waitFor(async () => (await show(rig, refused._id)).attempt_count === 3)
-      t.match(await show(rig, refused._id), { ...still, attempt_count: 3 }, 'a manual retry uses up no step')
-      const kept = await rig.collections.deliveries.findOne({ _id: refused._id })
-      t.match(kept, { step: leftBefore ? 2 : 9, stepDueAt })
-    },
+  // The state after a worker died between the pull and the record of it.
+  await endpoints.updateOne(
+    { _id: webhookId },
+    { $unset: { pulledFor: true }, $inc: { wakes: 1, version: 1 } },
   )
-}
+  await waitFor(async () => (await endpoints.findOne({ _id: webhookId }))?.pulledFor !== undefined)
+  t.match(await show(rig, refused._id), still, 'the same closing pulls it forward once')
+
+  await retry(rig, refused._id)
+  await waitFor(async () => (await show(rig, refused._id)).attempt_count === 3)
+  t.match(await show(rig, refused._id), { ...still, attempt_count: 3 }, 'a manual retry uses up no step')
+  const kept = await rig.collections.deliveries.findOne({ _id: refused._id })
+  t.match(kept, { step: 9, stepDueAt })
+})
 
 // Each test has its own database and account. Mostly they wait until the lease of the dead process ends.
 t.jobs = 2
@@ -97,7 +89,7 @@ for (const point of ['webhooks.health-settled=kill@1', 'webhooks.backlog-pulled=
     { buffered: true },
     async (t) => {
       const rig = await startRig(t)
-      const { refused, first, stepDueAt, others } = await withOpenBreaker(t, rig, false)
+      const { refused, first, stepDueAt, others } = await withOpenBreaker(t, rig)
       await Promise.all(rig.running.map((service) => service.stop()))
       const doomed = spawnService(t, rig.config, point)
       // The process may die of what the call began before it has answered the call.

@@ -8,61 +8,38 @@ import t from 'tap'
 import { startReceiver } from './fixtures/receiver.ts'
 import { startRig } from './fixtures/rig.ts'
 
-t.test('a fact is told once, by the event of an earlier release or by one made again', async (t) => {
+t.test('a fact is told once, however often its event is made again', async (t) => {
   const rig = await startRig(t)
   const receiver = await startReceiver(t)
   await rig.createEndpoint(receiver.url)
   const type = 'transaction.bet'
   const fact = () => {
     const data = { round_id: newId('rnd'), reference: newId('txn'), transaction_id: newId('bet') }
-    return {
-      data,
-      id: eventIdOf(rig.scope, { type, about: data.transaction_id, of: data.round_id }),
-      earlierId: newId('evt'),
-    }
+    return { data, id: eventIdOf(rig.scope, { type, about: data.transaction_id, of: data.round_id }) }
   }
-  const publish = async (id: string, data: object) => {
+  /** Past the memory of the stream, which takes no message id twice. */
+  const publish = async ({ id, data }: ReturnType<typeof fact>) => {
     const { operatorId: operator_id, environment } = rig.scope
     const body = { id, type, created_at: new Date().toISOString(), environment, operator_id, data }
-    const payload = new TextEncoder().encode(JSON.stringify(body))
-    await rig.bus.publishEvent({ id, subject: eventSubject(rig.scope, type), payload })
+    rig.bus.publish(eventSubject(rig.scope, type), new TextEncoder().encode(JSON.stringify(body)))
   }
-  const recorded = async () =>
-    (await rig.collections.log.find().sort({ _id: 1 }).toArray()).map(({ e }) => [e].flat()[0] ?? '')
+  const recorded = async () => (await rig.collections.log.find().sort({ _id: 1 }).toArray()).map(({ e }) => e)
   const missing = async (...facts: { id: string; data: { round_id: string } }[]) => {
     const events = facts.map(({ id, data }) => ({ event_id: id, round_id: data.round_id }))
     return (await rig.bus.call(opsMissingEvents, { events })).data
   }
-  const [first, second, third, fourth] = [fact(), fact(), fact(), fact()]
-  const last = fact()
+  const [first, second, last] = [fact(), fact(), fact()]
   t.strictSame(await missing(first, second), [first.id, second.id])
 
-  await publish(first.earlierId, first.data)
-  await publish(second.id, second.data)
-  await waitFor(async () => (await recorded()).length === 2)
-  t.strictSame(await missing(first, second), [], 'told under whatever id')
-  await publish(first.id, first.data)
-  await publish(second.earlierId, second.data)
-  await Promise.all([publish(third.earlierId, third.data), publish(third.id, third.data)])
-
-  // As an earlier release recorded it.
-  await publish(fourth.earlierId, fourth.data)
-  await waitFor(async () => (await recorded()).includes(fourth.earlierId))
-  const { earlierId } = fourth
-  await rig.collections.log.updateOne({ e: earlierId }, { $set: { e: earlierId } })
-  t.strictSame(await missing(fourth), [], 'an audit finds it by its round')
-
-  await publish(last.id, last.data)
+  await publish(first)
+  await waitFor(async () => (await recorded()).length === 1)
+  t.strictSame(await missing(first, second), [second.id])
+  await Promise.all([publish(first), publish(second), publish(second)])
+  await publish(last)
   await waitFor(() => receiver.eventIds().includes(last.id))
+  t.strictSame(await missing(first, second, last), [])
   const found = await recorded()
-  const tellers = [first, second, third, fourth, last].map(({ id, earlierId }) =>
-    found.filter((one) => one === id || one === earlierId),
-  )
-  t.strictSame(
-    tellers.map(({ length }) => length),
-    [1, 1, 1, 1, 1],
-  )
-  t.strictSame(tellers.slice(0, 2).flat(), [first.earlierId, second.id], 'the one that came first stands')
+  t.strictSame(found, [first.id, second.id, last.id])
   await waitFor(() => receiver.received.length === found.length)
   t.strictSame(receiver.eventIds().toSorted(), found.toSorted())
   const { body } = await rig.call(listEvents, {

@@ -2,7 +2,6 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { createSignal } from '@pitboss/runtime/poll'
 import { placeAfterInterruption } from '../rules/delivery-outcome.ts'
 import { knownTo, type Passage } from '../rules/passage.ts'
-import { placeOf } from '../rules/retry-schedule.ts'
 import type { DeliveryDocument, DueDelivery, EndpointDocument } from '../storage/collections.ts'
 import type { LoggedEvent } from '../storage/event-log.ts'
 import { newInterrupted, type PlaceAfter } from '../storage/interrupted-delivery.ts'
@@ -111,13 +110,10 @@ export async function openPassing(
 /** The place on its schedule of a delivery whose attempt has an unknown outcome. */
 export function createPlaceAfter(c: Pick<WebhooksContext, 'scaleMs' | 'random'>): PlaceAfter {
   const { scaleMs, random } = c
-  return (orphan, sentAt) =>
+  return ({ step, stepDueAt, firstAttemptAt }, sentAt) =>
     placeAfterInterruption({
-      place: placeOf(orphan, scaleMs),
-      startedAt: sentAt,
-      firstAttemptAt: orphan.firstAttemptAt ?? sentAt,
-      random: random(),
-      scaleMs,
+      ...{ place: { step, stepDueAt }, startedAt: sentAt, firstAttemptAt: firstAttemptAt ?? sentAt },
+      ...{ random: random(), scaleMs },
     })
 }
 

@@ -12,8 +12,6 @@ export type EventMessage = {
   readonly body: string
   readonly createdAt: Date
   readonly roundId: string | null
-  /** The id that its fact gives it; events of earlier releases have others. */
-  readonly fact: string
   /** When its round or session was opened, if its own id follows from that; else null. */
   readonly openedAtMs: number | null
   /** Of the recorded span that records it. */
@@ -46,20 +44,12 @@ export function readEventMessage(message: {
   const expectedId = expectedEventId(scope, envelope.type, envelope.data)
   return {
     ...{ scope, envelope, body, createdAt, roundId: typeof roundId === 'string' ? roundId : null },
-    fact: expectedId ?? envelope.id,
     openedAtMs: expectedId === envelope.id ? idTimeMs(envelope.id) : null,
   }
 }
 
-/**
- * The id that an event has by its fact, from what its envelope says. Events of earlier releases had random
- * ids, so theirs differ. Null when the data does not name the fact. Source: ours.
- */
-export function expectedEventId(
-  scope: Scope,
-  type: string,
-  data: Readonly<Record<string, unknown>>,
-): string | null {
+/** The id that an event has by its fact, from its envelope. Null when the data does not name the fact. */
+function expectedEventId(scope: Scope, type: string, data: Readonly<Record<string, unknown>>): string | null {
   const of = data[type.startsWith('game.session.') ? 'session_id' : 'round_id']
   const about = type.startsWith('transaction.') ? data.transaction_id : of
   return typeof about === 'string' && typeof of === 'string' ? eventIdOf(scope, { type, about, of }) : null

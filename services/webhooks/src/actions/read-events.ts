@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { listEvents as listEventsEndpoint } from '@pitboss/contracts/endpoints/events'
-import { eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
 import { eventId } from '@pitboss/contracts/primitives'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
-import { expectedEventId } from './read-event-message.ts'
 import { readPosition } from '@pitboss/storage/read-page'
 import { z } from 'zod'
 import type { WebhooksContext } from '../context.ts'
@@ -114,21 +112,10 @@ export async function readManifest({ events }: WebhooksContext, scope: Scope, fr
     .map(([hour, { count, types, ids }]) => ({ hour, count, types, ids_sha256: ids.digest('hex') }))
 }
 
-/**
- * Names those of these events of rounds that are not recorded, nor told by another event: ids of earlier
- * releases were random. For operations.
- */
-export async function missingEvents(
-  { events }: WebhooksContext,
-  wanted: readonly { id: string; roundId: string }[],
-): Promise<string[]> {
-  const found = await events.headersOf(wanted.map(({ id }) => id))
-  const recorded = new Set(found.map(({ id }) => id))
-  const absent = wanted.filter(({ id }) => !recorded.has(id))
-  const roundIds = [...new Set(absent.map(({ roundId }) => roundId))]
-  const others = await events.ofRounds(roundIds, roundIds.length * roundEventsMax)
-  const told = new Set(others.map(({ body }) => factOf(body)))
-  return absent.flatMap(({ id }) => (told.has(id) ? [] : [id]))
+/** Names those of these events that are not recorded, for operations. */
+export async function missingEvents({ events }: WebhooksContext, ids: readonly string[]): Promise<string[]> {
+  const recorded = new Set((await events.headersOf(ids)).map(({ id }) => id))
+  return ids.filter((id) => !recorded.has(id))
 }
 
 /** Reads the events of a round in recording order, as many as one message holds, at most `limit`. */
@@ -145,19 +132,13 @@ export async function eventsOfRound(
 
 /** Reads the events of a round with at most 200 deliveries each, of every account: for operations. */
 export async function eventsOfRoundAnywhere({ events, history }: WebhooksContext, roundId: string) {
-  const found = await events.ofRounds([roundId], roundEventsMax)
+  const found = await events.ofRound(null, roundId, roundEventsMax)
   return Promise.all(
     found.map(async ({ id, body }) => ({
       body,
       deliveries: await history.listAnywhere({ eventId: id }, deliveriesOfEventMax),
     })),
   )
-}
-
-/** The id that a recorded envelope's fact gives it. */
-function factOf(body: string): string | null {
-  const { operator_id: operatorId, environment, type, data } = eventEnvelopeSchema.parse(JSON.parse(body))
-  return expectedEventId({ operatorId, environment }, type, data)
 }
 
 /** The start of a list's window: `from`, else seven days before its end. */

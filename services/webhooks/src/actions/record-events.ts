@@ -15,8 +15,8 @@ export type Recorded = Pick<Appended, 'recorded' | 'known'> & { readonly read: r
 
 /**
  * Records events with the endpoints to which they go, none twice. A message with a recorded id but another
- * account, environment or type is left out and logged, and so is one whose fact another event tells. Nothing
- * else is to be done for a recorded event: the workers of its endpoints pass the log.
+ * account, environment or type is left out and logged. Nothing else is to be done for a recorded event: the
+ * workers of its endpoints pass the log.
  * @param onRecorded also takes what was recorded before: whoever did may have died before it told the workers
  */
 export function createRecordEvents(
@@ -48,11 +48,8 @@ export function createRecordEvents(
   }
 
   function noteRefused({ refused }: Appended): void {
-    for (const { event, by } of refused) {
-      const { id, scope, type } = event
-      if (by.id === id) logger.error({ event_id: id, ...scope, type }, 'event.id-reused')
-      else logger.warn({ event_id: id, ...scope, told_by: by.id }, 'event.told-already')
-    }
+    for (const { id, scope, type } of refused)
+      logger.error({ event_id: id, ...scope, type }, 'event.id-reused')
   }
 }
 
@@ -63,7 +60,7 @@ function byCreation(a: NewEvent, b: NewEvent): number {
 function newEvent(message: EventMessage, now: Date): NewEvent {
   const { envelope, scope } = message
   return {
-    ...{ scope, id: envelope.id, fact: message.fact, openedAtMs: message.openedAtMs, type: envelope.type },
+    ...{ scope, id: envelope.id, openedAtMs: message.openedAtMs, type: envelope.type },
     ...{ createdAt: message.createdAt, recordedAt: now, body: message.body, roundId: message.roundId },
     ...(message.traceparent === undefined ? {} : { traceparent: message.traceparent }),
   }

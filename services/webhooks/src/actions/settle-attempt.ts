@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { type DeliveryOutcome, judgeAttempt } from '../rules/delivery-outcome.ts'
 import { presentDelivery } from '../records/webhook-records.ts'
-import { placeOf } from '../rules/retry-schedule.ts'
 import { afterAttempt, type EndpointHealth, inFlightMaxOf } from '../rules/endpoint-health.ts'
 import { isUnsubscribed } from '../rules/subscription.ts'
 import {
@@ -81,9 +80,10 @@ async function write(
   const { delivery, outcome, chosen, isFresh } = attempt
   const isFullyHealthy = view.isFullyHealthy()
   const firstAttemptAt = delivery.firstAttemptAt ?? outcome.record.sentAt
+  const { step, stepDueAt } = delivery
   const judged = judgeAttempt({
     ...{ ok: outcome.ok, at: outcome.at, retryAfterMs: outcome.retryAfterMs, firstAttemptAt },
-    ...{ place: placeOf(delivery, c.scaleMs), single: delivery.single },
+    ...{ place: { step, stepDueAt }, single: delivery.single },
     startedAt: delivery.claimedAt ?? outcome.record.sentAt,
     ...{ random: c.random(), scaleMs: c.scaleMs },
   })
@@ -100,7 +100,7 @@ async function write(
     ...settledFields(delivery, judged, endedAt(outcome), changed?.endpoint ?? null),
     firstAttemptAt,
     failedInStreak: failedUnder === null ? delivery.failedInStreak : failedUnder.streak.number,
-    pulledFor: (failedUnder === null ? delivery.pulledFor : failedUnder.breaker.closedAt) ?? null,
+    pulledFor: failedUnder === null ? delivery.pulledFor : failedUnder.breaker.closedAt,
   }
   const record = { ...outcome.record, storedAt }
   const writing = isFresh

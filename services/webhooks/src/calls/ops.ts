@@ -76,7 +76,7 @@ export function opsHandlers(deps: CallsContext): CallHandler[] {
     handler(opsMissingEvents, async ({ events }) => ({
       data: await missingEvents(
         deps,
-        events.map(({ event_id, round_id }) => ({ id: event_id, roundId: round_id })),
+        events.map(({ event_id }) => event_id),
       ),
     })),
     handler(opsRoundsStarted, async ({ scope, from, to, after }) => {

@@ -10,7 +10,7 @@ import type { DeliveryFacts } from '@pitboss/contracts/objects/dossier'
 import type { z } from 'zod'
 import type { Wait } from '../rules/choose-due.ts'
 import { inFlightMaxOf } from '../rules/endpoint-health.ts'
-import { ladderAhead, placeOf } from '../rules/retry-schedule.ts'
+import { ladderAhead } from '../rules/retry-schedule.ts'
 import type { CertificationDocument } from '../storage/certification-store.ts'
 import type {
   AttemptRecord,
@@ -91,8 +91,7 @@ export function presentDeliveryDetail(
   scaleMs: (ms: number) => number,
 ) {
   const ahead = delivery.status === 'PENDING' && !delivery.single && delivery.claimToken === 0
-  const place = placeOf({ ...delivery, attemptCount: delivery.attemptCount + 1 }, scaleMs)
-  const rungs = ahead ? ladderAhead(place, delivery.firstAttemptAt, scaleMs) : []
+  const rungs = ahead ? ladderAhead(delivery, delivery.firstAttemptAt, scaleMs) : []
   return {
     ...presentDelivery(delivery),
     attempts: delivery.attempts.map(presentAttempt),

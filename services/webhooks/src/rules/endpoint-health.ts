@@ -35,12 +35,12 @@ export type EndpointHealth = {
     /** When the next probe is due; null while the breaker is closed. */
     readonly probeAt: Date | null
     readonly intervalMs: number
-    /** Probes that have failed since it opened. Earlier releases stored none. */
+    /** Probes that have failed since it opened; absent before the first opening. */
     readonly probes?: number
-    /** Types of failed probes, the one that failed longest ago first. Earlier releases stored none. */
+    /** Types of failed probes, the one that failed longest ago first. */
     readonly refusedTypes?: readonly DeliveredType[]
-    /** When a success last closed it; rises with each closing. Earlier releases stored none. */
-    readonly closedAt?: Date | null
+    /** When a success last closed it; rises with each closing. */
+    readonly closedAt: Date | null
   }
   /**
    * Attempts allowed in flight now (1, 2, 4 and so on since the breaker closed or a pause ended), and the
@@ -123,7 +123,7 @@ export function isFullyHealthy(health: EndpointHealth, inFlightMax = inFlightMax
  * @param doneFor the last closing for which it was pulled forward
  */
 export function backlogOwedFor(
-  { status, breaker: { probeAt, closedAt = null } }: EndpointHealth,
+  { status, breaker: { probeAt, closedAt } }: EndpointHealth,
   doneFor: Date | null,
 ): Date | null {
   if (status === 'PAUSED' || probeAt !== null || closedAt === null) return null
@@ -155,10 +155,9 @@ export function resumed(health: EndpointHealth): EndpointHealth {
 function afterSuccess(health: EndpointHealth, at: Date, inFlightMax: number): EndpointHealth {
   const streak = health.streak.attempts > 0 ? endedStreak(health) : health.streak
   const succeeded = { ...health, streak, lastSuccessAt: at }
-  const { probeAt, closedAt = null } = health.breaker
+  const { probeAt, closedAt, refusedTypes = [] } = health.breaker
   if (probeAt === null) return { ...succeeded, pace: fasterPace(health.pace, inFlightMax) }
   const afterLast = closedAt === null ? at : new Date(Math.max(at.getTime(), closedAt.getTime() + 1))
-  const { refusedTypes = [] } = health.breaker
   const breaker = { probeAt: null, intervalMs: 0, closedAt: afterLast, refusedTypes }
   return { ...succeeded, breaker, pace: slowestPace }
 }

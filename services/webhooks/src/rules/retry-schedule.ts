@@ -22,7 +22,6 @@ const delaysMs = [
 ] as const
 
 const jitter = 0.1
-
 export const stepsMax = delaysMs.length
 
 /** The least time from the first attempt to FAILED. Source: docs/contract.md, section 12. */
@@ -46,12 +45,6 @@ export function attemptDelayMs(step: number, random: number): number | null {
  */
 export function earliestAgeMs(step: number): number {
   return Math.max(0, plainAgeMs(step) - (plainAgeMs(stepsMax) - livesAtLeastMs))
-}
-
-/** The latest step that a delivery of this age can have reached with any jitter. */
-function stepAtAge(ageMs: number, scaleMs: (ms: number) => number): number {
-  const reached = delaysMs.findLastIndex((_, index) => scaleMs(plainAgeMs(index + 1) * (1 - jitter)) <= ageMs)
-  return Math.max(0, reached) + 1
 }
 
 /** The age at which `step` is due without jitter. */
@@ -90,42 +83,6 @@ export type Place = {
   readonly step: number
   /** When that step is due. An earlier attempt was pulled forward and leaves the place as it is. */
   readonly stepDueAt: Date
-}
-
-/** The stored fields of a delivery. Earlier releases stored no place. */
-type Stored = {
-  readonly step?: number
-  readonly stepDueAt?: Date
-  readonly nextAttemptAt: Date | null
-  readonly createdAt: Date
-}
-
-/** A delivery whose attempt `attemptCount` is under way. */
-type Claimed = Stored & {
-  readonly attemptCount: number
-  readonly scheduleBase: number
-  readonly firstAttemptAt: Date | null
-}
-
-/**
- * When the next step is due. For a delivery without a stored place: when its next attempt is due, until the
- * first pull forward.
- */
-export function stepDueAtOf({ stepDueAt, nextAttemptAt, createdAt }: Stored): Date {
-  return stepDueAt ?? nextAttemptAt ?? createdAt
-}
-
-/**
- * The place at which an attempt was made. A place that is not stored is derived from the attempts and from
- * the age, the lower one of the two.
- */
-export function placeOf(delivery: Claimed, scaleMs: (ms: number) => number): Place {
-  const { step, attemptCount, scheduleBase, firstAttemptAt } = delivery
-  const stepDueAt = stepDueAtOf(delivery)
-  if (step !== undefined) return { step, stepDueAt }
-  const ageMs = firstAttemptAt === null ? 0 : stepDueAt.getTime() - firstAttemptAt.getTime()
-  const derived = Math.min(attemptCount - scheduleBase, stepAtAge(ageMs, scaleMs), stepsMax)
-  return { step: Math.max(1, derived), stepDueAt }
 }
 
 const retryAfterMaxMs = 60 * 60 * 1000

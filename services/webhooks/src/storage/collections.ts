@@ -25,8 +25,8 @@ type AuditedTenant = Tenant & WithAudit
 export type LogDocument = {
   /** `<operatorId>/<environment>/<number, 12 digits>`: 1, 2, 3 … without gaps per account and environment. */
   readonly _id: string
-  /** The event id; before the id that its fact gives it, where that is another one. */
-  readonly e: string | readonly [id: string, fact: string]
+  /** The event id. */
+  readonly e: string
   readonly t: EventType
   /** `t` once more, where it is a rare type: the index of those holds no others. */
   readonly x?: EventType
@@ -46,7 +46,7 @@ export type LogDocument = {
   readonly b: string
 }
 
-/** An event of the first format, which nothing writes any more: the oldest part of the log. */
+/** An event as builds before the log wrote it: the oldest part of the log. */
 export type EventDocument = Tenant & {
   /** The event id. */
   _id: string
@@ -62,11 +62,6 @@ export type EventDocument = Tenant & {
   roundId: string | null
   /** The endpoints for which the event was recorded. */
   targets: string[]
-  /**
-   * The id that its fact gives it, if that is another one: ids of earlier releases were random. Events that
-   * those recorded lack it.
-   */
-  fact?: string
 }
 
 export type EndpointDocument = AuditedTenant & {
@@ -212,15 +207,15 @@ export type DeliveryDocument = AuditedTenant & {
   /** `storedAt` of the latest attempt. Earlier releases stored none. */
   attemptedAt?: Date
   firstAttemptAt: Date | null
-  /** Its place on the schedule (see `Place`). Earlier releases stored neither. */
-  step?: number
-  stepDueAt?: Date
+  /** Its place on the schedule (see `Place`). */
+  step: number
+  stepDueAt: Date
   /**
    * The closing of the breaker for which it was last pulled forward, or after which it last failed. Only
    * later closings pull it.
    */
-  pulledFor?: Date | null
-  /** Attempts begun before the present run of the schedule. Earlier releases and their deliveries need it. */
+  pulledFor: Date | null
+  /** Attempts begun before the present run of the schedule. */
   scheduleBase: number
   /** One attempt and no schedule: a test, or a manual retry of an ended delivery. */
   single: boolean

@@ -1,8 +1,7 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
-import type { AnyBulkWriteOperation, Filter, UpdateFilter, WithId } from 'mongodb'
+import type { Filter, UpdateFilter, WithId } from 'mongodb'
 import { auditedUpdate } from '@pitboss/storage/audit-outbox'
-import { stepDueAtOf } from '../rules/retry-schedule.ts'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import {
   type Collections,
@@ -65,37 +64,14 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
      * Makes everything due that is pending and not in flight, beside its schedule: each delivery once for
      * this closing of the breaker, however often this is repeated.
      */
-    async pullBacklog(webhookId: string, closedAt: Date, now: Date): Promise<number> {
-      const waiting: Filter<DeliveryDocument> = {
-        ...{ webhookId, status: 'PENDING', dueAt: { $gt: now, $lt: never } },
-        $or: [{ pulledFor: null }, { pulledFor: { $lt: closedAt } }],
-      }
-      const pulled = { dueAt: now, nextAttemptAt: now, pulledFor: closedAt }
-      let moved = 0
-      for (let batch = 0; batch < moveBatchesMax; batch++) {
-        const found = await deliveries
-          .find(waiting, { projection: { stepDueAt: 1, nextAttemptAt: 1, createdAt: 1 } })
-          .limit(batchMax)
-          .toArray()
-        if (found.length === 0) return moved
-        const placed = found.filter(({ stepDueAt }) => stepDueAt !== undefined).map(({ _id }) => _id)
-        const operations: AnyBulkWriteOperation<DeliveryDocument>[] = [
-          { updateMany: { filter: { ...waiting, _id: { $in: placed } }, update: { $set: pulled } } },
-        ]
-        for (const delivery of found) {
-          if (delivery.stepDueAt !== undefined) continue
-          // Deliveries of an earlier release have no place; without one they would lose the due time of their
-          // step.
-          const kept = { ...pulled, stepDueAt: stepDueAtOf(delivery) }
-          operations.push({
-            updateOne: { filter: { ...waiting, _id: delivery._id }, update: { $set: kept } },
-          })
-        }
-        moved += (await deliveries.bulkWrite(operations, { ordered: false })).modifiedCount
-        if (found.length < batchMax) return moved
-      }
-      return moved
-    },
+    pullBacklog: (webhookId: string, closedAt: Date, now: Date): Promise<number> =>
+      move(
+        {
+          ...{ webhookId, status: 'PENDING', dueAt: { $gt: now, $lt: never } },
+          $or: [{ pulledFor: null }, { pulledFor: { $lt: closedAt } }],
+        },
+        { $set: { dueAt: now, nextAttemptAt: now, pulledFor: closedAt } },
+      ),
 
     /** Holds everything that is pending and not in flight, except tests. */
     hold: (webhookId: string): Promise<number> =>
@@ -172,20 +148,13 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
      */
     async pullForward(
       { operatorId, environment }: Scope,
-      delivery: Pick<
-        DeliveryDocument,
-        '_id' | 'webhookId' | 'attemptCount' | 'stepDueAt' | 'nextAttemptAt' | 'createdAt'
-      >,
+      { _id, webhookId, attemptCount }: Pick<DeliveryDocument, '_id' | 'webhookId' | 'attemptCount'>,
       now: Date,
       audit: AuditEntry,
     ): Promise<WithId<DeliveryDocument> | null> {
-      const { _id, webhookId, attemptCount } = delivery
       return deliveries.findOneAndUpdate(
         { _id, webhookId, operatorId, environment, status: 'PENDING', claimToken: 0, attemptCount },
-        auditedUpdate<DeliveryDocument>(
-          { $set: { lane: 'manual', dueAt: now, nextAttemptAt: now, stepDueAt: stepDueAtOf(delivery) } },
-          audit,
-        ),
+        auditedUpdate<DeliveryDocument>({ $set: { lane: 'manual', dueAt: now, nextAttemptAt: now } }, audit),
         { returnDocument: 'after' },
       )
     },

@@ -84,9 +84,10 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
   async function withIds(ids: readonly string[]): Promise<RecordedEvent[]> {
     const [here, earlier] = await Promise.all([
       log.find({ e: { $in: [...ids] } }, { projection: { e: 1, t: 1 } }).toArray(),
-      first.withIds(ids),
+      first.ofIds(ids, { body: 0 }),
     ])
-    return [...here.map(recordedOf), ...earlier]
+    const recorded = here.map(({ _id, e: id, t: type }) => ({ id, type, ...readLogKey(_id) }))
+    return [...recorded, ...earlier]
   }
 
   const store: LogStore = { endOf, withIds, insert: (documents) => insertOrdered(log, documents) }
@@ -119,24 +120,10 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
     if (ids.length === 0) return []
     const here = (await log.find({ e: { $in: [...ids] } }).toArray()).map(loggedOf)
     const found = new Set(here.map(({ id }) => id))
-    const earlier = await first.ofIds(ids.filter((id) => !found.has(id)))
-    const wanted = new Set(ids)
-    return [...here, ...earlier].filter(({ id }) => wanted.has(id))
-  }
-
-  /** Events of these rounds in recording order, of every account, at most `limit`. For operations. */
-  async function ofRounds(roundIds: readonly string[], limit: number): Promise<LoggedEvent[]> {
-    if (roundIds.length === 0) return []
-    const [early, late] = await Promise.all([
-      first.ofRounds(roundIds, limit),
-      log.find({ r: { $in: [...roundIds] } }, { sort: { _id: 1 }, hint: 'round', limit }).toArray(),
-    ])
-    return [...early, ...late.map(loggedOf)].toSorted((a, b) => a.seq - b.seq).slice(0, limit)
+    return [...here, ...(await first.ofIds(ids.filter((id) => !found.has(id))))]
   }
 
   return {
-    ofRounds,
-
     /** Records events, none twice. @throws as `appendEvents` does */
     append: (events: readonly NewEvent[], readTargets: () => Promise<TargetsOf>): Promise<Appended> =>
       appendEvents(writer, events, readTargets),
@@ -214,13 +201,18 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
     async madeAtInstant(prefix: string, limit: number): Promise<EventHeader[]> {
       const begins = { $gte: prefix, $lt: `${prefix}~` }
       const here = await log.find({ e: begins }, { projection, limit }).toArray()
-      const all = [...here.map(headerOf), ...(await first.beginningWith(prefix, limit))]
-      return all.filter(({ id }) => id.startsWith(prefix))
+      return [...here.map(headerOf), ...(await first.beginningWith(prefix, limit))]
     },
 
-    /** Events of a round in recording order, at most `limit`. */
-    ofRound: async (scope: Scope, roundId: string, limit: number): Promise<LoggedEvent[]> =>
-      (await ofRounds([roundId], limit)).filter(isOf(scope)),
+    /** Events of a round in recording order, at most `limit`; of every account for null. */
+    async ofRound(scope: Scope | null, roundId: string, limit: number): Promise<LoggedEvent[]> {
+      const [early, late] = await Promise.all([
+        first.ofRound(roundId, limit),
+        log.find({ r: roundId }, { sort: { _id: 1 }, hint: 'round', limit }).toArray(),
+      ])
+      const all = [...early, ...late.map(loggedOf)].toSorted((a, b) => a.seq - b.seq).slice(0, limit)
+      return scope === null ? all : all.filter(isOf(scope))
+    },
   }
 }
 
@@ -251,18 +243,11 @@ const isOf =
   ({ scope }: EventHeader) =>
     scope.operatorId === operatorId && scope.environment === environment
 
-const idsOf = ({ e }: Pick<LogDocument, 'e'>) => (typeof e === 'string' ? ([e, e] as const) : e)
-
-function recordedOf(document: Pick<LogDocument, '_id' | 'e' | 't'>): RecordedEvent {
-  const [id, fact] = idsOf(document)
-  return { id, fact, ...readLogKey(document._id), type: document.t }
-}
-
 function headerOf(document: Omit<LogDocument, 'b'>): EventHeader {
-  const { t: type, c: createdAt, ra: recordedAt, r: roundId = null, targets, tp } = document
+  const { _id, e: id, t: type, c: createdAt, ra: recordedAt, r: roundId = null, targets, tp } = document
   return {
-    ...readLogKey(document._id),
-    ...{ id: idsOf(document)[0], type, createdAt, recordedAt, roundId, targets },
+    ...readLogKey(_id),
+    ...{ id, type, createdAt, recordedAt, roundId, targets },
     ...(tp === undefined ? {} : { traceparent: tp }),
   }
 }

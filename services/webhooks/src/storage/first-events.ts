@@ -2,27 +2,18 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { Collection, Filter, FindOptions } from 'mongodb'
 import { type EventDocument, scopeFields } from './collections.ts'
 import type { EventHeader, EventWindow, LoggedEvent } from './event-log.ts'
-import type { LogEnd, RecordedEvent } from './log-append.ts'
+import type { LogEnd } from './log-append.ts'
 
 /*
  * The oldest part of the event log: the collection `events` as builds before the log wrote it. Nothing is
  * added to it any more, so what is known of it stays true. Ids above its greatest one need no search.
  */
 
-const projection = { body: 0 } as const
-
 /** Opens the events of the first format; a younger database has none, and nothing is asked for them. */
 export async function openFirstEvents(events: Collection<EventDocument>) {
   const lastId = await events.findOne({}, { sort: { _id: -1 }, projection: { _id: 1 } })
   const isEmpty = lastId === null
-  const lastFact = isEmpty
-    ? null
-    : await events.findOne(
-        { fact: { $gt: '' } },
-        { sort: { fact: -1 }, projection: { fact: 1 }, hint: 'fact' },
-      )
   const greatestId = lastId?._id ?? ''
-  const greatestFact = lastFact?.fact ?? ''
 
   async function find(filter: Filter<EventDocument>, options: FindOptions = {}): Promise<LoggedEvent[]> {
     const found = await events.find(filter, options).toArray()
@@ -49,35 +40,20 @@ export async function openFirstEvents(events: Collection<EventDocument>) {
       return (first?.seq ?? 1) - 1
     },
 
-    /** Those that have one of these ids, or whose fact has. */
-    async withIds(ids: readonly string[]): Promise<RecordedEvent[]> {
-      const asId = ids.filter((id) => id <= greatestId)
-      const asFact = ids.filter((id) => id <= greatestFact)
-      const [own, others] = await Promise.all([
-        asId.length === 0 ? [] : events.find({ _id: { $in: asId } }, { projection }).toArray(),
-        asFact.length === 0
-          ? []
-          : events.find({ fact: { $in: asFact } }, { projection, hint: 'fact' }).toArray(),
-      ])
-      return [...own, ...others].map(({ _id, fact = _id, operatorId, environment, seq, type }) => {
-        return { id: _id, fact, scope: { operatorId, environment }, seq, type }
-      })
-    },
-
     /** After `afterSeq` in recording order, with their bodies. */
     readAfter: (scope: Scope, afterSeq: number, limit: number, window: EventWindow): Promise<LoggedEvent[]> =>
       find(inWindow(scope, afterSeq, window), { sort: { seq: 1 }, limit }),
 
-    async ofIds(ids: readonly string[]): Promise<LoggedEvent[]> {
+    async ofIds(ids: readonly string[], projection: FindOptions['projection'] = {}): Promise<LoggedEvent[]> {
       const here = ids.filter((id) => id <= greatestId)
-      return here.length === 0 ? [] : find({ _id: { $in: here } })
+      return here.length === 0 ? [] : find({ _id: { $in: here } }, { projection })
     },
 
     beginningWith: async (prefix: string, limit: number): Promise<LoggedEvent[]> =>
       isEmpty ? [] : find({ _id: { $gte: prefix, $lt: `${prefix}~` } }, { limit }),
 
-    ofRounds: async (roundIds: readonly string[], limit: number): Promise<LoggedEvent[]> =>
-      isEmpty ? [] : find({ roundId: { $in: [...roundIds] } }, { hint: 'of_round', limit }),
+    ofRound: async (roundId: string, limit: number): Promise<LoggedEvent[]> =>
+      isEmpty ? [] : find({ roundId }, { hint: 'of_round', limit }),
   }
 }
 

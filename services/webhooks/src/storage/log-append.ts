@@ -19,8 +19,6 @@ import { type Floor, mayBeRecorded, noteRecent, type RecentEvents } from './rece
 export type NewEvent = {
   readonly scope: Scope
   readonly id: string
-  /** The id that its fact gives it. Events of earlier releases have others. */
-  readonly fact: string
   /** When its round or session was opened, if its own id follows from that; else null. */
   readonly openedAtMs: number | null
   readonly type: EventType
@@ -39,7 +37,6 @@ export type TargetsOf = (event: Pick<NewEvent, 'scope' | 'type'>) => readonly st
 /** What is known of a recorded event when a message of it comes again. */
 export type RecordedEvent = {
   readonly id: string
-  readonly fact: string
   readonly scope: Scope
   readonly seq: number
   readonly type: EventType
@@ -53,7 +50,7 @@ type KnownEnd = LogEnd & { readonly floor: Floor }
 /** The log's storage, as appends use it. All of it reads what a majority has. */
 export type LogStore = {
   endOf(scope: Scope): Promise<LogEnd>
-  /** The recorded events that have one of these ids, as their own or by their fact, of every account. */
+  /** The recorded ones of these ids, of every account. */
   withIds(ids: readonly string[]): Promise<readonly RecordedEvent[]>
   /**
    * One ordered insert.
@@ -78,8 +75,8 @@ export type Appended = {
   readonly recorded: readonly (NewEvent & { readonly seq: number; readonly targets: readonly string[] })[]
   /** Recorded before, or by another recorder meanwhile; by id. */
   readonly known: ReadonlyMap<string, RecordedEvent>
-  /** Left out: another event has its id, or another event has told its fact. */
-  readonly refused: readonly { readonly event: NewEvent; readonly by: RecordedEvent }[]
+  /** Left out: another event has its id. */
+  readonly refused: readonly NewEvent[]
 }
 
 const rareTypes: readonly EventType[] = ['game.session.created', 'transaction.failed', 'transaction.rollback']
@@ -104,15 +101,15 @@ export async function appendEvents(
   const { store, ends, recent } = log
   const recorded: Appended['recorded'][number][] = []
   const known = new Map<string, RecordedEvent>()
-  const refused: { event: NewEvent; by: RecordedEvent }[] = []
-  let open = firstOfEach(events)
+  const refused: NewEvent[] = []
+  let open = [...Map.groupBy(events, ({ id }) => id).values()].flatMap(([first]) => first ?? [])
   for (let attempt = 0; open.length > 0; attempt++) {
     if (attempt >= triesMax) throw new Error('the end of the event log kept moving')
     if (attempt > 0) await log.pause(attempt * pauseMs)
     const before = await endsOf(log, open)
     const wanted = open.filter((event) => mayBeRecorded(recent, event, floorIn(before, event)))
     const [found, targetsOf] = await Promise.all([
-      wanted.length === 0 ? [] : store.withIds([...new Set(wanted.flatMap(({ id, fact }) => [id, fact]))]),
+      wanted.length === 0 ? [] : store.withIds(wanted.map(({ id }) => id)),
       readTargets(),
     ])
     const fresh = withoutKnown(open, found, { known, refused })
@@ -126,7 +123,7 @@ export async function appendEvents(
       const event = ordered[index]
       if (event === undefined) continue
       recorded.push({ ...event, seq: readLogKey(_id).seq, targets })
-      noteRecent(recent, event, floorIn(before, event), h.getTime())
+      noteRecent(recent, event.id, floorIn(before, event), h.getTime())
     }
     open = ordered.slice(count)
     if (open.length === 0) for (const [scope, end] of after) ends.set(scope, { ...end, atMs })
@@ -137,16 +134,6 @@ export async function appendEvents(
 /** Whether there are few events of a type among very many. */
 export function isRare(type: EventType): boolean {
   return rareTypes.includes(type)
-}
-
-/** The first event of each id and of each fact. */
-function firstOfEach(events: readonly NewEvent[]): NewEvent[] {
-  const seen = new Set<string>()
-  return events.filter(({ id, fact }) => {
-    const isFirst = !seen.has(id) && !seen.has(fact)
-    seen.add(id).add(fact)
-    return isFirst
-  })
 }
 
 /** The ends of the logs of these events, read where this process does not know them. */
@@ -169,21 +156,14 @@ function floorIn(ends: ReadonlyMap<string, KnownEnd>, { scope }: NewEvent): Floo
 function withoutKnown(
   events: readonly NewEvent[],
   found: readonly RecordedEvent[],
-  {
-    known,
-    refused,
-  }: { known: Map<string, RecordedEvent>; refused: { event: NewEvent; by: RecordedEvent }[] },
+  { known, refused }: { known: Map<string, RecordedEvent>; refused: NewEvent[] },
 ): NewEvent[] {
   const byId = new Map(found.map((one) => [one.id, one]))
-  const byFact = new Map(found.map((one) => [one.fact, one]))
   return events.filter((event) => {
     const same = byId.get(event.id)
-    const by = same ?? byId.get(event.fact) ?? byFact.get(event.fact)
-    if (by === undefined) return true
-    const isKnown =
-      same !== undefined && same.type === event.type && scopeKey(same.scope) === scopeKey(event.scope)
-    if (isKnown) known.set(event.id, same)
-    else refused.push({ event, by })
+    if (same === undefined) return true
+    if (same.type === event.type && scopeKey(same.scope) === scopeKey(event.scope)) known.set(event.id, same)
+    else refused.push(event)
     return false
   })
 }
@@ -211,10 +191,10 @@ function numbered(
 }
 
 function newLogDocument(event: NewEvent, { seq, highAt }: LogEnd, targets: readonly string[]): LogDocument {
-  const { scope, id, fact, roundId, traceparent } = event
+  const { scope, id, roundId, traceparent } = event
   return {
     _id: logKey(scope, seq),
-    e: id === fact ? id : [id, fact],
+    e: id,
     t: event.type,
     ...(isRare(event.type) ? { x: event.type } : {}),
     c: event.createdAt,

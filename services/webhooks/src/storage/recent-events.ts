@@ -13,12 +13,11 @@ const eventsMax = 32_768
 /** From where on a log's events are remembered: `highMs` is the latest creation time up to there. */
 export type Floor = { highMs: number }
 
-/** What this process has recorded lately, by the ids of events and of their facts, the oldest first. */
+/** What this process has recorded lately, by id, the oldest first. */
 export type RecentEvents = Map<string, { readonly floor: Floor; readonly highMs: number }>
 
 /**
- * Whether somebody may have recorded the event, or another one of its fact, so that the log is to be
- * searched.
+ * Whether somebody may have recorded the event, so that the log is to be searched.
  * @param floor of a log whose later events this process has recorded, every one
  */
 export function mayBeRecorded(
@@ -32,13 +31,8 @@ export function mayBeRecorded(
 }
 
 /** Remembers an event that this process has recorded. @param highMs the latest creation time up to it */
-export function noteRecent(
-  recent: RecentEvents,
-  { id, fact }: Pick<NewEvent, 'id' | 'fact'>,
-  floor: Floor,
-  highMs: number,
-): void {
-  recent.set(id, { floor, highMs }).set(fact, { floor, highMs })
+export function noteRecent(recent: RecentEvents, id: string, floor: Floor, highMs: number): void {
+  recent.set(id, { floor, highMs })
   for (const [oldest, one] of recent) {
     if (recent.size <= eventsMax) return
     recent.delete(oldest)

@@ -128,7 +128,7 @@ t.test('the reason of a waiting delivery, in plain words', (t) => {
       now,
       ...changes,
     })?.words ?? null
-  const open = { ...freshHealth, breaker: { probeAt: later, intervalMs: 30_000 } }
+  const open = { ...freshHealth, breaker: { ...freshHealth.breaker, probeAt: later } }
   t.equal(words({ health: open, probing: 'evt_1' }), 'breaker open until 12:04:30, probing with evt_1')
   t.equal(
     words({ delivery: { ...delivery, status: 'HELD' }, health: { ...freshHealth, pauseReason: 'GONE' } }),

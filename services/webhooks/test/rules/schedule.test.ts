@@ -4,9 +4,7 @@ import {
   attemptDelayMs,
   ladderAhead,
   type Place,
-  placeOf,
   retryAfterMs,
-  stepDueAtOf,
   stepsMax,
 } from '../../src/rules/retry-schedule.ts'
 
@@ -171,23 +169,6 @@ t.test('the later of Retry-After and the schedule counts, and only the schedule 
   const pulled = { place: { step: 2, stepDueAt: after(5 * s) }, startedAt: after(1 * s) }
   t.equal(due({ ...pulled, retryAfterMs: 3 * s }), 5 * s)
   t.equal(due({ ...pulled, retryAfterMs: 60 * s }), 61 * s, 'also of a pulled-forward attempt')
-  t.end()
-})
-
-t.test('the place of a delivery of an earlier release is derived from its attempts and age', (t) => {
-  const left = { createdAt: start, scheduleBase: 0, firstAttemptAt: start }
-  const place = (attemptCount: number, nextAttemptAt: Date | null, fields: object = {}) =>
-    placeOf({ ...left, attemptCount, nextAttemptAt, ...fields }, plain)
-  t.strictSame(place(1, start, { firstAttemptAt: null }), { step: 1, stepDueAt: start })
-  t.strictSame(place(4, after(150 * s)), { step: 4, stepDueAt: after(150 * s) })
-  t.strictSame(place(16, after(150 * s), { scheduleBase: 12 }), { step: 4, stepDueAt: after(150 * s) })
-  const burnt = place(12, after(6 * s))
-  t.strictSame(burnt, { step: 2, stepDueAt: after(6 * s) }, 'twelve attempts in 6 s are not a schedule')
-  t.strictSame(place(3, after(20 * h)), { step: 3, stepDueAt: after(20 * h) }, 'it was held for long')
-  t.strictSame(place(2, null), { step: 1, stepDueAt: start }, 'it was held')
-  const own = { step: 7, stepDueAt: after(3 * h) }
-  t.strictSame(place(12, after(6 * s), own), own, 'a place of its own goes before')
-  t.strictSame(stepDueAtOf({ ...own, nextAttemptAt: start, createdAt: start }), own.stepDueAt)
   t.end()
 })
 

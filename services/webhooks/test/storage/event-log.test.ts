@@ -22,7 +22,7 @@ type Of = Partial<NewEvent> & Pick<NewEvent, 'scope'>
 function event(of: Of): NewEvent {
   const { id = newId('evt') } = of
   return {
-    ...{ id, fact: id, type: 'round.started', createdAt: start, recordedAt: start, body: `body of ${id}` },
+    ...{ id, type: 'round.started', createdAt: start, recordedAt: start, body: `body of ${id}` },
     ...{ roundId: null, openedAtMs: null },
     ...of,
   }
@@ -61,28 +61,15 @@ t.test('recorders at once record each event once, without gaps', async (t) => {
   }
 })
 
-t.test('an event whose fact is told, or whose id is of another event, is left out and named', async (t) => {
+t.test('an event whose id is of another event is left out and named', async (t) => {
   const scope = newScope()
   const log = await openEventLog(collections)
-  const told = event({ scope, fact: newId('evt') })
-  const plain = event({ scope })
-  await log.append([told, plain], toNobody)
-  const again = event({ scope, id: told.fact })
-  const otherId = event({ scope, fact: plain.id })
-  const foreign = { ...plain, scope: newScope() }
-  const { recorded, known, refused } = await log.append([told, again, otherId], toNobody)
-  t.strictSame([recorded, [...known.keys()]], [[], [told.id]])
-  t.strictSame(
-    refused.map(({ event: { id }, by }) => [id, by.id]),
-    [[otherId.id, plain.id]],
-  )
-  t.match((await log.append([again], toNobody)).refused, [{ by: { id: told.id } }], 'in a batch of its own')
-  t.match((await log.append([foreign, { ...told, type: 'round.completed' }], toNobody)).refused, [
-    { by: { id: plain.id } },
-    { by: { id: told.id } },
-  ])
-  t.equal(await log.find(scope, told.fact), null, 'nothing is found under the id of a fact')
-  t.strictSame(idsOf(await log.headersOf([told.fact, plain.id])), [plain.id])
+  const [first, second] = [event({ scope }), event({ scope })]
+  await log.append([first, second, first], toNobody)
+  const { recorded, known, refused } = await log.append([first, first, second], toNobody)
+  t.strictSame([recorded, [...known.keys()], refused], [[], [first.id, second.id], []])
+  const others = [{ ...first, scope: newScope() }, { ...second, type: 'round.completed' } as const]
+  t.strictSame((await log.append(others, toNobody)).refused, others)
   t.equal(await log.endOf(scope), 2)
 })
 
@@ -147,29 +134,20 @@ t.test('a log goes on after the events of the first format, and is read as one',
   const scope = newScope()
   const roundId = newId('rnd')
   const first = Array.from({ length: 5 }, (_, index) => event({ scope, roundId, createdAt: after(index) }))
-  const told = { ...event({ scope }), fact: newId('evt'), createdAt: after(5) }
+  const last = event({ scope, createdAt: after(5) })
   await collections.events.insertMany(
-    [...first, told].map(({ id, fact, type, createdAt, recordedAt, body, ...one }, index) => ({
+    [...first, last].map(({ id, type, createdAt, recordedAt, body, ...one }, index) => ({
       ...{ _id: id, ...scope, seq: index + 1, type, createdAt, createdHighAt: createdAt, recordedAt, body },
       ...{ roundId: one.roundId, targets: ['whe_one'] },
-      ...(fact === id ? {} : { fact }),
     })),
   )
   const log: EventLog = await openEventLog(collections)
   t.equal(await log.endOf(scope), 6)
   const late = Array.from({ length: 5 }, (_, index) => event({ scope, roundId, createdAt: after(index + 3) }))
-  const doubles = [event({ scope, id: told.fact }), event({ scope, fact: first[0]?.id ?? '' })]
-  const { recorded, known, refused } = await log.append([...first, ...late, ...doubles], toNobody)
+  const { recorded, known } = await log.append([...first, ...late], toNobody)
   t.strictSame([idsOf(recorded), [...known.keys()]], [idsOf(late), idsOf(first)])
-  t.strictSame(
-    refused.map(({ by }) => by.id),
-    [told.id],
-  )
-  t.match((await log.append([event({ scope, fact: first[1]?.id ?? '' })], toNobody)).refused, [
-    { by: { id: first[1]?.id } },
-  ])
 
-  const all = [...first, told, ...late]
+  const all = [...first, last, ...late]
   t.equal(await log.endOf(scope), 11)
   const page = await log.readAfter(scope, 3, 4)
   t.strictSame(idsOf(page), idsOf(all.slice(3, 7)), 'a page over the border')
@@ -182,10 +160,10 @@ t.test('a log goes on after the events of the first format, and is read as one',
   t.equal(await log.seqBefore(scope, after(4)), 4, 'a time among the first')
   t.equal(await log.seqBefore(scope, after(6)), 9, 'a time among the others')
   t.strictSame(idsOf(await log.ofRound(scope, roundId, 7)), idsOf([...first, ...late].slice(0, 7)))
-  t.strictSame(idsOf(await log.ofRounds([roundId], 100)), idsOf([...first, ...late]))
-  t.equal((await log.find(scope, told.id))?.seq, 6)
-  t.equal(await log.find(newScope(), told.id), null)
-  const bodies = await log.bodies(scope, idsOf([told, ...late]))
-  t.strictSame(new Map([told, ...late].map(({ id, body }) => [id, body])), bodies)
+  t.strictSame(idsOf(await log.ofRound(null, roundId, 100)), idsOf([...first, ...late]))
+  t.equal((await log.find(scope, last.id))?.seq, 6)
+  t.equal(await log.find(newScope(), last.id), null)
+  const bodies = await log.bodies(scope, idsOf([last, ...late]))
+  t.strictSame(new Map([last, ...late].map(({ id, body }) => [id, body])), bodies)
   t.equal((await log.headersOf(idsOf(all))).length, all.length)
 })

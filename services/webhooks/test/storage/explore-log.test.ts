@@ -27,10 +27,10 @@ function event(id: string, isNamed: boolean): NewEvent {
   const createdAt = after(minutes[id] ?? 0)
   const openedAtMs = isNamed ? createdAt.getTime() : null
   const times = { createdAt, openedAtMs, recordedAt: at }
-  return { scope, id, fact: id, type: 'round.started', ...times, body: id, roundId: null }
+  return { scope, id, type: 'round.started', ...times, body: id, roundId: null }
 }
 
-const idOf = ({ e }: LogDocument) => String(e)
+const idOf = ({ e }: LogDocument) => e
 
 /** One log, and what was said of it. */
 function createWorld(stage: Stage, mistaken: Mistake) {
@@ -55,7 +55,7 @@ function createWorld(stage: Stage, mistaken: Mistake) {
             [...table.values()]
               .filter((document) => ids.includes(idOf(document)))
               .map((document) => ({
-                ...{ id: idOf(document), fact: idOf(document), scope, type: document.t },
+                ...{ id: idOf(document), scope, type: document.t },
                 seq: readLogKey(document._id).seq,
               })),
         }),

@@ -109,12 +109,7 @@ const moveLines = {
     ),
   ),
   pullForward: scoped((scope, { waitingId, webhookId }) =>
-    deliveries.pullForward(
-      scope,
-      { _id: waitingId, webhookId, attemptCount: 0, nextAttemptAt: now, createdAt: now },
-      now,
-      entry,
-    ),
+    deliveries.pullForward(scope, { _id: waitingId, webhookId, attemptCount: 0 }, now, entry),
   ),
   replayAgain: by('advance-replays', 'ids that advance-replays read in the scope of the job'),
   cancelReplay: by('read-replays, advance-replays', 'a job found under a scope, or any job for its worker'),
@@ -182,7 +177,6 @@ const stores = {
   }),
   openEventLog: table(events, {
     append: by('record-events', 'each event bears the scope that its subject and its envelope name'),
-    ofRounds: by('read-events', operations),
     endOf: scoped((scope) => events.endOf(scope)),
     endOfFirst: scoped((scope) => events.endOfFirst(scope)),
     headersOf: by(
@@ -205,10 +199,9 @@ const stores = {
     endOf: scoped((scope) => firstEvents.endOf(scope)),
     seqBefore: scoped((scope) => firstEvents.seqBefore(scope, hour.from)),
     readAfter: scoped((scope) => firstEvents.readAfter(scope, 0, 10, { ...all, ...hour })),
-    withIds: by('storage/event-log', 'ids of a batch; what belongs to another scope is left out and logged'),
     beginningWith: by('storage/event-log', 'what it finds is compared with the scope of the caller'),
     ofIds: by('storage/event-log', 'what it finds is compared with the scope of the caller'),
-    ofRounds: by('storage/event-log', 'what it finds is compared with the scope of the caller'),
+    ofRound: by('storage/event-log', 'what it finds is compared with the scope of the caller'),
   }),
   createRangeStore: table(ranges, {
     endOf: by('passing, advance-replays', leased),

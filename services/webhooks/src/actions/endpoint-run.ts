@@ -1,33 +1,33 @@
+import type { Scope } from '@pitboss/contracts/caller'
 import { createSignal } from '@pitboss/runtime/poll'
 import type { Logger } from 'pino'
 import type { PostWebhook } from '../clients/post-webhook.ts'
+import type { WebhooksContext } from '../context.ts'
+import type { Turns } from '../rules/choose-due.ts'
 import { inFlightMaxOf } from '../rules/endpoint-health.ts'
 import { createLateness } from '../rules/lateness.ts'
-import type { DueDelivery } from '../storage/collections.ts'
+import type { Passage } from '../rules/passage.ts'
+import { type DeliveryDocument, type DueDelivery, scopeFields } from '../storage/collections.ts'
 import type { TakenEndpoint } from '../storage/endpoint-store.ts'
+import type { LoggedEvent } from '../storage/event-log.ts'
+import type { AcceptedDelivery } from '../storage/range-store.ts'
 import type { HealthChanges } from './change-health.ts'
-import type { Choice, Chosen } from './claim-deliveries.ts'
-import type { WebhooksContext } from '../context.ts'
 import { type EndpointView, openEndpointView } from './endpoint-view.ts'
 import { createHeldSlots, type HeldSlots } from './held-slots.ts'
-import { firstWaiting, type Passing } from './passing.ts'
 import type { Slots } from './slots.ts'
 
 /** A receiver that takes as long is slow. Source: ours. */
 const slowMs = 1000
 const fastKnownMax = 256
 
-/** What the workers of a process keep for all endpoints. */
-type WorkerMemory = {
-  readonly healthChanges: HealthChanges
-  /** Times of the last success of endpoints, which are yet to be written. */
-  readonly successes: Map<string, Date>
-}
-
 /** What the worker of an endpoint works with. */
 export type RunContext = WebhooksContext & {
   readonly post: PostWebhook
-  readonly memory: WorkerMemory
+  readonly memory: {
+    readonly healthChanges: HealthChanges
+    /** Times of the last success of endpoints, which are yet to be written. */
+    readonly successes: Map<string, Date>
+  }
   readonly slots: Slots
   /** Whether this process may act under its leases. */
   readonly isAlive: () => boolean
@@ -39,33 +39,66 @@ export type RunContext = WebhooksContext & {
   }) => void
 }
 
-/** The work at one endpoint under one lease. */
+/** A delivery to be sent. @param probe the open breaker lets it through */
+export type Chosen = { readonly due: DueDelivery; readonly probe: boolean }
+
+/** A document that is to be stored, or just being stored. */
+export type Storing = {
+  document: DeliveryDocument
+  readonly seq: number
+  isWriting: boolean
+  readonly end: PromiseWithResolvers<void>
+}
+
+/**
+ * The work at one endpoint under one lease. A new delivery that is accepted at once becomes an item of the
+ * next range. Every other one is stored as a document of its own, and goes on as such: one that failed, that
+ * is under way for long, that waits for a breaker, or that is held or cancelled. A document is stored before
+ * the range that passes its event.
+ */
 export type EndpointRun = {
   readonly taken: TakenEndpoint
   readonly webhookId: string
-  readonly operatorId: string
+  readonly scope: Scope
   /** Of the lease. */
   readonly token: number
   readonly logger: Logger
+  /** The endpoint, and its stored deliveries that wait. */
   readonly view: EndpointView
+  /** How far it has passed the log. */
+  readonly passage: Passage<AcceptedDelivery>
+  /** New deliveries that wait, in the order of the log, by their ids. */
+  readonly fresh: Map<string, { readonly event: LoggedEvent; readonly due: DueDelivery }>
+  /** Those with their first attempt under way, which began at `atMs` on the steady clock. */
+  readonly sent: Map<
+    string,
+    { readonly event: LoggedEvent; readonly claimed: DueDelivery; readonly atMs: number }
+  >
+  readonly storing: Map<string, Storing>
+  /** Accepted deliveries whose range does not stand yet, by the numbers of their events. */
+  readonly accepted: Map<number, PromiseWithResolvers<boolean>>
+  /** The number to which the log has come, as far as is known. */
+  endNoted: number
+  settling: Promise<void> | null
+  /** Has what came to an end stored at once. */
+  readonly hurry: ReturnType<typeof createSignal>
   /** Attempts under way, by the ids of their deliveries. */
   readonly inFlight: Map<string, DueDelivery>
   readonly held: HeldSlots
   /** What the lease is kept for until it has ended. */
   readonly work: Set<Promise<void>>
   readonly signal: ReturnType<typeof createSignal>
-  /** Null until it is known where the endpoint stands. */
-  passing: Passing | null
-  endNoted: number
   /** Whether it is noted that new events have waited for a second. */
   isLate: boolean
   /** The end of the log when nothing waited any more; null while something waits. */
   lateTo: number | null
   stopped: boolean
   abandoned: boolean
+  /** Whether another worker passes the log, or this one may not write any more. */
+  isLost: boolean
   /** An attempt ended and could not be written: nothing of it is known to be on record. */
   isUnclean: boolean
-  turns: Choice['turns']
+  turns: Turns
   probeInFlight: boolean
   /** Attempts that are at the receiver. */
   asking: number
@@ -76,22 +109,19 @@ export type EndpointRun = {
   done: Promise<boolean>
 }
 
-/** The work at an endpoint of which it is known where it stands. */
-export type PassingRun = EndpointRun & { readonly passing: Passing }
-
 export function newEndpointRun(c: RunContext, taken: TakenEndpoint): EndpointRun {
-  const { _id: webhookId, operatorId, leaseToken: token, isLate = false } = taken.endpoint
+  const { endpoint } = taken
+  const { _id: webhookId, leaseToken: token, isLate = false } = endpoint
+  const logger = c.logger.child({ webhook_id: webhookId })
   const inFlight = new Map<string, DueDelivery>()
   return {
-    ...{ taken, webhookId, operatorId, token, isLate, lateTo: null, inFlight },
-    ...{
-      logger: c.logger.child({ webhook_id: webhookId }),
-      view: openEndpointView(c, taken.endpoint, inFlight),
-    },
-    ...{ held: createHeldSlots(), work: new Set(), signal: createSignal(), passing: null, endNoted: 0 },
-    ...{ stopped: false, abandoned: false, isUnclean: false, turns: { all: 0, normal: 0 } },
-    ...{ probeInFlight: false, asking: 0, lastSuccessAt: null, shutTimer: null },
-    ...{ latenessOf: createLateness(), done: Promise.resolve(false) },
+    ...{ taken, webhookId, scope: scopeFields(endpoint), token, logger, isLate, lateTo: null, inFlight },
+    ...{ view: openEndpointView(c, logger, endpoint, inFlight), passage: { cursor: 0, known: [] } },
+    ...{ fresh: new Map(), sent: new Map(), storing: new Map(), accepted: new Map(), endNoted: 0 },
+    ...{ settling: null, hurry: createSignal(), held: createHeldSlots(), work: new Set() },
+    ...{ signal: createSignal(), stopped: false, abandoned: false, isLost: false, isUnclean: false },
+    ...{ turns: { all: 0, normal: 0 }, probeInFlight: false, asking: 0, lastSuccessAt: null },
+    ...{ shutTimer: null, latenessOf: createLateness(), done: Promise.resolve(false) },
   }
 }
 
@@ -104,10 +134,10 @@ export function knownMax({ clock }: RunContext, { view, held }: EndpointRun): nu
   return held.heldMs(clock.now()) >= slowMs ? 2 * inFlightMaxOf(view.endpoint()) : fastKnownMax
 }
 
-/** The first new delivery that waits. */
-export function firstNew({ view, passing }: EndpointRun): DueDelivery | null {
-  const [stored] = view.waiting().fresh
-  return stored ?? (passing === null ? null : firstWaiting(passing))
+/** The first new delivery that waits in the log; null for none. */
+export function firstFresh({ fresh }: EndpointRun): DueDelivery | null {
+  const [first] = fresh.values()
+  return first?.due ?? null
 }
 
 /** Has the lease kept until this has ended. */
@@ -125,6 +155,6 @@ export function finish({ slots, clock }: RunContext, run: EndpointRun, { due, pr
   run.inFlight.delete(due._id)
   run.held.gave(due._id, clock.now())
   if (probe) run.probeInFlight = false
-  slots.give(run.operatorId)
+  slots.give(run.scope.operatorId)
   run.signal.ring()
 }

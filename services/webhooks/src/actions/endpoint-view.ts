@@ -1,4 +1,5 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
+import type { Logger } from 'pino'
 import { backlogOwedFor, inFlightMaxOf, isFullyHealthy, isShut } from '../rules/endpoint-health.ts'
 import { pruneOwedAt } from '../rules/subscription.ts'
 import { type Upcoming, upcomingMax } from '../storage/delivery-queue.ts'
@@ -37,13 +38,12 @@ export type EndpointView = ReturnType<typeof openEndpointView>
  * @param inFlight attempts under way, by the ids of their deliveries
  */
 export function openEndpointView(
-  c: Pick<WebhooksContext, 'endpoints' | 'deliveries' | 'clock' | 'logger'>,
+  { endpoints, deliveries, clock }: WebhooksContext,
+  logger: Logger,
   leased: EndpointDocument,
   inFlight: ReadonlyMap<string, unknown>,
 ) {
   const { _id: webhookId, leaseToken: token } = leased
-  const { endpoints, deliveries, clock } = c
-  const logger = c.logger.child({ webhook_id: webhookId })
   let current = leased
   const waiting = createWaitingDeliveries()
   let stale = true

@@ -1,42 +1,35 @@
 import { addEvent, aheadMax, knownTo, noteEvent, sendableTo } from '../rules/passage.ts'
 import { asideOf, unstoredMsMax } from '../rules/put-aside.ts'
-import {
-  type AttemptRecord,
-  type DeliveryDocument,
-  type DueDelivery,
-  type EndpointDocument,
-  never,
-} from '../storage/collections.ts'
+import { type AttemptRecord, type DeliveryDocument, type DueDelivery, never } from '../storage/collections.ts'
 import { claimedOf, newDeliveryOf, newDue } from '../storage/new-delivery.ts'
-import type { WebhooksContext } from '../context.ts'
-import type { Passing } from './passing.ts'
+import type { EndpointRun, RunContext } from './endpoint-run.ts'
 import { readyRange, settle, storeAside } from './store-passing.ts'
 
 /** Reads events that are known of. @param most so many deliveries are kept in memory; more stay in the log */
-export async function readOn(c: WebhooksContext, passing: Passing, most: number): Promise<void> {
-  const { passage, leased, fresh, storing } = passing
-  while (knownTo(passage) < passing.endNoted) {
+export async function readOn(c: RunContext, run: EndpointRun, most: number): Promise<void> {
+  const { passage, webhookId, fresh, storing } = run
+  while (knownTo(passage) < run.endNoted) {
     const free = most - fresh.size - storing.size
     if (free < most / 2) return
-    const events = await c.tail.readAfter(passing.scope, knownTo(passage), free)
+    const events = await c.tail.readAfter(run.scope, knownTo(passage), free)
     if (events.length === 0) {
       // The log was set back, or what told of its end spoke of another.
-      passing.endNoted = knownTo(passage)
+      run.endNoted = knownTo(passage)
       return
     }
     for (const event of events) {
-      const isWanted = event.targets.includes(leased._id)
+      const isWanted = event.targets.includes(webhookId)
       addEvent(passage, isWanted)
       if (!isWanted) continue
-      const due = newDue(newDeliveryOf(leased._id, event))
+      const due = newDue(newDeliveryOf(webhookId, event))
       fresh.set(due._id, { event, due })
     }
-    if (readyRange(passing) !== null) settle(c, passing)
+    if (readyRange(run) !== null) settle(c, run)
   }
 }
 
 /** New deliveries that may be sent now, in the order of the log. @param most so many of them */
-export function sendable({ passage, fresh }: Passing, most: number): DueDelivery[] {
+export function sendable({ passage, fresh }: EndpointRun, most: number): DueDelivery[] {
   const to = sendableTo(passage, aheadMax)
   const found: DueDelivery[] = []
   for (const { event, due } of fresh.values()) {
@@ -48,36 +41,37 @@ export function sendable({ passage, fresh }: Passing, most: number): DueDelivery
 
 /** Notes that the first attempt at a delivery begins. @returns it, in flight, and what is sent */
 export function sendFresh(
-  { fresh, sent, passage, leased }: Passing,
+  { fresh, sent, passage, token }: EndpointRun,
   id: string,
   now: Date,
-): { claimed: DueDelivery; body: string } | null {
+): { delivery: DueDelivery; body: string } | null {
   const one = fresh.get(id)
   if (one === undefined) return null
   const { event, due } = one
-  const claimed = claimedOf(due, leased.leaseToken, now)
+  const claimed = claimedOf(due, token, now)
   fresh.delete(id)
   sent.set(id, { event, claimed, atMs: performance.now() })
   noteEvent(passage, event.seq, { kind: 'sent' })
-  return { claimed, body: event.body }
+  return { delivery: claimed, body: event.body }
 }
 
 /**
  * Stores what cannot be sent, and what is under way for long.
  * @returns in how many milliseconds that is to be looked at again; null while nothing is under way
  */
-export function putAside(c: WebhooksContext, passing: Passing, endpoint: EndpointDocument): number | null {
+export function putAside(c: RunContext, run: EndpointRun): number | null {
   const nowMs = performance.now()
-  for (const { event, due } of passing.fresh.values()) {
+  const endpoint = run.view.endpoint()
+  for (const { event, due } of run.fresh.values()) {
     const status = asideOf(endpoint, event)
     if (status === null) continue
     const ended = status === 'PENDING' ? {} : { status, dueAt: never, nextAttemptAt: null }
-    void storeAside(c, passing, event.seq, { ...due, ...ended, attempts: [] })
+    void storeAside(c, run, event.seq, { ...due, ...ended, attempts: [] })
   }
-  for (const { event, claimed, atMs } of passing.sent.values()) {
+  for (const { event, claimed, atMs } of run.sent.values()) {
     const leftMs = atMs + unstoredMsMax - nowMs
     if (leftMs > 0) return Math.max(1, leftMs)
-    void storeAside(c, passing, event.seq, { ...claimed, attempts: [] })
+    void storeAside(c, run, event.seq, { ...claimed, attempts: [] })
   }
   return null
 }
@@ -87,15 +81,15 @@ export function putAside(c: WebhooksContext, passing: Passing, endpoint: Endpoin
  * @returns false when another worker has made up for the delivery
  */
 export async function completeFresh(
-  c: WebhooksContext,
-  passing: Passing,
+  c: RunContext,
+  run: EndpointRun,
   claimed: DueDelivery,
   fields: Partial<DeliveryDocument>,
   attempt: AttemptRecord,
 ): Promise<boolean> {
-  const { sent, storing, accepted, passage } = passing
+  const { sent, storing, accepted, passage } = run
   const one = sent.get(claimed._id)
-  if (passing.isLost) return false
+  if (run.isLost) return false
   if (one !== undefined && fields.status === 'DELIVERED') {
     sent.delete(claimed._id)
     const { eventId, createdAt } = claimed
@@ -103,19 +97,19 @@ export async function completeFresh(
     noteEvent(passage, one.event.seq, { kind: 'accepted', item })
     const end = Promise.withResolvers<boolean>()
     accepted.set(one.event.seq, end)
-    if (accepted.size >= aheadMax / 2) passing.hurry.ring()
-    settle(c, passing)
+    if (accepted.size >= aheadMax / 2) run.hurry.ring()
+    settle(c, run)
     return end.promise
   }
   const ended = { ...claimed, ...fields, claimToken: 0, claimedAt: null, attempts: [attempt] }
-  if (one !== undefined) return stands(storeAside(c, passing, one.event.seq, ended))
+  if (one !== undefined) return stands(storeAside(c, run, one.event.seq, ended))
   const under = storing.get(claimed._id)
   if (under !== undefined && !under.isWriting) {
     under.document = ended
     return stands(under.end.promise)
   }
   await under?.end.promise.catch(() => undefined)
-  return passing.isLost ? false : c.deliveries.complete(claimed, fields, attempt)
+  return run.isLost ? false : c.deliveries.complete(claimed, fields, attempt)
 }
 
 function stands(stored: Promise<void>): Promise<boolean> {

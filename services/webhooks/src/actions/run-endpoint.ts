@@ -2,19 +2,19 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { openNarrowings, waitingMsMax } from '../rules/put-aside.ts'
 import type { EndpointLateness } from '../rules/lateness.ts'
 import type { TakenEndpoint } from '../storage/endpoint-store.ts'
+import { knownTo } from '../rules/passage.ts'
 import {
   type EndpointRun,
-  type PassingRun,
-  firstNew,
+  firstFresh,
   knownMax,
   mayAct,
   newEndpointRun,
   type RunContext,
 } from './endpoint-run.ts'
 import { putAside, readOn } from './pass-events.ts'
-import { createPlaceAfter, firstWaiting, isPassed, isSettled, noteEnd, openPassing } from './passing.ts'
 import { sendDue } from './send-due.ts'
 import { drain } from './store-passing.ts'
+import { openPassage } from './take-over-passage.ts'
 
 /*
  * The invariant of this loop. The signal is notified after every change that can let it do more: new events,
@@ -60,18 +60,18 @@ export type LateEndpoint = EndpointLateness & { readonly account: string }
 /** Tells how late the deliveries are; asked at even intervals. */
 export function latenessOfRun(run: EndpointRun, now: Date): LateEndpoint {
   const { view } = run
-  const first = firstNew(run)
+  const first = view.waiting().fresh[0] ?? firstFresh(run)
   const lateness = run.latenessOf({
     ...{ healthy: view.isFullyHealthy() && !view.isShut(), first },
     ...{ firstDueAt: first?.dueAt ?? view.firstDueAt(), busyShare: run.asking / view.pace(), now },
   })
-  return { account: run.operatorId, ...lateness }
+  return { account: run.scope.operatorId, ...lateness }
 }
 
 /** Notes that the log of its account has come to `seq`. */
 export function noteLogEnd(run: EndpointRun, seq: number): void {
-  run.endNoted = Math.max(run.endNoted, seq)
-  if (run.passing === null || !noteEnd(run.passing, seq)) return
+  if (seq <= run.endNoted) return
+  run.endNoted = seq
   if (!run.view.isShut()) return run.signal.ring()
   run.shutTimer ??= setTimeout(() => {
     run.shutTimer = null
@@ -85,15 +85,11 @@ async function runUntilDone(c: RunContext, run: EndpointRun): Promise<boolean> {
     run.isUnclean = true
     run.logger.error({ err }, 'endpoint.interrupted')
   })
-  const { passing, view } = run
   // Attempts that take long are stored while they are under way, as in a turn.
-  while (run.work.size > 0 && !run.abandoned) {
-    const againMs = passing === null ? null : putAside(c, passing, view.endpoint())
-    await run.signal.wait(againMs ?? recheckMs)
-  }
-  if (passing === null) return false
-  await drain(passing)
-  if (run.isUnclean || run.abandoned || passing.isLost || !isSettled(passing)) return false
+  while (run.work.size > 0 && !run.abandoned) await run.signal.wait(putAside(c, run) ?? recheckMs)
+  await drain(run)
+  const isSettled = run.settling === null && run.storing.size === 0 && run.accepted.size === 0
+  if (run.isUnclean || run.abandoned || run.isLost || !isSettled) return false
   try {
     await c.endpoints.release(run.webhookId, run.token)
     return true
@@ -104,48 +100,36 @@ async function runUntilDone(c: RunContext, run: EndpointRun): Promise<boolean> {
 }
 
 async function runLoop(c: RunContext, run: EndpointRun): Promise<void> {
-  const { taken, webhookId, token, view, signal } = run
-  const passing = await openPassing(c, taken.endpoint, taken.mayHaveSent, {
-    // Ranges and the lease are fenced: what was sent is written also by a process that others may take for
-    // dead.
-    mayWrite: () => !run.abandoned,
-    onStored: view.putBack,
-    onChange: signal.ring,
-  })
-  run.passing = passing
-  if (passing === null) {
+  if (!(await openPassage(c, run))) {
     run.isUnclean = true
     return
   }
-  if (!taken.isClean) {
-    const now = c.clock.now()
-    const orphans = await c.deliveries.recoverOrphans(webhookId, token, now, createPlaceAfter(c))
+  if (run.taken.mayHaveSent > 0) {
+    const orphans = await c.deliveries.recoverOrphans(run.webhookId, run.token, c.clock.now(), c)
     if (orphans > 0) run.logger.warn({ deliveries: orphans }, 'deliveries.recovered')
   }
-  noteEnd(passing, run.endNoted)
-  const open = Object.assign(run, { passing })
-  while (!run.stopped && mayAct(c, run)) if (!(await takeTurn(c, open))) return
+  while (!run.stopped && mayAct(c, run)) if (!(await takeTurn(c, run))) return
 }
 
 /** One look at everything. @returns false when the lease is lost, or nothing is ever left to do */
-async function takeTurn(c: RunContext, run: PassingRun): Promise<boolean> {
-  const { view, inFlight, signal, passing } = run
-  await readOn(c, passing, knownMax(c, run))
-  if (passing.isLost || !(await view.refresh())) {
+async function takeTurn(c: RunContext, run: EndpointRun): Promise<boolean> {
+  const { view, inFlight, signal } = run
+  await readOn(c, run, knownMax(c, run))
+  if (run.isLost || !(await view.refresh())) {
     run.isUnclean = true
     return false
   }
-  const endpoint = view.endpoint()
-  const againMs = putAside(c, passing, endpoint)
+  const { deletedAt } = view.endpoint()
+  const againMs = putAside(c, run)
   const { nextAt, starved } = await sendDue(c, run)
-  if (endpoint.deletedAt !== null && isPassed(passing) && run.work.size === 0) {
+  if (deletedAt !== null && isPassed(run) && run.work.size === 0) {
     await c.endpoints.close(run.webhookId, run.token)
     return false
   }
   await forgetNarrowings(c, run)
   const lateInMs = await noteLate(c, run)
   // An attempt in flight notifies at its end anyway; a free slot is for endpoints that have none.
-  if (starved && inFlight.size === 0) c.slots.notifyWhenFree(run.operatorId, signal.ring)
+  if (starved && inFlight.size === 0) c.slots.notifyWhenFree(run.scope.operatorId, signal.ring)
   const untilNextMs = nextAt === null ? recheckMs : Math.max(0, nextAt.getTime() - c.clock.now().getTime())
   const waitMs = Math.min(recheckMs, untilNextMs, againMs ?? recheckMs, lateInMs ?? recheckMs)
   // Nothing waits but for the clock: then it is not looked at by itself.
@@ -156,17 +140,21 @@ async function takeTurn(c: RunContext, run: PassingRun): Promise<boolean> {
   return true
 }
 
+/** Whether all events that are known of are passed. */
+function isPassed({ passage, endNoted, storing }: EndpointRun): boolean {
+  return knownTo(passage) >= endNoted && passage.known.length === 0 && storing.size === 0
+}
+
 /**
  * Has lists read from the log what has waited for a second, until all of it is stored.
  * @returns in how many milliseconds that is to be looked at again; null for not by the clock
  */
-async function noteLate(c: RunContext, run: PassingRun): Promise<number | null> {
-  const { passing } = run
-  const first = firstWaiting(passing)
+async function noteLate(c: RunContext, run: EndpointRun): Promise<number | null> {
+  const first = firstFresh(run)
   // What waited no more may still be on its way to be stored.
-  run.lateTo = first === null ? (run.lateTo ?? passing.endNoted) : null
+  run.lateTo = first === null ? (run.lateTo ?? run.endNoted) : null
   if (run.isLate === (first !== null)) return null
-  if (run.lateTo !== null && passing.passage.cursor < run.lateTo) return null
+  if (run.lateTo !== null && run.passage.cursor < run.lateTo) return null
   const leftMs = first === null ? 0 : first.createdAt.getTime() + waitingMsMax - c.clock.now().getTime()
   if (leftMs > 0) return leftMs
   run.isLate = first !== null
@@ -175,10 +163,10 @@ async function noteLate(c: RunContext, run: PassingRun): Promise<number | null> 
 }
 
 /** Removes narrowings that can cancel nothing any more, since their events are passed. */
-async function forgetNarrowings({ endpoints }: RunContext, run: PassingRun): Promise<void> {
+async function forgetNarrowings({ endpoints }: RunContext, run: EndpointRun): Promise<void> {
   const { webhookId, view } = run
   const { narrowings = [] } = view.endpoint()
-  const { cursor } = run.passing.passage
+  const { cursor } = run.passage
   if (openNarrowings(narrowings, cursor).length === narrowings.length) return
   await endpoints.forgetNarrowings(webhookId, cursor)
   view.markStale()

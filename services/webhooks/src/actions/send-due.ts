@@ -1,52 +1,72 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { partition } from '@pitboss/runtime/partition'
-import { inFlightMaxOf } from '../rules/endpoint-health.ts'
-import type { DueDelivery, EndpointDocument } from '../storage/collections.ts'
-import { chooseDeliveries, type Chosen, claimDeliveries, type Claimed } from './claim-deliveries.ts'
-import { finish, follow, mayAct, type PassingRun, type RunContext } from './endpoint-run.ts'
+import { chooseDue } from '../rules/choose-due.ts'
+import { inFlightMaxOf, nextProbe } from '../rules/endpoint-health.ts'
+import { isUnsubscribed } from '../rules/subscription.ts'
+import type { DueDelivery } from '../storage/collections.ts'
+import { type Chosen, type EndpointRun, finish, follow, mayAct, type RunContext } from './endpoint-run.ts'
 import { makeAttempt } from './make-attempt.ts'
 import { sendable, sendFresh } from './pass-events.ts'
 import { settleAttempt } from './settle-attempt.ts'
 
+/** What is sent. @param body null when the event log lacks the event */
+type Sending = { readonly delivery: DueDelivery; readonly body: string | null }
+
 /**
  * Sends what is due, as far as places are free.
- * @returns when there will be more, and whether places were lacking
+ * @returns when there will be more, null for not by the clock alone; and whether places were lacking
  */
 export async function sendDue(
   c: RunContext,
-  run: PassingRun,
+  run: EndpointRun,
 ): Promise<{ nextAt: Date | null; starved: boolean }> {
-  const { webhookId, view, inFlight, held, passing } = run
-  const endpoint = view.endpoint()
+  const { view, inFlight, held } = run
+  if (view.endpoint().deletedAt !== null) return { nextAt: null, starved: false }
   const now = c.clock.now()
+  const { wanted, nextAt } = await choose(c, run, now)
+  // One that has just been written as waiting may still have its place: it is chosen again without it.
+  const chosen = wanted.filter(({ due }) => !inFlight.has(due._id))
+  const holds = { inFlight: inFlight.size, scarceMax: held.scarceMax(now) }
+  const granted = c.slots.take(run.scope.operatorId, chosen.length, holds)
+  await start(c, run, chosen.slice(0, granted))
+  return { nextAt, starved: granted < chosen.length }
+}
+
+/** Chooses what may be sent now. What is of types that the endpoint has unsubscribed is cancelled instead. */
+async function choose(
+  c: RunContext,
+  run: EndpointRun,
+  now: Date,
+): Promise<{ wanted: readonly Chosen[]; nextAt: Date | null }> {
+  const { webhookId, view, inFlight, probeInFlight, turns } = run
+  const endpoint = view.endpoint()
+  const { health } = endpoint
+  const inFlightMax = inFlightMaxOf(endpoint)
   const stored = view.waiting()
-  const choice = await chooseDeliveries(c, endpoint, {
-    ...{ probeInFlight: run.probeInFlight, turns: run.turns, now, inFlight: [...inFlight.values()] },
-    waiting: { ...stored, fresh: [...stored.fresh, ...sendable(passing, inFlightMaxOf(endpoint))] },
+  const choice = chooseDue({
+    ...{ health, inFlightMax, inFlight: inFlight.size, probeInFlight, turns, now },
+    replayInFlight: [...inFlight.values()].filter(({ lane }) => lane === 'replay').length,
+    waiting: { ...stored, fresh: [...stored.fresh, ...sendable(run, inFlightMax)] },
   })
   run.turns = choice.turns
-  if (choice.unsubscribed.length > 0) {
-    const ids = choice.unsubscribed.map(({ _id }) => _id)
+  const chosen = choice.chosen.map((due) => ({ due, probe: false }))
+  const probe = choice.probe ? await c.deliveries.probe(webhookId, nextProbe(health), now) : null
+  const [unsubscribed, wanted] = partition(
+    probe === null ? chosen : [{ due: probe, probe: true }, ...chosen],
+    ({ due }) => isUnsubscribed(endpoint, due),
+  )
+  if (unsubscribed.length > 0) {
+    const ids = unsubscribed.map(({ due }) => due._id)
     await c.deliveries.cancelWaiting(webhookId, ids)
     view.remove(new Set(ids))
     // They had the places of others.
     run.signal.ring()
   }
-  // One that has just been written as waiting may still have its place: it is chosen again without it.
-  const chosen = choice.chosen.filter(({ due }) => !inFlight.has(due._id))
-  const holds = { inFlight: inFlight.size, scarceMax: held.scarceMax(now) }
-  const granted = c.slots.take(run.operatorId, chosen.length, holds)
-  await start(c, run, endpoint, chosen.slice(0, granted))
-  return { nextAt: choice.nextAt, starved: granted < chosen.length }
+  return { wanted, nextAt: choice.nextAt }
 }
 
 /** Begins attempts; the slot of one that could not be claimed is given back. */
-async function start(
-  c: RunContext,
-  run: PassingRun,
-  endpoint: EndpointDocument,
-  chosen: readonly Chosen[],
-): Promise<void> {
+async function start(c: RunContext, run: EndpointRun, chosen: readonly Chosen[]): Promise<void> {
   if (chosen.length === 0) return
   const now = c.clock.now()
   for (const { due, probe } of chosen) {
@@ -54,27 +74,45 @@ async function start(
     run.held.took(due._id, now)
     if (probe) run.probeInFlight = true
   }
-  const [fresh, stored] = partition(chosen, ({ due }) => run.passing.fresh.has(due._id))
-  const begin = (delivery: DueDelivery, claimed: Claimed) =>
-    follow(run, send(c, run, endpoint, delivery, claimed))
+  const [fresh, stored] = partition(chosen, ({ due }) => run.fresh.has(due._id))
   for (const one of fresh) {
-    const sent = mayAct(c, run) ? sendFresh(run.passing, one.due._id, now) : null
+    const sent = mayAct(c, run) ? sendFresh(run, one.due._id, now) : null
     if (sent === null) finish(c, run, one)
-    else begin(sent.claimed, { chosen: one, delivery: sent.claimed, body: sent.body })
+    else follow(run, send(c, run, one, sent))
   }
-  if (stored.length === 0) return
-  run.view.remove(new Set(stored.map(({ due }) => due._id)))
+  if (stored.length > 0) await startStored(c, run, stored, now)
+}
+
+/** Claims stored deliveries, each with its next attempt number, and begins their attempts. */
+async function startStored(
+  c: RunContext,
+  run: EndpointRun,
+  chosen: readonly Chosen[],
+  now: Date,
+): Promise<void> {
+  const dues = chosen.map(({ due }) => due)
+  run.view.remove(new Set(dues.map(({ _id }) => _id)))
+  const eventIds = dues.flatMap(({ eventType, eventId }) => (eventType === 'webhook.test' ? [] : [eventId]))
   try {
-    for (const one of await claimDeliveries(c, endpoint, stored, run.token, now)) {
-      if (one.delivery !== null) begin(one.delivery, one)
-      else {
+    const [bodies, claimed] = await Promise.all([
+      c.events.bodies(run.scope, eventIds),
+      c.deliveries.claim(dues, run.token, now),
+    ])
+    const byId = new Map(claimed.map((delivery) => [delivery._id, delivery]))
+    for (const one of chosen) {
+      const delivery = byId.get(one.due._id)
+      if (delivery === undefined) {
+        // Somebody else changed it since it was read.
         run.view.markStale()
-        finish(c, run, one.chosen)
+        finish(c, run, one)
+      } else {
+        const body = delivery.testBody ?? bodies.get(delivery.eventId) ?? null
+        follow(run, send(c, run, one, { delivery, body }))
       }
     }
   } catch (err) {
     // Any of them may be claimed; the next holder of the lease recovers those.
-    for (const one of stored) finish(c, run, one)
+    for (const one of chosen) finish(c, run, one)
     throw err
   }
 }
@@ -82,12 +120,12 @@ async function start(
 /** Makes an attempt and writes its outcome. */
 async function send(
   c: RunContext,
-  run: PassingRun,
-  endpoint: EndpointDocument,
-  delivery: DueDelivery,
-  { body, chosen }: Claimed,
+  run: EndpointRun,
+  chosen: Chosen,
+  { delivery, body }: Sending,
 ): Promise<void> {
-  const isFresh = run.passing.sent.has(delivery._id)
+  const isFresh = run.sent.has(delivery._id)
+  const endpoint = run.view.endpoint()
   try {
     await failpoint('webhooks.claimed')
     run.asking += 1

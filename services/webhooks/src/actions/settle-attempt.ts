@@ -11,8 +11,7 @@ import {
   never,
 } from '../storage/collections.ts'
 import { changeHealth } from './change-health.ts'
-import type { Chosen } from './claim-deliveries.ts'
-import { finish, type PassingRun, type RunContext } from './endpoint-run.ts'
+import { type Chosen, type EndpointRun, finish, type RunContext } from './endpoint-run.ts'
 import type { AttemptOutcome } from './make-attempt.ts'
 import { completeFresh } from './pass-events.ts'
 import type { WebhooksContext } from '../context.ts'
@@ -34,7 +33,7 @@ type Attempt = {
  * claim. A crash in between repeats the attempt. Tests never touch the health. The receiver has been asked:
  * it must not be asked again because the database is away for a moment.
  */
-export async function settleAttempt(c: RunContext, run: PassingRun, attempt: Attempt): Promise<void> {
+export async function settleAttempt(c: RunContext, run: EndpointRun, attempt: Attempt): Promise<void> {
   const { view, webhookId } = run
   const { delivery, outcome, chosen } = attempt
   const { settled, isWritten } = await writeUntilKnown(c, run, attempt)
@@ -59,7 +58,7 @@ export async function settleAttempt(c: RunContext, run: PassingRun, attempt: Att
   )
 }
 
-async function writeUntilKnown(c: RunContext, run: PassingRun, attempt: Attempt): ReturnType<typeof write> {
+async function writeUntilKnown(c: RunContext, run: EndpointRun, attempt: Attempt): ReturnType<typeof write> {
   for (let tried = 1; ; tried++) {
     try {
       return await write(c, run, attempt)
@@ -73,10 +72,10 @@ async function writeUntilKnown(c: RunContext, run: PassingRun, attempt: Attempt)
 
 async function write(
   c: RunContext,
-  run: PassingRun,
+  run: EndpointRun,
   attempt: Attempt,
 ): Promise<{ settled: DueDelivery; isWritten: boolean }> {
-  const { view, passing } = run
+  const { view } = run
   const { delivery, outcome, chosen, isFresh } = attempt
   const isFullyHealthy = view.isFullyHealthy()
   const firstAttemptAt = delivery.firstAttemptAt ?? outcome.record.sentAt
@@ -104,7 +103,7 @@ async function write(
   }
   const record = { ...outcome.record, storedAt }
   const writing = isFresh
-    ? completeFresh(c, passing, delivery, fields, record)
+    ? completeFresh(c, run, delivery, fields, record)
     : c.deliveries.complete(delivery, fields, record)
   // A success that changes nothing else gives its slot back while it is written: later claims are in the same
   // write or in a later one. A new one may wait for others of its range.
@@ -120,7 +119,7 @@ async function write(
 
 function noteOutcome(
   c: RunContext,
-  { view, lastSuccessAt }: PassingRun,
+  { view, lastSuccessAt }: EndpointRun,
   { delivery, outcome, chosen }: Attempt,
   judged: DeliveryOutcome,
   firstAttemptAt: Date,

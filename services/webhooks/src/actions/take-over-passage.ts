@@ -1,4 +1,13 @@
 import { addEvent, type NextRange, noteEvent, type Passage, passTo, sendableTo } from '../rules/passage.ts'
+import type { LoggedEvent } from '../storage/event-log.ts'
+import { newDeliveryOf, newInterrupted } from '../storage/new-delivery.ts'
+import type { AcceptedDelivery } from '../storage/range-store.ts'
+import type { EndpointRun, RunContext } from './endpoint-run.ts'
+import { insertRange } from './store-passing.ts'
+
+/** A take-over reads so many events from the log together. */
+const logPageSize = 200
+const triesMax = 20
 
 /** What a passage is stored by. Each call rejects for an outage alone. */
 export type PassageStore<Event, Item> = {
@@ -17,7 +26,44 @@ export type PassageStore<Event, Item> = {
   readonly insertRange: (range: NextRange<Item>) => Promise<boolean>
 }
 
-const triesMax = 20
+/** Begins to pass the log for an endpoint under its lease. @returns false when the lease is lost */
+export async function openPassage(c: RunContext, run: EndpointRun): Promise<boolean> {
+  const { webhookId, scope, taken } = run
+  const passage = await takeOverPassage<LoggedEvent, AcceptedDelivery>(
+    {
+      readCursor: () => readCursor(c, run),
+      holdsLease: async () => (await c.endpoints.readTogether(webhookId))?.leaseToken === run.token,
+      readAfter: (afterSeq) => c.tail.readAfter(scope, afterSeq, logPageSize),
+      isWanted: ({ targets }) => targets.includes(webhookId),
+      async storeInterrupted(events) {
+        const now = c.clock.now()
+        const made = events.map((event) => newInterrupted(newDeliveryOf(webhookId, event), now, c))
+        await c.deliveries.insertAbsent(made)
+        run.logger.warn({ events: events.length }, 'deliveries.interrupted')
+      },
+      insertRange: (range) => insertRange(c, run, range),
+    },
+    taken.mayHaveSent,
+  )
+  if (passage !== null) Object.assign(run.passage, passage)
+  return passage !== null
+}
+
+/** Where the endpoint stands: after its last range, or where it begins. Notes the end of its log. */
+async function readCursor(c: RunContext, run: EndpointRun): Promise<number> {
+  const { webhookId, scope, taken } = run
+  const passed = await c.ranges.endOf(webhookId)
+  // Read after the ranges: another worker may pass what is recorded meanwhile.
+  const end = await c.events.endOf(scope)
+  if (passed !== null && passed > end) {
+    const removed = await c.ranges.removeAfter(webhookId, end)
+    run.logger.error({ passed, end, removed }, 'ranges.ahead-of-log')
+    return readCursor(c, run)
+  }
+  run.endNoted = Math.max(run.endNoted, end)
+  const { beginsAfter } = taken.endpoint
+  return passed ?? beginsAfter ?? Math.max(0, (await c.events.endOfFirst(scope)) - taken.mayHaveSent)
+}
 
 /**
  * Begins to pass the log for an endpoint whose last worker may have made attempts that are on no record. Each

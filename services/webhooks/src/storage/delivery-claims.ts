@@ -9,8 +9,7 @@ import {
   keyOf,
   never,
 } from './collections.ts'
-import { afterInterruption, type PlaceAfter } from './interrupted-delivery.ts'
-import { claimedOf } from './new-delivery.ts'
+import { afterInterruption, claimedOf, type ScheduleContext } from './new-delivery.ts'
 
 const groupMax = 100
 /** Attempt records per delivery. Only replays and attempts beside the schedule make more than twelve. */
@@ -102,13 +101,12 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
     /**
      * Makes the deliveries due that dead workers left in flight for this endpoint; each attempt stays on
      * record with an unknown result.
-     * @param placeAfter the place of such a delivery on its schedule
      */
     async recoverOrphans(
       webhookId: string,
       token: number,
       now: Date,
-      placeAfter: PlaceAfter,
+      schedule: ScheduleContext,
     ): Promise<number> {
       const orphans = await deliveries
         .find({ webhookId, claimToken: { $gt: 0, $lt: token } }, { projection: { attempts: 0 } })
@@ -116,7 +114,7 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
         .toArray()
       for (const orphan of orphans) {
         const { _id, claimToken } = orphan
-        const { fields, attempt } = afterInterruption(orphan, now, placeAfter)
+        const { fields, attempt } = afterInterruption(orphan, now, schedule)
         await deliveries.updateOne(
           { _id, webhookId, claimToken },
           { $set: fields, $push: { attempts: { $each: [attempt], $slice: -attemptsKept } } },

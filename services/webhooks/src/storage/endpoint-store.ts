@@ -17,12 +17,8 @@ export type EndpointSummary = Pick<
 >
 const summaryFields = { operatorId: 1, environment: 1, version: 1, wakes: 1, leaseOwner: 1 } as const
 
-/** An endpoint under a new lease. @param mayHaveSent after the last range, under an older lease */
-export type TakenEndpoint = {
-  readonly endpoint: EndpointDocument
-  readonly mayHaveSent: number
-  readonly isClean: boolean
-}
+/** An endpoint under a new lease. @param mayHaveSent after the last range; 0 after a clean end */
+export type TakenEndpoint = { readonly endpoint: EndpointDocument; readonly mayHaveSent: number }
 
 /** Of an endpoint of an earlier release: so many messages could be on their way to be recorded. */
 const mayHaveSentEarlier = 1000
@@ -199,10 +195,9 @@ export function createEndpointStore(
         { returnDocument: 'after' },
       )
       if (endpoint === null) return null
-      const isClean = seen.leaseOwner === null && seen.leaseAhead !== undefined
-      const { leaseAhead = mayHaveSentEarlier } = seen
-      const isNew = seen.leaseToken === 0
-      return { endpoint, isClean: isClean || isNew, mayHaveSent: isClean || isNew ? 0 : leaseAhead }
+      const { leaseOwner, leaseAhead } = seen
+      const isClean = leaseToken === 0 || (leaseOwner === null && leaseAhead !== undefined)
+      return { endpoint, mayHaveSent: isClean ? 0 : (leaseAhead ?? mayHaveSentEarlier) }
     },
 
     /** Gives the lease back: nothing was sent that is on no record. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type DeliveryDocument, type DueDelivery, never } from './collections.ts'
+import { placeAfterInterruption } from '../rules/delivery-outcome.ts'
+import { type AttemptRecord, type DeliveryDocument, type DueDelivery, never } from './collections.ts'
 import type { EventHeader } from './event-log.ts'
 
 const idAlphabet = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -12,6 +13,12 @@ export type NewDelivery = Pick<
   '_id' | 'operatorId' | 'environment' | 'webhookId' | 'eventId' | 'eventType' | 'lane' | 'createdAt'
 > &
   Partial<Pick<DeliveryDocument, 'replayId' | 'testBody' | 'single' | 'traceparent'>>
+
+/** What the retry schedule goes by. @param random 0 to 1 */
+export type ScheduleContext = {
+  readonly random: () => number
+  readonly scaleMs: (ms: number) => number
+}
 
 /** The delivery of a new event to an endpoint. */
 export function newDeliveryOf(
@@ -70,4 +77,41 @@ export function deliveryIdOf(eventId: string, webhookId: string, generation: num
     text += idAlphabet.charAt((hash[position] ?? 0) & 31)
   }
   return `dlv_${eventText.slice(0, idTimeCharacters)}${text}`
+}
+
+/**
+ * What becomes of a delivery in flight when its worker is gone: it is due again, and the attempt stays on
+ * record with an unknown outcome.
+ */
+export function afterInterruption(orphan: DueDelivery, now: Date, { random, scaleMs }: ScheduleContext) {
+  const { attemptCount, claimedAt, lane, step, stepDueAt } = orphan
+  const sentAt = claimedAt ?? now
+  const firstAttemptAt = orphan.firstAttemptAt ?? sentAt
+  const attempt: AttemptRecord = {
+    ...{ attempt: attemptCount, sentAt, durationMs: null, httpStatus: null },
+    error: 'interrupted: the worker went away, the outcome is unknown',
+    ...{ responseExcerpt: null, timings: null, hint: null, storedAt: now },
+  }
+  const fields = {
+    ...{ claimToken: 0, claimedAt: null, dueAt: now, nextAttemptAt: now },
+    ...placeAfterInterruption({
+      ...{ place: { step, stepDueAt }, startedAt: sentAt, firstAttemptAt, random: random(), scaleMs },
+    }),
+    ...{ lane: lane === 'fresh' ? 'retry' : lane, firstAttemptAt, attemptedAt: now },
+  } as const
+  return { fields, attempt }
+}
+
+/**
+ * A delivery that was never stored although its event is recorded: the process that made it may have sent it
+ * under the number of its first attempt.
+ */
+export function newInterrupted(
+  delivery: NewDelivery,
+  now: Date,
+  schedule: ScheduleContext,
+): DeliveryDocument {
+  const orphan = claimedOf(newDue(delivery), 0, delivery.createdAt)
+  const { fields, attempt } = afterInterruption(orphan, now, schedule)
+  return { ...orphan, ...fields, attempts: [attempt] }
 }

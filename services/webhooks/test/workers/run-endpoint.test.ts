@@ -71,7 +71,7 @@ t.test('a delivery that waits again gives its place back, however soon it is fou
     if (status === 'FAILED') ended += 1
     if (ended === waiting.length) settled.resolve()
   })
-  const run = runEndpoint(context, { endpoint, mayHaveSent: 0, isClean: true })
+  const run = runEndpoint(context, { endpoint, mayHaveSent: 0 })
   await settled.promise
   stopRun(run)
   await run.done

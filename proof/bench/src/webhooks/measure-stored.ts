@@ -121,7 +121,7 @@ async function claimOnce(
   counted: boolean,
 ): Promise<void> {
   const at = new Date(Date.now() - 1000)
-  await store.create(Array.from({ length: claimed }, () => made(webhookId, at)))
+  await store.insertAbsent(Array.from({ length: claimed }, () => newDocument(made(webhookId, at))))
   const fromMs = performance.now()
   const { lanes } = await store.upcoming(webhookId, 2 * claimed)
   const taken = await store.claim(lanes.fresh.slice(0, claimed), 1, new Date())

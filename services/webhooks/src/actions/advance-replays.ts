@@ -3,7 +3,7 @@ import type { DeliveryDocument, DeliveryStatus, ReplayDocument } from '../storag
 import { runningMax } from '../storage/replay-store.ts'
 import { countReplay } from './read-replays.ts'
 import type { Scope } from '@pitboss/contracts/caller'
-import { deliveryIdOf } from '../storage/new-delivery.ts'
+import { deliveryIdOf, newDocument } from '../storage/new-delivery.ts'
 import type { WebhooksContext } from '../context.ts'
 import type { EventHeader } from '../storage/event-log.ts'
 import { countedElsewhere, deliveriesOf } from '../storage/range-items.ts'
@@ -55,16 +55,9 @@ export function createAdvanceReplays(deps: WebhooksContext): AdvanceReplays {
 
   async function selectNext(job: ReplayDocument, now: Date): Promise<boolean> {
     const page = await selectPage(deps, job, job.doneSeq)
-    const { operatorId, environment, webhookId } = job
-    const common = {
-      operatorId,
-      environment,
-      webhookId,
-      lane: 'replay',
-      createdAt: now,
-      replayId: job._id,
-    } as const
-    await deliveries.create(page.missing.map((one) => ({ ...one, ...common })))
+    const { operatorId, environment, webhookId, _id: replayId } = job
+    const common = { operatorId, environment, webhookId, lane: 'replay', createdAt: now, replayId } as const
+    await deliveries.insertAbsent(page.missing.map((one) => newDocument({ ...one, ...common })))
     await deliveries.insertAbsent(page.items.map(countedElsewhere))
     await deliveries.replayAgain(job, page.again, againStatuses[job.only], now)
     await failpoint('webhooks.replay-page')
@@ -137,7 +130,7 @@ async function selectPage(
   }))
   // Read before the deliveries: what is passed meanwhile is on its way.
   const { cursor, items } = await itemsAmong(ranges, webhookId, inRange)
-  const existing = wanted.length === 0 ? new Map<string, never>() : await deliveries.existing(wanted)
+  const existing = await deliveries.existing(wanted)
   const onTheWay = new Set(
     inRange.flatMap(({ id, seq, targets }) => (targets.includes(webhookId) && seq > cursor ? [id] : [])),
   )

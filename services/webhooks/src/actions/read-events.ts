@@ -136,7 +136,7 @@ export async function eventsOfRoundAnywhere({ events, history }: WebhooksContext
   return Promise.all(
     found.map(async ({ id, body }) => ({
       body,
-      deliveries: await history.listAnywhere({ eventId: id }, deliveriesOfEventMax),
+      deliveries: await history.list(null, { eventId: id }, deliveriesOfEventMax),
     })),
   )
 }

@@ -42,7 +42,7 @@ const startedEvent = z.object({ data: eventDataSchemas['round.started'] })
 export function opsHandlers(deps: CallsContext): CallHandler[] {
   return [
     handler(opsListDeliveries, async ({ limit, ...filter }) => {
-      const found = await deps.history.listAnywhere(filter, limit)
+      const found = await deps.history.list(null, filter, limit)
       return { data: found.map(presentDeliveryWithOperator) }
     }),
     handler(opsShowDelivery, async ({ deliveryId }) => {

@@ -1,6 +1,6 @@
 import { amongKeys } from '@pitboss/storage/among-keys'
+import { createCommandTurns } from '@pitboss/storage/command-turns'
 import { MongoBulkWriteError } from 'mongodb'
-import { batchCalls } from './batch-calls.ts'
 import {
   type AttemptRecord,
   type Collections,
@@ -22,18 +22,42 @@ type Completion = {
   readonly attempt: AttemptRecord
 }
 type Write = Claim | Completion
-type Written = { readonly claimed: DueDelivery | null } | { readonly completed: boolean }
+/** The claimed delivery, or whether a completion was written. */
+type Written = DueDelivery | boolean
 
 /**
  * Writes of workers: claims, completions, and the recovery from workers that died. Claims and completions of
  * all endpoints of this process share their round trips, each under its own fence.
  */
 export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveries'>) {
-  const write = batchCalls<Write, Written>({
-    run: writeTogether,
-    itemsMax: groupMax,
-    failsByOne: (error) => error instanceof MongoBulkWriteError,
+  let waiting: { readonly one: Write; readonly end: PromiseWithResolvers<Written> }[] = []
+  const { plan } = createCommandTurns({
+    ...{ isWaiting: () => waiting.length > 0, commandsMax: 1, steadyMs: () => performance.now() },
+    begin() {
+      const group = waiting.slice(0, groupMax)
+      waiting = waiting.slice(groupMax)
+      return settle(group)
+    },
   })
+
+  function write(writes: readonly Write[]): Promise<Written[]> {
+    const asked = writes.map((one) => ({ one, end: Promise.withResolvers<Written>() }))
+    waiting.push(...asked)
+    plan()
+    return Promise.all(asked.map(({ end }) => end.promise))
+  }
+
+  async function settle(group: typeof waiting): Promise<void> {
+    try {
+      const written = await writeTogether(group.map(({ one }) => one))
+      for (const [index, { end }] of group.entries()) end.resolve(written[index] ?? false)
+    } catch (error) {
+      // One that the database refuses is no failure of the others; an outage is.
+      const isOfOne = group.length > 1 && error instanceof MongoBulkWriteError
+      if (isOfOne) for (const asked of group) await settle([asked])
+      else for (const { end } of group) end.reject(error)
+    }
+  }
 
   /**
    * Writes claims and completions together, each under a fence that names the state that was read. When all
@@ -57,24 +81,22 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
     ]
     const { matchedCount } = await deliveries.bulkWrite(operations, { ordered: false })
     if (matchedCount === writes.length) {
-      return writes.map((one) =>
-        'due' in one ? { claimed: claimedOf(one.due, one.token, one.now) } : { completed: true },
-      )
+      return writes.map((one) => !('due' in one) || claimedOf(one.due, one.token, one.now))
     }
-    const written = writes.map((one) => ('due' in one ? one.due : one.claimed))
-    const found = await deliveries.find(amongKeys(written.map(keyOf))).toArray()
+    const keys = writes.map((one) => keyOf('due' in one ? one.due : one.claimed))
+    const found = await deliveries.find(amongKeys(keys)).toArray()
     const byId = new Map(found.map((delivery) => [delivery._id, delivery]))
-    return writes.map((one, index) => {
-      const now = byId.get(written[index]?._id ?? '')
+    return writes.map((one) => {
       if (!('due' in one)) {
-        return { completed: (now?.attempts ?? []).some((stored) => isSameAttempt(stored, one.attempt)) }
+        const attempts = byId.get(one.claimed._id)?.attempts ?? []
+        return attempts.some((stored) => isSameAttempt(stored, one.attempt))
       }
-      const claimed = claimedOf(one.due, one.token, one.now)
-      const mine =
-        now?.claimToken === claimed.claimToken &&
-        now.attemptCount === claimed.attemptCount &&
+      const now = byId.get(one.due._id)
+      const isMine =
+        now?.claimToken === one.token &&
+        now.attemptCount === one.due.attemptCount + 1 &&
         now.claimedAt?.getTime() === one.now.getTime()
-      return { claimed: mine ? now : null }
+      return isMine && now
     })
   }
 
@@ -85,7 +107,7 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
      */
     async claim(dues: readonly DueDelivery[], token: number, now: Date): Promise<DueDelivery[]> {
       const written = await write(dues.map((due) => ({ due, token, now })))
-      return written.flatMap((one) => ('claimed' in one && one.claimed !== null ? [one.claimed] : []))
+      return written.filter((one) => typeof one === 'object')
     },
 
     /** Writes the result of an attempt under its claim. @returns false when the claim was lost */
@@ -95,7 +117,7 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
       attempt: AttemptRecord,
     ): Promise<boolean> {
       const [written] = await write([{ claimed, fields, attempt }])
-      return written !== undefined && 'completed' in written && written.completed
+      return written === true
     },
 
     /**

@@ -46,7 +46,7 @@ export function createDeliveryHistory({
     const taken: DeliveryDocument[] = []
     let unchecked: DeliveryDocument[] = []
     const check = async () => {
-      const hidden = await stored.present(unchecked)
+      const hidden = await stored.existing(unchecked)
       taken.push(...unchecked.filter(({ _id }) => !hidden.has(_id)))
       unchecked = []
     }
@@ -126,24 +126,6 @@ export function createDeliveryHistory({
       : take(toAsync(await late.ofEvents(scope, await events.headersOf([eventId]))))
   }
 
-  /**
-   * Newest first. What may become an item or a document meanwhile is read before those: so nothing is left
-   * out.
-   */
-  async function list(
-    scope: Scope | null,
-    filter: DeliveryFilter,
-    limit: number,
-  ): Promise<DeliveryDocument[]> {
-    const waiting = await listLate(scope, filter, limit)
-    const items = await listItems(scope, filter, limit)
-    const documents =
-      scope === null ? await stored.listAnywhere(filter, limit) : await stored.list(scope, filter, limit)
-    return withoutTwice([...documents, ...items, ...waiting])
-      .toSorted(newestFirst)
-      .slice(0, limit)
-  }
-
   return {
     async find(scope: Scope, id: string): Promise<DeliveryDocument | null> {
       const read = () => stored.find(scope, id)
@@ -156,10 +138,18 @@ export function createDeliveryHistory({
       return (await stored.read(id)) ?? (await itemById(null, id)) ?? stored.read(id)
     },
 
-    list: (scope: Scope, filter: DeliveryFilter, limit: number) => list(scope, filter, limit),
-
-    /** For operations: `list`, of every account. */
-    listAnywhere: (filter: DeliveryFilter, limit: number) => list(null, filter, limit),
+    /**
+     * Newest first, of every account for null. What may become an item or a document meanwhile is read before
+     * those: so nothing is left out.
+     */
+    async list(scope: Scope | null, filter: DeliveryFilter, limit: number): Promise<DeliveryDocument[]> {
+      const waiting = await listLate(scope, filter, limit)
+      const items = await listItems(scope, filter, limit)
+      const documents = await stored.list(scope, filter, limit)
+      return withoutTwice([...documents, ...items, ...waiting])
+        .toSorted(newestFirst)
+        .slice(0, limit)
+    },
 
     /** The deliveries of these events, oldest first. */
     async ofEvents(scope: Scope, eventIds: readonly string[], limit: number): Promise<DeliveryDocument[]> {

@@ -35,47 +35,29 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
 
   const insertTogether = createInsertTogether(deliveries, () => documentBytes, limits)
 
-  /** Inserts those whose ids are not there yet, together with those of other callers. @returns their ids */
-  async function insertAbsent(documents: readonly DeliveryDocument[]): Promise<Set<string>> {
-    const parts: (readonly DeliveryDocument[])[] = []
-    for (let start = 0; start < documents.length; start += limits.documentsMax) {
-      parts.push(documents.slice(start, start + limits.documentsMax))
-    }
-    const landed = (await Promise.all(parts.map(insertTogether))).flat()
-    return new Set(documents.flatMap(({ _id }, index) => (landed[index] === 'inserted' ? [_id] : [])))
-  }
-
   return {
     /** Creates a delivery that a person asks for. */
     async createOne(delivery: NewDelivery, audit: AuditEntry): Promise<void> {
       await deliveries.insertOne({ ...newDocument(delivery), ...auditedInsert(audit) })
     },
 
-    /**
-     * Creates the deliveries that do not exist yet; existing ones stay as they are. @returns how many are new
-     */
-    create: async (fresh: readonly NewDelivery[]): Promise<number> =>
-      (await insertAbsent(fresh.map(newDocument))).size,
-
-    insertAbsent,
+    /** Inserts those whose ids are not there yet, together with those of other callers. */
+    async insertAbsent(documents: readonly DeliveryDocument[]): Promise<void> {
+      const parts: Promise<unknown>[] = []
+      for (let start = 0; start < documents.length; start += limits.documentsMax)
+        parts.push(insertTogether(documents.slice(start, start + limits.documentsMax)))
+      await Promise.all(parts)
+    },
 
     /** Those of `wanted` that exist, with the fields that a replay needs. */
     async existing(
       wanted: readonly Pick<DeliveryDocument, '_id' | 'webhookId'>[],
     ): Promise<Map<string, Pick<DeliveryDocument, '_id' | 'status' | 'replayId'>>> {
+      if (wanted.length === 0) return new Map()
       const found = await deliveries
         .find(amongKeys(wanted.map(keyOf)), { projection: { status: 1, replayId: 1 } })
         .toArray()
       return new Map(found.map((delivery) => [delivery._id, delivery]))
-    },
-
-    /** Which of these are stored. */
-    async present(
-      wanted: readonly Pick<DeliveryDocument, '_id' | 'webhookId'>[],
-    ): Promise<ReadonlySet<string>> {
-      if (wanted.length === 0) return new Set()
-      const found = await deliveries.find(amongKeys(wanted.map(keyOf)), { projection: { _id: 1 } }).toArray()
-      return new Set(found.map(({ _id }) => _id))
     },
 
     /**
@@ -84,17 +66,15 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
      * @param limit of the answer, and of each lane
      */
     async upcoming(webhookId: string, limit: number): Promise<Upcoming> {
-      const found = await firstDue({ webhookId }, limit)
-      if (found.length < limit) {
-        const inLane = (lane: Lane) => found.filter((delivery) => delivery.lane === lane)
-        return { lanes: eachLane(inLane), open: new Set() }
-      }
-      const perLane = await Promise.all(lanes.map((lane) => firstDue({ webhookId, lane }, limit)))
-      const inLane = (lane: Lane) => perLane[lanes.indexOf(lane)] ?? []
-      return {
-        lanes: eachLane(inLane),
-        open: new Set(lanes.filter((lane) => inLane(lane).length >= limit)),
-      }
+      const first = await firstDue({ webhookId }, limit)
+      const isAll = first.length < limit
+      const of = async (lane: Lane) =>
+        isAll ? first.filter((one) => one.lane === lane) : firstDue({ webhookId, lane }, limit)
+      const [fresh, retry, replay, manual] = await Promise.all([
+        ...([of('fresh'), of('retry'), of('replay'), of('manual')] as const),
+      ])
+      const found = { fresh, retry, replay, manual }
+      return { lanes: found, open: new Set(isAll ? [] : lanes.filter((lane) => found[lane].length >= limit)) }
     },
 
     /**
@@ -137,14 +117,5 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
       )
       return found?.dueAt ?? null
     },
-  }
-}
-
-function eachLane<Value>(valueOf: (lane: Lane) => Value): Record<Lane, Value> {
-  return {
-    fresh: valueOf('fresh'),
-    retry: valueOf('retry'),
-    replay: valueOf('replay'),
-    manual: valueOf('manual'),
   }
 }

@@ -1,6 +1,6 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { Filter, WithId } from 'mongodb'
-import type { AttemptRecord, Collections, DeliveryDocument } from './collections.ts'
+import { type AttemptRecord, type Collections, type DeliveryDocument, scopeFields } from './collections.ts'
 import { createDeliveryClaims } from './delivery-claims.ts'
 import { createDeliveryMoves } from './delivery-moves.ts'
 import { createDeliveryQueue } from './delivery-queue.ts'
@@ -47,8 +47,6 @@ export type DeliveryStore = ReturnType<typeof createDeliveryStore>
  */
 export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>) {
   const { deliveries } = collections
-  const newestFirst = (filter: Filter<DeliveryDocument>, limit: number) =>
-    deliveries.find(filter).sort({ order: -1 }).limit(limit)
 
   return {
     ...createDeliveryQueue(collections),
@@ -56,20 +54,24 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
     ...createDeliveryMoves(collections),
 
     find: (scope: Scope, id: string): Promise<WithId<DeliveryDocument> | null> =>
-      deliveries.findOne({ _id: id, operatorId: scope.operatorId, environment: scope.environment }),
+      deliveries.findOne({ _id: id, ...scopeFields(scope) }),
 
     /** For operations: a delivery of any account. */
     read: (id: string): Promise<WithId<DeliveryDocument> | null> => deliveries.findOne({ _id: id }),
 
-    /** Newest first. */
+    /** Newest first, of every account for null. */
     list: (
-      { operatorId, environment }: Scope,
+      scope: Scope | null,
       filter: DeliveryFilter,
       limit: number,
     ): Promise<WithId<DeliveryDocument>[]> => {
-      const found = newestFirst({ ...listFilter(filter), operatorId, environment }, limit)
-      const index = indexOf(filter)
-      return (index === null ? found : found.hint(index)).toArray()
+      const hint = scope === null ? null : indexOf(filter)
+      return deliveries
+        .find(
+          { ...listFilter(filter), ...(scope === null ? {} : scopeFields(scope)) },
+          { sort: { order: -1 }, limit, ...(hint === null ? {} : { hint }) },
+        )
+        .toArray()
     },
 
     /** The deliveries of these events, oldest first. */
@@ -121,10 +123,6 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
     /** Deliveries that a pause of the endpoint holds, counted up to `max`. */
     countHeld: (webhookId: string, max: number): Promise<number> =>
       deliveries.countDocuments({ webhookId, status: 'HELD' }, { limit: max, hint: 'held' }),
-
-    /** For operations: `list`, of every account. */
-    listAnywhere: (filter: DeliveryFilter, limit: number): Promise<WithId<DeliveryDocument>[]> =>
-      newestFirst(listFilter(filter), limit).toArray(),
 
     async statusCounts(): Promise<{ pending: number; held: number }> {
       const [pending, held] = await Promise.all([

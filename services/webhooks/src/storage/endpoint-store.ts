@@ -1,13 +1,12 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { changeFenced, fencedUpdate } from '@pitboss/storage/change-fenced'
+import { createGroupFind } from '@pitboss/storage/group-find'
 import type { SharedCopies } from '@pitboss/storage/shared-copies'
 import type { UpdateFilter, WithId } from 'mongodb'
 import { aheadMax } from '../rules/passage.ts'
-import { batchCalls } from './batch-calls.ts'
 import { type Collections, type EndpointDocument, scopeFields } from './collections.ts'
 
 const changeTriesMax = 8
-const readTogetherMax = 200
 
 export type EndpointStore = ReturnType<typeof createEndpointStore>
 /** An endpoint as the dispatcher of each process knows it. */
@@ -32,38 +31,25 @@ export function createEndpointStore(
   { of }: Pick<SharedCopies, 'of'>,
 ) {
   const known = (scope: Scope, id: string) => endpoints.findOne({ _id: id, ...scopeFields(scope) })
-  const readTogether = batchCalls<string, WithId<EndpointDocument> | null>({
-    async run(ids) {
-      const found = await endpoints.find({ _id: { $in: [...new Set(ids)] } }).toArray()
-      const byId = new Map(found.map((endpoint) => [endpoint._id, endpoint]))
-      return ids.map((id) => byId.get(id) ?? null)
-    },
-    itemsMax: readTogetherMax,
-    failsByOne: () => false,
+  const readTargets = createGroupFind<EndpointsRead & { readonly _id: string }>(async (operatorIds) => {
+    const atMs = performance.now()
+    const wanted = { operatorId: { $in: [...operatorIds] }, deletedAt: null }
+    const byOperator = Map.groupBy(await endpoints.find(wanted).toArray(), ({ operatorId }) => operatorId)
+    return operatorIds.map((_id) => ({ _id, endpoints: byOperator.get(_id) ?? [], atMs }))
   })
-
-  const readTargets = batchCalls<string, EndpointsRead>({
-    async run(operatorIds) {
-      const atMs = performance.now()
-      const wanted = { operatorId: { $in: [...new Set(operatorIds)] }, deletedAt: null }
-      const byOperator = Map.groupBy(await endpoints.find(wanted).toArray(), ({ operatorId }) => operatorId)
-      return operatorIds.map((id) => ({ endpoints: byOperator.get(id) ?? [], atMs }))
-    },
-    itemsMax: readTogetherMax,
-    failsByOne: () => false,
-  })
-  const targets = of('endpoints', async (operatorId) => {
-    const [read] = await readTargets([operatorId])
-    return read ?? { endpoints: [], atMs: 0 }
-  })
+  const targets = of<EndpointsRead>(
+    'endpoints',
+    async (operatorId) => (await readTargets(operatorId)) ?? { endpoints: [], atMs: 0 },
+  )
 
   return {
     /** For operations: an endpoint of any account. */
     read: (id: string): Promise<WithId<EndpointDocument> | null> => endpoints.findOne({ _id: id }),
 
     /** The endpoint of a leased delivery, in one round trip with the workers of other endpoints. */
-    readTogether: async (id: string): Promise<WithId<EndpointDocument> | null> =>
-      (await readTogether([id]))[0] ?? null,
+    readTogether: createGroupFind<WithId<EndpointDocument>>((ids) =>
+      endpoints.find({ _id: { $in: [...ids] } }).toArray(),
+    ),
 
     insert: async (endpoint: EndpointDocument): Promise<void> => {
       await endpoints.insertOne(endpoint)

@@ -20,6 +20,7 @@ import { openEventLog } from '../../src/storage/event-log.ts'
 import { createDeliveryHistory } from '../../src/storage/delivery-history.ts'
 import { createLateDeliveries } from '../../src/storage/late-deliveries.ts'
 import { createLogTail } from '../../src/storage/log-tail.ts'
+import { newDocument } from '../../src/storage/new-delivery.ts'
 import { createRangeStore } from '../../src/storage/range-store.ts'
 import { openFirstEvents } from '../../src/storage/first-events.ts'
 import { createParkedStore } from '../../src/storage/parked-store.ts'
@@ -71,23 +72,24 @@ const operations = 'an order of operations, which look over every account'
 
 const queueLines = {
   createOne: by('change-endpoint', 'a delivery of an endpoint that was found under a scope'),
-  create: by('advance-replays', 'each delivery bears the scope of its job'),
   insertAbsent: by(
-    'passing, store-passing, advance-replays, retry-delivery',
+    'take-over-passage, store-passing, advance-replays, retry-delivery',
     'each delivery bears the scope of its event, or is an item that was found under a scope or of a job',
   ),
-  existing: by('advance-replays', 'ids derive from an endpoint and an event of one scope'),
-  present: by('storage/delivery-history', 'ids of items that were found for the caller'),
+  existing: by(
+    'advance-replays, storage/delivery-history',
+    'ids derive from an endpoint and an event of one scope, or are of items that were found for the caller',
+  ),
   upcoming: by('endpoint-view', leased),
   probe: by(
-    'claim-deliveries, read-deliveries',
+    'send-due, read-deliveries',
     'the endpoint is under lease, or of a delivery that was found under the scope of the caller',
   ),
   inFlight: by('read-deliveries', 'the endpoint of a delivery that was found under the scope of the caller'),
   firstDueAt: by('read-status', operations),
 }
 const claimLines = {
-  claim: by('claim-deliveries', leased),
+  claim: by('send-due', leased),
   complete: by('settle-attempt', 'a delivery that this worker has claimed under its lease'),
   recoverOrphans: by('run-endpoint', leased),
 }
@@ -141,7 +143,6 @@ const stores = {
     health: scoped((scope) => deliveries.health(scope, hour.from, 10)),
     attemptedSince: by('storage/delivery-history', everyAccount),
     countHeld: by('read-endpoints', 'an endpoint that was found under the scope of the caller'),
-    listAnywhere: by('storage/delivery-history', operations),
     statusCounts: by('storage/delivery-history', operations),
   }),
   createEndpointStore: table(endpoints, {
@@ -204,7 +205,7 @@ const stores = {
     ofRound: by('storage/event-log', 'what it finds is compared with the scope of the caller'),
   }),
   createRangeStore: table(ranges, {
-    endOf: by('passing, advance-replays', leased),
+    endOf: by('take-over-passage, advance-replays', leased),
     insert: by('store-passing', leased),
     passing: by(
       'storage/delivery-history',
@@ -216,13 +217,12 @@ const stores = {
     madeAt: scoped((scope) => ranges.madeAt(scope, [now])),
     hasItems: scoped((scope) => ranges.hasItems(scope)),
     storedSince: by('storage/delivery-history', everyAccount),
-    removeAfter: by('passing', leased),
+    removeAfter: by('take-over-passage', leased),
   }),
   createDeliveryHistory: table(history, {
     find: scoped((scope, { endedId }) => history.find(scope, endedId)),
     read: by('read-deliveries', operations),
     list: scoped((scope, { webhookId }) => history.list(scope, { webhookId }, 10)),
-    listAnywhere: by('calls/ops, read-events', operations),
     ofEvents: scoped((scope, { eventId }) => history.ofEvents(scope, [eventId], 10)),
     health: scoped((scope) => history.health(scope, hour.from, 10)),
     attemptedSince: by('read-attempt-series', everyAccount),
@@ -357,10 +357,9 @@ async function makeThings(): Promise<void> {
   const next = newId('evt')
   await events.append([event, { ...event, id: next, fact: next }], async () => () => [webhookId])
   const delivery = { ...owner, webhookId, eventId, eventType: 'round.started', lane: 'fresh' } as const
-  await deliveries.create([
-    { _id: endedId, ...delivery, createdAt: now },
-    { _id: waitingId, ...delivery, createdAt: now },
-  ])
+  await deliveries.insertAbsent(
+    [endedId, waitingId].map((_id) => newDocument({ _id, ...delivery, createdAt: now })),
+  )
   await collections.deliveries.updateOne(
     { _id: endedId, webhookId },
     { $set: { status: 'FAILED', dueAt: never } },

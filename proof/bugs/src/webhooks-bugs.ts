@@ -1,4 +1,4 @@
-import type { WebhooksWrap } from '@pitboss/webhooks/app'
+import type { WebhooksWrap } from '@pitboss/webhooks/open-context'
 import type { DeliveryStore } from '@pitboss/webhooks/storage/delivery-store'
 import type { RangeStore } from '@pitboss/webhooks/storage/range-store'
 import type { HasBug } from './bugs.ts'

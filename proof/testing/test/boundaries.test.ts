@@ -14,7 +14,7 @@ const browserLibs = ['errors', 'money', 'fairness', 'contracts']
 const rooms = ['calls', 'consumers', 'workers', 'actions', 'rules', 'records', 'storage', 'clients']
 const gatewayRooms = ['http', 'access', 'limits', 'routes', 'input', 'openapi', 'answers']
 const filesOfService = [
-  ...['main.ts', 'config.ts', 'app.ts', 'context.ts', 'open-context.ts', 'metrics.ts'],
+  ...['main.ts', 'config.ts', 'app.ts', 'context.ts', 'open-context.ts', 'start-workers.ts', 'metrics.ts'],
   ...['wing.ts', 'hooks.ts', 'all-wings.ts', 'mount-wings.ts', 'wings'],
 ]
 const filesOfWing = ['wing.ts', 'context.ts', 'metrics.ts']

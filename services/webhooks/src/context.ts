@@ -46,7 +46,7 @@ export type WebhooksContext = {
   readonly secretCipher: SecretCipher
   readonly notifyWorkers: NotifyWorkers
   /** Tells who follows the account, if anybody does. */
-  readonly notes: Pick<TailNotes, 'tell'>
+  readonly notes: TailNotes
   readonly clock: Clock
   readonly logger: Logger
   readonly newId: (prefix: string) => string

@@ -7,7 +7,7 @@ import { systemClock } from '@pitboss/runtime/clock'
 import { pino } from 'pino'
 import t from 'tap'
 import { readEventMessage } from '../src/actions/read-event-message.ts'
-import { createRecordEvents, type Recorded } from '../src/actions/record-events.ts'
+import { type Recorded, recordEvents } from '../src/actions/record-events.ts'
 import { endsOf } from '../src/actions/share-endpoints.ts'
 import { deliveryIdOf } from '../src/storage/new-delivery.ts'
 import { createEndpointStore } from '../src/storage/endpoint-store.ts'
@@ -212,11 +212,12 @@ t.test('the first of two events with one id counts, and workers are told of it e
   const events = await openEventLog(collections)
   const batches: Recorded[] = []
   const onRecorded = (batch: Recorded) => void batches.push(batch)
-  const recordEvents = createRecordEvents({
-    ...{ events, clock: systemClock, notes: { tell: () => undefined }, onRecorded },
+  const notes = { tell: () => undefined, stop: () => undefined }
+  const context = {
+    ...{ events, clock: systemClock, notes },
     endpoints: createEndpointStore(collections, exactReads),
     logger: pino({ level: 'silent' }),
-  })
+  }
   const messages = ['transaction.bet', 'transaction.win'].map((type) => {
     const body = JSON.stringify({
       id: 'evt_01jd5r7mq8v3k9x2c4n6p0s1tw',
@@ -228,13 +229,17 @@ t.test('the first of two events with one id counts, and workers are told of it e
     })
     return readEventMessage({ subject: eventSubject(scope, type), id: null, data: Buffer.from(body) })
   })
-  await recordEvents(messages)
+  await recordEvents(context, messages, onRecorded)
   const recorded = await collections.log.find({}).toArray()
   t.strictSame(
     recorded.map(({ t: type, b: body }) => [type, body]),
     [['transaction.bet', messages[0]?.body]],
   )
-  t.strictSame(await recordEvents(messages), new Set(), 'as after the death of whoever recorded it')
+  t.strictSame(
+    await recordEvents(context, messages, onRecorded),
+    new Set(),
+    'as after the death of whoever recorded it',
+  )
   t.strictSame(
     batches.map((batch) => endsOf([...batch.recorded, ...batch.known.values()])),
     [[{ ...scope, seq: 1 }], [{ ...scope, seq: 1 }]],

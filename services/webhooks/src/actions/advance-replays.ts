@@ -10,73 +10,74 @@ import { countedElsewhere, deliveriesOf } from '../storage/range-items.ts'
 import type { RangeStore } from '../storage/range-store.ts'
 import { markDue } from './mark-due.ts'
 
-/** @returns true when there is more to do at once */
-export type AdvanceReplays = (stopping: AbortSignal) => Promise<boolean>
+/**
+ * Where the next look continues after a full page of jobs: those of paused endpoints may wait for ever, and
+ * must not hold up others.
+ */
+type ReplayTurn = { advancedTo: string }
 
-/** Advances each replay job by one page. */
-export function createAdvanceReplays(deps: WebhooksContext): AdvanceReplays {
-  const { replays, deliveries, endpoints, clock, logger } = deps
-  /**
-   * Continues behind a full page of jobs: those of paused endpoints may wait for ever, and must not hold up
-   * others.
-   */
-  let advancedTo = ''
-
-  return async function advanceReplays(stopping) {
-    // Counted first: a later job may take over what a cancelled one has sent.
-    for (const job of await replays.uncounted()) await countCancelled(job)
-    const jobs = await replays.running(advancedTo)
-    advancedTo = jobs.length < runningMax ? '' : (jobs.at(-1)?._id ?? '')
-    let more = advancedTo !== ''
-    for (const job of jobs) {
-      if (stopping.aborted) return false
-      if (await advance(job)) more = true
-    }
-    return more
+/** Advances each replay job by one page. @returns true when there is more to do at once */
+export async function advanceReplays(
+  c: WebhooksContext,
+  turn: ReplayTurn,
+  stopping: AbortSignal,
+): Promise<boolean> {
+  const { replays } = c
+  // Counted first: a later job may take over what a cancelled one has sent.
+  for (const job of await replays.uncounted()) await countCancelled(c, job)
+  const jobs = await replays.running(turn.advancedTo)
+  turn.advancedTo = jobs.length < runningMax ? '' : (jobs.at(-1)?._id ?? '')
+  let more = turn.advancedTo !== ''
+  for (const job of jobs) {
+    if (stopping.aborted) return false
+    if (await advance(c, job)) more = true
   }
+  return more
+}
 
-  /**
-   * Selects the next page of a job, or looks whether all its deliveries have ended. A page that is repeated
-   * after a crash sends nothing twice. @returns true when there is more to do at once
-   */
-  async function advance(job: ReplayDocument): Promise<boolean> {
-    const now = clock.now()
-    const endpoint = await endpoints.known(job, job.webhookId)
-    if (endpoint === null || endpoint.deletedAt !== null) {
-      await replays.change(job, job._id, { status: 'CANCELLED', finishedAt: now, counted: false })
-      return false
-    }
-    if (!job.selected) return selectNext(job, now)
-    const { open, ...counts } = await countReplay(deliveries, job)
-    await replays.change(job, job._id, !open ? { ...counts, status: 'DONE', finishedAt: now } : counts)
-    if (!open) logger.info({ replay_id: job._id, ...counts }, 'replay.done')
+/**
+ * Selects the next page of a job, or looks whether all its deliveries have ended. A page that is repeated
+ * after a crash sends nothing twice. @returns true when there is more to do at once
+ */
+async function advance(c: WebhooksContext, job: ReplayDocument): Promise<boolean> {
+  const { replays, logger } = c
+  const now = c.clock.now()
+  const endpoint = await c.endpoints.known(job, job.webhookId)
+  if (endpoint === null || endpoint.deletedAt !== null) {
+    await replays.change(job, job._id, { status: 'CANCELLED', finishedAt: now, counted: false })
     return false
   }
+  if (!job.selected) return selectNext(c, job, now)
+  const { open, ...counts } = await countReplay(c.deliveries, job)
+  await replays.change(job, job._id, !open ? { ...counts, status: 'DONE', finishedAt: now } : counts)
+  if (!open) logger.info({ replay_id: job._id, ...counts }, 'replay.done')
+  return false
+}
 
-  async function selectNext(job: ReplayDocument, now: Date): Promise<boolean> {
-    const page = await selectPage(deps, job, job.doneSeq)
-    const { operatorId, environment, webhookId, _id: replayId } = job
-    const common = { operatorId, environment, webhookId, lane: 'replay', createdAt: now, replayId } as const
-    await deliveries.insertAbsent(page.missing.map((one) => newDocument({ ...one, ...common })))
-    await deliveries.insertAbsent(page.items.map(countedElsewhere))
-    await deliveries.replayAgain(job, page.again, againStatuses[job.only], now)
-    await failpoint('webhooks.replay-page')
-    const still = await replays.change(job, job._id, { doneSeq: page.doneSeq, selected: page.end })
-    if (still === null) await deliveries.cancelReplay(job)
-    await markDue(deps, webhookId)
-    return still !== null
-  }
+async function selectNext(c: WebhooksContext, job: ReplayDocument, now: Date): Promise<boolean> {
+  const { deliveries } = c
+  const page = await selectPage(c, job, job.doneSeq)
+  const { operatorId, environment, webhookId, _id: replayId } = job
+  const common = { operatorId, environment, webhookId, lane: 'replay', createdAt: now, replayId } as const
+  await deliveries.insertAbsent(page.missing.map((one) => newDocument({ ...one, ...common })))
+  await deliveries.insertAbsent(page.items.map(countedElsewhere))
+  await deliveries.replayAgain(job, page.again, againStatuses[job.only], now)
+  await failpoint('webhooks.replay-page')
+  const still = await c.replays.change(job, replayId, { doneSeq: page.doneSeq, selected: page.end })
+  if (still === null) await deliveries.cancelReplay(job)
+  await markDue(c, webhookId)
+  return still !== null
+}
 
-  /**
-   * Cancels what a cancelled job would still send, in case of a crash since it was cancelled, and counts what
-   * was in flight then and has ended.
-   */
-  async function countCancelled(job: ReplayDocument): Promise<void> {
-    await deliveries.cancelReplay(job)
-    const { open, ...counts } = await countReplay(deliveries, job)
-    await replays.count(job._id, counts, !open)
-    if (!open) logger.info({ replay_id: job._id, ...counts }, 'replay.cancelled')
-  }
+/**
+ * Cancels what a cancelled job would still send, in case of a crash since it was cancelled, and counts what
+ * was in flight then and has ended.
+ */
+async function countCancelled({ deliveries, replays, logger }: WebhooksContext, job: ReplayDocument) {
+  await deliveries.cancelReplay(job)
+  const { open, ...counts } = await countReplay(deliveries, job)
+  await replays.count(job._id, counts, !open)
+  if (!open) logger.info({ replay_id: job._id, ...counts }, 'replay.cancelled')
 }
 
 const pageSize = 500

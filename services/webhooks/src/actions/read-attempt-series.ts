@@ -1,5 +1,5 @@
 import { durationBoundsMs, firstDelayBoundsMs } from '@pitboss/contracts/objects/series'
-import type { FigureFact, ReadFacts } from '@pitboss/storage/fold-figures'
+import type { FigureFact } from '@pitboss/storage/fold-figures'
 import { readSeries, type SeriesQuery } from '@pitboss/storage/read-series'
 import { countsOfAttempt, endpointPointOf } from '../rules/attempt-figures.ts'
 import type { AttemptedDelivery } from '../storage/delivery-store.ts'
@@ -9,13 +9,12 @@ import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 /**
  * Reads the attempts that figures count: those of events, since tests say nothing of an endpoint's health.
  */
-export function createReadAttempts(c: {
-  readonly history: Pick<WebhooksContext['history'], 'attemptedSince'>
-}): ReadFacts {
-  return async function* readAttempts(from) {
-    for await (const delivery of c.history.attemptedSince(from)) {
-      if (delivery.eventType !== 'webhook.test') yield* factsOf(delivery)
-    }
+export async function* readAttempts(
+  { history }: { readonly history: Pick<WebhooksContext['history'], 'attemptedSince'> },
+  from: Date,
+): AsyncGenerator<FigureFact> {
+  for await (const delivery of history.attemptedSince(from)) {
+    if (delivery.eventType !== 'webhook.test') yield* factsOf(delivery)
   }
 }
 

@@ -18,39 +18,33 @@ export type Recorded = Pick<Appended, 'recorded' | 'known'> & { readonly read: r
  * account, environment or type is left out and logged. Nothing else is to be done for a recorded event: the
  * workers of its endpoints pass the log.
  * @param onRecorded also takes what was recorded before: whoever did may have died before it told the workers
+ * @returns the ids of those that were not recorded before
  */
-export function createRecordEvents(
-  c: Pick<WebhooksContext, 'events' | 'endpoints' | 'notes' | 'clock' | 'logger'> & {
-    readonly onRecorded: (recorded: Recorded) => void
-  },
-): RecordEvents {
-  const { events, endpoints, notes, clock, logger, onRecorded } = c
-  return async function recordEvents(messages) {
-    if (messages.length === 0) return new Set()
-    const operators = [...new Set(messages.map(({ scope }) => scope.operatorId))]
-    let read: readonly EndpointsRead[] = []
-    const now = clock.now()
-    const appended = await events.append(
-      // Two services send a round's events, each when it has answered: together they are in order of time.
-      messages.map((message) => newEvent(message, now)).toSorted(byCreation),
-      async () => {
-        read = await endpoints.targets(operators)
-        return targetsAmong(read.flatMap((one) => one.endpoints))
-      },
-    )
-    noteRefused(appended)
-    await failpoint('webhooks.recorded')
-    onRecorded({ ...appended, read })
-    const own = new Set(appended.recorded.map(({ id }) => id))
-    const envelopes = new Map(messages.toReversed().map(({ envelope }) => [envelope.id, envelope]))
-    for (const { id, scope } of appended.recorded) notes.tell(scope, 'events', () => envelopes.get(id))
-    return own
-  }
-
-  function noteRefused({ refused }: Appended): void {
-    for (const { id, scope, type } of refused)
-      logger.error({ event_id: id, ...scope, type }, 'event.id-reused')
-  }
+export async function recordEvents(
+  c: Pick<WebhooksContext, 'events' | 'endpoints' | 'notes' | 'clock' | 'logger'>,
+  messages: readonly EventMessage[],
+  onRecorded: (recorded: Recorded) => void,
+): Promise<ReadonlySet<string>> {
+  const { events, endpoints, notes, clock, logger } = c
+  if (messages.length === 0) return new Set()
+  const operators = [...new Set(messages.map(({ scope }) => scope.operatorId))]
+  let read: readonly EndpointsRead[] = []
+  const now = clock.now()
+  const appended = await events.append(
+    // Two services send a round's events, each when it has answered: together they are in order of time.
+    messages.map((message) => newEvent(message, now)).toSorted(byCreation),
+    async () => {
+      read = await endpoints.targets(operators)
+      return targetsAmong(read.flatMap((one) => one.endpoints))
+    },
+  )
+  for (const { id, scope, type } of appended.refused)
+    logger.error({ event_id: id, ...scope, type }, 'event.id-reused')
+  await failpoint('webhooks.recorded')
+  onRecorded({ ...appended, read })
+  const envelopes = new Map(messages.toReversed().map(({ envelope }) => [envelope.id, envelope]))
+  for (const { id, scope } of appended.recorded) notes.tell(scope, 'events', () => envelopes.get(id))
+  return new Set(appended.recorded.map(({ id }) => id))
 }
 
 function byCreation(a: NewEvent, b: NewEvent): number {

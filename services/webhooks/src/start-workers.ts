@@ -1,0 +1,117 @@
+import { createLease } from '@pitboss/storage/lease'
+import type { Storage } from '@pitboss/storage/connect-storage'
+import { createFoldFigures, figuresLeaseTtlMs, startFigures } from '@pitboss/storage/fold-figures'
+import { createInstanceLease } from '@pitboss/storage/journal/instance-lease'
+import type { Instances } from '@pitboss/storage/journal/instances'
+import { startJobWorkers } from '@pitboss/storage/start-job-workers'
+import { startLeasedPoll } from '@pitboss/storage/start-leased-poll'
+import { randomUUID } from 'node:crypto'
+import type { Registry } from 'prom-client'
+import { advanceReplays } from './actions/advance-replays.ts'
+import { newHealthChanges } from './actions/change-health.ts'
+import type { FanoutLateness } from './actions/fanout-lateness.ts'
+import { readAttempts } from './actions/read-attempt-series.ts'
+import { readDueLag } from './actions/read-due-lag.ts'
+import { recordEvents } from './actions/record-events.ts'
+import { runCertification } from './actions/run-certification.ts'
+import { createSlots } from './actions/slots.ts'
+import { listenForNotifications } from './clients/notify-workers.ts'
+import { createPostWebhook } from './clients/post-webhook.ts'
+import { handleFanoutBatch, startFanout } from './consumers/fanout.ts'
+import type { CallsContext, WebhooksContext } from './context.ts'
+import { createLatenessNote, createMetrics } from './metrics.ts'
+import type { WebhooksWrap } from './open-context.ts'
+import { startDispatcher } from './workers/dispatcher.ts'
+import { startHeartbeat } from './workers/heartbeat.ts'
+import { startLatenessTeller } from './workers/lateness-teller.ts'
+
+const slotsTotalMax = 1024
+/** How long a dead replica keeps the others from the replay jobs. */
+const replayLeaseTtlMs = 5000
+/** While a replay job runs, and while none does: who orders one wakes the worker of his process. */
+const [replaysEveryMs, replaysIdleMs] = [500, 5000]
+/** A burst of a certification opens 50 connections; more orders wait their turn. */
+const certificationsMax = 4
+
+/**
+ * Starts the workers: deliveries, replay jobs, certifications, figures, and the consumer of events.
+ * @returns what calls are given, and what is to be stopped
+ */
+export function startWorkers(
+  c: WebhooksContext,
+  {
+    instances,
+    storage: { clockAgrees, clockAheadMs },
+    recording,
+    wrap,
+    attemptTimeoutMs,
+    registry,
+  }: {
+    instances: Instances
+    storage: Storage
+    recording: FanoutLateness
+    wrap: WebhooksWrap
+    attemptTimeoutMs: number | undefined
+    registry: Registry
+  },
+) {
+  const { db, bus, clock, logger } = c
+  const by = randomUUID()
+  const leaseOf = (name: string, ttlMs: number) =>
+    createLease({ db, name, owner: by, ttlMs, clock, clockAheadMs })
+  const slots = createSlots({ totalMax: slotsTotalMax })
+  const poster = createPostWebhook(c.outbound, attemptTimeoutMs)
+  const heartbeat = startHeartbeat({ instances, clockAgrees, hasLeft: c.endpoints.hasLeases, logger })
+  const dispatcher = startDispatcher({
+    ...{ ...c, heartbeat, slots, post: wrap.post(poster.post), connection: () => bus.connection() },
+    listen: (onNotification) => listenForNotifications(bus, onNotification),
+    memory: { healthChanges: newHealthChanges(), successes: new Map() },
+    onAttempt: createMetrics(registry, slots),
+  })
+  const replayTurn = { advancedTo: '' }
+  const replays = startLeasedPoll({
+    ...{ event: 'replay.interrupted', level: 'warn', everyMs: replaysEveryMs, logger },
+    lease: leaseOf('replays', replayLeaseTtlMs),
+    idle: { isIdle: async () => !(await c.replays.areLeft()), everyMs: replaysIdleMs },
+    work: (stopping) => advanceReplays(c, replayTurn, stopping),
+  })
+  const certifier = startJobWorkers({
+    ...{ jobs: c.certifications, placesMax: certificationsMax, event: 'certification.interrupted' },
+    work: (held) => runCertification({ ...c, post: poster.post }, held),
+    ...{ clock, clockAheadMs, logger },
+  })
+  const figures = startFigures({
+    fold: createFoldFigures({ ...c, readFacts: (from) => readAttempts(c, from) }),
+    lease: leaseOf('figures', figuresLeaseTtlMs),
+    logger,
+  })
+  const calls: CallsContext = {
+    ...c,
+    recordEvents: wrap.recordEvents((messages) => recordEvents(c, messages, dispatcher.onRecorded)),
+    notifyReplayWorker: replays.wake,
+    notifyCertifier: certifier.wake,
+  }
+  const fanout = startFanout({
+    lease: createInstanceLease({ db, name: 'fanout', isAlive: instances.isAlive }),
+    ...{ bus, self: heartbeat.self, lateness: recording, logger },
+    handle: (messages) => handleFanoutBatch(calls, recording, messages),
+  })
+  heartbeat.listen({ onChange: fanout.wake, onLost: fanout.wake })
+  const teller = startLatenessTeller({
+    ...{ bus, by, clock, logger, endpoints: dispatcher.lateness, recordingMs: recording.lateMs },
+    onMeasured: createLatenessNote(registry, () => readDueLag(c, dispatcher.untaken())),
+  })
+
+  return {
+    calls,
+    holdsFanout: fanout.holds,
+    async stop() {
+      const parts = [teller, fanout, replays, certifier, dispatcher, figures]
+      await Promise.all(parts.map((part) => part.stop()))
+    },
+    /** The clean end, after all work: others take over at once. */
+    retire: heartbeat.stop,
+    /** Ends the connections to receivers; nothing posts any more. */
+    close: poster.close,
+  }
+}

@@ -8,7 +8,6 @@ import type { FiguresStore } from '@pitboss/storage/figures-store'
 import type { RewindStore } from '@pitboss/storage/rewind-store'
 import type { Db } from 'mongodb'
 import type { Logger } from 'pino'
-import type { NotifyWorkers } from './clients/notify-workers.ts'
 import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { CertificationStore } from './storage/certification-store.ts'
 import type { DeliveryHistory } from './storage/delivery-history.ts'
@@ -44,7 +43,6 @@ export type WebhooksContext = {
   readonly audit: AuditOutbox
   readonly cursors: CursorCodec
   readonly secretCipher: SecretCipher
-  readonly notifyWorkers: NotifyWorkers
   /** Tells who follows the account, if anybody does. */
   readonly notes: TailNotes
   readonly clock: Clock

@@ -19,7 +19,6 @@ import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import type { Db } from 'mongodb'
 import type { Logger } from 'pino'
 import { createSecretCipher } from './actions/create-endpoint.ts'
-import { createNotifyWorkers } from './clients/notify-workers.ts'
 import type { PostWebhook } from './clients/post-webhook.ts'
 import type { Config } from './config.ts'
 import type { WebhooksContext } from './context.ts'
@@ -89,7 +88,6 @@ export async function openContext(given: {
     }),
     cursors: createCursorCodec({ keyring }),
     secretCipher: createSecretCipher(createSecretBox(keyring, 'webhook-secret')),
-    notifyWorkers: createNotifyWorkers(bus),
     notes: createTailNotes({ bus, root: 'webhooks', logger }),
     scaleMs: createTimeScale(config.PITBOSS_TIME_SCALE).scaleMs,
     outbound: {

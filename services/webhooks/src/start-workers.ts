@@ -61,7 +61,9 @@ export function startWorkers(
     createLease({ db, name, owner: by, ttlMs, clock, clockAheadMs })
   const slots = createSlots({ totalMax: slotsTotalMax })
   const poster = createPostWebhook(c.outbound, attemptTimeoutMs)
-  const heartbeat = startHeartbeat({ instances, clockAgrees, hasLeft: c.endpoints.hasLeases, logger })
+  const heartbeat = startHeartbeat({
+    ...{ instances, clockAgrees, logger, hasLeft: (instance) => c.endpoints.hasLeases(instance) },
+  })
   const dispatcher = startDispatcher({
     ...{ ...c, heartbeat, slots, post: wrap.post(poster.post), connection: () => bus.connection() },
     listen: (onNotification) => listenForNotifications(bus, onNotification),

@@ -36,7 +36,7 @@ t.test(
     )
     const [delivered, waiting, unstored] = earlier.map(({ _id: eventId, type: eventType }) =>
       newDocument({
-        ...{ _id: deliveryIdOf(eventId, webhookId, 0), ...rig.scope, webhookId, eventId, eventType },
+        ...{ _id: deliveryIdOf(eventId, webhookId), ...rig.scope, webhookId, eventId, eventType },
         ...{ lane: 'fresh', createdAt: at },
       }),
     )

@@ -60,7 +60,7 @@ t.test('a rewind repairs missing events, changes no others and counts both', asy
   const repaired = await rewind(rig, 2, 22)
   t.match(repaired, { seen: 21, repaired: 4, unchanged: 17, parked: 0 })
   await waitFor(() => lost.every((id) => receiver.eventIds().slice(20).includes(id)))
-  const id = deliveryIdOf(lost[0] ?? '', webhook_id, 0)
+  const id = deliveryIdOf(lost[0] ?? '', webhook_id)
   await waitFor(async () => (await rig.countOf('DELIVERED')) === 20)
   t.equal((await rig.deliveries({ event_id: lost[0] ?? '' }))[0]?.delivery_id, id, 'under the same id')
 })

@@ -124,7 +124,7 @@ async function selectPage(
   const page = await events.headersAfter(scope, afterSeq, limit, { types, from, to })
   const inRange = page.filter(({ seq }) => seq <= job.endSeq)
   const wanted = inRange.map((event) => ({
-    _id: deliveryIdOf(event.id, webhookId, 0),
+    _id: deliveryIdOf(event.id, webhookId),
     webhookId,
     eventId: event.id,
     eventType: event.type,

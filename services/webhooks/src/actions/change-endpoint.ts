@@ -14,7 +14,7 @@ import { checkEndpointUrl, refuseCrowd } from './create-endpoint.ts'
 import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 import type { WebhooksContext } from '../context.ts'
 import { markDue } from './mark-due.ts'
-import { pruneDeliveries } from './prune-deliveries.ts'
+import { pruneDeliveries } from './endpoint-view.ts'
 
 type EndpointPatch = {
   readonly url?: string | undefined

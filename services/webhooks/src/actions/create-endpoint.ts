@@ -10,6 +10,7 @@ import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { createOnce } from '@pitboss/storage/create-once'
 import { hashBody } from '@pitboss/contracts/json'
 import { claimIdempotencyKey } from '@pitboss/storage/idempotency-keys'
+import { notifyWorkers } from '../clients/notify-workers.ts'
 import { presentEndpoint } from '../records/webhook-records.ts'
 import { freshHealth, newHealth } from '../rules/endpoint-health.ts'
 import { newWebhookSecret, type StoredSecret } from '../rules/signing-secrets.ts'
@@ -92,7 +93,7 @@ export async function createEndpoint(
     find: () => endpoints.known(scope, _id),
     name: `endpoint ${_id}`,
   })
-  c.notifyWorkers([_id])
+  notifyWorkers(c, { ids: [_id] })
   await endpoints.dropTargets(scope)
   return created ? { endpoint: result, secret } : { endpoint: result }
 }

@@ -4,7 +4,6 @@ import { backlogOwedFor, inFlightMaxOf, isFullyHealthy, isShut } from '../rules/
 import { pruneOwedAt } from '../rules/subscription.ts'
 import { type Upcoming, upcomingMax } from '../storage/delivery-queue.ts'
 import type { DueDelivery, EndpointDocument } from '../storage/collections.ts'
-import { pruneDeliveries } from './prune-deliveries.ts'
 import { createWaitingDeliveries } from './waiting-deliveries.ts'
 import type { WebhooksContext } from '../context.ts'
 
@@ -17,11 +16,9 @@ import type { WebhooksContext } from '../context.ts'
  * stored delivery.
  */
 
-const pausedNow = Symbol('paused')
-
-/** The last resume of an endpoint, which tells whether it was paused since; `pausedNow` while it is. */
-function resumeOf({ health, heldRule }: EndpointDocument): number | typeof pausedNow | null {
-  return health.status === 'PAUSED' ? pausedNow : (heldRule?.at.getTime() ?? null)
+/** The last resume of an endpoint, which tells whether it was paused since; `PAUSED` while it is. */
+function resumeOf({ health, heldRule }: EndpointDocument): number | 'PAUSED' {
+  return health.status === 'PAUSED' ? 'PAUSED' : (heldRule?.at.getTime() ?? 0)
 }
 
 /**
@@ -38,11 +35,12 @@ export type EndpointView = ReturnType<typeof openEndpointView>
  * @param inFlight attempts under way, by the ids of their deliveries
  */
 export function openEndpointView(
-  { endpoints, deliveries, clock }: WebhooksContext,
+  c: WebhooksContext,
   logger: Logger,
   leased: EndpointDocument,
   inFlight: ReadonlyMap<string, unknown>,
 ) {
+  const { endpoints, deliveries, clock } = c
   const { _id: webhookId, leaseToken: token } = leased
   let current = leased
   const waiting = createWaitingDeliveries()
@@ -50,8 +48,8 @@ export function openEndpointView(
   let lookedAtMs = performance.now()
   let looking: Promise<void> | null = null
   let countRead = leased.wakes
-  /** The resume for which held deliveries were last released; `pausedNow` while they must be looked for. */
-  let releasedFor: ReturnType<typeof resumeOf> = pausedNow
+  /** The resume for which held deliveries were last released; `PAUSED` while they must be looked for. */
+  let releasedFor: ReturnType<typeof resumeOf> = 'PAUSED'
 
   /** @returns null when the lease is lost */
   async function readEndpoint(): Promise<EndpointDocument | null> {
@@ -64,6 +62,12 @@ export function openEndpointView(
     lookedAtMs = readAtMs
     if (endpoint.version >= current.version) current = endpoint
     return endpoint
+  }
+
+  /** Takes the endpoint over as it was read or changed. What that asks for has everything read again. */
+  function takeOver(endpoint: EndpointDocument): void {
+    if (endpoint.version >= current.version) current = endpoint
+    if (hasChanged(endpoint)) stale = true
   }
 
   /** Reads the endpoint, once at a time: secrets, URL and pause must be those of now. */
@@ -117,7 +121,7 @@ export function openEndpointView(
    */
   async function applyPause(endpoint: EndpointDocument): Promise<void> {
     if (endpoint.deletedAt !== null) return deliveries.cancelAll(webhookId)
-    await pruneDeliveries({ endpoints, deliveries }, endpoint)
+    await pruneDeliveries(c, endpoint)
     if (endpoint.health.status === 'PAUSED') {
       await deliveries.hold(webhookId)
     } else if (releasedFor !== resumeOf(endpoint) && (await deliveries.hasHeld(webhookId))) {
@@ -180,8 +184,7 @@ export function openEndpointView(
     see(endpoint: EndpointDocument, atMs: number) {
       if (stale || endpoint.leaseToken !== token || atMs < lookedAtMs) return
       lookedAtMs = atMs
-      if (endpoint.version >= current.version) current = endpoint
-      if (hasChanged(endpoint)) stale = true
+      takeOver(endpoint)
     },
 
     /** Has the next refresh read everything again. */
@@ -197,17 +200,26 @@ export function openEndpointView(
       const isPaused = health.status === 'PAUSED'
       // A pause or deletion may have begun, and a pause ended, while it was being stored.
       if (isPaused !== (delivery.status === 'HELD') || deletedAt !== null) stale = true
-      if (delivery.status === 'HELD') releasedFor = pausedNow
+      if (delivery.status === 'HELD') releasedFor = 'PAUSED'
       else waiting.putBack(delivery)
     },
 
-    /**
-     * Takes over the endpoint as this worker has just changed it. After a pause, a closed breaker or a change
-     * of somebody else everything is read again.
-     */
-    changed(endpoint: EndpointDocument) {
-      if (endpoint.version >= current.version) current = endpoint
-      if (hasChanged(endpoint)) stale = true
-    },
+    /** Takes over the endpoint as this worker has just changed it. */
+    changed: takeOver,
   }
+}
+
+/**
+ * Cancels what waits of types that the endpoint has unsubscribed, once for each change of its list. A crash
+ * since that change leaves it to the endpoint's worker.
+ */
+export async function pruneDeliveries(
+  { endpoints, deliveries }: WebhooksContext,
+  endpoint: EndpointDocument,
+): Promise<void> {
+  const until = pruneOwedAt(endpoint)
+  if (until === null) return
+  await failpoint('webhooks.unsubscribed')
+  await deliveries.cancelTypes(endpoint._id, endpoint.events, until)
+  await endpoints.notePruned(endpoint._id, until)
 }

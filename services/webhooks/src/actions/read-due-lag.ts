@@ -1,6 +1,6 @@
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { earliest } from '../rules/choose-due.ts'
-import { lagOf } from '../rules/due-lag.ts'
+import { lagOf } from '../rules/lateness.ts'
 import type { EndpointSummary } from '../storage/endpoint-store.ts'
 import type { WebhooksContext } from '../context.ts'
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Scope } from '@pitboss/contracts/caller'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { ownerOf } from '@pitboss/storage/journal/owner-of'
-import type { LogEndNote, Notification } from '../clients/notify-workers.ts'
+import { type LogEndNote, type Notification, notifyWorkers } from '../clients/notify-workers.ts'
 import type { EndpointSummary } from '../storage/endpoint-store.ts'
 import { scopeKey } from '../storage/log-keys.ts'
 import type { EndpointRun, RunContext } from './endpoint-run.ts'
@@ -32,7 +32,6 @@ export type Share = {
   /** The endpoints that this process runs, and the same by account. */
   readonly runs: Map<string, EndpointRun>
   readonly byScope: Map<string, { readonly scope: Scope; readonly runs: Map<string, EndpointRun> }>
-  readonly taking: Set<string>
   /** Endpoints that no live process has, as they were last found. */
   readonly untaken: Map<string, EndpointSummary>
   /** Endpoints to be read and compared, beside those of the next page. */
@@ -51,8 +50,15 @@ export type Share = {
 
 export function newShare(): Share {
   return {
-    ...{ runs: new Map(), byScope: new Map(), taking: new Set(), untaken: new Map() },
-    ...{ wanted: new Set(), leaving: new Set(), pageAfter: '', scopesLeft: [] },
+    ...{
+      runs: new Map(),
+      byScope: new Map(),
+      untaken: new Map(),
+      wanted: new Set(),
+      leaving: new Set(),
+      pageAfter: '',
+      scopesLeft: [],
+    },
     ...{ scannedAtMs: performance.now(), scannedConnection: 0, isHurried: true },
   }
 }
@@ -141,29 +147,23 @@ async function takeEndpoint(
   self: string,
   others: readonly string[],
 ): Promise<void> {
-  const { _id: id, operatorId, environment } = summary
-  if (share.taking.has(id) || share.runs.has(id)) return
-  share.taking.add(id)
-  try {
-    const taken = await c.endpoints.take(id, self, others)
-    if (taken === null) return
-    const run = runEndpoint(c, taken)
-    const scope = { operatorId, environment }
-    const known = share.byScope.get(scopeKey(scope)) ?? { scope, runs: new Map() }
-    share.byScope.set(scopeKey(scope), known)
-    known.runs.set(id, run)
-    share.runs.set(id, run)
-    share.untaken.delete(id)
-    void run.done.then((isReleased) => {
-      share.runs.delete(id)
-      known.runs.delete(id)
-      if (known.runs.size === 0) share.byScope.delete(scopeKey(scope))
-      // Its next worker takes it now. After a failure the next scan is soon enough.
-      if (isReleased) c.notifyWorkers([id])
-    })
-  } finally {
-    share.taking.delete(id)
-  }
+  const { _id: id } = summary
+  const taken = await c.endpoints.take(id, self, others)
+  if (taken === null) return
+  const run = runEndpoint(c, taken)
+  const { scope } = run
+  const known = share.byScope.get(scopeKey(scope)) ?? { scope, runs: new Map() }
+  share.byScope.set(scopeKey(scope), known)
+  known.runs.set(id, run)
+  share.runs.set(id, run)
+  share.untaken.delete(id)
+  void run.done.then((isReleased) => {
+    share.runs.delete(id)
+    known.runs.delete(id)
+    if (known.runs.size === 0) share.byScope.delete(scopeKey(scope))
+    // Its next worker takes it now. After a failure the next scan is soon enough.
+    if (isReleased) notifyWorkers(c, { ids: [id] })
+  })
 }
 
 /** Notes how far the logs of accounts have come. */
@@ -203,7 +203,7 @@ export function dropEndpoints({ logger }: ShareContext, { runs }: Share, event: 
 /** Lets attempts in flight end, and gives all leases back. */
 export async function leaveEndpoints(c: ShareContext, { runs }: Share): Promise<void> {
   const self = c.heartbeat.self()
-  if (self !== null) c.notifyWorkers([], [], [self])
+  if (self !== null) notifyWorkers(c, { leaving: [self] })
   for (const run of runs.values()) stopRun(run)
   const left = Promise.all([...runs.values()].map(({ done }) => done))
   await Promise.race([left, delay(stopWithinMs, undefined, { ref: false })])
@@ -219,7 +219,7 @@ export function noteRecorded(c: ShareContext, share: Share, { recorded, known, r
   const ends = endsOf([...recorded, ...known.values()])
   noteEnds(share, ends)
   // While no other process runs endpoints, nobody waits for it.
-  if (c.heartbeat.self() === null || c.heartbeat.others().length > 0) c.notifyWorkers([], ends)
+  if (c.heartbeat.self() === null || c.heartbeat.others().length > 0) notifyWorkers(c, { ends })
 }
 
 /** The greatest number of each account. */

@@ -16,23 +16,17 @@ const notificationSchema = z.object({
 
 export type Notification = z.infer<typeof notificationSchema>
 export type LogEndNote = Notification['ends'][number]
-/**
- * Notifies every worker, in one message. A message may get lost: the dispatcher compares with the database
- * from time to time.
- * @param ends of the events of one batch, so no more than NATS takes
- */
-export type NotifyWorkers = (
-  webhookIds: readonly string[],
-  ends?: readonly LogEndNote[],
-  leaving?: readonly string[],
-) => void
 
-export function createNotifyWorkers(bus: Pick<Bus, 'publish'>): NotifyWorkers {
-  const encoder = new TextEncoder()
-  return (ids, ends = [], leaving = []) => {
-    if (ids.length + ends.length + leaving.length === 0) return
-    bus.publish(subject, encoder.encode(JSON.stringify({ ids, ends, leaving })))
-  }
+/**
+ * Notifies every worker, in one message; ends are those of one batch, so no more than NATS takes. A message
+ * may get lost: the dispatcher compares with the database from time to time.
+ */
+export function notifyWorkers(
+  { bus }: { readonly bus: Pick<Bus, 'publish'> },
+  { ids = [], ends = [], leaving = [] }: Partial<Notification>,
+): void {
+  if (ids.length + ends.length + leaving.length === 0) return
+  bus.publish(subject, Buffer.from(JSON.stringify({ ids, ends, leaving })))
 }
 
 /** Listens to the notifications of all processes. @returns a function that ends it */
@@ -46,5 +40,5 @@ export function listenForNotifications(
 
 /** @throws Error for a message of another shape */
 export function readNotification(data: Uint8Array): Notification {
-  return notificationSchema.parse(JSON.parse(new TextDecoder().decode(data)))
+  return notificationSchema.parse(JSON.parse(Buffer.from(data).toString()))
 }

@@ -6,7 +6,7 @@ import type { EventEnvironment } from '@pitboss/contracts/primitives'
 import type { Lane } from '../rules/choose-due.ts'
 import type { EndpointHealth } from '../rules/endpoint-health.ts'
 import type { StoredSecret } from '../rules/signing-secrets.ts'
-import type { Collection, Db } from 'mongodb'
+import type { Db } from 'mongodb'
 import type { CertificationDocument } from './certification-store.ts'
 
 /**
@@ -273,37 +273,24 @@ export type ParkedDocument = WithAudit & {
   parkedAt: Date
 }
 
-export type Collections = {
-  readonly log: Collection<LogDocument>
-  readonly events: Collection<EventDocument>
-  readonly endpoints: Collection<EndpointDocument>
-  readonly deliveries: Collection<DeliveryDocument>
-  readonly replays: Collection<ReplayDocument>
-  readonly certifications: Collection<CertificationDocument>
-  readonly parked: Collection<ParkedDocument>
-  readonly ranges: Collection<RangeDocument>
-  readonly instances: Collection<InstanceDocument>
-}
+export type Collections = ReturnType<typeof collectionsOf>
 
-export function collectionsOf(db: Db): Collections {
+export function collectionsOf(db: Db) {
   return {
-    log: db.collection('log'),
-    events: db.collection('events'),
-    endpoints: db.collection('endpoints'),
-    deliveries: db.collection('deliveries'),
-    replays: db.collection('replays'),
-    certifications: db.collection('certifications'),
-    parked: db.collection('parked'),
-    ranges: db.collection('ranges'),
-    instances: db.collection('instances'),
+    log: db.collection<LogDocument>('log'),
+    events: db.collection<EventDocument>('events'),
+    endpoints: db.collection<EndpointDocument>('endpoints'),
+    deliveries: db.collection<DeliveryDocument>('deliveries'),
+    replays: db.collection<ReplayDocument>('replays'),
+    certifications: db.collection<CertificationDocument>('certifications'),
+    parked: db.collection<ParkedDocument>('parked'),
+    ranges: db.collection<RangeDocument>('ranges'),
+    instances: db.collection<InstanceDocument>('instances'),
   }
 }
 
 /** The address of a delivery. The endpoint is the shard key. */
-export function keyOf({ _id, webhookId }: Pick<DeliveryDocument, '_id' | 'webhookId'>): {
-  _id: string
-  webhookId: string
-} {
+export function keyOf({ _id, webhookId }: Pick<DeliveryDocument, '_id' | 'webhookId'>) {
   return { _id, webhookId }
 }
 

@@ -1,4 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { earliest } from '../rules/choose-due.ts'
 import type { DeliveryDocument, RangeDocument, RangeItem } from './collections.ts'
 import type { AttemptedDelivery, DeliveryFilter, DeliveryStore } from './delivery-store.ts'
@@ -16,6 +17,7 @@ const idTimeEnd = 14
 const eventsOfInstantMax = 1000
 /** Of each late endpoint, for operations. */
 const lateCountedMax = 100_000
+const sourcesAtOnce = 8
 
 /** What lists have to say of deliveries, wherever it is kept. */
 export type DeliveryHistory = ReturnType<typeof createDeliveryHistory>
@@ -65,7 +67,7 @@ export function createDeliveryHistory({
     for (const event of await events.madeAtInstant(prefix, eventsOfInstantMax)) {
       const { operatorId, environment } = event.scope
       if (scope !== null && (scope.operatorId !== operatorId || scope.environment !== environment)) continue
-      const webhookId = event.targets.find((target) => deliveryIdOf(event.id, target, 0) === id)
+      const webhookId = event.targets.find((target) => deliveryIdOf(event.id, target) === id)
       if (webhookId === undefined) continue
       const waiting = await late.ofEvents(event.scope, [event])
       const range = await ranges.passing(webhookId, event.seq)
@@ -77,11 +79,8 @@ export function createDeliveryHistory({
 
   async function itemsOfEvents(scope: Scope, headers: readonly EventHeader[]): Promise<DeliveryDocument[]> {
     const wanted = new Set(headers.map(({ id }) => id))
-    const times = [...new Set(headers.map(({ recordedAt }) => recordedAt.getTime()))]
-    const found = await ranges.madeAt(
-      scope,
-      times.map((ms) => new Date(ms)),
-    )
+    const times = new Map(headers.map(({ recordedAt }) => [recordedAt.getTime(), recordedAt]))
+    const found = await ranges.madeAt(scope, [...times.values()])
     return found.flatMap(deliveriesOf).filter(({ eventId }) => wanted.has(eventId))
   }
 
@@ -120,10 +119,12 @@ export function createDeliveryHistory({
   ): Promise<DeliveryDocument[]> {
     const { status = null, eventId = null } = filter
     if (status === 'DELIVERED' || status === 'FAILED') return []
+    const sources =
+      eventId === null
+        ? await late.list(scope, filter, madeTo(filter))
+        : [toAsync(await late.ofEvents(scope, await events.headersOf([eventId])))]
     const take = (found: AsyncIterable<DeliveryDocument>) => takeVisible(only(found, filter), limit)
-    return eventId === null
-      ? late.list(scope, filter, madeTo(filter), take)
-      : take(toAsync(await late.ofEvents(scope, await events.headersOf([eventId]))))
+    return (await mapBounded(sources, sourcesAtOnce, take)).flat()
   }
 
   return {
@@ -213,25 +214,17 @@ function deliveryAt(range: RangeDocument, seq: number): DeliveryDocument | null 
 /** Those of the filter, from deliveries that come newest first. */
 async function* only(
   all: AsyncIterable<DeliveryDocument>,
-  {
-    status = null,
-    webhookId = null,
-    eventType = null,
-    eventId = null,
-    from = null,
-    to = null,
-    before = null,
-  }: DeliveryFilter,
+  { status, webhookId, eventType, eventId, from, to, before }: DeliveryFilter,
 ): AsyncGenerator<DeliveryDocument> {
   for await (const one of all) {
-    if (from !== null && one.createdAt < from) return
+    if (one.createdAt < (from ?? one.createdAt)) return
     const isMeant =
-      (status === null || one.status === status) &&
-      (webhookId === null || one.webhookId === webhookId) &&
-      (eventType === null || one.eventType === eventType) &&
-      (eventId === null || one.eventId === eventId) &&
-      (to === null || one.createdAt <= to) &&
-      (before === null || one.order < before)
+      one.status === (status ?? one.status) &&
+      one.webhookId === (webhookId ?? one.webhookId) &&
+      one.eventType === (eventType ?? one.eventType) &&
+      one.eventId === (eventId ?? one.eventId) &&
+      one.createdAt <= (to ?? one.createdAt) &&
+      one.order < (before ?? '~')
     if (isMeant) yield one
   }
 }

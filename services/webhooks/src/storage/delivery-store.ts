@@ -89,22 +89,16 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
 
     /** Counts that stop at `max`, with the oldest pending delivery; `failed` of those created at `since`. */
     async health({ operatorId, environment }: Scope, since: Date, max: number) {
-      const of = (status: DeliveryDocument['status'], more: Filter<DeliveryDocument> = {}) => ({
-        ...{ status, operatorId, environment },
-        ...more,
-      })
+      const hint = 'list_status'
+      const of = (status: DeliveryDocument['status']) => ({ status, operatorId, environment })
       const count = (filter: Filter<DeliveryDocument>) =>
-        deliveries.countDocuments(filter, { limit: max, hint: 'list_status' })
+        deliveries.countDocuments(filter, { limit: max, hint })
       const first = (status: DeliveryDocument['status']) =>
-        deliveries.findOne(of(status), {
-          sort: { order: 1 },
-          hint: 'list_status',
-          projection: { createdAt: 1 },
-        })
+        deliveries.findOne(of(status), { sort: { order: 1 }, hint, projection: { createdAt: 1 } })
       const [pending, held, failed, oldest, delivered] = await Promise.all([
         count(of('PENDING')),
         count(of('HELD')),
-        count(of('FAILED', { order: { $gte: orderOf(since, '') } })),
+        count({ ...of('FAILED'), order: { $gte: orderOf(since, '') } }),
         first('PENDING'),
         first('DELIVERED'),
       ])
@@ -139,7 +133,6 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
  * named, the database walks through all deliveries from the newest on.
  */
 function indexOf({ eventId, status, eventType, webhookId }: DeliveryFilter): string | null {
-  const isGiven = (value: unknown) => value !== null && value !== undefined
   if (isGiven(eventId)) return 'event'
   if (isGiven(status) && status !== 'DELIVERED') return 'list_status'
   if (eventType === 'transaction.failed' || eventType === 'transaction.rollback') return 'list_rare_type'
@@ -149,25 +142,20 @@ function indexOf({ eventId, status, eventType, webhookId }: DeliveryFilter): str
 
 /** The window of creation times becomes a range of the one text that orders deliveries. */
 function listFilter({
-  webhookId = null,
-  status = null,
-  eventType = null,
-  eventId = null,
   from = null,
   to = null,
   before = null,
+  ...fields
 }: DeliveryFilter): Filter<DeliveryDocument> {
-  const end = to === null ? null : orderOf(new Date(to.getTime() + 1), '')
-  const below = before ?? end
+  const below = before ?? (to === null ? null : orderOf(new Date(to.getTime() + 1), ''))
   const order = {
     ...(from === null ? {} : { $gte: orderOf(from, '') }),
     ...(below === null ? {} : { $lt: below }),
   }
   return {
-    ...(webhookId === null ? {} : { webhookId }),
-    ...(status === null ? {} : { status }),
-    ...(eventType === null ? {} : { eventType }),
-    ...(eventId === null ? {} : { eventId }),
+    ...Object.fromEntries(Object.entries(fields).filter(([, value]) => isGiven(value))),
     ...(from === null && below === null ? {} : { order }),
   }
 }
+
+const isGiven = (value: unknown) => value !== null && value !== undefined

@@ -146,9 +146,9 @@ export function createEndpointStore(
       await endpoints.updateOne({ _id: id }, { $max: { prunedAt: narrowedAt } })
     },
 
-    /** Counts a piece of work for the workers of these endpoints. */
-    async countWork(ids: readonly string[]): Promise<void> {
-      if (ids.length > 0) await endpoints.updateMany({ _id: { $in: [...ids] } }, { $inc: { wakes: 1 } })
+    /** Counts a piece of work for the worker of the endpoint. */
+    async countWork(id: string): Promise<void> {
+      await endpoints.updateOne({ _id: id }, { $inc: { wakes: 1 } })
     },
 
     /** The endpoints after `afterId` for which something may be left to do, in the order of their ids. */

@@ -37,29 +37,20 @@ export function createLateDeliveries({
   }
 
   return {
-    /**
-     * What `take` takes of each endpoint, to which they come newest first.
-     * @param to made at this time or earlier
-     */
+    /** The deliveries of each endpoint, newest first. @param to made at this time or earlier */
     async list(
       scope: Scope | null,
-      { webhookId = null, eventType = null }: DeliveryFilter,
+      { webhookId, eventType = null }: DeliveryFilter,
       to: Date | null,
-      take: (deliveries: AsyncIterable<DeliveryDocument>) => Promise<DeliveryDocument[]>,
-    ): Promise<DeliveryDocument[]> {
+    ): Promise<AsyncIterable<DeliveryDocument>[]> {
       if (eventType === 'webhook.test') return []
-      const found = await each(await endpoints.late(scope), async (endpoint, place) =>
-        webhookId !== null && webhookId !== endpoint._id
-          ? []
-          : take(
-              // The log does not order by their ids what was recorded at one moment, as lists do.
-              inOrder(
-                events.newestFor(place, eventType, to),
-                ({ recordedAt }) => recordedAt,
-                (event) => [deliveryTo(endpoint)(event)],
-              ),
-            ),
-      )
+      const found = await each(await endpoints.late(scope), async (endpoint, place) => {
+        if (place.webhookId !== (webhookId ?? place.webhookId)) return []
+        const newest = events.newestFor(place, eventType, to)
+        const made = (event: EventHeader) => [deliveryTo(endpoint)(event)]
+        // The log does not order by their ids what was recorded at one moment, as lists do.
+        return [inOrder(newest, ({ recordedAt }) => recordedAt, made)]
+      })
       return found.flat()
     },
 

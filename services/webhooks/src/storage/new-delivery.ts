@@ -26,7 +26,7 @@ export function newDeliveryOf(
   { id, type, scope, recordedAt, traceparent }: EventHeader,
 ): NewDelivery {
   return {
-    ...{ _id: deliveryIdOf(id, webhookId, 0), ...scope, webhookId },
+    ...{ _id: deliveryIdOf(id, webhookId), ...scope, webhookId },
     ...{ eventId: id, eventType: type, lane: 'fresh', createdAt: recordedAt },
     ...(traceparent === undefined ? {} : { traceparent }),
   }
@@ -66,12 +66,12 @@ export function claimedOf(due: DueDelivery, token: number, now: Date): DueDelive
 
 /**
  * The only id that a delivery of an event to an endpoint can have: the ten characters of time of the event
- * id, and 80 bits of a hash over event, endpoint and generation. A repeated fan-out therefore finds the
+ * id, and 80 bits of a hash over event and endpoint. A repeated fan-out therefore finds the
  * deliveries that it created before. Source: ours.
  */
-export function deliveryIdOf(eventId: string, webhookId: string, generation: number): string {
+export function deliveryIdOf(eventId: string, webhookId: string): string {
   const [, eventText = ''] = eventId.split('_')
-  const hash = createHash('sha256').update(`${eventId}/${webhookId}/${generation}`).digest()
+  const hash = createHash('sha256').update(`${eventId}/${webhookId}/0`).digest()
   let text = ''
   for (let position = 0; position < idHashCharacters; position++) {
     text += idAlphabet.charAt((hash[position] ?? 0) & 31)

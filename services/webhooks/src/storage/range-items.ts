@@ -57,7 +57,7 @@ export function deliveryOfItem(range: RangeDocument, item: RangeItem): DeliveryD
   const attempt = attemptOfItem(range, item)
   return {
     ...newDocument({
-      ...{ _id: deliveryIdOf(item.e, webhookId, 0), operatorId, environment, webhookId },
+      ...{ _id: deliveryIdOf(item.e, webhookId), operatorId, environment, webhookId },
       ...{ eventId: item.e, eventType: item.t, lane: 'fresh', createdAt },
     }),
     ...{ status: 'DELIVERED', dueAt: never, nextAttemptAt: null, attemptCount: 1, attempts: [attempt] },

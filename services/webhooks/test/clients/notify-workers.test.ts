@@ -1,14 +1,12 @@
 import t from 'tap'
-import {
-  createNotifyWorkers,
-  type Notification,
-  type NotifyWorkers,
-  readNotification,
-} from '../../src/clients/notify-workers.ts'
+import { type Notification, notifyWorkers, readNotification } from '../../src/clients/notify-workers.ts'
 
-function sentBy(act: (notify: NotifyWorkers) => void): Notification[] {
+function sentFor(notification: Partial<Notification>): Notification[] {
   const sent: Notification[] = []
-  act(createNotifyWorkers({ publish: (_subject, data) => void sent.push(readNotification(data)) }))
+  notifyWorkers(
+    { bus: { publish: (_subject, data) => void sent.push(readNotification(data)) } },
+    notification,
+  )
   return sent
 }
 
@@ -16,12 +14,9 @@ t.test('endpoints and ends of logs are in one message, and nothing is sent for n
   const ends = Array.from({ length: 500 }, (_, index) => ({
     ...{ operatorId: `operator ${index}`, environment: 'SANDBOX' as const, seq: index + 1 },
   }))
-  const messages = sentBy((notify) => notify(['whe_1', 'whe_2'], ends))
+  const messages = sentFor({ ids: ['whe_1', 'whe_2'], ends })
   t.strictSame(messages, [{ ids: ['whe_1', 'whe_2'], ends, leaving: [] }])
-  t.strictSame(
-    sentBy((notify) => notify([])),
-    [],
-  )
+  t.strictSame(sentFor({ ids: [] }), [])
   t.throws(() => readNotification(new TextEncoder().encode('["whe_1"]')))
   t.end()
 })

@@ -100,7 +100,7 @@ const moveLines = {
   release: by('change-endpoint, endpoint-view', 'the endpoint was found under a scope, or is under lease'),
   hasHeld: by('endpoint-view', leased),
   cancelAll: by('change-endpoint, endpoint-view', 'the endpoint was found under a scope, or is under lease'),
-  cancelTypes: by('prune-deliveries', 'the endpoint was found under a scope, or is under lease'),
+  cancelTypes: by('endpoint-view', 'the endpoint was found under a scope, or is under lease'),
   cancelWaiting: by('send-due', leased),
   reopen: scoped((scope, ids) =>
     deliveries.reopen(
@@ -161,7 +161,7 @@ const stores = {
     ),
     noteSuccesses: by('settle-attempt', 'endpoints to which this worker delivered under its lease'),
     notePulled: by('endpoint-view', leased),
-    notePruned: by('prune-deliveries', 'the endpoint was found under a scope, or is under lease'),
+    notePruned: by('endpoint-view', 'the endpoint was found under a scope, or is under lease'),
     countWork: by('mark-due', 'an endpoint found under a scope, or of a job'),
     page: by('share-endpoints', everyAccount),
     summaries: by('share-endpoints', everyAccount),
@@ -172,7 +172,7 @@ const stores = {
     noteLate: by('run-endpoint', leased),
     late: scoped((scope) => endpoints.late(scope)),
     ofIds: scoped((scope, { webhookId }) => endpoints.ofIds(scope, [webhookId])),
-    hasLeases: by('./app', everyAccount),
+    hasLeases: by('./start-workers', everyAccount),
     countPaused: by('read-status', operations),
     openBreakers: by('read-due-lag', 'a number and ids for a metric without them, over every account'),
   }),
@@ -229,7 +229,7 @@ const stores = {
     statusCounts: by('read-status', operations),
   }),
   createLateDeliveries: table(late, {
-    list: scoped((scope, { webhookId }) => late.list(scope, { webhookId }, null, (found) => toArray(found))),
+    list: scoped((scope, { webhookId }) => allOf(late.list(scope, { webhookId }, null))),
     ofEvents: by('storage/delivery-history', 'an event names the endpoints of its scope alone'),
     count: scoped((scope) => late.count(scope, 10)),
   }),
@@ -268,7 +268,7 @@ const stores = {
     running: by('advance-replays', everyAccount),
     countRunning: by('start-replay', 'a number alone, of one account in both environments'),
     uncounted: by('advance-replays', everyAccount),
-    areLeft: by('./app', everyAccount),
+    areLeft: by('./start-workers', everyAccount),
     count: by('advance-replays', 'ids of jobs that `uncounted` has just read'),
     change: scoped((scope, { replayId }) => replays.change(scope, replayId, { status: 'CANCELLED' })),
   }),
@@ -282,7 +282,7 @@ await holdIsolation(t, {
   folder: new URL('../../src/storage/', import.meta.url),
   stores,
   others: [
-    ...['afterInterruption', 'batchCalls', 'deliveryIdOf', 'keyOf', 'claimedOf', 'newDeliveryOf'],
+    ...['afterInterruption', 'deliveryIdOf', 'keyOf', 'claimedOf', 'newDeliveryOf'],
     ...['newDocument', 'newDue', 'newInterrupted', 'orderOf', 'scopeFields'],
     // Of ranges: what an item stands for.
     ...['attemptsOf', 'countedElsewhere', 'deliveriesOf', 'deliveryOfItem', 'firstOf', 'newestFirst'],
@@ -308,6 +308,10 @@ t.test('the named callers of the methods without a scope call them', (t) => {
   }
   t.end()
 })
+
+async function allOf<Item>(sources: Promise<AsyncIterable<Item>[]>): Promise<Item[]> {
+  return (await Promise.all((await sources).map(toArray))).flat()
+}
 
 async function toArray<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = []

@@ -56,7 +56,7 @@ t.test('a worker without any heartbeat yet takes nothing, however young its proc
       },
     },
     memory: { successes: new Map() },
-    notifyWorkers: () => undefined,
+    bus: { publish: () => undefined },
     slots: createSlots({ totalMax: 1 }),
     logger,
   }

@@ -93,7 +93,7 @@ const againStatuses: Readonly<Record<ReplayDocument['only'], readonly DeliverySt
   all: ['FAILED', 'DELIVERED', 'CANCELLED'],
 }
 
-export type ReplaySelector = Pick<
+type ReplaySelector = Pick<
   ReplayDocument,
   'operatorId' | 'environment' | 'webhookId' | 'from' | 'to' | 'types' | 'only' | 'endSeq'
 > & { readonly _id: string | null }

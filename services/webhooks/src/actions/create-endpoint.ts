@@ -22,7 +22,7 @@ const endpointsMax = 1000
 /** Opened secrets that are kept, since each attempt needs one. */
 const openedMax = 2000
 
-export type EndpointRequest = {
+type EndpointRequest = {
   readonly url: string
   readonly description?: string | undefined
   readonly events: readonly EventType[]

@@ -83,8 +83,6 @@ export function startFanout(parts: {
 const failuresMax = 5
 const unreadableDelayMs = 200
 
-type Unreadable = { readonly message: DurableMessage; readonly error: string }
-
 /**
  * Handles a batch of the event stream: records its events, then acknowledges. A message that cannot be read
  * comes again and is parked at its fifth failure; it holds up no other. A throw (the database is away) has
@@ -98,7 +96,7 @@ export async function handleFanoutBatch(
   const { recordEvents, rewinds, logger } = c
   const startedAtMs = performance.now()
   const readable: { message: DurableMessage; event: EventMessage }[] = []
-  const unreadable: Unreadable[] = []
+  const unreadable: { message: DurableMessage; error: string }[] = []
   for (const message of messages) {
     try {
       readable.push({ message, event: readEventMessage(message) })
@@ -112,10 +110,15 @@ export async function handleFanoutBatch(
     seq: message.seq,
     result: changed.has(event.envelope.id) ? 'repaired' : 'unchanged',
   }))
-  const parkedNow: DurableMessage[] = []
-  for (const one of unreadable) if (await parkOrRepeat(c, one)) parkedNow.push(one.message)
-  const handled = [...readable.map(({ message }) => message), ...parkedNow]
-  for (const { seq } of parkedNow) results.push({ seq, result: 'parked' })
+  const handled = readable.map(({ message }) => message)
+  for (const { message, error } of unreadable) {
+    if (message.deliveryCount < failuresMax) message.nak(unreadableDelayMs * message.deliveryCount)
+    else {
+      await parkMessage(c, webhooksFanout.config.durable_name, message, error)
+      handled.push(message)
+      results.push({ seq: message.seq, result: 'parked' })
+    }
+  }
   if (openRewinds.length > 0) lateness.forgive()
   lateness.ended((messages.at(-1)?.pending ?? 0) > 0)
   const duration_ms = Math.round(performance.now() - startedAtMs)
@@ -125,14 +128,4 @@ export async function handleFanoutBatch(
   await failpoint('webhooks.before-ack')
   for (const message of handled) message.ack()
   await delay(Math.max(0, startedAtMs + batchEveryMs - performance.now()))
-}
-
-/** @returns whether the message is parked; else it comes again */
-async function parkOrRepeat(c: CallsContext, { message, error }: Unreadable): Promise<boolean> {
-  if (message.deliveryCount < failuresMax) {
-    message.nak(unreadableDelayMs * message.deliveryCount)
-    return false
-  }
-  await parkMessage(c, webhooksFanout.config.durable_name, message, error)
-  return true
 }

@@ -175,53 +175,47 @@ function afterFailure(health: EndpointHealth, result: AttemptResult, scaleMs: Sc
     deliveries: health.streak.deliveries + distinct,
     since: health.streak.since ?? at,
   }
+  const { status, lastSuccessAt } = health
   const pauseReason =
-    health.status === 'PAUSED'
-      ? health.pauseReason
-      : pauseAfter({ result, streak, lastSuccessAt: health.lastSuccessAt, scaleMs })
+    status === 'PAUSED' ? health.pauseReason : pauseAfter(result, streak, lastSuccessAt, scaleMs)
   return {
     ...health,
     streak,
-    breaker: breakerAfterFailure({ breaker: health.breaker, streak, result, scaleMs }),
+    breaker: breakerAfterFailure(health.breaker, streak.attempts, result, scaleMs),
     status: pauseReason === null ? 'ACTIVE' : 'PAUSED',
     pauseReason,
   }
 }
 
-function pauseAfter(failure: {
-  result: AttemptResult
-  streak: { attempts: number; since: Date }
-  lastSuccessAt: Date | null
-  scaleMs: Scale
-}): PauseReason | null {
-  const { result, streak, lastSuccessAt, scaleMs } = failure
-  if (result.gone) return 'GONE'
-  if (result.exhausted && (lastSuccessAt === null || lastSuccessAt < result.firstAttemptAt))
-    return 'EXHAUSTED'
-  const failingForMs = result.at.getTime() - streak.since.getTime()
+function pauseAfter(
+  { at, gone, exhausted, firstAttemptAt }: AttemptResult,
+  streak: { attempts: number; since: Date },
+  lastSuccessAt: Date | null,
+  scaleMs: Scale,
+): PauseReason | null {
+  if (gone) return 'GONE'
+  if (exhausted && (lastSuccessAt === null || lastSuccessAt < firstAttemptAt)) return 'EXHAUSTED'
+  const failingForMs = at.getTime() - streak.since.getTime()
   const failing = failingForMs >= scaleMs(failingAfterMs) && streak.attempts >= failingAttemptsMin
   return failing ? 'FAILING' : null
 }
 
-function breakerAfterFailure(failure: {
-  breaker: EndpointHealth['breaker']
-  streak: { attempts: number }
-  result: AttemptResult
-  scaleMs: Scale
-}): EndpointHealth['breaker'] {
-  const { breaker, streak, result, scaleMs } = failure
-  const probeIn = (intervalMs: number, probes: number, refusedTypes = breaker.refusedTypes ?? []) => ({
-    ...breaker,
-    probeAt: new Date(result.at.getTime() + scaleMs(intervalMs)),
-    intervalMs,
-    probes,
-    refusedTypes,
-  })
-  if (breaker.probeAt === null) return streak.attempts >= breakerFailures ? probeIn(probeFirstMs, 0) : breaker
+function breakerAfterFailure(
+  breaker: EndpointHealth['breaker'],
+  failures: number,
+  result: AttemptResult,
+  scaleMs: Scale,
+): EndpointHealth['breaker'] {
+  const { probeAt, probes = 0, refusedTypes = [] } = breaker
+  const probeIn = (ms: number) => ({ probeAt: new Date(result.at.getTime() + scaleMs(ms)), intervalMs: ms })
+  if (probeAt === null) {
+    if (failures < breakerFailures) return breaker
+    return { ...breaker, ...probeIn(probeFirstMs), probes: 0, refusedTypes }
+  }
   if (!result.probe) return breaker
-  const others = (breaker.refusedTypes ?? []).filter((type) => type !== result.eventType)
-  const intervalMs = Math.min(breaker.intervalMs * 2, probeLastMs)
-  return probeIn(intervalMs, (breaker.probes ?? 0) + 1, [...others, result.eventType])
+  const others = refusedTypes.filter((type) => type !== result.eventType)
+  const next = probeIn(Math.min(breaker.intervalMs * 2, probeLastMs))
+  return { ...breaker, ...next, probes: probes + 1, refusedTypes: [...others, result.eventType] }
 }
 
 function endedStreak({ streak }: EndpointHealth): EndpointHealth['streak'] {

@@ -4,7 +4,7 @@
  * open; `untaken`: no worker runs the endpoint yet.
  */
 export const standings = ['healthy', 'full', 'unhealthy', 'untaken'] as const
-export type Standing = (typeof standings)[number]
+type Standing = (typeof standings)[number]
 
 /** For how many milliseconds the delivery that is longest due has been due, by how its endpoint stands. */
 export type DueLags = Readonly<Record<Standing, number>>

@@ -9,6 +9,7 @@ import {
   type DeliveryStatus,
   never,
   type ReplayDocument,
+  scopeFields,
 } from './collections.ts'
 import { orderOf } from './new-delivery.ts'
 
@@ -47,6 +48,18 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
     }
     return moved
   }
+
+  const changeOne = (
+    scope: Scope,
+    filter: Filter<DeliveryDocument>,
+    fields: Partial<DeliveryDocument>,
+    audit: AuditEntry,
+  ) =>
+    deliveries.findOneAndUpdate(
+      { ...filter, ...scopeFields(scope) },
+      auditedUpdate<DeliveryDocument>({ $set: fields }, audit),
+      { returnDocument: 'after' },
+    )
 
   async function endedBy(replayId: string): Promise<ReplayCounts> {
     // Deliveries that a cancelled job took back have no attempt since.
@@ -120,44 +133,35 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
     /**
      * Makes an ended delivery due once more. Null for a foreign one, and for one that has changed meanwhile.
      */
-    async reopen(
-      { operatorId, environment }: Scope,
+    reopen: (
+      scope: Scope,
       delivery: Pick<DeliveryDocument, '_id' | 'webhookId' | 'status' | 'attemptCount'>,
       now: Date,
       audit: AuditEntry,
-    ): Promise<WithId<DeliveryDocument> | null> {
+    ): Promise<WithId<DeliveryDocument> | null> => {
       const { _id, webhookId, status, attemptCount } = delivery
-      return deliveries.findOneAndUpdate(
-        { _id, webhookId, operatorId, environment, status, attemptCount },
-        auditedUpdate<DeliveryDocument>(
-          {
-            $set: {
-              ...{ status: 'PENDING', lane: 'manual', single: true, scheduleBase: attemptCount },
-              ...{ previousStatus: status, dueAt: now, nextAttemptAt: now, deliveredAt: null },
-            },
-          },
-          audit,
-        ),
-        { returnDocument: 'after' },
-      )
+      const asked = { status: 'PENDING', lane: 'manual', single: true, scheduleBase: attemptCount } as const
+      const times = { dueAt: now, nextAttemptAt: now, deliveredAt: null }
+      const filter = { _id, webhookId, status, attemptCount }
+      return changeOne(scope, filter, { ...asked, ...times, previousStatus: status }, audit)
     },
 
     /**
      * Pulls a pending delivery forward, beside its schedule. Null for a foreign one, and for one that has
      * been sent meanwhile.
      */
-    async pullForward(
-      { operatorId, environment }: Scope,
+    pullForward: (
+      scope: Scope,
       { _id, webhookId, attemptCount }: Pick<DeliveryDocument, '_id' | 'webhookId' | 'attemptCount'>,
       now: Date,
       audit: AuditEntry,
-    ): Promise<WithId<DeliveryDocument> | null> {
-      return deliveries.findOneAndUpdate(
-        { _id, webhookId, operatorId, environment, status: 'PENDING', claimToken: 0, attemptCount },
-        auditedUpdate<DeliveryDocument>({ $set: { lane: 'manual', dueAt: now, nextAttemptAt: now } }, audit),
-        { returnDocument: 'after' },
-      )
-    },
+    ): Promise<WithId<DeliveryDocument> | null> =>
+      changeOne(
+        scope,
+        { _id, webhookId, attemptCount, status: 'PENDING', claimToken: 0 },
+        { lane: 'manual', dueAt: now, nextAttemptAt: now },
+        audit,
+      ),
 
     /**
      * Starts the schedule of ended deliveries of the job's endpoint again, in the lane of the job. @returns

@@ -12,9 +12,9 @@ export type EndpointStore = ReturnType<typeof createEndpointStore>
 /** An endpoint as the dispatcher of each process knows it. */
 export type EndpointSummary = Pick<
   EndpointDocument,
-  '_id' | 'operatorId' | 'environment' | 'version' | 'wakes' | 'leaseOwner'
+  '_id' | 'operatorId' | 'environment' | 'wakes' | 'leaseOwner'
 >
-const summaryFields = { operatorId: 1, environment: 1, version: 1, wakes: 1, leaseOwner: 1 } as const
+const summaryFields = { operatorId: 1, environment: 1, wakes: 1, leaseOwner: 1 } as const
 
 /** An endpoint under a new lease. @param mayHaveSent after the last range; 0 after a clean end */
 export type TakenEndpoint = { readonly endpoint: EndpointDocument; readonly mayHaveSent: number }
@@ -30,6 +30,10 @@ export function createEndpointStore(
   { endpoints }: Pick<Collections, 'endpoints'>,
   { of }: Pick<SharedCopies, 'of'>,
 ) {
+  const update = async (
+    filter: { readonly _id: string; readonly leaseToken?: number },
+    changes: UpdateFilter<EndpointDocument>,
+  ): Promise<void> => void (await endpoints.updateOne(filter, changes))
   const known = (scope: Scope, id: string) => endpoints.findOne({ _id: id, ...scopeFields(scope) })
   const readTargets = createGroupFind<EndpointsRead & { readonly _id: string }>(async (operatorIds) => {
     const atMs = performance.now()
@@ -137,19 +141,13 @@ export function createEndpointStore(
     },
 
     /** Stores the closing of the breaker for which the backlog was pulled forward. */
-    async notePulled(id: string, closedAt: Date): Promise<void> {
-      await endpoints.updateOne({ _id: id }, { $max: { pulledFor: closedAt } })
-    },
+    notePulled: (id: string, closedAt: Date) => update({ _id: id }, { $max: { pulledFor: closedAt } }),
 
     /** Stores the narrowing of its types for which waiting deliveries were cancelled. */
-    async notePruned(id: string, narrowedAt: Date): Promise<void> {
-      await endpoints.updateOne({ _id: id }, { $max: { prunedAt: narrowedAt } })
-    },
+    notePruned: (id: string, narrowedAt: Date) => update({ _id: id }, { $max: { prunedAt: narrowedAt } }),
 
     /** Counts a piece of work for the worker of the endpoint. */
-    async countWork(id: string): Promise<void> {
-      await endpoints.updateOne({ _id: id }, { $inc: { wakes: 1 } })
-    },
+    countWork: (id: string) => update({ _id: id }, { $inc: { wakes: 1 } }),
 
     /** The endpoints after `afterId` for which something may be left to do, in the order of their ids. */
     page: (afterId: string, limit: number): Promise<EndpointSummary[]> =>
@@ -187,15 +185,12 @@ export function createEndpointStore(
     },
 
     /** Gives the lease back: nothing was sent that is on no record. */
-    async release(id: string, token: number): Promise<void> {
-      await endpoints.updateOne({ _id: id, leaseToken: token }, { $set: { leaseOwner: null, leaseAhead: 0 } })
-    },
+    release: (id: string, leaseToken: number) =>
+      update({ _id: id, leaseToken }, { $set: { leaseOwner: null, leaseAhead: 0 } }),
 
     /** Notes whether new events have waited for the endpoint for a second. */
-    async noteLate(id: string, token: number, isLate: boolean): Promise<void> {
-      const own = { _id: id, leaseToken: token }
-      await endpoints.updateOne(own, isLate ? { $set: { isLate } } : { $unset: { isLate: true } })
-    },
+    noteLate: (id: string, leaseToken: number, isLate: boolean) =>
+      update({ _id: id, leaseToken }, isLate ? { $set: { isLate } } : { $unset: { isLate: true } }),
 
     /** The endpoints of these ids, also deleted ones; of every account for null. */
     ofIds: (scope: Scope | null, ids: readonly string[]): Promise<EndpointDocument[]> =>
@@ -216,14 +211,11 @@ export function createEndpointStore(
         .toArray(),
 
     /** Removes the narrowings of events that were passed. */
-    async forgetNarrowings(id: string, cursor: number): Promise<void> {
-      await endpoints.updateOne({ _id: id }, { $pull: { narrowings: { to: { $lte: cursor } } } })
-    },
+    forgetNarrowings: (id: string, cursor: number) =>
+      update({ _id: id }, { $pull: { narrowings: { to: { $lte: cursor } } } }),
 
     /** Notes that a deleted endpoint has nothing left to do. */
-    async close(id: string, token: number): Promise<void> {
-      await endpoints.updateOne({ _id: id, leaseToken: token }, { $unset: { closing: true } })
-    },
+    close: (id: string, leaseToken: number) => update({ _id: id, leaseToken }, { $unset: { closing: true } }),
 
     /** Whether an instance has any lease. */
     hasLeases: async (owner: string): Promise<boolean> =>
@@ -231,25 +223,18 @@ export function createEndpointStore(
 
     /** How many endpoints have an open breaker, and those that have failed longest. */
     async openBreakers(limit: number): Promise<{ count: number; longest: readonly string[] }> {
-      const open = {
-        'health.breaker.probeAt': { $gt: new Date(0) },
-        'health.status': 'ACTIVE',
-        deletedAt: null,
-      } as const
+      const opened = { 'health.breaker.probeAt': { $gt: new Date(0) }, deletedAt: null }
+      const open = { ...opened, 'health.status': 'ACTIVE' } as const
       const hint = 'breaker_open'
+      const first = { projection: { _id: 1 }, sort: { 'health.streak.since': 1 }, limit, hint } as const
       const [count, longest] = await Promise.all([
         endpoints.countDocuments(open, { hint }),
-        endpoints
-          .find(open, { projection: { _id: 1 }, hint })
-          .sort({ 'health.streak.since': 1 })
-          .limit(limit)
-          .toArray(),
+        endpoints.find(open, first).toArray(),
       ])
       return { count, longest: longest.map(({ _id }) => _id) }
     },
 
-    async countPaused(): Promise<number> {
-      return endpoints.countDocuments({ 'health.status': 'PAUSED', deletedAt: null })
-    },
+    countPaused: (): Promise<number> =>
+      endpoints.countDocuments({ 'health.status': 'PAUSED', deletedAt: null }),
   }
 }

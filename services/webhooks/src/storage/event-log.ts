@@ -53,7 +53,7 @@ export type EventLog = Awaited<ReturnType<typeof openEventLog>>
 type Page = [scope: Scope, afterSeq: number, limit: number, window?: EventWindow]
 
 /** An endpoint that has passed its log up to `afterSeq`. */
-export type WebhookPlace = Scope & { readonly webhookId: string; readonly afterSeq: number }
+type WebhookPlace = Scope & { readonly webhookId: string; readonly afterSeq: number }
 
 const everything: EventWindow = { types: null, from: null, to: null }
 const projection = { b: 0 } as const

@@ -28,7 +28,7 @@ export type AcceptedDelivery = {
 }
 
 /** Where items are looked for. Null for everything. */
-export type ItemFilter = {
+type ItemFilter = {
   readonly scope: Scope | null
   readonly webhookId: string | null
   readonly eventType: DeliveryDocument['eventType'] | null

@@ -14,7 +14,7 @@ t.test('a worker without any heartbeat yet takes nothing, however young its proc
   let clockLooks = 0
   const summary = {
     ...{ _id: 'whe_1', operatorId: 'an operator', environment: 'SANDBOX' as const },
-    ...{ version: 1, wakes: 0, leaseOwner: null },
+    ...{ wakes: 0, leaseOwner: null },
   }
   const instances: Pick<Instances, 'current' | 'beat' | 'leave'> = {
     current: () => 'self',

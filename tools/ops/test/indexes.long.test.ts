@@ -34,7 +34,7 @@ await t.test('what the build wants is made before its services start, and only o
   t.match(await indexes(...bridge), { code: 0, states: ['there'], stderr: '' }, 'then nothing is left to do')
   const { stdout } = await tryOps(null, 'indexes', 'plan', '--service', 'webhooks')
   t.match(stdout, /^service +collection +index +state +documents +megabytes\n/)
-  t.match(stdout, /\nwebhooks +events +of_round +there +0 +0\n/)
+  t.match(stdout, /\nwebhooks +events +fact +there +0 +0\n/)
 })
 
 await t.test('one that is missing is named, and made beside documents', async (t) => {

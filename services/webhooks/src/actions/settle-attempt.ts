@@ -99,7 +99,7 @@ async function write(
     ...settledFields(delivery, judged, endedAt(outcome), changed?.endpoint ?? null),
     firstAttemptAt,
     failedInStreak: failedUnder === null ? delivery.failedInStreak : failedUnder.streak.number,
-    pulledFor: failedUnder === null ? delivery.pulledFor : failedUnder.breaker.closedAt,
+    pulledFor: failedUnder === null ? delivery.pulledFor : (failedUnder.breaker.closedAt ?? null),
   }
   const record = { ...outcome.record, storedAt }
   const writing = isFresh

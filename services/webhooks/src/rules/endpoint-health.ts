@@ -39,8 +39,8 @@ export type EndpointHealth = {
     readonly probes?: number
     /** Types of failed probes, the one that failed longest ago first. */
     readonly refusedTypes?: readonly DeliveredType[]
-    /** When a success last closed it; rises with each closing. */
-    readonly closedAt: Date | null
+    /** When a success last closed it; rises with each closing. Earlier releases stored none. */
+    readonly closedAt?: Date | null
   }
   /**
    * Attempts allowed in flight now (1, 2, 4 and so on since the breaker closed or a pause ended), and the
@@ -123,7 +123,7 @@ export function isFullyHealthy(health: EndpointHealth, inFlightMax = inFlightMax
  * @param doneFor the last closing for which it was pulled forward
  */
 export function backlogOwedFor(
-  { status, breaker: { probeAt, closedAt } }: EndpointHealth,
+  { status, breaker: { probeAt, closedAt = null } }: EndpointHealth,
   doneFor: Date | null,
 ): Date | null {
   if (status === 'PAUSED' || probeAt !== null || closedAt === null) return null
@@ -155,7 +155,7 @@ export function resumed(health: EndpointHealth): EndpointHealth {
 function afterSuccess(health: EndpointHealth, at: Date, inFlightMax: number): EndpointHealth {
   const streak = health.streak.attempts > 0 ? endedStreak(health) : health.streak
   const succeeded = { ...health, streak, lastSuccessAt: at }
-  const { probeAt, closedAt, refusedTypes = [] } = health.breaker
+  const { probeAt, closedAt = null, refusedTypes = [] } = health.breaker
   if (probeAt === null) return { ...succeeded, pace: fasterPace(health.pace, inFlightMax) }
   const afterLast = closedAt === null ? at : new Date(Math.max(at.getTime(), closedAt.getTime() + 1))
   const breaker = { probeAt: null, intervalMs: 0, closedAt: afterLast, refusedTypes }

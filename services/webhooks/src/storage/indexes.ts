@@ -41,7 +41,8 @@ export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
     { name: 'type_order', key: { operatorId: 1, environment: 1, type: 1, seq: 1 } },
     { name: 'created_high', key: { operatorId: 1, environment: 1, createdHighAt: 1, seq: 1 } },
     { name: 'of_round', key: { roundId: 1 }, partialFilterExpression: { roundId: { $gt: '' } } },
-    { name: 'fact', key: { fact: 1 }, retired: true },
+    // Leaves with the next release.
+    { name: 'fact', key: { fact: 1 }, unique: true, partialFilterExpression: { fact: { $gt: '' } } },
     { name: 'round', key: { roundId: 1 }, retired: true },
   ],
   endpoints: [

@@ -43,8 +43,9 @@ t.test('reading events', async (t) => {
     [0, 'transaction.bet'],
   ] as const) {
     ids.push((await rig.publish({ type, createdAt: new Date(now - daysAgo * dayMs) })).id)
+    // Those of one batch are recorded in the order of their creation.
+    await recorded(rig, ids.length)
   }
-  await recorded(rig, ids.length)
   const at = (index: number) => ids[index] ?? ''
   const idsOf = (page: { data: { id: string }[] }) => page.data.map(({ id }) => id)
 

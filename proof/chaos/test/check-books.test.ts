@@ -1,4 +1,5 @@
 import t from 'tap'
+import { nothingLost, type RestoredPart, type RestoredService } from '../src/check/restored.ts'
 import { checkCalls } from '../src/check/check-calls.ts'
 import { checkHappened, longRunS } from '../src/check/check-happened.ts'
 import { checkMoney } from '../src/check/check-money.ts'
@@ -110,10 +111,11 @@ await t.test('a stake after the return that closed its round is found', (t) => {
     const body = JSON.stringify({ roundId: 'round', type, ...more })
     return { at, operation, transaction_id, duration_ms: 5000, body }
   }
-  const found = (...seen: ReturnType<typeof call>[]) => {
+  const foundAfter = (restored: RestoredPart | null, ...seen: ReturnType<typeof call>[]) => {
     const calls = seen.map((one, seq) => ({ ...one, seq }))
-    return brokenBy((verdict) => checkCalls({ ...sources({}), calls }, 1000, verdict))
+    return brokenBy((verdict) => checkCalls({ ...sources({}), calls, restored }, 1000, verdict))
   }
+  const found = (...seen: ReturnType<typeof call>[]) => foundAfter(null, ...seen)
   const [bet, added] = [call('debit', 'bet-1'), call('debit', 'bet-2')]
   const back = (roundClosed: boolean) => call('rollback', 'rbk-1', { roundClosed })
   t.strictSame(found(bet, back(true), bet, back(true)), [])
@@ -121,6 +123,13 @@ await t.test('a stake after the return that closed its round is found', (t) => {
   const name = ['calls: a round that a return has closed gets no other stake or win']
   t.strictSame(found(bet, back(true), added), name)
   t.strictSame(found(bet, back(true), call('credit', 'win-1', { roundClosed: true })), name)
+  const lost = (...services: RestoredService[]) => {
+    const part = nothingLost(services)
+    part.movements.set('rbk-1', 'rnd_1')
+    return part
+  }
+  t.strictSame(foundAfter(lost('rounds', 'wallet-bridge'), bet, back(true), added), [], 'nobody knows of it')
+  t.strictSame(foundAfter(lost('wallet-bridge'), bet, back(true), added), name, 'rounds knows of it')
   t.end()
 })
 

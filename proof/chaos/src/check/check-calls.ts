@@ -35,6 +35,9 @@ export function checkCalls(
   const failed = new Set(
     movements.filter(({ status }) => status === 'FAILED').map(({ transaction_id }) => transaction_id),
   )
+  // What an operator's server did with its round is lost where both databases were set back.
+  const isForgotten = (id: string) =>
+    restored?.services.includes('rounds') === true && restored.movements.has(id)
   const moving = calls.filter(({ operation }) => operation !== 'balance')
   for (const [id, own] of groupBy(moving, ({ transaction_id }) => transaction_id)) {
     // Its bytes, and how often it was asked for, are lost with it.
@@ -46,7 +49,7 @@ export function checkCalls(
   }
   for (const [roundId, own] of groupBy(moving, ({ body }) => readBody(body)?.roundId ?? null)) {
     const ordered = own.toSorted((a, b) => a.seq - b.seq).toSorted((a, b) => startOf(a) - startOf(b))
-    checkClosed(roundId, ordered, verdict)
+    checkClosed(roundId, ordered, { isForgotten, verdict })
     for (const [index, call] of ordered.entries()) {
       const before = ordered[index - 1]
       if (before === undefined || before.duration_ms >= timeoutMs / 2) continue
@@ -62,7 +65,11 @@ export function checkCalls(
 }
 
 /** Looks for a movement that was first sent after the round's end had been told with a stake's return. */
-function checkClosed(roundId: string | null, ordered: readonly WalletCall[], verdict: Verdict): void {
+function checkClosed(
+  roundId: string | null,
+  ordered: readonly WalletCall[],
+  { isForgotten, verdict }: { isForgotten: (transactionId: string) => boolean; verdict: Verdict },
+): void {
   const begun = new Set<string | null>()
   let closing: string | null = null
   for (const { transaction_id: id, body } of ordered) {
@@ -70,7 +77,7 @@ function checkClosed(roundId: string | null, ordered: readonly WalletCall[], ver
     const isLate = closing !== null && !isReturn(type) && !begun.has(id)
     verdict.check(names.closed, !isLate, () => `${roundId}: ${type} ${id} after ${closing}`)
     begun.add(id)
-    if (isReturn(type) && roundClosed === true) closing ??= id
+    if (isReturn(type) && roundClosed === true && id !== null && !isForgotten(id)) closing ??= id
   }
 }
 

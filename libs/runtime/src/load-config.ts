@@ -94,6 +94,14 @@ export const commonConfig = {
   PITBOSS_PROBE_PORT: port.default(0),
   /** The address on which probes are answered: of this machine alone unless told. */
   PITBOSS_PROBE_HOST: z.string().min(1).default('127.0.0.1'),
+  /**
+   * The place of this process, in which one runs at a time: whoever starts the next one there has seen the end
+   * of the one before. So its start proves that end.
+   */
+  PITBOSS_SLOT: z
+    .string()
+    .regex(/^[A-Za-z0-9_.:-]{8,128}$/, 'must be 8 to 128 of A-Z a-z 0-9 _ . : -')
+    .optional(),
   PITBOSS_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 } as const
 

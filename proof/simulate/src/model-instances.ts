@@ -10,6 +10,8 @@ export type ModelInstances = {
   backUp(): () => void
 }
 
+export type SlotOf = (machine: Pick<Machine, 'name'>) => string
+
 type Filter = { readonly _id: string; readonly beat?: number; readonly judgedAt?: null | { $ne: null } }
 
 /** The collection of the instances of one service, with single documents that are written atomically. */
@@ -17,10 +19,12 @@ export function createModelInstances({
   timeline,
   newId,
   onProgress = () => undefined,
+  slotOf,
 }: {
   timeline: Pick<Timeline, 'nowMs'>
   newId: (prefix: string) => string
   onProgress?: (before: InstanceDocument, after: InstanceDocument) => void
+  slotOf: SlotOf
 }): ModelInstances {
   const table = new Map<string, InstanceDocument>()
 
@@ -61,6 +65,7 @@ export function createModelInstances({
         // The four commands that it uses.
         collection: collectionOf(machine) as unknown as Parameters<typeof createInstances>[0]['collection'],
         build: 'sim',
+        slot: slotOf(machine),
         newInstance: () => newId('ins'),
         shareOf: (_dead, alive, self) => alive.toSorted()[0] === self,
         now: machine.now,

@@ -11,7 +11,7 @@ import type { Faults } from './faults.ts'
 import { foldMoney } from './fold-money.ts'
 import type { LaggingReads } from './lagging-reads.ts'
 import type { Machine } from './machine.ts'
-import { createModelInstances, type ModelInstances } from './model-instances.ts'
+import { createModelInstances, type ModelInstances, type SlotOf } from './model-instances.ts'
 import { createModelJournal, isEntry, type ModelJournal, streamOf } from './model-journal.ts'
 import type { Timeline } from './timeline.ts'
 
@@ -47,6 +47,7 @@ export function createModelMovements({
   faults,
   newId,
   setsBack = false,
+  slotOf = ({ name }) => name,
   onWrite,
   onEntry = () => undefined,
   onGone = () => undefined,
@@ -58,6 +59,8 @@ export function createModelMovements({
   faults: Faults
   newId: (prefix: string) => string
   setsBack?: boolean
+  /** The place of a machine: another one begins there when the one before has died. */
+  slotOf?: SlotOf
 } & MovementsWatch): ModelMovements {
   const table = new Map<string, MovementDocument>()
   const idsOf = new Map<StreamKey, readonly string[]>()
@@ -66,7 +69,7 @@ export function createModelMovements({
     onLanded,
     onRemoved: ({ s }) => fold(s),
   })
-  const instances = createModelInstances({ timeline, newId, onProgress })
+  const instances = createModelInstances({ timeline, newId, slotOf, onProgress })
   const { reads } = journal
 
   function onLanded(document: JournalDocument<MoneyFact>): void {

@@ -11,7 +11,7 @@ import type { Faults } from './faults.ts'
 import { foldRound, type Row } from './fold-rounds.ts'
 import type { LaggingReads } from './lagging-reads.ts'
 import type { Machine } from './machine.ts'
-import { createModelInstances, type ModelInstances } from './model-instances.ts'
+import { createModelInstances, type ModelInstances, type SlotOf } from './model-instances.ts'
 import { createModelJournal, isEntry, type ModelJournal, streamOf } from './model-journal.ts'
 import { notSimulated } from './not-simulated.ts'
 import type { Timeline } from './timeline.ts'
@@ -57,6 +57,7 @@ export function createModelRounds({
   faults,
   newId,
   setsBack = false,
+  slotOf = ({ name }) => name,
   onWrite,
   onListed = () => undefined,
   onProgress = () => undefined,
@@ -67,6 +68,8 @@ export function createModelRounds({
   faults: Pick<Faults, 'fair' | 'torn'>
   newId: (prefix: string) => string
   setsBack?: boolean
+  /** The place of a machine: another one begins there when the one before has died. */
+  slotOf?: SlotOf
 } & RoundsWatch): ModelRounds {
   const table = new Map<string, Row>()
   const idOf = new Map<StreamKey, string>()
@@ -85,7 +88,7 @@ export function createModelRounds({
       fold(claim.s)
     },
   })
-  const instances = createModelInstances({ timeline, newId, onProgress })
+  const instances = createModelInstances({ timeline, newId, slotOf, onProgress })
   const { reads } = journal
 
   function onLanded(document: JournalDocument<RoundFact>): void {

@@ -10,10 +10,11 @@ import type { World } from './world.ts'
 export function runMoney(machine: Machine, world: World) {
   const { movements: model, scaleMs } = world
   const lists = model.listsOf(machine)
+  const instances = model.instances.of(machine)
   const running: ModelRunning<MoneyFact> = runModelJournal<MoneyFact>(machine, world, {
     store: model.journal.storeOf(machine),
-    instances: model.instances.of(machine),
-    work: moneyOptions(lists, () => ({ journal: running.journal, unfinished })),
+    instances,
+    work: moneyOptions(lists, () => ({ journal: running.journal, unfinished, instances })),
   })
   const { journal } = running
   const waiting = createUnfinishedMovements({ journal, scaleMs })

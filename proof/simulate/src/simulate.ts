@@ -132,6 +132,7 @@ export async function simulate(
   const movements = createModelMovements({
     ...{ timeline, random: random.fork('movements'), faults, newId },
     setsBack: mistake.journal === 'lists are set back',
+    ...(mistake.journal === 'replicas share a slot' ? { slotOf: () => 'all' } : {}),
     onWrite: (before, after) => {
       note(`${after.type} ${after.transactionId}: ${before?.status ?? 'new'} → ${after.status}`)
       watched(checks.movementWritten, undefined)(before, after)
@@ -145,6 +146,7 @@ export async function simulate(
   const rounds = createModelRounds({
     ...{ timeline, random: random.fork('rounds'), faults, newId, trace: note },
     setsBack: mistake.journal === 'lists are set back',
+    ...(mistake.journal === 'replicas share a slot' ? { slotOf: () => 'all' } : {}),
     onWrite: (before, after) => {
       note(`round ${after.id}: ${after.history.at(-1)?.what ?? ''} (${after.status})`)
       accepted.roundWritten(before, after)

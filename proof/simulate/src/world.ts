@@ -42,6 +42,7 @@ export type JournalMistake =
   | 'events count as recorded before they are sent'
   | 'what lives is taken over'
   | 'lists are set back'
+  | 'replicas share a slot'
 
 /** State that outlives every process: the tables, the stream, the wallet, the time. */
 export type World = {

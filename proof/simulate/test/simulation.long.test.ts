@@ -43,6 +43,7 @@ const mistakenJournals: readonly JournalMistake[] = [
   'events count as recorded before they are sent',
   'what lives is taken over',
   'lists are set back',
+  'replicas share a slot',
 ]
 
 const mistakes: [name: string, mistake: Mistake][] = [
@@ -61,6 +62,7 @@ const beginsAt: Readonly<Record<string, number>> = {
   'the budget of a stake has no end': 47,
   'a lost call counts as never sent': 14,
   'a stake that was added to a round does not count': 11,
+  'replicas share a slot': 25,
 }
 for (const [name, mistake] of mistakes) {
   await t.test(`the simulation finds it when ${name}`, async (t) => {

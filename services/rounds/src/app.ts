@@ -76,6 +76,7 @@ export async function startRounds({
   const fullness = watchFullness(bus)
   const { core, audit, journal, copies, outboxes } = await openContext({
     ...{ bus, publisher: fullness.publisher, db, keyring, timeScale: config.PITBOSS_TIME_SCALE },
+    slot: config.PITBOSS_SLOT ?? null,
     ...{ clock, clockOffsetMs, logger, registry, change: proof.context ?? ((context) => context) },
   })
   const { context, open } = mountWings(core, proof.wings ?? allWings, {

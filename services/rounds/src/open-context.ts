@@ -44,6 +44,8 @@ type Given = {
   readonly db: Db
   readonly keyring: Keyring
   readonly timeScale: number
+  /** The place of this process, in which one runs at a time; null where none is set. */
+  readonly slot: string | null
   readonly clock: Clock
   readonly clockOffsetMs: () => number
   readonly logger: Logger
@@ -61,7 +63,8 @@ export async function openContext(given: Given) {
   const { scaleMs } = createTimeScale(given.timeScale)
   const [lists, work] = [createRoundLists({ db }), createRoundWork()]
   const journal = await openRoundsJournal({
-    ...{ ...relaying, db, lists, work, scaleMs, build: serviceVersion, newId, registry },
+    ...{ ...relaying, db, lists, work, scaleMs, newId, registry },
+    ...{ build: serviceVersion, slot: given.slot },
   })
   const rounds = createRoundsStore({ journal, lists, work })
   journal.takeOver.by(rounds)

@@ -92,7 +92,8 @@ export async function openContext({
   const audits = createMoveAudits(appendAudits)
   let hasEarlier = true
   const money = await openMoney({
-    ...{ db, bus, registry, clock, scaleMs, newId, logger, build: serviceVersion },
+    ...{ db, bus, registry, clock, scaleMs, newId, logger },
+    ...{ build: serviceVersion, slot: config.PITBOSS_SLOT ?? null },
     position: (withFirst) => eventsPosition(bus, withFirst),
     hasEarlier: () => hasEarlier,
     duties: (readMoney) => [

@@ -66,6 +66,7 @@ export async function openContext(given: {
   const steadyMs = createSteadyClock()
   const instances = createInstances({
     ...{ collection: collections.instances, build, newInstance: randomUUID, now: clock.now, steadyMs },
+    slot: config.PITBOSS_SLOT ?? null,
   })
   const copies = shareCopies({ bus, service, instances, steadyMs, logger })
   const events = wrap.events(await openEventLog(collections))

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { badConfigExitCode } from '@pitboss/runtime/load-config'
 import { z } from 'zod'
 import type { LogOutput } from './logs/log-output.ts'
@@ -58,6 +59,8 @@ export function superviseProcess({
 }): SupervisedProcess {
   const label = spec.replica > 1 ? `${spec.name}-${spec.replica}` : spec.name
   const killSignal = spec.killSignal ?? 'SIGKILL'
+  /** The next process is started when the one before has ended, and by nobody else. */
+  const slot = randomUUID()
   let child: ChildProcess | null = null
   let toldPid: number | null = null
   let stopping = false
@@ -83,7 +86,7 @@ export function superviseProcess({
     if (fresh === null) return
     const { nodeOptions = [], entry, args = [] } = spec
     const started = spawn(process.execPath, ['--disable-sigusr1', ...nodeOptions, entry, ...args], {
-      env: { ...inheritedEnvironment(), ...spec.environment, ...fresh },
+      env: { ...inheritedEnvironment(), PITBOSS_SLOT: slot, ...spec.environment, ...fresh },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       detached: true,
     })

@@ -20,6 +20,10 @@ export type InstanceDocument = {
   readonly oldestAt: Date | null
   /** Since when it counts as dead, or has ended: it never beats again. */
   readonly judgedAt: Date | null
+  /** The place of its process, in which one process runs at a time; absent where none is set. */
+  readonly slot?: string
+  /** When its process was known to have ended: what it had under way is over. */
+  readonly exitedAt?: Date
 }
 
 /** How far an instance is with the duties of its entries. */
@@ -48,7 +52,8 @@ const afterGapMs = 5000
 /**
  * Who is alive among the processes of one service, by a document that each raises every second. Whether
  * another one stands still is judged by the steady clock of who looks, so clocks that differ do no harm; and
- * the judgement is one update that only a document which has not moved since lets through.
+ * the judgement is one update that only a document which has not moved since lets through. A process in a
+ * slot proves by its start that the ones before it there have ended.
  */
 export type Instances = {
   /** The id under which this process writes now; null while others may have judged it dead. */
@@ -65,6 +70,8 @@ export type Instances = {
   readAlive(): Promise<readonly string[]>
   /** Whether an instance is stored and not dead: one that is not alive never is again. */
   isAlive(instance: string): Promise<boolean>
+  /** Those of these instances whose processes are known to have ended. */
+  readExited(among: readonly string[]): Promise<readonly string[]>
   /** Says that a dead instance has nothing left that is unfinished. */
   recovered(instance: string): Promise<void>
   /** A clean end: others take over at once what is left of this instance. */
@@ -74,6 +81,7 @@ export type Instances = {
 export function createInstances({
   collection,
   build,
+  slot = null,
   newInstance,
   shareOf = (dead, alive, self) => ownerOf(dead, alive) === self,
   now,
@@ -82,6 +90,8 @@ export function createInstances({
   collection: Collection<InstanceDocument>
   /** The commit or release that runs. */
   build: string
+  /** In which one process runs at a time: the next one starts when the one before has ended. */
+  slot?: string | null
   /** An id that no other instance ever had. */
   newInstance: () => string
   /** Whether `self` is the one of `alive` that recovers `dead`. */
@@ -96,12 +106,16 @@ export function createInstances({
   /** When the last beat that succeeded was sent. */
   let lastBeatMs = steadyMs()
   let judgesFromMs = steadyMs() + deadAfterMs
+  /** Once: two processes that share a slot by mistake do not end each other for ever. */
+  let hasEndedPredecessors = slot === null
   const sightings = new Map<string, Sighting>()
 
   async function begin(): Promise<void> {
     const at = now()
     const progress = { done: 0, last: 0, oldestAt: null }
-    const document = { startedAt: at, build, beat: 0, aliveUntil: promised(at), ...progress, judgedAt: null }
+    const place = slot === null ? {} : { slot }
+    const alive = { beat: 0, aliveUntil: promised(at), judgedAt: null }
+    const document = { startedAt: at, build, ...place, ...alive, ...progress }
     // A beginning whose answer was lost may stand already; nobody else has this id.
     await insertedFirst(() => collection.insertOne({ _id: id, ...document }))
     isStored = true
@@ -126,6 +140,18 @@ export function createInstances({
     id = newInstance()
     isStored = false
     beats = 0
+  }
+
+  /** Marks the processes that ran in this slot before: this one could not have started beside them. */
+  async function endPredecessors(all: readonly InstanceDocument[]): Promise<readonly InstanceDocument[]> {
+    if (hasEndedPredecessors) return []
+    const before = all.filter((one) => one.slot === slot && one._id !== id)
+    for (const { _id, judgedAt } of before) {
+      const at = now()
+      await collection.updateOne({ _id }, { $set: { judgedAt: judgedAt ?? at, exitedAt: at } })
+    }
+    hasEndedPredecessors = true
+    return before
   }
 
   /** Judges those whose document stands still; a document that has moved since is let be. */
@@ -168,10 +194,15 @@ export function createInstances({
       }
       lastBeatMs = sentMs
       const all = await collection.find({}).toArray()
-      const others = all.filter(({ _id, judgedAt }) => _id !== id && judgedAt === null)
+      const ended = await endPredecessors(all)
+      const others = all.filter((one) => one._id !== id && one.judgedAt === null && !ended.includes(one))
       const judged = await judge(others)
       const alive = [id, ...others.filter((other) => !judged.includes(other)).map(({ _id }) => _id)]
-      const dead = [...all.filter(({ judgedAt }) => judgedAt !== null), ...judged]
+      const dead = [
+        ...all.filter((one) => one.judgedAt !== null && !ended.includes(one)),
+        ...ended,
+        ...judged,
+      ]
       const toRecover = dead.filter(({ _id }) => shareOf(_id, alive, id))
       return { instance: id, isNew: fellSilent || !isAlive, toRecover, alive }
     },
@@ -185,6 +216,12 @@ export function createInstances({
     },
     isAlive: async (instance) =>
       (await collection.findOne({ _id: instance, judgedAt: null }, { projection: { _id: 1 } })) !== null,
+    async readExited(among) {
+      const known = among.length === 0 ? [] : await collection.find({}).toArray()
+      return known
+        .filter(({ _id, exitedAt }) => exitedAt !== undefined && among.includes(_id))
+        .map(({ _id }) => _id)
+    },
     async recovered(instance) {
       await collection.deleteOne({ _id: instance, judgedAt: { $ne: null } })
     },

@@ -294,17 +294,27 @@ async function isLast<Fact>(
  * the stream's or another's for ever, so that what was on the wire decides nothing any more; an entry that
  * lost one counts for nobody.
  * @param claimsOf the claims that an entry was written with; none for one without, such as `adopted`
+ * @param alsoOf further facts of the same entry, from the entries before it; claims of those may be missing
  */
 export async function adopt<Fact>(
   journal: Journal<Fact>,
   stream: StreamKey,
-  { adopted, claimsOf }: { adopted: Fact; claimsOf: (entry: Entry<Fact>) => readonly Claim[] },
+  {
+    adopted,
+    claimsOf,
+    alsoOf = async () => [],
+  }: {
+    adopted: Fact
+    claimsOf: (entry: Entry<Fact>) => readonly Claim[]
+    alsoOf?: (entries: readonly Entry<Fact>[]) => Promise<readonly Fact[]>
+  },
   untilMs: number,
 ): Promise<Exclude<Appended<Fact>, { kind: 'claimed' }>> {
   const { entries, unclaimed, end } = await load(journal, stream)
   const all = [...entries, ...unclaimed]
   if (all.length === 0) return { kind: 'taken' }
-  const appended = await append(journal, stream, end, { facts: [adopted] }, untilMs)
+  const facts = [adopted, ...(await alsoOf(all))] as const
+  const appended = await append(journal, stream, end, { facts }, untilMs)
   if (appended.kind === 'claimed') throw new Error(`${stream} has lost a claim by an entry without any`)
   if (appended.kind !== 'appended') return appended
   let own = appended.entry

@@ -38,6 +38,8 @@ export type JournalOptions<Fact> = JournalWork<Fact> & {
   readonly logger: Logger
   /** The commit or release that runs. */
   readonly build: string
+  /** The place in which this process runs, one at a time; null where none is set. */
+  readonly slot?: string | null
   readonly newId: (prefix: string) => string
 }
 
@@ -57,8 +59,8 @@ export type RunningJournal<Fact> = {
   listed(stream: StreamKey, number: number): Promise<void>
   /** Instances that are alive, by the last beat. */
   alive(): readonly string[]
-  /** The instances, for copies in memory (`shareCopies`). */
-  readonly instances: Pick<Instances, 'current' | 'readAlive'>
+  /** The instances, for copies in memory (`shareCopies`) and for take-overs. */
+  readonly instances: Pick<Instances, 'current' | 'readAlive' | 'readExited'>
   /**
    * Runs a take-over that somebody waits for. Where it fails, perhaps after its entry, this process repeats
    * the service's own: nobody else takes over what belongs to one that is alive.
@@ -93,13 +95,15 @@ export async function openJournal<Fact>({
   clock,
   logger,
   build,
+  slot = null,
   newId,
   ...work
 }: JournalOptions<Fact> & { db: Db; registry?: Registry }): Promise<RunningJournal<Fact>> {
   const steadyMs = createSteadyClock()
   const collection = db.collection<InstanceDocument>('journal_instances')
   const now = () => clock.now()
-  const instances = createInstances({ collection, build, newInstance: () => newId('ins'), now, steadyMs })
+  const newInstance = () => newId('ins')
+  const instances = createInstances({ collection, build, slot, newInstance, now, steadyMs })
   const isCurrent = (o: string) => instances.current() === o
   const store = mongodbJournal<Fact>(db.collection<JournalDocument<Fact>>('journal'), { isCurrent, steadyMs })
   const stopping = new AbortController()

@@ -134,8 +134,11 @@ type Dead = Pick<InstanceDocument, '_id' | 'done'>
 const pageSize = 500
 const retryMs = 5000
 const waitMs = 250
-/** What a dead instance had on the wire lands by then. */
-const secondScanMs = 60_000
+/**
+ * When a dead instance is looked at again: soon, since it may have died a moment before it was recovered, and
+ * when what it had on the wire has landed.
+ */
+const furtherScansAfterMs = [5000, 55_000]
 
 /**
  * Takes over what dead instances have left: unfinished streams first, each by its service, then the duties of
@@ -187,7 +190,8 @@ export function createRecovery<Fact>({
       }
     }
 
-    for (const isSecond of [false, true]) {
+    for (const afterMs of [0, ...furtherScansAfterMs]) {
+      for (let ms = 0; ms < afterMs && !isOver(); ms += retryMs) await pause(retryMs)
       const tried = Promise.withResolvers<void>()
       await Promise.all([takeStreams(tried.resolve), tried.promise.then(begun).then(takeDuties)])
       for (let ms = waitMs; left > 0 && !isOver(); ms += waitMs) {
@@ -195,7 +199,6 @@ export function createRecovery<Fact>({
         // The duties of what has landed since may wait for somebody to take its stream over.
         if (ms % retryMs === 0) await take()
       }
-      for (let ms = 0; !isSecond && ms < secondScanMs && !isOver(); ms += retryMs) await pause(retryMs)
     }
     if (isOver()) return
     await instances.recovered(o)

@@ -15,11 +15,12 @@ function fleetOn(db: Db) {
     pass(ms: number) {
       time.steadyMs += ms
     },
-    start(name: string) {
+    start(name: string, slot: string | null = null) {
       let runs = 0
       return createInstances({
         collection,
         build: 'test',
+        slot,
         newInstance: () => `${name}${++runs}`,
         shareOf: (_, alive, self) => alive.toSorted()[0] === self,
         now: () => new Date(),
@@ -75,6 +76,49 @@ await t.test('instances on a real engine', async (t) => {
     t.not(old?.judgedAt, null)
     t.equal(old?.done, 0, 'its late word is not taken')
     t.notOk((await slow.beat(doneTo(0))).isNew)
+  })
+
+  await t.test('a process proves by its start that the one before it in its slot has ended', async (t) => {
+    const { collection, pass, start } = fleetOn(db)
+    const before = start('before', 'slot-1')
+    const [other, unplaced] = [start('other', 'slot-2'), start('unplaced')]
+    for (const done of [0, 7]) await before.beat(doneTo(done))
+    for (const one of [other, unplaced]) await one.beat(doneTo(0))
+    pass(200)
+    const next = start('next', 'slot-1')
+    const first = await next.beat(doneTo(0))
+    t.strictSame(first.alive.toSorted(), ['next1', 'other1', 'unplaced1'])
+    t.match([...first.toRecover, ...(await other.beat(doneTo(0))).toRecover], [{ _id: 'before1', done: 7 }])
+    const among = ['before1', 'other1', 'unplaced1', 'next1']
+    t.strictSame(await other.readExited(among), ['before1'])
+    t.strictSame(await other.readExited([]), [])
+    t.not((await collection.findOne({ _id: 'before1' }))?.judgedAt, null)
+    t.equal((await collection.findOne({ _id: 'other1' }))?.judgedAt, null)
+  })
+
+  await t.test('an instance that was judged by its silence has ended once its slot is taken', async (t) => {
+    const { pass, start } = fleetOn(db)
+    const [silent, judge] = [start('silent', 'slot-1'), start('judge', 'slot-2')]
+    await silent.beat(doneTo(0))
+    for (let second = 0; second <= 4; second++) {
+      await judge.beat(doneTo(0))
+      pass(1000)
+    }
+    t.strictSame((await judge.beat(doneTo(0))).alive, ['judge1'])
+    t.strictSame(await judge.readExited(['silent1']), [], 'it may only stand still')
+    await start('next', 'slot-1').beat(doneTo(0))
+    t.strictSame(await judge.readExited(['silent1']), ['silent1'])
+  })
+
+  await t.test('two processes that share a slot by mistake do not end each other for ever', async (t) => {
+    const { start } = fleetOn(db)
+    const [a, b] = [start('a', 'slot-1'), start('b', 'slot-1')]
+    await a.beat(doneTo(0))
+    await b.beat(doneTo(0))
+    t.match(await a.beat(doneTo(0)), { instance: 'a2', isNew: true })
+    t.match(await b.beat(doneTo(0)), { instance: 'b1', isNew: false })
+    t.match(await a.beat(doneTo(0)), { instance: 'a2', isNew: false })
+    t.strictSame(await b.readExited(['a1', 'a2']), ['a1'])
   })
 
   await t.test('a beat that comes just before the judgement stops it', async (t) => {

@@ -30,7 +30,7 @@ type Wired = {
   readonly readInstances: () => Promise<readonly Pick<InstanceDocument, '_id' | 'done'>[]>
 }
 
-type Given = Pick<JournalOptions<RoundFact>, 'bus' | 'position' | 'logger' | 'build' | 'newId'> &
+type Given = Pick<JournalOptions<RoundFact>, 'bus' | 'position' | 'logger' | 'build' | 'slot' | 'newId'> &
   Pick<Wired, 'lists' | 'work' | 'clock' | 'scaleMs'> & {
     readonly registry: Registry
     readonly db: Db

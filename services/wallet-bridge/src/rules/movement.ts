@@ -256,6 +256,19 @@ export function hasAnswer(
   return movement.type === 'BET' && movement.reversal !== null
 }
 
+/**
+ * The state once the process that made the call in flight has ended: its answer will not come, and nobody
+ * waits for its time to pass.
+ */
+export function withCallOver<State extends Pick<MovementState, 'call' | 'dueAt'>>(
+  state: State,
+  at: Date,
+): State {
+  const { call, dueAt } = state
+  if (call === null || call.until <= at) return state
+  return { ...state, call: { ...call, until: at }, dueAt: dueAt === null ? null : at }
+}
+
 /** Whether a movement waits for its outcome, or its reversal for a record of its own. */
 export function hasWork({ status, reversal }: Pick<MovementState, 'status' | 'reversal'>): boolean {
   return status === 'PENDING' || reversal?.placed === false

@@ -1,3 +1,4 @@
+import type { Instances } from '@pitboss/storage/journal/instances'
 import type { Duty } from '@pitboss/storage/journal/duties'
 import { type Journal, reload } from '@pitboss/storage/journal/journal'
 import { streamOf } from '@pitboss/storage/journal/journal-keys'
@@ -34,13 +35,20 @@ type MoneyOptions = Omit<JournalOptions<MoneyFact>, keyof JournalWork<MoneyFact>
 /** What a journal does for the money of rounds. @param own what the process has once its journal is open */
 export function moneyOptions(
   lists: Pick<ListedMovements, 'write' | 'unowned'>,
-  own: () => { readonly journal: Journal<MoneyFact>; readonly unfinished: UnfinishedMovements },
+  own: () => {
+    readonly journal: Journal<MoneyFact>
+    readonly unfinished: UnfinishedMovements
+    readonly instances: Pick<Instances, 'readExited'>
+  },
 ): JournalWork<MoneyFact> {
   return {
     list: (_stream, entries) => lists.write(listedAfter(entries)),
     isFinished: (entries) => isSettled(moneyOf(entries)),
     claimsOf,
-    takeOver: (stream) => takeOverMoney(own().journal, stream, own().unfinished),
+    takeOver(stream) {
+      const { journal, unfinished, instances } = own()
+      return takeOverMoney(journal, stream, unfinished, instances)
+    },
     async unfinished(limit, alive) {
       const found = await lists.unowned(limit, alive)
       return [...new Set(found.map(moneyStream))]
@@ -67,7 +75,10 @@ export async function openMoney({
   const running: RunningJournal<MoneyFact> = await openJournal<MoneyFact>({
     ...given,
     db,
-    ...moneyOptions(lists, () => ({ journal: running.journal, unfinished })),
+    ...moneyOptions(lists, () => {
+      const { journal, instances } = running
+      return { journal, unfinished, instances }
+    }),
     duties: duties(readMoney),
   })
   const { journal } = running

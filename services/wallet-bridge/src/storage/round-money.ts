@@ -52,6 +52,21 @@ export function moneyOf(entries: readonly MoneyEntry[]): RoundMoney {
   return entries.reduce(evolveMoney, noMoney)
 }
 
+/** By transaction id the instance that began the wallet call which is in flight. */
+export function callersOf(entries: readonly MoneyEntry[]): ReadonlyMap<string, string> {
+  const callers = new Map<string, string>()
+  let money = noMoney
+  for (const entry of entries) {
+    const after = evolveMoney(money, entry)
+    for (const [id, { call }] of after) {
+      if (call === null) callers.delete(id)
+      else if (money.get(id)?.call?.token !== call.token) callers.set(id, entry.o)
+    }
+    money = after
+  }
+  return callers
+}
+
 /** For which reasons a fact asks that flags are raised for its movement. */
 export function looksOf(fact: MoneyFact): { transactionId: string; reasons: readonly LookReason[] }[] {
   if ('base' in fact) {

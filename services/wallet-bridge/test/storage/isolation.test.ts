@@ -236,7 +236,16 @@ await holdIsolation(t, {
   },
   // Parts of the stores above, and what only app.ts calls.
   others: [
-    ...['bounded', 'callingBeside', 'claimOf', 'claimsOf', 'evolveMoney', 'findUpgrade', 'firstEntryOf'],
+    ...[
+      'bounded',
+      'callersOf',
+      'callingBeside',
+      'claimOf',
+      'claimsOf',
+      'evolveMoney',
+      'findUpgrade',
+      'firstEntryOf',
+    ],
     ...['fromEarlier', 'isSettled', 'listedAfter', 'looksOf', 'moneyOf', 'moneyOptions', 'moneyStream'],
     ...['openMoney', 'takeOverMoney', 'upgradeStorage', 'alsoOf', 'decidedOf', 'isStale', 'transactionIdIn'],
   ],

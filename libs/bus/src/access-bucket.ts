@@ -34,7 +34,6 @@ export async function createAccessBucket({ bus }: { bus: Bus }): Promise<AccessB
 }
 
 const silenceMaxMs = 2500
-const checkEveryMs = 250
 const retryMs = 250
 /** Time until the same trouble is logged again, doubled each time up to the greatest. */
 const tellAgainMs = 4000
@@ -94,10 +93,13 @@ export function watchAccessBucket({
     current = news
     const startedAtMs = performance.now()
     let silentMs = 0
-    const guard = setInterval(() => {
+    let guard: NodeJS.Timeout | undefined
+    const watchSilence = () => {
       silentMs = performance.now() - Math.max(beatAtMs, startedAtMs)
       if (silentMs > silenceMaxMs) news.unsubscribe()
-    }, checkEveryMs)
+      else guard = setTimeout(watchSilence, silenceMaxMs - silentMs + 1)
+    }
+    watchSilence()
     try {
       await bus.nc.flush()
       if (stopping.signal.aborted) return
@@ -116,7 +118,7 @@ export function watchAccessBucket({
       }
       if (silentMs > silenceMaxMs) throw new Error(`no heartbeat for ${Math.round(silentMs)} ms`)
     } finally {
-      clearInterval(guard)
+      clearTimeout(guard)
       news.unsubscribe()
       current = null
     }

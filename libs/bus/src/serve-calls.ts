@@ -44,8 +44,8 @@ export type CallHandler = {
 
 type Admit = <Request>(call: Call<Request, unknown>, request: Request) => Promise<void>
 
-/** How soon a process leaves the queue group when its clock jumps. */
-const clockLookEveryMs = 100
+/** How often the clock is looked at; the first call that is refused by it has the process leave at once. */
+const clockLookEveryMs = 1000
 const stopTimeoutMs = 10_000
 /** Places of calls that are never shed, as a multiple of `concurrencyMax`. */
 const neverShedShare = 8
@@ -153,6 +153,7 @@ export async function serveCalls({
     }
     if (!agrees()) {
       refuse(subject, stats, message)
+      watch.wake()
       logger.warn({ subject, clock_ahead_ms: clockAheadMs?.() }, 'call.refused-by-clock')
       return
     }

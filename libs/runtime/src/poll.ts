@@ -53,6 +53,38 @@ export function startPoll({
   }
 }
 
+/** Looks again after so long even if nobody has said that there is something to do. */
+const restMaxMs = 60_000
+
+/**
+ * As `startPoll`, for work that there is at times alone: it rests while `hasWork` is false. `wake` ends a
+ * rest, and the next run comes `everyMs` after it; while it does not rest `wake` changes nothing.
+ * @param restMs how long it rests without a wake
+ */
+export function startRestingPoll({
+  hasWork,
+  restMs = restMaxMs,
+  work,
+  ...poll
+}: Omit<Parameters<typeof startPoll>[0], 'work'> & {
+  hasWork: () => boolean
+  restMs?: number
+  work: () => Promise<void>
+}): Poll {
+  let isResting = false
+  const { wake, stop } = startPoll({
+    ...poll,
+    async work() {
+      const wasResting = isResting
+      isResting = false
+      if (!wasResting) await work()
+      isResting = !hasWork()
+      return isResting ? restMs : undefined
+    },
+  })
+  return { wake: () => isResting && wake(), stop }
+}
+
 /** Wakes one waiting loop. A ring without a waiting loop is kept for the next wait. */
 type Signal = {
   ring: () => void

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startPoll } from '../src/poll.ts'
+import { startPoll, startRestingPoll } from '../src/poll.ts'
 
 const silent = { error: () => undefined, warn: () => undefined }
 const hourMs = 3_600_000
@@ -51,4 +51,37 @@ t.test('a failure is logged and ends nothing; stop waits for the run under way',
   await stopped
   t.equal(ended, true, 'the work was told')
   t.match(logged, [[{ err: { message: 'once' } }, 'test.failed']])
+})
+
+t.test('a poll without work rests until it is woken, and runs a pause after that', async (t) => {
+  const pauseMs = 20
+  let [waiting, runs] = [0, 0]
+  let ran = Promise.withResolvers<number>()
+  const poll = startRestingPoll({
+    event: 'test.failed',
+    everyMs: pauseMs,
+    restMs: hourMs,
+    hasWork: () => waiting > 0,
+    logger: silent,
+    async work() {
+      runs += 1
+      waiting = 0
+      ran.resolve(performance.now())
+    },
+  })
+  await ran.promise
+  await new Promise(setImmediate)
+  for (const expected of [2, 3]) {
+    ran = Promise.withResolvers()
+    waiting = 1
+    const wokenAtMs = performance.now()
+    poll.wake()
+    // What comes together is done by one run.
+    poll.wake()
+    // Timers fire up to a millisecond early.
+    t.ok((await ran.promise) - wokenAtMs >= pauseMs - 1, 'a pause after it was woken')
+    await new Promise(setImmediate)
+    t.equal(runs, expected)
+  }
+  await poll.stop()
 })

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '@pitboss/runtime/clock'
-import { startPoll } from '@pitboss/runtime/poll'
+import { startPoll, startRestingPoll } from '@pitboss/runtime/poll'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import type { Collection } from 'mongodb'
 import type { Logger } from 'pino'
@@ -95,6 +95,7 @@ export function createOutbox<Doc extends OutboxDocument>({
   // part that it knows.
   const collection = entities as unknown as Collection<OutboxDocument>
   const sent = createSentEvents({ collection, bus, position, documentsMax })
+  const confirming = { wake: () => {} }
 
   /** Whether everything that waited is published. */
   async function relay(document: DocumentKey, waiting?: readonly OutboxEntry[]): Promise<boolean> {
@@ -131,6 +132,7 @@ export function createOutbox<Doc extends OutboxDocument>({
       return false
     } finally {
       relays.delete(document._id)
+      confirming.wake()
     }
   }
 
@@ -202,13 +204,15 @@ export function createOutbox<Doc extends OutboxDocument>({
         work: async (stopping) => (bus.connected() && !sent.isFull() ? await sweep(stopping) : undefined),
         logger: logger.child({ collection: collection.collectionName }),
       })
-      const confirmer = startPoll({
+      const confirmer = startRestingPoll({
         event: 'outbox.not-confirmed',
         level: 'warn',
         everyMs: confirmEveryMs,
+        hasWork: () => !sent.isEmpty(),
         work: async () => (bus.connected() ? await confirm() : undefined),
         logger: logger.child({ collection: collection.collectionName }),
       })
+      confirming.wake = confirmer.wake
       return async () => {
         await sweeper.stop()
         await Promise.all(behind)

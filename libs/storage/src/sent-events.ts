@@ -129,6 +129,9 @@ export function createSentEvents({
      */
     isFull: (): boolean => sent.size >= documentsMax,
 
+    /** Whether nothing waits until it is recorded. */
+    isEmpty: (): boolean => sent.size === 0,
+
     /** Whether all these events of the document are sent already. */
     hasAll: (documentId: string, ids: readonly string[]): boolean =>
       ids.every((id) => sent.get(documentId)?.seqs.has(id)),

@@ -197,6 +197,7 @@ export function createJournalProcess<Fact>({
     watch,
     isStarted: () => isStarted,
     refill: async () => own?.refill(),
+    hasUnread: () => own?.hasUnread() === true,
     alive: () => alive,
     taking: takeOvers.taking,
     unownedTotal: () => unowned,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createSteadyClock } from '@pitboss/runtime/steady-clock'
 import type { Clock } from '@pitboss/runtime/clock'
-import { type Poll, startPoll } from '@pitboss/runtime/poll'
+import { type Poll, startPoll, startRestingPoll } from '@pitboss/runtime/poll'
 import { within } from '@pitboss/runtime/within'
 import type { Db } from 'mongodb'
 import type { Logger } from 'pino'
@@ -78,6 +78,7 @@ export type RunningJournal<Fact> = {
 const beatEveryMs = 1000
 const watchEveryMs = 60_000
 const refillEveryMs = 250
+const refillRestMs = 2000
 const waitMs = 20
 /** What is not done by then at a clean end is left to others. */
 const drainMaxMs = 3000
@@ -134,7 +135,14 @@ export async function openJournal<Fact>({
     async start() {
       stopDuties = duties.start()
       polls.push(
-        startPoll({ event: 'journal.refill-failed', everyMs: refillEveryMs, work: own.refill, logger }),
+        startRestingPoll({
+          event: 'journal.refill-failed',
+          everyMs: refillEveryMs,
+          restMs: refillRestMs,
+          hasWork: own.hasUnread,
+          work: own.refill,
+          logger,
+        }),
       )
       await own.recover()
       polls.push(startWatch(own.watch, logger))

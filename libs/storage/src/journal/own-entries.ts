@@ -13,6 +13,8 @@ export type OwnEntries<Fact> = {
   progress(): Progress
   /** Takes entries into memory that had no place there. */
   refill(): Promise<void>
+  /** Whether some had no place there. */
+  hasUnread(): boolean
   /**
    * Looks for entries of unknown fate, and closes the numbers of those that do not stand. @returns their
    * streams
@@ -115,6 +117,7 @@ export function createOwnEntries<Fact>({
         isRefilling = false
       }
     },
+    hasUnread: () => unreadFrom !== null,
     hasOpen: () => open.size > 0,
     async closeLost() {
       const untilMs = steadyMs() - lookedForAfterMs

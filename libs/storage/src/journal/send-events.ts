@@ -1,4 +1,4 @@
-import { startPoll } from '@pitboss/runtime/poll'
+import { startPoll, startRestingPoll } from '@pitboss/runtime/poll'
 import type { Logger } from 'pino'
 import type { EventPublisher, EventsPosition } from '../sent-events.ts'
 import type { Entry } from './journal.ts'
@@ -55,6 +55,7 @@ export function createEventSender<Fact>({
   /** Nothing was recorded between the last two positions. */
   let isStill = false
   let planned = false
+  const confirming = { wake: () => {} }
 
   function plan(): void {
     if (planned || waiting.length === 0) return
@@ -106,8 +107,10 @@ export function createEventSender<Fact>({
       seqs.push(seq)
     }
     const refused = acknowledged.find((each) => each.status === 'rejected')
-    if (refused === undefined) sent.set(entry._id, { outgoing, seqs })
-    else {
+    if (refused === undefined) {
+      sent.set(entry._id, { outgoing, seqs })
+      confirming.wake()
+    } else {
       logger.warn({ err: refused.reason, entry_id: entry._id }, 'journal.events-deferred')
       failed.set(stream, [...(failed.get(stream) ?? []), outgoing])
     }
@@ -175,14 +178,17 @@ export function createEventSender<Fact>({
       sent = new Map()
     },
     start() {
+      const confirmer = startRestingPoll({
+        event: 'journal.confirm-failed',
+        everyMs: confirmEveryMs,
+        hasWork: () => sent.size > 0,
+        work: confirm,
+        logger,
+        level: 'warn',
+      })
+      confirming.wake = confirmer.wake
       const polls = [
-        startPoll({
-          event: 'journal.confirm-failed',
-          everyMs: confirmEveryMs,
-          work: confirm,
-          logger,
-          level: 'warn',
-        }),
+        confirmer,
         startPoll({
           event: 'journal.retry-failed',
           everyMs: againEveryMs,

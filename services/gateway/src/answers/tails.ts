@@ -62,8 +62,19 @@ export function createTails({
   const ofTurn = Array.from({ length: turns }, () => new Set<Tail>())
   let turn = 0
   let opened = 0
-  const timers = [setInterval(nextTurn, turnMs), setInterval(tellWatched, watchEveryMs)]
-  for (const timer of timers) timer.unref()
+  /** While a tail is open. */
+  let timers: readonly NodeJS.Timeout[] = []
+
+  function startTimers(): void {
+    if (timers.length > 0) return
+    timers = [setInterval(nextTurn, turnMs), setInterval(tellWatched, watchEveryMs)]
+    for (const timer of timers) timer.unref()
+  }
+
+  function stopTimers(): void {
+    for (const timer of timers) clearInterval(timer)
+    timers = []
+  }
 
   function nextTurn(): void {
     turn = (turn + 1) % turns
@@ -155,7 +166,9 @@ export function createTails({
         if (account.tails.size > 0) return
         account.unsubscribe()
         followed.delete(operatorId)
+        if (followed.size === 0) stopTimers()
       })
+      startTimers()
       bus.publish(tailWatchSubject, encodeWatch([operatorId]))
       return tail.pipe.readable
     },
@@ -164,7 +177,7 @@ export function createTails({
 
     /** Ends every tail; the page comes back elsewhere. */
     stop(): void {
-      for (const timer of timers) clearInterval(timer)
+      stopTimers()
       for (const { pipe } of open()) pipe.end('SERVICE_UNAVAILABLE')
     },
   }

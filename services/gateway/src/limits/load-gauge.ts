@@ -23,6 +23,8 @@ const sampleMs = 50
  * readmit.
  */
 const decay = 0.8
+/** Without a request at work for so long nothing is sampled: nobody waits for the event loop. */
+const restsAfterMs = 2000
 /** Part of the load of reads at which tails end. */
 const tailPart = 0.5
 
@@ -39,14 +41,24 @@ export function createLoadGauge({
 }): LoadGauge {
   let inFlight = 0
   let delayMs = 0
-  let lastAtMs = performance.now()
-  const timer = setInterval(() => {
+  let lastAtMs = 0
+  let busyAtMs = 0
+  let timer: NodeJS.Timeout | null = null
+
+  function sample(): void {
     const nowMs = performance.now()
     const lateMs = Math.max(0, nowMs - lastAtMs - sampleMs)
     delayMs = decay * delayMs + (1 - decay) * lateMs
     lastAtMs = nowMs
-  }, sampleMs)
-  timer.unref()
+    if (inFlight > 0) busyAtMs = nowMs
+    else if (nowMs - busyAtMs > restsAfterMs) stop()
+  }
+
+  function stop(): void {
+    if (timer !== null) clearInterval(timer)
+    timer = null
+    delayMs = 0
+  }
 
   return {
     sheds(shedClass) {
@@ -57,11 +69,16 @@ export function createLoadGauge({
     },
     enter() {
       inFlight += 1
+      busyAtMs = performance.now()
+      if (timer === null) {
+        lastAtMs = busyAtMs
+        timer = setInterval(sample, sampleMs).unref()
+      }
       return once(() => {
         inFlight -= 1
       })
     },
     inFlight: () => inFlight,
-    stop: () => clearInterval(timer),
+    stop,
   }
 }

@@ -36,6 +36,7 @@ await t.test('a busy event loop counts as load until it is well again', async (t
     stakeInFlightMax: 9,
   })
   t.teardown(() => gauge.stop())
+  t.teardown(gauge.enter())
   await waitFor(() => {
     const untilMs = performance.now() + 200
     while (performance.now() < untilMs) continue

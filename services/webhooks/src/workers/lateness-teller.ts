@@ -12,6 +12,8 @@ import type { LateEndpoint } from '../actions/run-endpoint.ts'
 
 /** Less than this needs no word: play yields from seconds on. */
 const toldFromMs = 500
+/** How often it is measured while nothing is late. */
+const measureEveryMs = 1000
 
 /**
  * Tells rounds how late events and deliveries are, five times a second while they are and once when they are
@@ -55,6 +57,7 @@ export function startLatenessTeller(parts: {
       const isLate = recording >= toldFromMs || accounts.length > 0
       if (isLate || wasTold) bus.publish(latenessSubject, encoder.encode(JSON.stringify(lateness)))
       wasTold = isLate
+      return isLate ? undefined : measureEveryMs
     },
     logger,
   })

@@ -376,7 +376,15 @@ await holdIsolation(t, {
     ...['emptied', 'encodeStream', 'newStreamDocument'],
     // Bound by createRoundsStore, whose table has a line for each that answers a caller.
     ...['insertRound', 'updateRound', 'withdrawMovement', 'removeRound', 'publishAgain', 'showRound'],
-    ...['findRound', 'findAnywhere', 'findClaimed', 'findRequest', 'listByTransaction', 'roundsOf'],
+    ...[
+      'findRound',
+      'findAnywhere',
+      'findClaimed',
+      'findRequest',
+      'listByTransaction',
+      'roundsOf',
+      'roundsWithStatus',
+    ],
     ...['lastNonce', 'lastShown', 'findLast', 'findUnfinished', 'readNonce', 'endSession'],
     ...['claimRound', 'takeOver', 'takeIn', 'postpone', 'findDue'],
     ...['openRoundStreams', 'readRound', 'readState', 'storedOf', 'currentOf'],

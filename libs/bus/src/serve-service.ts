@@ -7,7 +7,7 @@ import { type CallHandler, serveCalls } from './serve-calls.ts'
 /** Shown with the service by the micro protocol, and by instances of a journal. */
 export const serviceVersion = '0.1.0'
 
-/** Answers a service's calls as `serveCalls` does, and checks the tokens that come with them by auth's keys. */
+/** Answers a service's calls as `serveCalls` does, and checks the tokens of calls by auth's keys. */
 export function serveService({
   bus,
   config,

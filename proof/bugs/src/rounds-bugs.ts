@@ -3,14 +3,13 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { formatAmount, parseAmount } from '@pitboss/money/amount'
 import type { Rational } from '@pitboss/money/rational'
 import type { Placement, WalletClient } from '@pitboss/rounds/clients/wallet'
-import type { PlaceTransaction } from '@pitboss/rounds/actions/place-transaction'
-import type { PlayRound } from '@pitboss/rounds/actions/play-round'
-import type { PlayerAccess } from '@pitboss/rounds/actions/parts'
+import { findPlayer } from '@pitboss/rounds/actions/find-player'
+import { playRound } from '@pitboss/rounds/actions/play-round'
+import type { PlaceTransaction } from '@pitboss/rounds/calls/rounds'
 import { allWings } from '@pitboss/rounds/all-wings'
 import type { RoundsProof } from '@pitboss/rounds/app'
 import type { HasBug } from './bugs.ts'
 import type { RoundContext } from '@pitboss/rounds/rules/round-message'
-import type { RoundsStore } from '@pitboss/rounds/storage/rounds-store'
 import { transition } from '@pitboss/rounds/rules/transition'
 import type { Wing } from '@pitboss/rounds/wing'
 import { reports, reportsContext, serveReports } from '@pitboss/rounds/wings/reports/wing'
@@ -71,20 +70,16 @@ function placeTransactionWith(place: PlaceTransaction, wallet: WalletClient, has
 }
 
 /** Answers an id that has a round of another session by that round, whatever the request meant. */
-export function playRoundWith(
-  play: PlayRound,
-  { rounds, players }: { rounds: RoundsStore; players: Pick<PlayerAccess, 'player'> },
-  has: HasBug,
-): PlayRound {
-  if (!has('rounds.currency-of-id-ignored')) return play
-  return async (caller, body, context) => {
+export function playRoundWith(has: HasBug): typeof playRound {
+  if (!has('rounds.currency-of-id-ignored')) return playRound
+  return async (context, caller, body, call) => {
     try {
-      return await play(caller, body, context)
+      return await playRound(context, caller, body, call)
     } catch (error) {
       const { transaction_id: id } = body
       if (!(error instanceof ServiceError) || error.code !== 'TRANSACTION_CONFLICT') throw error
-      const { scope, sequence, session } = await players.player(caller)
-      const found = id === undefined ? null : await rounds.findRequest(scope, sequence, id)
+      const { scope, sequence, session } = await findPlayer(context, caller)
+      const found = id === undefined ? null : await context.rounds.findRequest(scope, sequence, id)
       if (found === null || !('stored' in found) || found.stored.round.currency === session.currency)
         throw error
       return found.stored.round

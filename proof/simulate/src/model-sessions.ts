@@ -1,10 +1,10 @@
 import { scopeKey } from '@pitboss/rounds/storage/round-document'
 import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
-import type { Parts } from '@pitboss/rounds/actions/parts'
+import type { RoundsContext } from '@pitboss/rounds/context'
 import type { Machine } from './machine.ts'
 import { notSimulated } from './not-simulated.ts'
 
-type Sessions = Parts['sessions']
+type Sessions = RoundsContext['sessions']
 
 export type ModelSessions = {
   readonly table: ReadonlyMap<string, SessionDocument>

@@ -2,8 +2,8 @@ import { heldNonces } from '@pitboss/chaos/check/held-nonces'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { handler } from '@pitboss/bus/serve-calls'
 import { showStakeStanding } from '@pitboss/contracts/calls/rounds'
-import { createReadRounds } from '@pitboss/rounds/actions/read-rounds'
-import { createHealOrphans } from '@pitboss/rounds/actions/heal-orphans'
+import { readStakeStanding } from '@pitboss/rounds/actions/read-rounds'
+import { healOrphan, type Healing, listOrphans, skipNonces } from '@pitboss/rounds/actions/heal-orphans'
 import { createWalletClient } from '@pitboss/rounds/clients/wallet'
 import { sequenceOf } from '@pitboss/rounds/storage/round-document'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
@@ -36,14 +36,14 @@ export async function healRounds(machine: Machine, world: World): Promise<void> 
   const { movements, stream, bus, bridges, newId, newUuid, onError } = world
   const { running, rounds, lost, commitments } = runRounds(machine, world)
   await running.start()
-  const orphans = createHealOrphans({
+  const context: Healing = {
     ...{ lost, commitments },
     wallet: createWalletClient({ bus: bus.busOf(machine) }),
     audit: { entry: () => sampleAuditEntry(), store: () => Promise.resolve() },
     clock: { now: machine.now },
     newId,
     newUuid,
-  })
+  }
   const stakes = () => [...movements.table.values()].filter(({ type }) => type === 'BET')
   const inTheEnd = async (work: () => Promise<unknown>): Promise<void> => {
     for (;;) {
@@ -59,13 +59,9 @@ export async function healRounds(machine: Machine, world: World): Promise<void> 
     }
   }
   // Rounds answers wallet-bridge again while it is being healed.
-  const reads = createReadRounds({
-    rounds,
-    cursors: { encode: () => '', decode: () => null },
-  })
   bus.serve(machine, [
     handler(showStakeStanding, async ({ scope, roundId, transactionId }) => ({
-      standing: await reads.stakeStanding(scope, roundId, transactionId),
+      standing: await readStakeStanding({ rounds }, scope, roundId, transactionId),
     })),
   ])
   while (stakes().some(({ status }) => status === 'PENDING')) {
@@ -79,15 +75,15 @@ export async function healRounds(machine: Machine, world: World): Promise<void> 
   const toldStarts = events.flatMap(({ type, data }) =>
     type === 'round.started' ? [startedRound.parse({ ...data, nonce: data.fairness?.nonce })] : [],
   )
-  await inTheEnd(() => orphans.skipNonces({ scope, started: toldStarts, order }, newId('req')))
+  await inTheEnd(() => skipNonces(context, { scope, started: toldStarts, order }, newId('req')))
   for (const { transactionId, roundId } of stakes()) {
     await inTheEnd(async () => {
-      const [orphan] = await orphans.list(scope, [transactionId])
+      const [orphan] = await listOrphans(context, scope, [transactionId])
       if (orphan === undefined) return
       const own = events.filter(({ data }) => data.round_id === roundId)
       const nonce = own.flatMap(({ data }) => data.fairness?.nonce ?? [])[0] ?? null
       const refund = orphan.stands && !own.some(({ type }) => type === 'round.completed')
-      await orphans.heal({ scope, transactionId, nonce, refund, order }, newId('req'))
+      await healOrphan(context, { scope, transactionId, nonce, refund, order }, newId('req'))
     })
   }
   // What it has taken over is taken over from it.

@@ -3,21 +3,15 @@ import { cashOut, playRound as playEndpoint, revealTile } from '@pitboss/contrac
 import type { Caller } from '@pitboss/contracts/caller'
 import type { CallContext } from '@pitboss/contracts/call'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { createPlaceTransaction } from '@pitboss/rounds/actions/place-transaction'
-import { createPlay } from '@pitboss/rounds/actions/create-play'
-import { createPlayRound } from '@pitboss/rounds/actions/play-round'
-import { createReadRounds } from '@pitboss/rounds/actions/read-rounds'
-import {
-  createLateMovementHandler,
-  createRecoverRound,
-  createSweepRounds,
-} from '@pitboss/rounds/actions/recover-round'
+import { applyMessage } from '@pitboss/rounds/actions/change-round'
+import { placeTransaction } from '@pitboss/rounds/actions/place-transaction'
+import { createSweepRounds, handleLateMovement, recoverRound } from '@pitboss/rounds/actions/recover-round'
+import { settleRound } from '@pitboss/rounds/actions/settle-round'
 import { showFirst } from '@pitboss/rounds/actions/show-first'
-import { createVoidRound } from '@pitboss/rounds/actions/void-round'
-import { createRoundHandlers, createTransactionHandlers } from '@pitboss/rounds/calls/rounds'
+import { roundCalls, transactionCalls } from '@pitboss/rounds/calls/rounds'
 import { sessionCalls } from '@pitboss/rounds/calls/sessions'
 import { createWalletClient } from '@pitboss/rounds/clients/wallet'
-import type { RoundsContext } from '@pitboss/rounds/context'
+import { newPlayMemory, type PlayContext, type RoundsContext } from '@pitboss/rounds/context'
 import { noHooks } from '@pitboss/rounds/mount-wings'
 import { presentRound } from '@pitboss/rounds/records/present-round'
 import { createCatalogue } from '@pitboss/rounds/rules/catalogue'
@@ -67,33 +61,31 @@ const namesRound = z.object({ body: z.looseObject({ round_id: z.string() }) })
 export function startRounds(machine: Machine, world: World): { hint(roundId: string): void } {
   const { timeline, bus, has, onError } = world
   const storage = runRounds(machine, world)
-  const context = protectionOf(machine, world, storage)
-  const { rounds, clock } = context
-  const wait = (ms: number) => machine.wait(ms)
-  const parts = createPlay({ ...context, admitPlay: () => undefined, wait })
-  const { actor, settleRound, players } = parts
-  const play = playRoundWith(createPlayRound(parts), { rounds, players }, has)
-  const placeTransaction = createPlaceTransaction({
-    ...{ ...parts, wait },
-    holdLimits: operatorLimitsWith(parts.holdLimits, has),
-  })
-  const reads = createReadRounds(context)
-  const voidRound = createVoidRound({ ...parts, reads })
-
-  const recover = createRecoverRound({ ...parts, settle: settleRound })
-  const handleLateMovement = createLateMovementHandler({ rounds, actor, recover, clock })
-  const sweep = createSweepRounds({ rounds, recover, clock, random: inOrder })
+  const context: ProtectionContext & PlayContext = {
+    ...protectionOf(machine, world, storage),
+    ...{ admitPlay: () => undefined, leftFrom: null, wait: machine.wait, memory: newPlayMemory() },
+  }
+  const { rounds, hooks } = context
+  const play = playRoundWith(has)
+  const ofOperator = {
+    ...context,
+    hooks: { ...hooks, holdLimits: operatorLimitsWith(hooks.holdLimits, has) },
+  }
+  const recover = recoverRound.bind(null, context)
+  const sweep = createSweepRounds({ ...context, recover, random: inOrder })
   const never = new AbortController().signal
   const handlers = [
-    ...createRoundHandlers({ rounds: reads, voidRound }),
-    ...createTransactionHandlers({ placeTransaction }),
+    ...roundCalls(context),
+    ...transactionCalls(context, placeTransaction.bind(null, ofOperator)),
     ...stopCalls(context),
     ...sessionCalls(context),
     ...realityCheckCalls(context),
-    handler(playEndpoint.call, async ({ caller, body }, call) => ({
-      status: 201,
-      body: presentRound(await play(caller, body, call)),
-    })),
+    handler(playEndpoint.call, ({ caller, body }, call) =>
+      showFirst(context, async () => ({
+        status: 201,
+        body: presentRound(await play(context, caller, body, call)),
+      })),
+    ),
     handler(revealTile.call, ({ caller, params, body }, call) =>
       act(caller, params.round_id, { type: 'reveal', tile: body.tile }, call),
     ),
@@ -124,7 +116,7 @@ export function startRounds(machine: Machine, world: World): { hint(roundId: str
   return {
     hint(roundId) {
       machine.after(1, () => {
-        handleLateMovement(roundId).catch((error: unknown) => {
+        handleLateMovement(context, roundId).catch((error: unknown) => {
           if (!isExpected(error)) onError(error)
         })
       })
@@ -142,18 +134,14 @@ export function startRounds(machine: Machine, world: World): { hint(roundId: str
   }
 
   /** As `actOnRound` of rounds, for any session. */
-  async function act(caller: Caller, roundId: string, message: RoundMessage, context: CallContext) {
-    const round = await showFirst(
-      rounds,
-      ({ id }) => id,
-      async () => {
-        const stored = await rounds.find(caller.scope, roundId)
-        if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
-        const acted = await actor.send(stored, message)
-        return (await settleRound(acted, { recover: false, context })).round
-      },
-    )
-    return { status: 200, body: presentRound(round) }
+  async function act(caller: Caller, roundId: string, message: RoundMessage, call: CallContext) {
+    return showFirst(context, async () => {
+      const stored = await rounds.find(caller.scope, roundId)
+      if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
+      const acted = await applyMessage(context, stored, message)
+      const { round } = await settleRound(context, acted, { recover: false, call })
+      return { status: 200, body: presentRound(round) }
+    })
   }
 }
 

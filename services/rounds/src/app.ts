@@ -1,9 +1,11 @@
 import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
 import { createConsumerMetrics } from '@pitboss/bus/consumer-metrics'
+import { handler } from '@pitboss/bus/serve-calls'
 import { serveService } from '@pitboss/bus/serve-service'
 import { roundsMovements, webhooksFanout } from '@pitboss/bus/topology'
 import { watchConsumer } from '@pitboss/bus/watch-consumer'
 import { watchFullness } from '@pitboss/bus/watch-fullness'
+import { opsRewriteSeals } from '@pitboss/contracts/calls/seals'
 import { isAudited } from '@pitboss/contracts/defined-calls'
 import { newId } from '@pitboss/runtime/new-id'
 import { startPoll } from '@pitboss/runtime/poll'
@@ -15,16 +17,24 @@ import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createRewindStore } from '@pitboss/storage/rewind-store'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createAdmitPlay } from './actions/admit-play.ts'
-import { createActions } from './actions/create-actions.ts'
-import { createPlay } from './actions/create-play.ts'
-import { createPlaceTransaction, type PlaceTransaction } from './actions/place-transaction.ts'
-import { createLateMovementHandler, createRecoverRound, createSweepRounds } from './actions/recover-round.ts'
+import { placeTransaction } from './actions/place-transaction.ts'
+import { createSweepRounds, handleLateMovement, recoverRound } from './actions/recover-round.ts'
 import { allWings, indexes, sealedPlaces } from './all-wings.ts'
-import { coreCalls } from './calls/core-calls.ts'
+import { playerCalls } from './calls/player.ts'
+import {
+  type PlaceTransaction,
+  restoreCalls,
+  rewindCalls,
+  roundCalls,
+  transactionCalls,
+} from './calls/rounds.ts'
+import { sessionCalls } from './calls/sessions.ts'
 import { hearLateness } from './clients/hear-lateness.ts'
 import type { WalletClient } from './clients/wallet.ts'
 import type { RoundsConfig } from './config.ts'
+import { newPlayMemory, type PlayContext, type RoundsContext } from './context.ts'
 import { consumeMovements } from './consumers/movements.ts'
 import { createYieldNote, registerMetrics } from './metrics.ts'
 import { mountWings } from './mount-wings.ts'
@@ -79,7 +89,7 @@ export async function startRounds({
     slot: config.PITBOSS_SLOT ?? null,
     ...{ clock, clockOffsetMs, logger, registry, change: proof.context ?? ((context) => context) },
   })
-  const { context, open } = mountWings(core, proof.wings ?? allWings, {
+  const { context: mounted, open } = mountWings(core, proof.wings ?? allWings, {
     ...{ db, keyring, registry, clockAheadMs, returnsAlarm: config.PITBOSS_RETURNS_ALARM },
   })
   const yields: YieldRule = {
@@ -100,7 +110,7 @@ export async function startRounds({
     logger,
     ...(proof.nowMs === undefined ? {} : { nowMs: proof.nowMs }),
   })
-  registerMetrics(registry, context.rounds)
+  registerMetrics(registry, mounted.rounds)
   createConsumerMetrics({ registry, watch, consumer: roundsMovements })
   const admitPlay = createAdmitPlay({
     isStreamFull: fullness.isFull,
@@ -110,12 +120,14 @@ export async function startRounds({
     random: Math.random,
     noteRefused: createYieldNote(registry),
   })
-  const parts = createPlay({ ...context, admitPlay })
-  const place = createPlaceTransaction(parts)
+  const context: RoundsContext & PlayContext = {
+    ...{ ...mounted, admitPlay, leftFrom: config.PITBOSS_ROUNDS_LEFT_FROM ?? null },
+    ...{ wait: (ms) => delay(ms), memory: newPlayMemory() },
+  }
+  const place: PlaceTransaction = placeTransaction.bind(null, context)
   const stopOutboxes = outboxes.map((outbox) => outbox.start())
-  const leftFrom = config.PITBOSS_ROUNDS_LEFT_FROM ?? null
-  const recover = createRecoverRound({ ...parts, settle: parts.settleRound, leftFrom })
-  const sweep = createSweepRounds({ ...parts, recover, random: Math.random })
+  const recover = recoverRound.bind(null, context)
+  const sweep = createSweepRounds({ ...context, recover, random: Math.random })
   await upgradeStorage({ ...context, db, journal })
   // What is older is found by indexes that nothing needs any more.
   await storage.patiently((own) => ensureIndexes(own, indexes, logger))
@@ -124,7 +136,7 @@ export async function startRounds({
   const workers = [
     watch,
     consumeMovements({
-      ...{ bus, handleLateMovement: createLateMovementHandler({ ...parts, recover }), rewinds, logger },
+      ...{ bus, handleLateMovement: handleLateMovement.bind(null, context), rewinds, logger },
     }),
     startPoll({
       event: 'sweep.failed',
@@ -134,22 +146,25 @@ export async function startRounds({
     }),
     ...open.flatMap((wing) => wing.start?.() ?? []),
   ]
+  const seals = createRewriteSeals({
+    ...{ db, keyring, logger },
+    places: [...sealedPlaces, sealedInJournal({ ...context, db, journal })],
+  })
   const handlers = [
-    ...coreCalls({
-      ...{ ...parts, ...createActions(parts), bus, rewinds },
-      placeTransaction: proof.placeTransaction?.(place, parts.wallet) ?? place,
-      seals: createRewriteSeals({
-        ...{ db, keyring, logger },
-        places: [...sealedPlaces, sealedInJournal({ ...context, db, journal })],
-      }),
-    }),
+    ...sessionCalls(context),
+    ...roundCalls(context),
+    ...transactionCalls(context, proof.placeTransaction?.(place, context.wallet) ?? place),
+    ...rewindCalls(context.audit, bus, rewinds),
+    ...restoreCalls(context),
+    ...playerCalls(context),
+    handler(opsRewriteSeals.rounds, ({ order, after }) => seals.page({ after, isDry: order.dryRun })),
     ...open.flatMap((wing) => wing.calls),
   ]
   const calls = await serveService({
     ...{ bus, service, config, host, concurrencyMax, clockAheadMs },
     // Settlement never waits for the audit.
-    handlers: handlers.map((handler) =>
-      isAudited(handler.subject) ? { ...handler, run: audit.following(handler.run) } : handler,
+    handlers: handlers.map((one) =>
+      isAudited(one.subject) ? { ...one, run: audit.following(one.run) } : one,
     ),
   })
 

@@ -1,11 +1,14 @@
 import type { ErrorCode } from '@pitboss/errors/catalogue'
 import type { Bus } from '@pitboss/bus/connect-bus'
+import type { Scope } from '@pitboss/contracts/caller'
+import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { Clock } from '@pitboss/runtime/clock'
+import { createMailbox, type Mailbox } from '@pitboss/runtime/mailbox'
 import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { Outbox } from '@pitboss/storage/outbox'
 import type { Logger } from 'pino'
-import type { WalletClient } from './clients/wallet.ts'
+import type { Shown, WalletClient } from './clients/wallet.ts'
 import type { Hooks } from './hooks.ts'
 import type { Catalogue } from './rules/catalogue.ts'
 import type { RoundState } from './rules/round.ts'
@@ -56,4 +59,43 @@ export type RoundsContext = {
   /** Shortens times of abandonment only. */
   readonly scaleMs: (ms: number) => number
   readonly logger: Logger
+}
+
+/** What play, settlement and recovery work with: of the context, and of this process. */
+export type PlayContext = Omit<RoundsContext, NotPlayed | 'sessions' | 'grants' | 'games' | 'hooks'> & {
+  readonly sessions: Pick<RoundsContext['sessions'], 'find'>
+  readonly grants: Pick<GrantsStore, 'open' | 'use' | 'giveBack'>
+  readonly games: Pick<GamesStore, 'copy'>
+  readonly hooks: Pick<Hooks, 'holdLimits' | 'holdPace'>
+  /**
+   * Called before the intent of a new round or stake is stored, and never about what is owed.
+   * @throws ServiceError SERVICE_UNAVAILABLE with `Retry-After` while new play yields
+   */
+  readonly admitPlay: (scope: Scope) => void
+  /** Until then no round counts as left by its player. */
+  readonly leftFrom: Date | null
+  readonly wait: (ms: number) => Promise<unknown>
+  readonly memory: PlayMemory
+}
+type NotPlayed = 'lost' | 'keys' | 'sums' | 'bus' | 'cursors' | 'audit' | 'sessionOutbox' | 'clockOffsetMs'
+
+/** What a process remembers of the rounds that it works on. */
+export type PlayMemory = {
+  /** Runs the changes of one round one at a time in this process. */
+  readonly inTurn: Mailbox
+  /** When this process has changed a round last. */
+  readonly changes: BoundedMap<string, Date>
+  /** By movement: repeats that wait for it together, repeats that look once, and what was seen last. */
+  readonly polls: Map<string, Promise<Shown>>
+  readonly looks: Map<string, Promise<Shown>>
+  readonly seen: Map<string, Shown>
+}
+
+const changesMax = 10_000
+
+export function newPlayMemory(): PlayMemory {
+  return {
+    ...{ inTurn: createMailbox(), changes: new BoundedMap(changesMax) },
+    ...{ polls: new Map(), looks: new Map(), seen: new Map() },
+  }
 }

@@ -37,34 +37,43 @@ import { createSessionsStore } from './storage/sessions-store.ts'
 /** The context of the core before wings are mounted. */
 export type CoreContext = Omit<RoundsContext, 'hooks'>
 
-type Given = {
-  readonly bus: Bus
-  /** Sends the events of outboxes. */
-  readonly publisher: Parameters<typeof createOutbox>[0]['bus']
-  readonly db: Db
-  readonly keyring: Keyring
-  readonly timeScale: number
-  /** The place of this process, in which one runs at a time; null where none is set. */
-  readonly slot: string | null
-  readonly clock: Clock
-  readonly clockOffsetMs: () => number
-  readonly logger: Logger
-  readonly registry: Registry
-  /** Puts a proof's parts in the place of the product's. */
-  readonly change: (context: CoreContext) => CoreContext
-}
-
 /** Opens the stores and clients of the core. `outboxes` send and move what waits, once they are started. */
-export async function openContext(given: Given) {
-  const { bus, publisher, db, keyring, clock, clockOffsetMs, logger, registry } = given
+export async function openContext({
+  bus,
+  publisher,
+  db,
+  keyring,
+  timeScale,
+  slot,
+  clock,
+  clockOffsetMs,
+  logger,
+  registry,
+  change,
+}: {
+  bus: Bus
+  /** Sends the events of outboxes. */
+  publisher: Parameters<typeof createOutbox>[0]['bus']
+  db: Db
+  keyring: Keyring
+  timeScale: number
+  /** The place of this process, in which one runs at a time; null where none is set. */
+  slot: string | null
+  clock: Clock
+  clockOffsetMs: () => number
+  logger: Logger
+  registry: Registry
+  /** Puts a proof's parts in the place of the product's. */
+  change: (context: CoreContext) => CoreContext
+}) {
   const sessions = createSessionsStore({ db })
   const position = (withFirst: boolean) => eventsPosition(bus, withFirst)
   const relaying = { bus: publisher, position, clock, logger }
-  const { scaleMs } = createTimeScale(given.timeScale)
+  const { scaleMs } = createTimeScale(timeScale)
   const [lists, work] = [createRoundLists({ db }), createRoundWork()]
   const journal = await openRoundsJournal({
     ...{ ...relaying, db, lists, work, scaleMs, newId, registry },
-    ...{ build: serviceVersion, slot: given.slot },
+    ...{ build: serviceVersion, slot },
   })
   const rounds = createRoundsStore({ journal, lists, work })
   journal.takeOver.by(rounds)
@@ -81,7 +90,7 @@ export async function openContext(given: Given) {
   })
   createOutboxMetrics({ registry, collections: { sessions: sessions.collection }, clock })
   const secretBox = createSecretBox(keyring, 'server-seeds')
-  const context = given.change({
+  const context = change({
     ...{ rounds, sessions, bus, audit, sessionOutbox },
     catalogue: createCatalogue(),
     lost: createLostRounds({ journal, lists, rounds }),

@@ -12,7 +12,7 @@ import { sampleCaller } from '@pitboss/testing/sample-caller'
 import pino from 'pino'
 import t from 'tap'
 import { z } from 'zod'
-import { createReadRounds } from '../src/actions/read-rounds.ts'
+import { listRounds } from '../src/actions/read-rounds.ts'
 import { assertSeedsOpen } from '../src/storage/assert-seeds-open.ts'
 import { createCommitmentsStore } from '../src/storage/commitments-store.ts'
 import { storedRounds, testJournal } from './fixtures/stored-rounds.ts'
@@ -55,8 +55,8 @@ t.test('a seed of an earlier build opens, and its key can leave', async (t) => {
   }
   const listFrom = (keyring: Keyring) => {
     const cursors = createCursorCodec({ keyring })
-    const { list } = createReadRounds({ rounds: storedRounds(db), cursors })
-    return list(caller, { limit: 10, cursor: recorded.cursor.text, game: 'dice' })
+    const query = { limit: 10, cursor: recorded.cursor.text, game: 'dice' }
+    return listRounds({ rounds: storedRounds(db), cursors }, caller, query)
   }
 
   const both = await openKeyring(db, `${own},${recorded.master_keys}`)

@@ -12,13 +12,6 @@ export type YieldReason = (typeof yieldReasons)[number]
 const stoppedRetryAfterS = 5
 const lateRetryAfterS = 1
 
-/**
- * Asked before the intent of a new round or stake is stored, and never about what is owed: settlement, wins,
- * rollbacks and the turns of an open round.
- * @throws ServiceError SERVICE_UNAVAILABLE with `Retry-After` while new play yields
- */
-export type AdmitPlay = (scope: Scope) => void
-
 /** Creates the look before new play. Source: docs/contract.md, sections 7 and 11. */
 export function createAdmitPlay({
   isStreamFull,
@@ -37,7 +30,7 @@ export function createAdmitPlay({
   /** 0 to 1. */
   random: () => number
   noteRefused: (reason: YieldReason) => void
-}): AdmitPlay {
+}): (scope: Scope) => void {
   return function admitPlay({ operatorId }) {
     if (isStreamFull()) {
       noteRefused('stream-full')

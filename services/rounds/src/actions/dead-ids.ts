@@ -13,89 +13,96 @@ import {
 } from '../rules/refusal.ts'
 import { movementKey, type DeadRequest } from '../storage/round-stream.ts'
 import type { StoredRound } from '../storage/round-document.ts'
-import type { RoundsStore } from '../storage/rounds-store.ts'
-import type { RoundsContext } from '../context.ts'
+import type { PlayContext } from '../context.ts'
 import { findByMovement } from './find-by-movement.ts'
 
 /** Tries of one request, when intents come and go beside it. */
 const triesMax = 8
 
-export type DeadIds = ReturnType<typeof createDeadIds>
+type Reading = Pick<PlayContext, 'rounds' | 'deadRequests'>
+
+/*
+ * An id of the operator's server is dead or has a movement, never both: each claims the id, and the first
+ * insert decides it for ever. Source: docs/contract.md, section 1, "What a refusal promises".
+ */
+
+/** The answer to a request whose id is dead; null while it lives. */
+export async function findDeadAnswer(
+  context: Reading,
+  scope: Scope,
+  body: TransactionBody,
+): Promise<ServiceError | null> {
+  const claimed = await context.rounds.findClaimed(movementKey(scope, body.transaction_id))
+  if (claimed === null || 'stored' in claimed || !concerns(claimed.dead, body.type)) return null
+  return answerOf(claimed.dead, body)
+}
 
 /**
- * Creates the rule that an id of the operator's server is dead or has a movement, never both: each claims the
- * id, and the first insert decides it for ever.
- * Source: docs/contract.md, section 1, "What a refusal promises".
+ * Refuses a request that has no movement, for good if `error` kills its id.
+ * @returns the round in which an equal request, or another with this id, was first
+ * @throws ServiceError `error`; the refusal that was first; TRANSACTION_CONFLICT when it was another body's
  */
-export function createDeadIds({
-  rounds,
-  deadRequests,
-}: { rounds: Pick<RoundsStore, 'findClaimed' | 'listByTransaction' | 'confirmPrimary'> } & Pick<
-  RoundsContext,
-  'deadRequests'
->) {
-  return { answerTo, refuse, bury }
-
-  /** The answer to a request whose id is dead; null while it lives. */
-  async function answerTo(scope: Scope, body: TransactionBody): Promise<ServiceError | null> {
-    const claimed = await rounds.findClaimed(movementKey(scope, body.transaction_id))
-    if (claimed === null || 'stored' in claimed || !concerns(claimed.dead, body.type)) return null
-    return answerOf(claimed.dead, body)
-  }
-
-  /**
-   * Refuses a request that has no movement, for good if `error` kills its id.
-   * @returns the round in which an equal request, or another with this id, was first
-   * @throws ServiceError `error`; the refusal that was first; TRANSACTION_CONFLICT when it was another body's
-   */
-  async function refuse(scope: Scope, body: TransactionBody, error: unknown): Promise<StoredRound> {
-    if (!(error instanceof ServiceError) || error.retryable || namesItsId(error)) throw error
-    const { transaction_id: transactionId } = body
-    const refusal = refusalOf(error)
-    if (refusal === null) {
-      // No write stands behind this refusal: only a confirmed primary knows that nobody was first.
-      const other = await readConfirmed(() => findMovement(scope, transactionId), {
-        confirm: rounds.confirmPrimary,
-      })
-      if (other === null) throw error
-      return other
-    }
-    const kind = kindOf(body.type)
-    const killed = await kill(scope, transactionId, {
-      ...{ ...refusal, kind, meaning: meaningOf(body), requestHash: null },
+export async function refuseForGood(
+  context: Reading,
+  scope: Scope,
+  body: TransactionBody,
+  error: unknown,
+): Promise<StoredRound> {
+  if (!(error instanceof ServiceError) || error.retryable || namesItsId(error)) throw error
+  const { transaction_id: transactionId } = body
+  const refusal = refusalOf(error)
+  if (refusal === null) {
+    // No write stands behind this refusal: only a confirmed primary knows that nobody was first.
+    const other = await readConfirmed(() => findMovement(context, scope, transactionId), {
+      confirm: context.rounds.confirmPrimary,
     })
-    if ('round' in killed) return killed
-    throw answerOf(killed, body)
+    if (other === null) throw error
+    return other
   }
+  const kind = kindOf(body.type)
+  const killed = await kill(context, scope, transactionId, {
+    ...{ ...refusal, kind, meaning: meaningOf(body), requestHash: null },
+  })
+  if ('round' in killed) return killed
+  throw answerOf(killed, body)
+}
 
-  /**
-   * Leaves a tombstone under the id of a stake or win that a rollback asks for and that has not arrived.
-   * @returns the round of the movement if it has arrived meanwhile; null once the tombstone stands
-   */
-  async function bury(scope: Scope, transactionId: string): Promise<StoredRound | null> {
-    const tombstone = { ...buried, kind: 'movement', meaning: null, requestHash: null } as const
-    const killed = await kill(scope, transactionId, tombstone)
-    return 'round' in killed ? killed : null
-  }
+/**
+ * Leaves a tombstone under the id of a stake or win that a rollback asks for and that has not arrived.
+ * @returns the round of the movement if it has arrived meanwhile; null once the tombstone stands
+ */
+export async function bury(
+  context: Reading,
+  scope: Scope,
+  transactionId: string,
+): Promise<StoredRound | null> {
+  const tombstone = { ...buried, kind: 'movement', meaning: null, requestHash: null } as const
+  const killed = await kill(context, scope, transactionId, tombstone)
+  return 'round' in killed ? killed : null
+}
 
-  async function kill(
-    scope: Scope,
-    transactionId: string,
-    dead: DeadRequest,
-  ): Promise<DeadRequest | StoredRound> {
-    for (let tries = 0; tries < triesMax; tries++) {
-      const claimed = await rounds.findClaimed(movementKey(scope, transactionId))
-      if (claimed !== null && 'dead' in claimed) return claimed.dead
-      const other = await findMovement(scope, transactionId)
-      if (other !== null) return other
-      if (await deadRequests.killMovement(scope, transactionId, dead)) return dead
-    }
-    throw keepsChanging(transactionId)
+async function kill(
+  context: Reading,
+  scope: Scope,
+  transactionId: string,
+  dead: DeadRequest,
+): Promise<DeadRequest | StoredRound> {
+  for (let tries = 0; tries < triesMax; tries++) {
+    const claimed = await context.rounds.findClaimed(movementKey(scope, transactionId))
+    if (claimed !== null && 'dead' in claimed) return claimed.dead
+    const other = await findMovement(context, scope, transactionId)
+    if (other !== null) return other
+    if (await context.deadRequests.killMovement(scope, transactionId, dead)) return dead
   }
+  throw keepsChanging(transactionId)
+}
 
-  async function findMovement(scope: Scope, transactionId: string): Promise<StoredRound | null> {
-    return (await findByMovement(rounds, scope, transactionId))[0] ?? null
-  }
+async function findMovement(
+  context: Reading,
+  scope: Scope,
+  transactionId: string,
+): Promise<StoredRound | null> {
+  return (await findByMovement(context.rounds, scope, transactionId))[0] ?? null
 }
 
 const buried: Refusal = {

@@ -3,70 +3,69 @@ import type { opsEndRoundAsTold } from '@pitboss/contracts/calls/rounds'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { parseAmount } from '@pitboss/money/amount'
 import type { z } from 'zod'
+import type { PlayContext, RoundsContext } from '../context.ts'
 import { isUnfinished, type RoundState } from '../rules/round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
-import type { Parts } from './parts.ts'
+import { applyMessage, refreshAll } from './change-round.ts'
+import { settleRound } from './settle-round.ts'
 
 type Told = z.output<typeof opsEndRoundAsTold.request>
 
-export type EndAsTold = ReturnType<typeof createEndAsTold>
-
 /**
- * Creates the work of operations on rounds that had ended and are open again, because the database of rounds
- * was restored to an earlier moment: their players know what the seed gives. Source: docs/runbook.md.
+ * Ends a round that had ended and is open again, because the database of rounds was restored to an earlier
+ * moment, as its event says: its player knows what the seed gives. A stake that has gone back is learned
+ * from wallet-bridge; an outcome is drawn once more from the round's own seed and must give what was told.
+ * Source: docs/runbook.md.
+ * @returns the status from then on; PENDING while the stake is still settled
+ * @throws ServiceError ROUND_NOT_FOUND; CONFLICT when the operator drives the round, or it ends otherwise
  */
-export function createEndAsTold({
-  rounds,
-  actor,
-  settleRound,
-  catalogue,
-  audit,
-}: Pick<Parts, 'rounds' | 'actor' | 'settleRound' | 'catalogue' | 'audit'>) {
-  /**
-   * Ends the round as its event says. A stake that has gone back is learned from wallet-bridge; an outcome is
-   * drawn once more from the round's own seed and must give what was told.
-   * @returns the status from then on; PENDING while the stake is still settled
-   * @throws ServiceError ROUND_NOT_FOUND; CONFLICT when the operator drives the round, or it ends otherwise
-   */
-  return async function endAsTold(
-    { order, roundId, end }: Told,
-    requestId: string,
-  ): Promise<RoundState['status']> {
-    const stored = await rounds.findAnywhere(roundId)
-    if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
-    const { round } = stored
-    if (round.driver === 'operator') {
-      throw new ServiceError('CONFLICT', { message: "The operator's server ends this round." })
-    }
-    if (!isUnfinished(round)) return round.status
-    const play = end.status === 'VOIDED' ? null : playOf(round, end)
-    if (order.dryRun) return round.status
-    await audit.store(
-      audit.entry(orderedBy(order, round.operatorId, requestId), {
-        act: 'round.heal',
-        object: { type: 'round', id: roundId },
-        before: { status: round.status, tiles_opened: [...round.actions] },
-        after: end,
-      }),
-    )
-    const known = play === null ? await learnReason(stored, end.end_reason) : stored
-    // An open round that was abandoned gives its stake back itself: a review would end it as returned.
-    const isAbandoned = play === null && end.end_reason === 'abandoned' && known.round.status === 'OPEN'
-    const current = isAbandoned ? known : await actor.review(known)
-    if (current.round.status === 'PENDING') return 'PENDING'
-    const ended = await actor.send(current, { type: 'end-as-told', play, endReason: end.end_reason })
-    return (await settleRound(ended, { recover: false })).round.status
+export async function endAsTold(
+  context: RoundsContext & PlayContext,
+  { order, roundId, end }: Told,
+  requestId: string,
+): Promise<RoundState['status']> {
+  const stored = await context.rounds.findAnywhere(roundId)
+  if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
+  const { round } = stored
+  if (round.driver === 'operator') {
+    throw new ServiceError('CONFLICT', { message: "The operator's server ends this round." })
   }
+  if (!isUnfinished(round)) return round.status
+  const play = end.status === 'VOIDED' ? null : playOf(context, round, end)
+  if (order.dryRun) return round.status
+  await context.audit.store(
+    context.audit.entry(orderedBy(order, round.operatorId, requestId), {
+      act: 'round.heal',
+      object: { type: 'round', id: roundId },
+      before: { status: round.status, tiles_opened: [...round.actions] },
+      after: end,
+    }),
+  )
+  const known = play === null ? await learnReason(context, stored, end.end_reason) : stored
+  // An open round that was abandoned gives its stake back itself: a review would end it as returned.
+  const isAbandoned = play === null && end.end_reason === 'abandoned' && known.round.status === 'OPEN'
+  const current = isAbandoned ? known : await refreshAll(context, known)
+  if (current.round.status === 'PENDING') return 'PENDING'
+  const ended = await applyMessage(context, current, { type: 'end-as-told', play, endReason: end.end_reason })
+  return (await settleRound(context, ended, { recover: false })).round.status
+}
 
-  async function learnReason(stored: StoredRound, endReason: string | null): Promise<StoredRound> {
-    return endReason === null ? stored : actor.send(stored, { type: 'learn-end-reason', endReason })
-  }
+async function learnReason(
+  context: PlayContext,
+  stored: StoredRound,
+  endReason: string | null,
+): Promise<StoredRound> {
+  return endReason === null ? stored : applyMessage(context, stored, { type: 'learn-end-reason', endReason })
+}
 
-  function playOf({ game, currency }: RoundState, { outcome, payout }: Told['end']) {
-    const read = catalogue.find(game)?.game.readOutcome(outcome)
-    if (read === null || read === undefined) {
-      throw new ServiceError('CONFLICT', { message: 'This is no outcome of the game.' })
-    }
-    return { actions: read.actions, payout: parseAmount(payout, currency) }
+function playOf(
+  { catalogue }: PlayContext,
+  { game, currency }: RoundState,
+  { outcome, payout }: Told['end'],
+) {
+  const read = catalogue.find(game)?.game.readOutcome(outcome)
+  if (read === null || read === undefined) {
+    throw new ServiceError('CONFLICT', { message: 'This is no outcome of the game.' })
   }
+  return { actions: read.actions, payout: parseAmount(payout, currency) }
 }

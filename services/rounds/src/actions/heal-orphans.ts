@@ -5,12 +5,11 @@ import type { startedRound } from '@pitboss/contracts/calls/rounds'
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import type { Movement } from '@pitboss/contracts/objects/movement'
 import { ServiceError } from '@pitboss/errors/service-error'
-import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { z } from 'zod'
+import type { RoundsContext } from '../context.ts'
 import { newRound } from '../rules/new-round.ts'
 import { hasMovement, isUnfinished, type RoundState } from '../rules/round.ts'
 import { sequenceKey } from '../storage/round-document.ts'
-import type { Parts } from './parts.ts'
 
 type Heal = {
   readonly scope: Scope
@@ -28,164 +27,169 @@ type Player = Pick<Started, 'player_id' | 'game' | 'currency'>
 /** A stake without a round. */
 type Orphan = { readonly movement: Movement; readonly stands: boolean }
 
-export type HealOrphans = ReturnType<typeof createHealOrphans>
+export type Healing = Pick<
+  RoundsContext,
+  'lost' | 'commitments' | 'wallet' | 'audit' | 'clock' | 'newId' | 'newUuid'
+>
 
 /** wallet-bridge takes the rest of a reversal from its original. */
 const ofOriginal = '00000000-0000-0000-0000-000000000000'
 
-/**
- * Creates the work of operations after the database of rounds was restored to an earlier moment: stakes at
+/*
+ * The work of operations after the database of rounds was restored to an earlier moment: stakes at
  * wallet-bridge without a round, and nonces that events know. Source: docs/runbook.md.
  */
-export function createHealOrphans({
-  lost: lostRounds,
-  commitments,
-  wallet,
-  audit,
-  clock,
-  newId,
-  newUuid,
-}: Pick<Parts, 'lost' | 'commitments' | 'wallet' | 'clock' | 'newId' | 'newUuid'> & {
-  readonly audit: Pick<AuditOutbox, 'entry' | 'store'>
-}) {
-  return { list, heal, skipNonces }
 
-  /**
-   * Of these stakes, those without a round that stand, or for whose round no place is kept: it may have shown
-   * its seed, which the database knew before, as one whose stake was refused does.
-   */
-  async function list(scope: Scope, transactionIds: readonly string[]): Promise<Orphan[]> {
-    const orphans: Orphan[] = []
-    for (const id of await lostRounds.withoutRound(scope, transactionIds)) {
-      const movement = (await wallet.show(scope, id))?.movement
-      if (movement?.type !== 'BET' || hasStake(await findRecent(scope, movement), movement)) continue
-      const stands = movement.status === 'SUCCESS'
-      const hasPlace = () => lostRounds.hasPlace(sequenceOf(scope, movement), movement.round_id)
-      if (stands || !(await hasPlace())) orphans.push({ movement, stands })
-    }
-    return orphans
+/**
+ * Of these stakes, those without a round that stand, or for whose round no place is kept: it may have shown
+ * its seed, which the database knew before, as one whose stake was refused does.
+ */
+export async function listOrphans(
+  context: Healing,
+  scope: Scope,
+  transactionIds: readonly string[],
+): Promise<Orphan[]> {
+  const orphans: Orphan[] = []
+  for (const id of await context.lost.withoutRound(scope, transactionIds)) {
+    const movement = (await context.wallet.show(scope, id))?.movement
+    if (movement?.type !== 'BET' || hasStake(await findRecent(context, scope, movement), movement)) continue
+    const stands = movement.status === 'SUCCESS'
+    const hasPlace = () => context.lost.hasPlace(sequenceOf(scope, movement), movement.round_id)
+    if (stands || !(await hasPlace())) orphans.push({ movement, stands })
   }
+  return orphans
+}
 
-  /**
-   * Moves the nonce sequence and gives the stake back; repeating it changes nothing more. The sequence moves
-   * also when the stake is not given back.
-   * @returns the status of the refund; null without one
-   * @throws ServiceError TRANSACTION_NOT_FOUND; CONFLICT for a stake that has its round, that does not stand,
-   * or whose win is owed or paid; WALLET_TIMEOUT while the outcome is unknown
-   */
-  async function heal(
-    { scope, transactionId, nonce, refund, order }: Heal,
-    requestId: string,
-  ): Promise<string | null> {
-    const shown = await wallet.show(scope, transactionId)
-    if (shown === null) throw new ServiceError('TRANSACTION_NOT_FOUND')
-    const { movement: stake } = shown
-    const [unknown] = await lostRounds.withoutRound(scope, [transactionId])
-    const round = await findRecent(scope, stake)
-    if (unknown === undefined || hasStake(round, stake)) throw conflict('The stake has its round.')
-    if (stake.type !== 'BET') throw conflict('Only a stake is given back.')
-    const refusal = refund ? await refundRefusal(scope, stake) : null
-    if (order.dryRun) {
-      if (refusal !== null) throw refusal
-      return null
-    }
-    const entry = audit.entry(orderedBy(order, scope.operatorId, requestId), {
-      act: 'round.heal',
-      object: { type: 'round', id: stake.round_id },
-      before: stake,
-      after: { transaction_id: transactionId, nonce, refund },
-    })
-    await audit.store(entry)
-    if (nonce === null) await skipNext(scope, stake)
-    else await skipTo(scope, stake, nonce)
+/**
+ * Moves the nonce sequence and gives the stake back; repeating it changes nothing more. The sequence moves
+ * also when the stake is not given back.
+ * @returns the status of the refund; null without one
+ * @throws ServiceError TRANSACTION_NOT_FOUND; CONFLICT for a stake that has its round, that does not stand,
+ * or whose win is owed or paid; WALLET_TIMEOUT while the outcome is unknown
+ */
+export async function healOrphan(
+  context: Healing,
+  { scope, transactionId, nonce, refund, order }: Heal,
+  requestId: string,
+): Promise<string | null> {
+  const shown = await context.wallet.show(scope, transactionId)
+  if (shown === null) throw new ServiceError('TRANSACTION_NOT_FOUND')
+  const { movement: stake } = shown
+  const [unknown] = await context.lost.withoutRound(scope, [transactionId])
+  const round = await findRecent(context, scope, stake)
+  if (unknown === undefined || hasStake(round, stake)) throw conflict('The stake has its round.')
+  if (stake.type !== 'BET') throw conflict('Only a stake is given back.')
+  const refusal = refund ? await refundRefusal(context, scope, stake) : null
+  if (order.dryRun) {
     if (refusal !== null) throw refusal
-    if (!refund) return null
-    // A stake that was added to a round before the backup: the round goes on without it.
-    const roundClosed = round === null || !isUnfinished(round)
-    const placement = await wallet.place(scope, { spec: { ...refundSpec(stake, shown.driver), roundClosed } })
-    if (placement.kind !== 'placed') throw placement.error
-    return placement.placed.movement.status
+    return null
   }
+  const entry = context.audit.entry(orderedBy(order, scope.operatorId, requestId), {
+    act: 'round.heal',
+    object: { type: 'round', id: stake.round_id },
+    before: stake,
+    after: { transaction_id: transactionId, nonce, refund },
+  })
+  await context.audit.store(entry)
+  if (nonce === null) await skipNext(context, scope, stake)
+  else await skipTo(context, scope, stake, nonce)
+  if (refusal !== null) throw refusal
+  if (!refund) return null
+  // A stake that was added to a round before the backup: the round goes on without it.
+  const roundClosed = round === null || !isUnfinished(round)
+  const placement = await context.wallet.place(scope, {
+    spec: { ...refundSpec(stake, shown.driver), roundClosed },
+  })
+  if (placement.kind !== 'placed') throw placement.error
+  return placement.placed.movement.status
+}
 
-  function findRecent(scope: Scope, movement: Movement): Promise<RoundState | null> {
-    return lostRounds.findRecent(sequenceOf(scope, movement), movement.round_id)
-  }
+function findRecent(context: Healing, scope: Scope, movement: Movement): Promise<RoundState | null> {
+  return context.lost.findRecent(sequenceOf(scope, movement), movement.round_id)
+}
 
-  /** Why the stake is not given back; null when it is. */
-  async function refundRefusal(scope: Scope, stake: Movement): Promise<ServiceError | null> {
-    const others = await wallet.ofRound(scope, stake.round_id)
-    if (others.some(({ type, status }) => type === 'WIN' && (status === 'SUCCESS' || status === 'PENDING'))) {
-      return conflict('A win of this round is owed or paid.')
-    }
-    const stands = stake.status === 'SUCCESS' || stake.status === 'REFUNDED'
-    return stands ? null : conflict('The stake does not stand.')
+/** Why the stake is not given back; null when it is. */
+async function refundRefusal(context: Healing, scope: Scope, stake: Movement): Promise<ServiceError | null> {
+  const others = await context.wallet.ofRound(scope, stake.round_id)
+  if (others.some(({ type, status }) => type === 'WIN' && (status === 'SUCCESS' || status === 'PENDING'))) {
+    return conflict('A win of this round is owed or paid.')
   }
+  const stands = stake.status === 'SUCCESS' || stake.status === 'REFUNDED'
+  return stands ? null : conflict('The stake does not stand.')
+}
 
-  /**
-   * Moves sequences beyond nonces that events know, also those of rounds whose stake does not stand, or that
-   * had none; repeating it changes nothing more.
-   * @returns the rounds whose nonce was still to be given out
-   */
-  async function skipNonces(
-    { scope, started, order }: { scope: Scope; started: readonly Started[]; order: Heal['order'] },
-    requestId: string,
-  ): Promise<Started[]> {
-    const lost: Started[] = []
-    for (const one of started) {
-      if (await lostRounds.nonceIsFree(sequenceOf(scope, one), one.nonce)) lost.push(one)
-    }
-    const [first] = lost
-    if (order.dryRun || first === undefined) return lost
-    const entry = audit.entry(orderedBy(order, scope.operatorId, requestId), {
-      act: 'round.heal',
-      object: { type: 'round', id: first.round_id },
-      before: null,
-      after: { rounds: lost },
-    })
-    await audit.store(entry)
-    for (const one of lost) await skipTo(scope, one, one.nonce)
-    return lost
+/**
+ * Moves sequences beyond nonces that events know, also those of rounds whose stake does not stand, or that
+ * had none; repeating it changes nothing more.
+ * @returns the rounds whose nonce was still to be given out
+ */
+export async function skipNonces(
+  context: Healing,
+  { scope, started, order }: { scope: Scope; started: readonly Started[]; order: Heal['order'] },
+  requestId: string,
+): Promise<Started[]> {
+  const skipped: Started[] = []
+  for (const one of started) {
+    if (await context.lost.nonceIsFree(sequenceOf(scope, one), one.nonce)) skipped.push(one)
   }
+  const [first] = skipped
+  if (order.dryRun || first === undefined) return skipped
+  const entry = context.audit.entry(orderedBy(order, scope.operatorId, requestId), {
+    act: 'round.heal',
+    object: { type: 'round', id: first.round_id },
+    before: null,
+    after: { rounds: skipped },
+  })
+  await context.audit.store(entry)
+  for (const one of skipped) await skipTo(context, scope, one, one.nonce)
+  return skipped
+}
 
-  async function skipTo(scope: Scope, player: Player, nonce: number): Promise<void> {
-    await lostRounds.skipTo(sequenceOf(scope, player), nonce, lostRound(scope, player), nextCommitment)
-  }
+async function skipTo(context: Healing, scope: Scope, player: Player, nonce: number): Promise<void> {
+  await context.lost.skipTo(
+    sequenceOf(scope, player),
+    nonce,
+    lostRound(context, scope, player),
+    nextCommitment(context),
+  )
+}
 
-  async function skipNext(scope: Scope, stake: Movement): Promise<void> {
-    await lostRounds.skipNext(
-      sequenceOf(scope, stake),
-      stake.round_id,
-      lostRound(scope, stake),
-      nextCommitment,
-    )
-  }
+async function skipNext(context: Healing, scope: Scope, stake: Movement): Promise<void> {
+  await context.lost.skipNext(
+    sequenceOf(scope, stake),
+    stake.round_id,
+    lostRound(context, scope, stake),
+    nextCommitment(context),
+  )
+}
 
-  function nextCommitment(sequence: string, nonce: number) {
-    return commitments.make(sequence, nonce, clock.now())
-  }
+function nextCommitment(context: Healing) {
+  return (sequence: string, nonce: number) => context.commitments.make(sequence, nonce, context.clock.now())
+}
 
-  /** A round that is over, for the place of a lost one. */
-  function lostRound(scope: Scope, { player_id: playerId, game, currency }: Player): RoundState {
-    const now = clock.now()
-    const round = newRound({
-      session: { _id: '', ...scope, playerId, game, brandId: null, currency, expiresAt: now },
-      driver: 'game',
-      gameId: ofOriginal,
-      clientSeed: null,
-      bet: null,
-      stake: 0n,
-      maxPayout: 0n,
-      requestHash: '',
-      clientTransactionId: null,
-      grantId: null,
-      settleLosses: 'none',
-      now,
-      newId,
-      newUuid,
-      commitment: { nonce: 0, sealedSeed: '', serverSeedHash: '' },
-    })
-    return { ...round, status: 'VOIDED', stakes: [], completedAt: now, endReason: 'lost' }
-  }
+/** A round that is over, for the place of a lost one. */
+function lostRound(
+  context: Healing,
+  scope: Scope,
+  { player_id: playerId, game, currency }: Player,
+): RoundState {
+  const now = context.clock.now()
+  const round = newRound({
+    session: { _id: '', ...scope, playerId, game, brandId: null, currency, expiresAt: now },
+    driver: 'game',
+    gameId: ofOriginal,
+    clientSeed: null,
+    bet: null,
+    stake: 0n,
+    maxPayout: 0n,
+    requestHash: '',
+    clientTransactionId: null,
+    grantId: null,
+    settleLosses: 'none',
+    ...{ now, newId: context.newId, newUuid: context.newUuid },
+    commitment: { nonce: 0, sealedSeed: '', serverSeedHash: '' },
+  })
+  return { ...round, status: 'VOIDED', stakes: [], completedAt: now, endReason: 'lost' }
 }
 
 function sequenceOf(scope: Scope, { game, player_id }: Pick<Player, 'game' | 'player_id'>): string {

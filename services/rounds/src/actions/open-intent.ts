@@ -2,14 +2,13 @@ import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
+import type { PlayContext } from '../context.ts'
 import type { Pace } from '../hooks.ts'
 import { isUnfinished, type RoundState } from '../rules/round.ts'
 import { newRound, type WantedRound } from '../rules/new-round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
 import type { LastNonce } from '../storage/round-streams.ts'
-import type { RoundsStore } from '../storage/rounds-store.ts'
-import type { Parts } from './parts.ts'
-import type { MadeRound, RoundActor } from './round-actor.ts'
+import { type MadeRound, openRound, refreshMovements } from './change-round.ts'
 
 /** Tries of one request, when others were first. */
 const triesMax = 8
@@ -40,109 +39,88 @@ export type Plan = {
  */
 export type Opened = { readonly kind: 'opened' | 'repeat'; readonly stored: StoredRound }
 
-export type OpenIntent = ReturnType<typeof createOpenIntent>
-
 /**
- * Creates the step that stores the intent of a new round, of a player or of the operator, on the nonce after
- * the last round that is over. Such a round is never removed, and the indexes refuse a nonce or a client's id
- * that is taken: so nonces have no gaps and one id is one round, whatever arrives at once.
+ * Stores the intent of a new round, of a player or of the operator, on the nonce after the last round that is
+ * over. Such a round is never removed, and the indexes refuse a nonce or a client's id that is taken: so
+ * nonces have no gaps and one id is one round, whatever arrives at once.
  * Source: docs/contract.md, section 12, "Rounds and movements".
+ * @param plan makes the checks that need no look at the player's other rounds
+ * @throws ServiceError the refusals of `plan` and `make`; RATE_LIMITED too early after the player's last
+ * game start; ROUND_IN_PROGRESS while another round of the
+ * nonce sequence is not over; SERVICE_UNAVAILABLE when others were first each time: nothing is stored then
  */
-export function createOpenIntent({
-  rounds,
-  actor,
-}: {
-  rounds: Pick<RoundsStore, 'last' | 'findUnfinished'>
-  actor: Pick<RoundActor, 'open' | 'catchUp'>
-}) {
-  return { openIntent }
-
-  /**
-   * Stores the intent of the request.
-   * @param plan makes the checks that need no look at the player's other rounds
-   * @throws ServiceError the refusals of `plan` and `make`; RATE_LIMITED too early after the player's last
-   * game start; ROUND_IN_PROGRESS while another round of the
-   * nonce sequence is not over; SERVICE_UNAVAILABLE when others were first each time: nothing is stored then
-   */
-  async function openIntent(
-    request: IntentRequest,
-    plan: () => Promise<Plan>,
-    context: HandlerContext,
-  ): Promise<Opened> {
-    const { sequence } = request
-    const { last, make, pace = null } = await plan()
-    for (let tries = 0; tries < triesMax; tries++) {
-      const latest = tries === 0 ? last : await rounds.last(sequence)
-      if (latest.unfinished) {
-        const other = await rounds.findUnfinished(sequence)
-        if (other !== null && request.isOwn(other.round)) return { kind: 'repeat', stored: other }
-        if (other !== null && isUnfinished((await actor.catchUp(other, context)).round)) {
-          const repeat = await holdBack(request, pace)
-          if (repeat !== null) return repeat
-          throw new ServiceError('ROUND_IN_PROGRESS')
-        }
-        // The other round is over, or was taken back and has left its nonce.
-        continue
-      }
-      const made = await make(latest)
-      if (pace !== null && !(await pace.start(made.round.createdAt))) {
+export async function openIntent(
+  context: PlayContext,
+  request: IntentRequest,
+  plan: () => Promise<Plan>,
+  call: HandlerContext,
+): Promise<Opened> {
+  const { sequence } = request
+  const { last, make, pace = null } = await plan()
+  for (let tries = 0; tries < triesMax; tries++) {
+    const latest = tries === 0 ? last : await context.rounds.last(sequence)
+    if (latest.unfinished) {
+      const other = await context.rounds.findUnfinished(sequence)
+      if (other !== null && request.isOwn(other.round)) return { kind: 'repeat', stored: other }
+      if (other !== null && isUnfinished((await refreshMovements(context, other, call)).round)) {
         const repeat = await holdBack(request, pace)
         if (repeat !== null) return repeat
-        // The time has come meanwhile.
-        continue
+        throw new ServiceError('ROUND_IN_PROGRESS')
       }
-      const opened = await actor.open(made)
-      if (opened !== null) {
-        await failpoint('rounds.intent-stored')
-        return { kind: 'opened', stored: opened }
-      }
-      const earlier = await request.findEarlier()
-      if (earlier !== null) return { kind: 'repeat', stored: earlier }
+      // The other round is over, or was taken back and has left its nonce.
+      continue
     }
-    throw keepsChanging(sequence)
+    const made = await make(latest)
+    if (pace !== null && !(await pace.start(made.round.createdAt))) {
+      const repeat = await holdBack(request, pace)
+      if (repeat !== null) return repeat
+      // The time has come meanwhile.
+      continue
+    }
+    const opened = await openRound(context, made)
+    if (opened !== null) {
+      await failpoint('rounds.intent-stored')
+      return { kind: 'opened', stored: opened }
+    }
+    const earlier = await request.findEarlier()
+    if (earlier !== null) return { kind: 'repeat', stored: earlier }
   }
-
-  /**
-   * Refuses a request that comes too early after the player's last game start.
-   * @returns the round of an equal request that was first; null when it does not come too early
-   * @throws ServiceError RATE_LIMITED, and nothing is kept of the request
-   */
-  async function holdBack({ findEarlier }: IntentRequest, pace: Pace | null): Promise<Opened | null> {
-    const early = (await pace?.early()) ?? null
-    if (early === null) return null
-    const earlier = await findEarlier()
-    if (earlier === null) throw early
-    return { kind: 'repeat', stored: earlier }
-  }
+  throw keepsChanging(sequence)
 }
 
 /**
- * Creates the making of a round that is wanted, on a nonce of its sequence: with that nonce's commitment,
- * which is made if there is none, and the free bet to use, if any.
+ * Refuses a request that comes too early after the player's last game start.
+ * @returns the round of an equal request that was first; null when it does not come too early
+ * @throws ServiceError RATE_LIMITED, and nothing is kept of the request
+ */
+async function holdBack({ findEarlier }: IntentRequest, pace: Pace | null): Promise<Opened | null> {
+  const early = (await pace?.early()) ?? null
+  if (early === null) return null
+  const earlier = await findEarlier()
+  if (earlier === null) throw early
+  return { kind: 'repeat', stored: earlier }
+}
+
+/**
+ * Makes a round that is wanted, on a nonce of its sequence: with that nonce's commitment, which is made if
+ * there is none, and the free bet to use, if any.
  * @throws ServiceError WALLET_NOT_CONFIGURED; the refusals of `chooseGrant`
  */
-export function createMakeRound({
-  commitments,
-  wallet,
-  clock,
-  newId,
-  newUuid,
-}: Pick<Parts, 'commitments' | 'wallet' | 'clock' | 'newId' | 'newUuid'>) {
-  return async function makeRound(
-    { scope, sequence, last }: Pick<IntentRequest, 'sequence'> & { scope: Scope; last: LastNonce },
-    wanted: WantedRound,
-    context: HandlerContext,
-    chooseGrant: () => Promise<string | null>,
-  ): Promise<MadeRound> {
-    const { settleLosses } = await wallet.assertConfigured(scope, context)
-    const grantId = await chooseGrant()
-    const now = clock.now()
-    // A seed that cannot be opened ends the request here, where no money has moved.
-    const commitment = commitments.resealed(sequence, await commitments.after(sequence, last, now))
-    const round = newRound({ ...wanted, commitment, grantId, settleLosses, now, newId, newUuid })
-    const next = commitments.make(sequence, round.nonce + 1, now)
-    return { round, committedAt: commitment.createdAt, next }
-  }
+export async function makeRound(
+  { commitments, wallet, clock, newId, newUuid }: PlayContext,
+  { scope, sequence, last }: Pick<IntentRequest, 'sequence'> & { scope: Scope; last: LastNonce },
+  wanted: WantedRound,
+  call: HandlerContext,
+  chooseGrant: () => Promise<string | null>,
+): Promise<MadeRound> {
+  const { settleLosses } = await wallet.assertConfigured(scope, call)
+  const grantId = await chooseGrant()
+  const now = clock.now()
+  // A seed that cannot be opened ends the request here, where no money has moved.
+  const commitment = commitments.resealed(sequence, await commitments.after(sequence, last, now))
+  const round = newRound({ ...wanted, commitment, grantId, settleLosses, now, newId, newUuid })
+  const next = commitments.make(sequence, round.nonce + 1, now)
+  return { round, committedAt: commitment.createdAt, next }
 }
 
 export function keepsChanging(sequence: string): ServiceError {

@@ -4,6 +4,7 @@ import type { Movement, TransactionBody } from '@pitboss/contracts/objects/movem
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { readConfirmed } from '@pitboss/storage/confirm-primary'
+import type { PlayContext } from '../context.ts'
 import type { Placed } from '../clients/wallet.ts'
 import type { CatalogueEntry } from '../rules/catalogue.ts'
 import { type AccountLimits, isWithin, narrow, readAmount } from '../rules/limits.ts'
@@ -15,144 +16,138 @@ import { scopeOf, type StoredRound } from '../storage/round-document.ts'
 import { IdTaken } from '../storage/append-round.ts'
 import { findByMovement } from './find-by-movement.ts'
 import { type SessionDocument, stakeRangeOf } from '../storage/sessions-store.ts'
-import type { Parts } from './parts.ts'
+import { applyAndReport, refreshMovements } from './change-round.ts'
+import { findDeadAnswer } from './dead-ids.ts'
+import { joinMovement } from './join-movement.ts'
+import { readOfferedGame } from './offered-game.ts'
 
 export type BetBody = Extract<TransactionBody, { type: 'BET' }>
 
 /** The record of the movement: 201 for the request that placed it, 200 for its repeats. */
 export type PlacedTransaction = { status: 201 | 200; body: Movement }
 
-export type OperatorMovements = ReturnType<typeof createOperatorMovements>
+/**
+ * The round that has a movement of this id; null for none. Of several, as requests for several players at
+ * one moment can make, it is the request's own.
+ */
+export async function findEarlier(
+  context: PlayContext,
+  { scope }: Pick<Caller, 'scope'>,
+  body: TransactionBody,
+): Promise<StoredRound | null> {
+  const { transaction_id: id } = body
+  const found = await findByMovement(context.rounds, scope, id)
+  return found.find(({ round }) => ownMovement(round, body) !== null) ?? found[0] ?? null
+}
 
-/** Creates the steps that all movements of rounds of the operator's own server share. */
-export function createOperatorMovements({
-  rounds,
-  sessions,
-  access,
-  actor,
-  joinMovement,
-  noteConflict,
-  holdLimits,
-  admitPlay,
-  deadIds,
-  clock,
-}: Pick<
-  Parts,
-  'rounds' | 'deadIds' | 'access' | 'actor' | 'joinMovement' | 'noteConflict' | 'holdLimits' | 'clock'
-> &
-  Pick<Parts, 'admitPlay'> & {
-    sessions: Pick<Parts['sessions'], 'find'>
-  }) {
-  return { findEarlier, findFirst, answerRepeat, findSession, checkStake, findDriven, intend }
+/**
+ * As `findEarlier`, after another was first with this id.
+ * @throws ServiceError the answer to a request whose id is dead
+ */
+export async function findFirst(
+  context: PlayContext,
+  caller: Pick<Caller, 'scope'>,
+  body: TransactionBody,
+): Promise<StoredRound | null> {
+  const answer = await findDeadAnswer(context, caller.scope, body)
+  if (answer !== null) throw answer
+  return findEarlier(context, caller, body)
+}
 
-  /**
-   * The round that has a movement of this id; null for none. Of several, as requests for several players at
-   * one moment can make, it is the request's own.
-   */
-  async function findEarlier(
-    { scope }: Pick<Caller, 'scope'>,
-    body: TransactionBody,
-  ): Promise<StoredRound | null> {
-    const { transaction_id: id } = body
-    const found = await findByMovement(rounds, scope, id)
-    return found.find(({ round }) => ownMovement(round, body) !== null) ?? found[0] ?? null
+/**
+ * Answers a repeat with the same record or the same error; no money moves.
+ * @throws ServiceError TRANSACTION_CONFLICT when the round has another movement, or none, under this id
+ */
+export async function answerRepeat(
+  context: PlayContext,
+  { round }: StoredRound,
+  body: TransactionBody,
+  call: HandlerContext,
+): Promise<PlacedTransaction> {
+  const known = ownMovement(round, body)
+  if (known === null) {
+    if (round.driver === 'game') context.noteConflict(round, body.transaction_id)
+    throw new ServiceError('TRANSACTION_CONFLICT')
   }
+  const { movement, outcome } = await joinMovement(context, round, body.transaction_id, call)
+  assertDone(outcome, resourceOf(round, known.transactionId))
+  return { status: 200, body: movement }
+}
 
-  /**
-   * As `findEarlier`, after another was first with this id.
-   * @throws ServiceError the answer to a request whose id is dead
-   */
-  async function findFirst(
-    caller: Pick<Caller, 'scope'>,
-    body: TransactionBody,
-  ): Promise<StoredRound | null> {
-    const answer = await deadIds.answerTo(caller.scope, body)
-    if (answer !== null) throw answer
-    return findEarlier(caller, body)
-  }
+/** @throws ServiceError SESSION_NOT_FOUND */
+export async function findSession(
+  context: PlayContext,
+  { scope }: Caller,
+  body: BetBody,
+): Promise<SessionDocument> {
+  const session = await context.sessions.find(scope, body.session_id)
+  if (session === null) throw new ServiceError('SESSION_NOT_FOUND')
+  return session
+}
 
-  /**
-   * Answers a repeat with the same record or the same error; no money moves.
-   * @throws ServiceError TRANSACTION_CONFLICT when the round has another movement, or none, under this id
-   */
-  async function answerRepeat(
-    { round }: StoredRound,
-    body: TransactionBody,
-    context: HandlerContext,
-  ): Promise<PlacedTransaction> {
-    const known = ownMovement(round, body)
-    if (known === null) {
-      if (round.driver === 'game') noteConflict(round, body.transaction_id)
-      throw new ServiceError('TRANSACTION_CONFLICT')
-    }
-    const { movement, outcome } = await joinMovement(round, body.transaction_id, context)
-    assertDone(outcome, resourceOf(round, known.transactionId))
-    return { status: 200, body: movement }
-  }
+/**
+ * Checks a stake, in a new round or in an open one.
+ * @throws ServiceError SERVICE_UNAVAILABLE while new play yields, CURRENCY_MISMATCH, VALIDATION_ERROR at
+ * `amount`, the refusals of `assertMayPlay` and `offered`, BET_LIMIT_EXCEEDED, in this order
+ */
+export async function checkStake(
+  context: PlayContext,
+  caller: Caller,
+  body: BetBody,
+  session: SessionDocument,
+): Promise<{ entry: CatalogueEntry; amount: bigint; limits: AccountLimits }> {
+  context.admitPlay(caller.scope)
+  if (body.currency !== session.currency) throw new ServiceError('CURRENCY_MISMATCH')
+  const amount = readAmount(body.amount, session.currency, 'amount')
+  assertMayPlay(caller, session, context.clock.now())
+  const game = await readOfferedGame(context, caller.scope.operatorId, session.game)
+  const limits = game.limits(session.currency)
+  if (!isWithin(narrow(limits, stakeRangeOf(session)), amount)) throw new ServiceError('BET_LIMIT_EXCEEDED')
+  await context.hooks.holdLimits(caller.scope, session)?.assertLeft(amount)
+  return { entry: game.entry, amount, limits }
+}
 
-  /** @throws ServiceError SESSION_NOT_FOUND */
-  async function findSession({ scope }: Caller, body: BetBody): Promise<SessionDocument> {
-    const session = await sessions.find(scope, body.session_id)
-    if (session === null) throw new ServiceError('SESSION_NOT_FOUND')
-    return session
+/** @throws ServiceError ROUND_NOT_FOUND; VALIDATION_ERROR for a round that the service plays */
+export async function findDriven(
+  context: PlayContext,
+  { scope }: Caller,
+  roundId: string,
+): Promise<StoredRound> {
+  const stored = await readConfirmed(() => context.rounds.find(scope, roundId), {
+    confirm: context.rounds.confirmPrimary,
+  })
+  if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
+  if (stored.round.driver !== 'operator') {
+    throw invalidField('round_id', 'is a round that the service plays')
   }
+  return stored
+}
 
-  /**
-   * Checks a stake, in a new round or in an open one.
-   * @throws ServiceError SERVICE_UNAVAILABLE while new play yields, CURRENCY_MISMATCH, VALIDATION_ERROR at
-   * `amount`, the refusals of `assertMayPlay` and `offered`, BET_LIMIT_EXCEEDED, in this order
-   */
-  async function checkStake(
-    caller: Caller,
-    body: BetBody,
-    session: SessionDocument,
-  ): Promise<{ entry: CatalogueEntry; amount: bigint; limits: AccountLimits }> {
-    admitPlay(caller.scope)
-    if (body.currency !== session.currency) throw new ServiceError('CURRENCY_MISMATCH')
-    const amount = readAmount(body.amount, session.currency, 'amount')
-    assertMayPlay(caller, session, clock.now())
-    const game = await access.offered(caller.scope.operatorId, session.game)
-    const limits = game.limits(session.currency)
-    if (!isWithin(narrow(limits, stakeRangeOf(session)), amount)) throw new ServiceError('BET_LIMIT_EXCEEDED')
-    await holdLimits(caller.scope, session)?.assertLeft(amount)
-    return { entry: game.entry, amount, limits }
+/**
+ * Writes the intent: the movement becomes part of its round before the wallet is asked.
+ * @returns the round with the intent; the answer to a repeat when a parallel request with this id was first
+ */
+export async function intend(
+  context: PlayContext,
+  stored: StoredRound,
+  body: TransactionBody,
+  call: HandlerContext,
+  message: RoundMessage,
+): Promise<StoredRound | PlacedTransaction> {
+  const current = await refreshMovements(context, stored, call)
+  const told = await applyAndReport(context, current, message).catch((error: unknown) => {
+    if (error instanceof IdTaken) return null
+    throw error
+  })
+  if (told === null) {
+    const first = await findFirst(context, { scope: scopeOf(stored.round) }, body)
+    if (first === null) throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
+    return answerRepeat(context, first, body, call)
   }
-
-  /** @throws ServiceError ROUND_NOT_FOUND; VALIDATION_ERROR for a round that the service plays */
-  async function findDriven({ scope }: Caller, roundId: string): Promise<StoredRound> {
-    const stored = await readConfirmed(() => rounds.find(scope, roundId), { confirm: rounds.confirmPrimary })
-    if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
-    if (stored.round.driver !== 'operator') {
-      throw invalidField('round_id', 'is a round that the service plays')
-    }
-    return stored
-  }
-
-  /**
-   * Writes the intent: the movement becomes part of its round before the wallet is asked.
-   * @returns the round with the intent; the answer to a repeat when a parallel request with this id was first
-   */
-  async function intend(
-    stored: StoredRound,
-    body: TransactionBody,
-    context: HandlerContext,
-    message: RoundMessage,
-  ): Promise<StoredRound | PlacedTransaction> {
-    const current = await actor.catchUp(stored, context)
-    const told = await actor.tell(current, message).catch((error: unknown) => {
-      if (error instanceof IdTaken) return null
-      throw error
-    })
-    if (told === null) {
-      const first = await findFirst({ scope: scopeOf(stored.round) }, body)
-      if (first === null) throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
-      return answerRepeat(first, body, context)
-    }
-    const { stored: intended, changed } = told
-    if (!changed) return answerRepeat(intended, body, context)
-    await failpoint('rounds.movement-intended')
-    return intended
-  }
+  const { stored: intended, changed } = told
+  if (!changed) return answerRepeat(context, intended, body, call)
+  await failpoint('rounds.movement-intended')
+  return intended
 }
 
 export function answerOf({ created, movement }: Placed): PlacedTransaction {

@@ -7,6 +7,7 @@ import type { Wager } from '@pitboss/fairness/games/game'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import type { z } from 'zod'
+import type { PlayContext } from '../context.ts'
 import type { CatalogueEntry } from '../rules/catalogue.ts'
 import { isWithin, type Limits, narrow, readAmount } from '../rules/limits.ts'
 import { assertWithinCap } from '../rules/stake-cap.ts'
@@ -17,11 +18,14 @@ import { refusalError, refusalOf } from '../rules/refusal.ts'
 import type { RoundState } from '../rules/round.ts'
 import { sequenceOf, type StoredRound } from '../storage/round-document.ts'
 import { stakeRangeOf } from '../storage/sessions-store.ts'
+import { applyMovement } from './change-round.ts'
 import { findByMovement } from './find-by-movement.ts'
-import type { Player } from './find-player.ts'
-import { createMakeRound, keepsChanging, type Plan } from './open-intent.ts'
-import type { Parts, PlayerAccess } from './parts.ts'
-import { showFirst } from './show-first.ts'
+import { findPlayer, type Player } from './find-player.ts'
+import { joinMovement } from './join-movement.ts'
+import { findGame, readOfferedGame } from './offered-game.ts'
+import { keepsChanging, makeRound, openIntent, type Plan } from './open-intent.ts'
+import { placeStake } from './place-stake.ts'
+import { settleRound } from './settle-round.ts'
 import { chooseGrant, noFreeBet, type Started, takeGrant } from './use-free-bet.ts'
 
 /** Tries of one refusal, when equal requests come and go beside it. */
@@ -39,234 +43,236 @@ type Play = {
   readonly body: PlayBody
 }
 
-export type PlayRound = ReturnType<typeof createPlayRound>
-
 /**
  * Plays a round from its stake to its end, or, of mines, to the player's first turn. Everything that can be
  * refused is refused before the intent is stored. From then on the round ends by itself, whichever process
  * dies. Source: docs/contract.md, sections 4 and 11.
  */
-export function createPlayRound(
-  deps: Pick<
-    Parts,
-    | 'rounds'
-    | 'deadRequests'
-    | 'commitments'
-    | 'grants'
-    | 'wallet'
-    | 'access'
-    | 'actor'
-    | 'intents'
-    | 'placeStake'
-  > &
-    Pick<Parts, 'joinMovement' | 'settleRound' | 'clock' | 'newId' | 'newUuid'> &
-    Pick<Parts, 'holdPace' | 'holdLimits' | 'admitPlay'> & {
-      players: Pick<PlayerAccess, 'player'>
+export async function playRound(
+  context: PlayContext,
+  caller: Caller,
+  body: PlayBody,
+  call: HandlerContext,
+): Promise<RoundState> {
+  const player = await findPlayer(context, caller)
+  const play = readPlay(context, player, body)
+  const earlier = await findEarlier(context, play)
+  if (earlier !== null) return answerRepeat(context, earlier, play, call)
+
+  const request = {
+    sequence: player.sequence,
+    findEarlier: () => findEarlier(context, play),
+    isOwn: isOwn(play),
+  }
+  const plan = () => planRound(context, caller, play, call)
+  const opened = await openIntent(context, request, plan, call).catch(async (error: unknown) => {
+    return { kind: 'repeat', stored: await refuse(context, play, error) } as const
+  })
+  if (opened.kind === 'repeat') return answerRepeat(context, opened.stored, play, call)
+  const { stored } = opened
+  const start = await begin(context, stored, play, call)
+  if (start.kind === 'taken-back')
+    return answerRepeat(context, await refuse(context, play, start.error), play, call)
+  await failpoint('rounds.drawn')
+  const settled = await settleRound(context, start.stored, { recover: false, call })
+  await failpoint('rounds.settled')
+  return settled.round
+}
+
+/** Takes the stake or the free bet. Lists show a round that is refused here, since its nonce is used. */
+async function begin(
+  context: PlayContext,
+  stored: StoredRound,
+  play: Play,
+  call: HandlerContext,
+): Promise<Started> {
+  try {
+    return stored.round.freeBet
+      ? await takeGrant(context, stored)
+      : await takeStake(context, stored, play, call)
+  } catch (error) {
+    await context.rounds.show(stored.round.id)
+    throw error
+  }
+}
+
+function readPlay(context: PlayContext, player: Player, body: PlayBody): Play {
+  const { session } = player
+  const entry = findGame(context, session.game)
+  const [stake, wager] = readAll(
+    () => readAmount(body.stake, session.currency, 'stake'),
+    () => {
+      const parsed = entry.game.parseBet(body.bet)
+      if (!parsed.ok) throw invalidFields(parsed.issues)
+      return parsed.wager
     },
-) {
-  const { rounds, actor, access, players, clock, placeStake, joinMovement, settleRound } = deps
-  const { openIntent } = deps.intents
-  const makeRound = createMakeRound(deps)
+  )
+  const requestHash = hashBody({
+    stake: String(stake),
+    bet: wager.bet,
+    client_seed: body.client_seed ?? null,
+    free_bet: body.free_bet ?? false,
+  })
+  return { player, entry, wager, stake, requestHash, body }
+}
 
-  return (caller: Caller, body: PlayBody, context: HandlerContext): Promise<RoundState> =>
-    showFirst(
-      rounds,
-      ({ id }) => id,
-      () => playRound(caller, body, context),
-    )
+/** Refuses everything that can be refused. */
+async function planRound(
+  context: PlayContext,
+  caller: Caller,
+  play: Play,
+  call: HandlerContext,
+): Promise<Plan> {
+  const { player, entry, wager, stake, requestHash, body } = play
+  const { session, sequence } = player
+  const now = context.clock.now()
+  context.admitPlay(caller.scope)
+  assertMayPlay(caller, session, now)
+  assertNoRealityCheck(session, now)
+  const [game, last] = await Promise.all([
+    readOfferedGame(context, caller.scope.operatorId, session.game),
+    context.rounds.last(sequence),
+  ])
+  const limits = game.limits(session.currency)
+  assertStake(play, limits)
+  const wanted = {
+    session,
+    driver: 'game',
+    gameId: entry.gameId,
+    clientSeed: body.client_seed ?? null,
+    bet: wager.bet,
+    stake,
+    maxPayout: limits.maxPayout,
+    requestHash,
+    clientTransactionId: body.transaction_id ?? null,
+  } as const
+  const { scope } = caller
+  await context.hooks.holdLimits(scope, session)?.assertLeft(body.free_bet === true ? 0n : stake)
+  const grant = async () => (body.free_bet === true ? chooseGrant(context, scope, session, stake) : null)
+  const startedBy = `${session.game}/${body.transaction_id ?? context.newUuid()}`
+  return {
+    last,
+    make: (last) => makeRound(context, { scope, sequence, last }, wanted, call, grant),
+    pace: context.hooks.holdPace(scope, session, startedBy),
+  }
+}
 
-  async function playRound(caller: Caller, body: PlayBody, context: HandlerContext): Promise<RoundState> {
-    const player = await players.player(caller)
-    const play = readPlay(player, body)
-    const earlier = await findEarlier(play)
-    if (earlier !== null) return answerRepeat(earlier, play, context)
+function assertStake({ player, entry, wager, stake, body }: Play, limits: Limits): void {
+  const { session } = player
+  assertWithinCap(session, stake)
+  const narrowed = narrow(limits, stakeRangeOf(session))
+  // A free bet's stake was held against the limits when it was granted.
+  if (body.free_bet !== true && !isWithin(narrowed, stake)) throw new ServiceError('BET_LIMIT_EXCEEDED')
+  const { maxPayout } = limits
+  assertPays(wager.winMultipliers(entry.rtp), entry.rtp, session.currency, { stake, maxPayout })
+}
 
-    const request = {
-      sequence: player.sequence,
-      findEarlier: () => findEarlier(play),
-      isOwn: isOwn(play),
-    }
-    const plan = () => planRound(caller, play, context)
-    const opened = await openIntent(request, plan, context).catch(async (error: unknown) => {
-      return { kind: 'repeat', stored: await refuse(play, error) } as const
+async function takeStake(
+  context: PlayContext,
+  stored: StoredRound,
+  play: Play,
+  call: HandlerContext,
+): Promise<Started> {
+  const { scope, session } = play.player
+  const [stake] = stored.round.stakes
+  if (stake === undefined) throw new Error(`round ${stored.round.id} has no stake`)
+  const placed = await placeStake(
+    context,
+    stored,
+    stake.transactionId,
+    call,
+    context.hooks.holdLimits(scope, session),
+  )
+  return placed.kind === 'placed' ? { kind: 'started', stored: placed.stored } : placed
+}
+
+/**
+ * The round that a request with this id has opened; null for none. An id is one round's, or one refusal's,
+ * of one player and game.
+ * @throws ServiceError the refusal of an equal request; TRANSACTION_CONFLICT where another was refused
+ */
+async function findEarlier(context: PlayContext, play: Play): Promise<StoredRound | null> {
+  const { transaction_id: id } = play.body
+  if (id === undefined) return null
+  const { scope, sequence } = play.player
+  const found = await context.rounds.findRequest(scope, sequence, id)
+  if (found === null) return id.startsWith('bet_') ? findStake(context, scope, sequence, id) : null
+  if ('stored' in found) return found.stored
+  const isEqual = found.dead.requestHash === refusedHash(play)
+  throw isEqual ? refusalError(found.dead) : new ServiceError('TRANSACTION_CONFLICT')
+}
+
+/** The round of this player's page with this stake: its request is repeated by the id in `resource`. */
+async function findStake(
+  context: PlayContext,
+  scope: Scope,
+  sequence: string,
+  id: string,
+): Promise<StoredRound | null> {
+  const found = await findByMovement(context.rounds, scope, id)
+  return found.find(({ round }) => round.driver === 'game' && sequenceOf(round) === sequence) ?? null
+}
+
+/**
+ * Refuses a request that has no round, for good if `error` kills its id. An equal request may have opened
+ * the round since, and used up what this one lacks: then this one is a repeat.
+ * @throws ServiceError `error`, or the refusal that was first
+ */
+async function refuse(context: PlayContext, play: Play, error: unknown): Promise<StoredRound> {
+  const { transaction_id: transactionId } = play.body
+  if (!(error instanceof ServiceError) || error.retryable || transactionId === undefined) throw error
+  const { sequence } = play.player
+  const refusal = refusalOf(error)
+  if (refusal === null) {
+    // No write stands behind this refusal: only a confirmed primary knows that nobody was first.
+    const earlier = await readConfirmed(() => findEarlier(context, play), {
+      confirm: context.rounds.confirmPrimary,
     })
-    if (opened.kind === 'repeat') return answerRepeat(opened.stored, play, context)
-    const { stored } = opened
-    const start = await begin(stored, play, context)
-    if (start.kind === 'taken-back') return answerTakenBack(start.error, play, context)
-    await failpoint('rounds.drawn')
-    const settled = await settleRound(start.stored, { recover: false, context })
-    await failpoint('rounds.settled')
-    return settled.round
+    if (earlier !== null) return earlier
+    throw error
   }
+  for (let tries = 0; tries < refusingMax; tries++) {
+    const earlier = await findEarlier(context, play)
+    if (earlier !== null) return earlier
+    const dead = { ...refusal, kind: 'request', requestHash: refusedHash(play), meaning: null } as const
+    if (await context.deadRequests.killRequest(sequence, transactionId, dead)) throw refusalError(refusal)
+  }
+  throw keepsChanging(sequence)
+}
 
-  /** Takes the stake or the free bet. Lists show a round that is refused here, since its nonce is used. */
-  async function begin(stored: StoredRound, play: Play, context: HandlerContext): Promise<Started> {
-    try {
-      return stored.round.freeBet ? await takeGrant(deps, stored) : await takeStake(stored, play, context)
-    } catch (error) {
-      await rounds.show(stored.round.id)
-      throw error
-    }
-  }
+/** Answers a repeat with the same transaction_id: the same round or error, and no second wallet call. */
+async function answerRepeat(
+  context: PlayContext,
+  stored: StoredRound,
+  play: Play,
+  call: HandlerContext,
+): Promise<RoundState> {
+  if (!isOwn(play)(stored.round)) throw new ServiceError('TRANSACTION_CONFLICT')
+  if (stored.round.status !== 'PENDING') return answerRound(stored.round)
+  const joined = await join(context, stored, call)
+  if (joined.kind === 'taken-back')
+    return answerRepeat(context, await refuse(context, play, joined.error), play, call)
+  return answerRound((await settleRound(context, joined.stored, { recover: false, call })).round)
+}
 
-  function readPlay(player: Player, body: PlayBody): Play {
-    const { session } = player
-    const entry = access.find(session.game)
-    const [stake, wager] = readAll(
-      () => readAmount(body.stake, session.currency, 'stake'),
-      () => {
-        const parsed = entry.game.parseBet(body.bet)
-        if (!parsed.ok) throw invalidFields(parsed.issues)
-        return parsed.wager
-      },
-    )
-    const requestHash = hashBody({
-      stake: String(stake),
-      bet: wager.bet,
-      client_seed: body.client_seed ?? null,
-      free_bet: body.free_bet ?? false,
-    })
-    return { player, entry, wager, stake, requestHash, body }
-  }
+/** @throws ServiceError the refusal of the round's stake or free bet */
+function answerRound(round: RoundState): RoundState {
+  if (round.refusal !== null) throw walletRefusal(round.refusal, round.clientTransactionId !== null)
+  if (round.endReason === 'free_bet_gone') throw noFreeBet()
+  return round
+}
 
-  /** Refuses everything that can be refused. */
-  async function planRound(caller: Caller, play: Play, context: HandlerContext): Promise<Plan> {
-    const { player, entry, wager, stake, requestHash, body } = play
-    const { session, sequence } = player
-    const now = clock.now()
-    deps.admitPlay(caller.scope)
-    assertMayPlay(caller, session, now)
-    assertNoRealityCheck(session, now)
-    const [game, last] = await Promise.all([
-      access.offered(caller.scope.operatorId, session.game),
-      rounds.last(sequence),
-    ])
-    const limits = game.limits(session.currency)
-    assertStake(play, limits)
-    const wanted = {
-      session,
-      driver: 'game',
-      gameId: entry.gameId,
-      clientSeed: body.client_seed ?? null,
-      bet: wager.bet,
-      stake,
-      maxPayout: limits.maxPayout,
-      requestHash,
-      clientTransactionId: body.transaction_id ?? null,
-    } as const
-    const { scope } = caller
-    await deps.holdLimits(scope, session)?.assertLeft(body.free_bet === true ? 0n : stake)
-    const grant = async () => (body.free_bet === true ? chooseGrant(deps, scope, session, stake) : null)
-    const startedBy = `${session.game}/${body.transaction_id ?? deps.newUuid()}`
-    return {
-      last,
-      make: (last) => makeRound({ scope, sequence, last }, wanted, context, grant),
-      pace: deps.holdPace(scope, session, startedBy),
-    }
-  }
-
-  function assertStake({ player, entry, wager, stake, body }: Play, limits: Limits): void {
-    const { session } = player
-    assertWithinCap(session, stake)
-    const narrowed = narrow(limits, stakeRangeOf(session))
-    // A free bet's stake was held against the limits when it was granted.
-    if (body.free_bet !== true && !isWithin(narrowed, stake)) throw new ServiceError('BET_LIMIT_EXCEEDED')
-    const { maxPayout } = limits
-    assertPays(wager.winMultipliers(entry.rtp), entry.rtp, session.currency, { stake, maxPayout })
-  }
-
-  async function takeStake(stored: StoredRound, play: Play, context: HandlerContext): Promise<Started> {
-    const { scope, session } = play.player
-    const [stake] = stored.round.stakes
-    if (stake === undefined) throw new Error(`round ${stored.round.id} has no stake`)
-    const placed = await placeStake(stored, stake.transactionId, context, deps.holdLimits(scope, session))
-    return placed.kind === 'placed' ? { kind: 'started', stored: placed.stored } : placed
-  }
-
-  /**
-   * The round that a request with this id has opened; null for none. An id is one round's, or one refusal's,
-   * of one player and game.
-   * @throws ServiceError the refusal of an equal request; TRANSACTION_CONFLICT where another was refused
-   */
-  async function findEarlier(play: Play): Promise<StoredRound | null> {
-    const { transaction_id: id } = play.body
-    if (id === undefined) return null
-    const { scope, sequence } = play.player
-    const found = await rounds.findRequest(scope, sequence, id)
-    if (found === null) return id.startsWith('bet_') ? findStake(scope, sequence, id) : null
-    if ('stored' in found) return found.stored
-    const isEqual = found.dead.requestHash === refusedHash(play)
-    throw isEqual ? refusalError(found.dead) : new ServiceError('TRANSACTION_CONFLICT')
-  }
-
-  /** The round of this player's page with this stake: its request is repeated by the id in `resource`. */
-  async function findStake(scope: Scope, sequence: string, id: string): Promise<StoredRound | null> {
-    const found = await findByMovement(rounds, scope, id)
-    return found.find(({ round }) => round.driver === 'game' && sequenceOf(round) === sequence) ?? null
-  }
-
-  /**
-   * Refuses a request that has no round, for good if `error` kills its id. An equal request may have opened
-   * the round since, and used up what this one lacks: then this one is a repeat.
-   * @throws ServiceError `error`, or the refusal that was first
-   */
-  async function refuse(play: Play, error: unknown): Promise<StoredRound> {
-    const { transaction_id: transactionId } = play.body
-    if (!(error instanceof ServiceError) || error.retryable || transactionId === undefined) throw error
-    const { sequence } = play.player
-    const refusal = refusalOf(error)
-    if (refusal === null) {
-      // No write stands behind this refusal: only a confirmed primary knows that nobody was first.
-      const earlier = await readConfirmed(() => findEarlier(play), { confirm: rounds.confirmPrimary })
-      if (earlier !== null) return earlier
-      throw error
-    }
-    for (let tries = 0; tries < refusingMax; tries++) {
-      const earlier = await findEarlier(play)
-      if (earlier !== null) return earlier
-      const dead = { ...refusal, kind: 'request', requestHash: refusedHash(play), meaning: null } as const
-      if (await deps.deadRequests.killRequest(sequence, transactionId, dead)) throw refusalError(refusal)
-    }
-    throw keepsChanging(sequence)
-  }
-
-  /** Answers a repeat with the same transaction_id: the same round or error, and no second wallet call. */
-  async function answerRepeat(stored: StoredRound, play: Play, context: HandlerContext): Promise<RoundState> {
-    if (!isOwn(play)(stored.round)) throw new ServiceError('TRANSACTION_CONFLICT')
-    if (stored.round.status !== 'PENDING') return answerRound(stored.round)
-    const joined = await join(stored, context)
-    if (joined.kind === 'taken-back') return answerTakenBack(joined.error, play, context)
-    return answerRound((await settleRound(joined.stored, { recover: false, context })).round)
-  }
-
-  async function answerTakenBack(
-    error: ServiceError,
-    play: Play,
-    context: HandlerContext,
-  ): Promise<RoundState> {
-    return answerRepeat(await refuse(play, error), play, context)
-  }
-
-  /** @throws ServiceError the refusal of the round's stake or free bet */
-  function answerRound(round: RoundState): RoundState {
-    if (round.refusal !== null) throw walletRefusal(round.refusal, round.clientTransactionId !== null)
-    if (round.endReason === 'free_bet_gone') throw noFreeBet()
-    return round
-  }
-
-  /**
-   * Goes on with a round whose first request is at work on it, or has died.
-   * @throws ServiceError as the first answer, while the outcome of the stake is unknown
-   */
-  async function join(stored: StoredRound, context: HandlerContext): Promise<Started> {
-    const { round } = stored
-    const [stake] = round.stakes
-    if (stake === undefined) return takeGrant(deps, stored)
-    const shown = await joinMovement(round, stake.transactionId, context)
-    assertCertain(shown.outcome, resourceOf(round, stake.transactionId))
-    return { kind: 'started', stored: await actor.learn(stored, shown.movement, shown.outcome) }
-  }
+/**
+ * Goes on with a round whose first request is at work on it, or has died.
+ * @throws ServiceError as the first answer, while the outcome of the stake is unknown
+ */
+async function join(context: PlayContext, stored: StoredRound, call: HandlerContext): Promise<Started> {
+  const { round } = stored
+  const [stake] = round.stakes
+  if (stake === undefined) return takeGrant(context, stored)
+  const shown = await joinMovement(context, round, stake.transactionId, call)
+  assertCertain(shown.outcome, resourceOf(round, stake.transactionId))
+  return { kind: 'started', stored: await applyMovement(context, stored, shown.movement, shown.outcome) }
 }
 
 /** What a refused request meant, in its session's currency. */

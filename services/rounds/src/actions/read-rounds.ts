@@ -1,148 +1,135 @@
 import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
 import type { StakeStanding } from '@pitboss/contracts/calls/rounds'
-import type { listRounds } from '@pitboss/contracts/endpoints/rounds'
+import type { listRounds as endpoint } from '@pitboss/contracts/endpoints/rounds'
 import { roundId as roundIdSchema } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import { type Page, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
+import type { RoundsContext } from '../context.ts'
 import { roundBytes } from '../records/present-round.ts'
 import { certainMovements } from '../rules/certain-movements.ts'
 import { type RoundState, standingOf } from '../rules/round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
-import type { Parts } from './parts.ts'
 import { readWindow } from './read-window.ts'
 
-type ListQuery = z.output<typeof listRounds.query>
+type ListQuery = z.output<typeof endpoint.query>
 
 const unendedMax = 200
 /** Rounds of a page of certain movements: each may have 400. */
 const certainMax = 25
 const openPhases = ['OPEN', 'PENDING', 'SETTLING'] as const
 
-export type ReadRounds = ReturnType<typeof createReadRounds>
+type Reading = Pick<RoundsContext, 'rounds' | 'cursors'>
+
+/** Finds a round, once lists show it as this does. @throws ServiceError ROUND_NOT_FOUND */
+export async function findRound(
+  { rounds }: Pick<RoundsContext, 'rounds'>,
+  caller: Caller,
+  roundId: string,
+): Promise<StoredRound> {
+  for (const scope of lookupScopes(caller)) {
+    const stored = await rounds.find(scope, roundId)
+    if (stored === null) continue
+    await rounds.show(roundId)
+    return stored
+  }
+  throw new ServiceError('ROUND_NOT_FOUND')
+}
+
+/** The account's rounds that have not ended, those that lists do not show yet included. */
+export async function countUnfinished(
+  { rounds }: Pick<RoundsContext, 'rounds'>,
+  scope: Scope,
+): Promise<number> {
+  await rounds.showUndone()
+  return rounds.countUnfinished(scope)
+}
 
 /**
- * Creates the reads of rounds by operators and operations.
- * Source: docs/contract.md, sections 4, 10 and 11.
+ * What has ended for certain in a page of rounds that are open, or ended at `from` or later, for
+ * operations.
+ * @param after the `next` of the page before
  */
-export function createReadRounds({ rounds, cursors }: Pick<Parts, 'rounds' | 'cursors'>) {
-  const { unfinished } = rounds
-  return { find, findAnywhere, between, unended, list, unfinished, countUnfinished, stakeStanding, certain }
+export async function listCertain(context: Reading, scope: Scope, from: Date, after: string | null) {
+  const { found, next } = await openOrEndedSince(context, scope, from, after)
+  return { data: found.map((round) => ({ round_id: round.id, movements: certainMovements(round) })), next }
+}
 
-  /** The round, once lists show it as this does. @throws ServiceError ROUND_NOT_FOUND */
-  async function find(caller: Caller, roundId: string): Promise<StoredRound> {
-    for (const scope of lookupScopes(caller)) {
-      const stored = await rounds.find(scope, roundId)
-      if (stored === null) continue
-      await rounds.show(roundId)
-      return stored
-    }
-    throw new ServiceError('ROUND_NOT_FOUND')
-  }
-
-  /** The account's rounds that have not ended, those that lists do not show yet included. */
-  async function countUnfinished(scope: Scope): Promise<number> {
-    await rounds.showUndone()
-    return rounds.countUnfinished(scope)
-  }
-
-  /**
-   * Finds a round of any account, for operations.
-   * @throws ServiceError ROUND_NOT_FOUND
-   */
-  async function findAnywhere(roundId: string): Promise<RoundState> {
-    const stored = await rounds.findAnywhere(roundId)
-    if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
-    return stored.round
-  }
-
-  /**
-   * What has ended for certain in a page of rounds that are open, or ended at `from` or later, for
-   * operations.
-   * @param after the `next` of the page before
-   */
-  async function certain(scope: Scope, from: Date, after: string | null) {
-    const { found, next } = await openOrEndedSince(scope, from, after)
-    return { data: found.map((round) => ({ round_id: round.id, movements: certainMovements(round) })), next }
-  }
-
-  async function openOrEndedSince(
-    scope: Scope,
-    from: Date,
-    after: string | null,
-  ): Promise<{ found: RoundState[]; next: string | null }> {
-    if (after === null) await rounds.showUndone()
-    const [phase = 'OPEN', at = '', id = ''] = after?.split(' ') ?? []
-    const open = openPhases.find((one) => one === phase)
-    if (open !== undefined) {
-      const found = await rounds.list(
-        scope,
-        { status: open },
-        { before: at === '' ? null : at, max: certainMax },
-      )
-      const last = found.length < certainMax ? undefined : found.at(-1)
-      const following = openPhases[openPhases.indexOf(open) + 1] ?? 'ended'
-      return { found, next: last === undefined ? following : `${open} ${last.id}` }
-    }
-    const place = at === '' ? null : { at: new Date(at), id }
-    const found = await rounds.endedSince(scope, from, { after: place, max: certainMax })
-    const last = found.length < certainMax ? undefined : found.at(-1)
-    const end = last?.completedAt?.toISOString()
-    return { found, next: last === undefined || end === undefined ? null : `ended ${end} ${last.id}` }
-  }
-
-  /** What is known of a stake; confirmed by the primary unless it was taken. */
-  async function stakeStanding(scope: Scope, roundId: string, transactionId: string): Promise<StakeStanding> {
-    return readConfirmed(
-      async () => {
-        const stored = await rounds.find(scope, roundId)
-        return stored === null ? 'unknown' : standingOf(stored.round, transactionId)
-      },
-      { confirm: rounds.confirmPrimary, isEmpty: (standing) => standing !== 'taken' },
+async function openOrEndedSince(
+  context: Reading,
+  scope: Scope,
+  from: Date,
+  after: string | null,
+): Promise<{ found: RoundState[]; next: string | null }> {
+  if (after === null) await context.rounds.showUndone()
+  const [phase = 'OPEN', at = '', id = ''] = after?.split(' ') ?? []
+  const open = openPhases.find((one) => one === phase)
+  if (open !== undefined) {
+    const found = await context.rounds.list(
+      scope,
+      { status: open },
+      { before: at === '' ? null : at, max: certainMax },
     )
+    const last = found.length < certainMax ? undefined : found.at(-1)
+    const following = openPhases[openPhases.indexOf(open) + 1] ?? 'ended'
+    return { found, next: last === undefined ? following : `${open} ${last.id}` }
   }
+  const place = at === '' ? null : { at: new Date(at), id }
+  const found = await context.rounds.endedSince(scope, from, { after: place, max: certainMax })
+  const last = found.length < certainMax ? undefined : found.at(-1)
+  const end = last?.completedAt?.toISOString()
+  return { found, next: last === undefined || end === undefined ? null : `ended ${end} ${last.id}` }
+}
 
-  /** Rounds of every account created in the window, oldest first, for operations. */
-  async function between(
-    window: { readonly from: Date; readonly to: Date },
-    after: string | null,
-    limit: number,
-  ): Promise<RoundState[]> {
-    return rounds.between(window, after, limit)
-  }
+/** What is known of a stake; confirmed by the primary unless it was taken. */
+export async function readStakeStanding(
+  { rounds }: Pick<RoundsContext, 'rounds'>,
+  scope: Scope,
+  roundId: string,
+  transactionId: string,
+): Promise<StakeStanding> {
+  return readConfirmed(
+    async () => {
+      const stored = await rounds.find(scope, roundId)
+      return stored === null ? 'unknown' : standingOf(stored.round, transactionId)
+    },
+    { confirm: rounds.confirmPrimary, isEmpty: (standing) => standing !== 'taken' },
+  )
+}
 
-  /** Rounds of an account that the game drives and that have not ended, newest first, for operations. */
-  async function unended(
-    scope: Scope,
-    status: 'PENDING' | 'OPEN',
-    before: string | null,
-  ): Promise<{ found: RoundState[]; next: string | null }> {
-    if (before === null) await rounds.showUndone()
-    const page = await rounds.list(scope, { status }, { before, max: unendedMax })
-    const next = page.length < unendedMax ? null : (page.at(-1)?.id ?? null)
-    return { found: page.filter(({ driver }) => driver === 'game'), next }
-  }
+/** Rounds of an account that the game drives and that have not ended, newest first, for operations. */
+export async function listUnended(
+  context: Reading,
+  scope: Scope,
+  status: 'PENDING' | 'OPEN',
+  before: string | null,
+): Promise<{ found: RoundState[]; next: string | null }> {
+  if (before === null) await context.rounds.showUndone()
+  const page = await context.rounds.list(scope, { status }, { before, max: unendedMax })
+  const next = page.length < unendedMax ? null : (page.at(-1)?.id ?? null)
+  return { found: page.filter(({ driver }) => driver === 'game'), next }
+}
 
-  async function list(
-    { scope }: Caller,
-    { limit, cursor, ...filters }: ListQuery,
-  ): Promise<Page<RoundState>> {
-    const { player_id: playerId, session_id: sessionId, game, status, currency } = filters
-    const { client_transaction_id: clientTransactionId } = filters
-    return readPage({
-      cursors,
-      binding: { list: 'rounds', scope, filters },
-      query: { limit, cursor },
-      position: roundIdSchema,
-      read: (before, max) =>
-        rounds.list(
-          scope,
-          { playerId, sessionId, clientTransactionId, game, status, currency, ...readWindow(filters) },
-          { before, max },
-        ),
-      positionOf: ({ id }) => id,
-      bytesOf: roundBytes,
-    })
-  }
+export async function listRounds(
+  context: Reading,
+  { scope }: Caller,
+  { limit, cursor, ...filters }: ListQuery,
+): Promise<Page<RoundState>> {
+  const { player_id: playerId, session_id: sessionId, game, status, currency } = filters
+  const { client_transaction_id: clientTransactionId } = filters
+  return readPage({
+    cursors: context.cursors,
+    binding: { list: 'rounds', scope, filters },
+    query: { limit, cursor },
+    position: roundIdSchema,
+    read: (before, max) =>
+      context.rounds.list(
+        scope,
+        { playerId, sessionId, clientTransactionId, game, status, currency, ...readWindow(filters) },
+        { before, max },
+      ),
+    positionOf: ({ id }) => id,
+    bytesOf: roundBytes,
+  })
 }

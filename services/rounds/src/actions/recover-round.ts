@@ -1,13 +1,14 @@
 import { ServiceError } from '@pitboss/errors/service-error'
+import type { Clock } from '@pitboss/runtime/clock'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import type { HandledMessage } from '@pitboss/storage/rewind-tally'
+import type { PlayContext } from '../context.ts'
 import { abandonedAt, dueAt, graceMs, isRecent } from '../rules/due-at.ts'
 import { openMovementIds, owesSomething } from '../rules/round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
 import type { RoundsStore } from '../storage/rounds-store.ts'
-import type { Parts } from './parts.ts'
-import type { RoundActor } from './round-actor.ts'
-import type { SettleRound } from './settle-round.ts'
+import { applyMessage } from './change-round.ts'
+import { settleRound } from './settle-round.ts'
 
 /** Time for one round: a wallet that takes longer must not hold up the rounds of others. */
 const budgetMs = 2000
@@ -17,80 +18,59 @@ const tenantsMax = 32
 const roundsMax = 256
 
 /**
- * Takes the steps that a round owes now. Answers false when another worker has claimed it first. Never
+ * Takes the steps that a round owes now, and that no request waits for. The claim makes sure that a request
+ * which still waits for wallet-bridge does not take back an intent of the round (`withdrawMovement`). Never
  * rejects: a round that could not be settled stays due.
+ * @returns false when another worker has claimed it first
  */
-export type RecoverRound = (stored: StoredRound) => Promise<boolean>
-
-/**
- * Creates the recovery of rounds that no request waits for, of the sweeper and of late movements. Its claim
- * makes sure that a request which still waits for wallet-bridge does not take back an intent of the round
- * (`withdrawMovement`).
- */
-export function createRecoverRound({
-  rounds,
-  actor,
-  settle,
-  clock,
-  newId,
-  scaleMs,
-  logger,
-  leftFrom = null,
-}: {
-  rounds: Pick<RoundsStore, 'claim' | 'postpone'>
-  actor: Pick<RoundActor, 'send'>
-  settle: SettleRound
-  /** Until then no round counts as left by its player. */
-  leftFrom?: Date | null
-} & Pick<Parts, 'clock' | 'newId' | 'scaleMs' | 'logger'>): RecoverRound {
-  return async function recoverRound(stored) {
-    const { round, checks } = stored
-    const now = clock.now()
-    const later = dueAt(round, { now, checks: checks + 1, scaleMs })
-    const until = later !== null && later > now ? later : new Date(now.getTime() + graceMs)
-    try {
-      const claimed = await rounds.claim(stored, until)
-      if (claimed === null) return false
-      const mayBeLeft = leftFrom === null || now >= leftFrom
-      const left = mayBeLeft && round.status === 'OPEN' && abandonedAt(round, scaleMs) <= now
-      const current = left
-        ? await actor.send(claimed, { type: 'abandon', since: round.lastActionAt })
-        : claimed
-      const context = { requestId: newId('req'), deadlineAtMs: clock.now().getTime() + budgetMs }
-      const known = new Set<string>()
-      const onKnown = (transactionId: string) => known.add(transactionId)
-      const settled = await settle(current, { recover: true, context, onKnown })
-      if (settled.version === claimed.version) await postpone(settled, known)
-    } catch (err) {
-      const expected = err instanceof ServiceError && err.code !== 'INTERNAL_ERROR'
-      const line = { err, round_id: round.id, checks }
-      if (expected) logger.warn(line, 'round.deferred')
-      else logger.error(line, 'round.deferred')
-    }
-    return true
+export async function recoverRound(context: PlayContext, stored: StoredRound): Promise<boolean> {
+  const { round, checks } = stored
+  const { leftFrom, scaleMs } = context
+  const now = context.clock.now()
+  const later = dueAt(round, { now, checks: checks + 1, scaleMs })
+  const until = later !== null && later > now ? later : new Date(now.getTime() + graceMs)
+  try {
+    const claimed = await context.rounds.claim(stored, until)
+    if (claimed === null) return false
+    const mayBeLeft = leftFrom === null || now >= leftFrom
+    const left = mayBeLeft && round.status === 'OPEN' && abandonedAt(round, scaleMs) <= now
+    const current = left
+      ? await applyMessage(context, claimed, { type: 'abandon', since: round.lastActionAt })
+      : claimed
+    const call = { requestId: context.newId('req'), deadlineAtMs: context.clock.now().getTime() + budgetMs }
+    const known = new Set<string>()
+    const onKnown = (transactionId: string) => known.add(transactionId)
+    const settled = await settleRound(context, current, { recover: true, call, onKnown })
+    if (settled.version === claimed.version) await postpone(context, settled, known)
+  } catch (err) {
+    const expected = err instanceof ServiceError && err.code !== 'INTERNAL_ERROR'
+    const line = { err, round_id: round.id, checks }
+    if (expected) context.logger.warn(line, 'round.deferred')
+    else context.logger.error(line, 'round.deferred')
   }
+  return true
+}
 
-  /** Lets a round of which wallet-bridge knows all that it owes rest up to a minute: an event will come. */
-  async function postpone(stored: StoredRound, known: ReadonlySet<string>): Promise<void> {
-    const { round, checks } = stored
-    const open = openMovementIds(round)
-    if (open.length === 0 || !open.every((id) => known.has(id))) return
-    const later = dueAt(round, { now: clock.now(), checks, scaleMs, isKnown: true })
-    if (later !== null && stored.dueAt !== null && later > stored.dueAt) await rounds.postpone(stored, later)
-  }
+/** Lets a round of which wallet-bridge knows all that it owes rest up to a minute: an event will come. */
+async function postpone(
+  { rounds, clock, scaleMs }: PlayContext,
+  stored: StoredRound,
+  known: ReadonlySet<string>,
+): Promise<void> {
+  const { round, checks } = stored
+  const open = openMovementIds(round)
+  if (open.length === 0 || !open.every((id) => known.has(id))) return
+  const later = dueAt(round, { now: clock.now(), checks, scaleMs, isKnown: true })
+  if (later !== null && stored.dueAt !== null && later > stored.dueAt) await rounds.postpone(stored, later)
 }
 
 /**
- * Recovers rounds that are due now, a fair share of each tenant's, and begins no more once it has to stop.
- * Answers 0 when more are due: the next sweep follows at once.
- */
-export type SweepRounds = (stopping: AbortSignal) => Promise<number | void>
-
-/**
- * Creates the sweep. Rounds are due when a crash left them, when the wallet has not answered and when their
- * player is gone. Every replica sweeps: a claim, which needs no broker, decides who works on which round. The
- * tenants take turns round by round, and each sweep goes on after the tenant at which the last one ended, so
- * that a tenant that owes very many rounds delays nobody else's.
+ * Creates the sweep of rounds that are due now, a fair share of each tenant's. It begins no more once it has
+ * to stop, and answers 0 when more are due: the next sweep follows at once. Rounds are due when a crash left
+ * them, when the wallet has not answered and when their player is gone. Every replica sweeps: a claim, which
+ * needs no broker, decides who works on which round. The tenants take turns round by round, and each sweep
+ * goes on after the tenant at which the last one ended, so that a tenant that owes very many rounds delays
+ * nobody else's.
  * @param random shuffles a tenant's rounds: two replicas seldom work on the same one
  */
 export function createSweepRounds({
@@ -100,9 +80,10 @@ export function createSweepRounds({
   random,
 }: {
   rounds: Pick<RoundsStore, 'findDue'>
-  recover: RecoverRound
+  recover: (stored: StoredRound) => Promise<boolean>
+  clock: Clock
   random: () => number
-} & Pick<Parts, 'clock'>): SweepRounds {
+}): (stopping: AbortSignal) => Promise<number | void> {
   let sweptTo = ''
   return async function sweepRounds(stopping) {
     const now = clock.now()
@@ -137,24 +118,22 @@ function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
  */
 const freshMs = 800
 
-/** Brings a round up to date after one of its movements has ended; answers whether that changed the round. */
-export type HandleLateMovement = (roundId: string) => Promise<HandledMessage['result']>
-
-/** Creates the handler for late movement results. It changes nothing about a round that is right already. */
-export function createLateMovementHandler({
-  rounds,
-  actor,
-  recover,
-  clock,
-}: Pick<Parts, 'rounds' | 'actor' | 'clock'> & { recover: RecoverRound }): HandleLateMovement {
+/**
+ * Brings a round up to date after one of its movements has ended. It changes nothing about a round that is
+ * right already.
+ * @returns whether that changed the round
+ */
+export async function handleLateMovement(
+  context: PlayContext,
+  roundId: string,
+): Promise<HandledMessage['result']> {
+  const { rounds, memory, clock } = context
   const isFresh = (at: Date) => isRecent(at, clock.now(), freshMs)
-  return async function handleLateMovement(roundId) {
-    const before = actor.changedAt(roundId)
-    if (before !== null && isFresh(before)) return 'unchanged'
-    const stored = await rounds.findAnywhere(roundId)
-    if (stored === null || !owesSomething(stored.round) || isFresh(stored.round.updatedAt)) return 'unchanged'
-    const claimed = await recover(stored)
-    const after = actor.changedAt(roundId)
-    return claimed && after?.getTime() !== before?.getTime() ? 'repaired' : 'unchanged'
-  }
+  const before = memory.changes.get(roundId) ?? null
+  if (before !== null && isFresh(before)) return 'unchanged'
+  const stored = await rounds.findAnywhere(roundId)
+  if (stored === null || !owesSomething(stored.round) || isFresh(stored.round.updatedAt)) return 'unchanged'
+  const claimed = await recoverRound(context, stored)
+  const after = memory.changes.get(roundId)
+  return claimed && after?.getTime() !== before?.getTime() ? 'repaired' : 'unchanged'
 }

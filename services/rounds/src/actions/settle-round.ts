@@ -2,18 +2,16 @@ import type { CallContext } from '@pitboss/contracts/call'
 import { type MovementSpec, stakeLifeMs } from '@pitboss/contracts/calls/wallet'
 import type { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
+import type { PlayContext } from '../context.ts'
 import { graceMs, isRecent } from '../rules/due-at.ts'
 import { type MovementOrder, reversalOrder, stakeSpec, winSpec } from '../rules/movement.ts'
 import { openMovementIds, type Reversal, type RoundState, type Win } from '../rules/round.ts'
 import { scopeOf, type StoredRound } from '../storage/round-document.ts'
-import type { Parts } from './parts.ts'
-
-export type SettleRound = ReturnType<typeof createSettleRound>['settleRound']
-export type VoidStake = ReturnType<typeof createSettleRound>['voidStake']
+import { applyMessage, applyMovement, refreshAll } from './change-round.ts'
 
 type Settling = {
   readonly recover: boolean
-  readonly context?: CallContext
+  readonly call?: CallContext
   /** Told of each movement that wallet-bridge has and will tell the end of. */
   readonly onKnown?: (transactionId: string) => void
 }
@@ -22,132 +20,130 @@ type Settling = {
 const stepsMax = 500
 
 /**
- * Creates the settlement of rounds. The state of a round alone says what it owes, so any worker on any
- * replica goes on where a crash left it.
+ * Does the steps that the round owes until none can be done now. Its state alone says what it owes, so any
+ * worker on any replica goes on where a crash left it. A step that fails, or waits for the
+ * wallet, stays owed, is left to the sweeper and holds up no other step.
+ * @param recover for workers that have claimed `stored`: settles stakes whose request is gone, too. Of a
+ * round that the operator drives it does the steps of `stored` alone: the request behind an intent that is
+ * stored after the claim may still take that intent back.
  */
-export function createSettleRound({
-  grants,
-  wallet,
-  actor,
-  clock,
-  noteRefusedSettlement,
-  logger,
-}: Pick<Parts, 'grants' | 'wallet' | 'actor' | 'clock' | 'noteRefusedSettlement' | 'logger'>) {
-  return { settleRound, voidStake }
-
-  /**
-   * Does the steps that the round owes until none can be done now. A step that fails, or waits for the
-   * wallet, stays owed, is left to the sweeper and holds up no other step.
-   * @param recover for workers that have claimed `stored`: settles stakes whose request is gone, too. Of a
-   * round that the operator drives it does the steps of `stored` alone: the request behind an intent that is
-   * stored after the claim may still take that intent back.
-   */
-  async function settleRound(stored: StoredRound, options: Settling): Promise<StoredRound> {
-    const { recover } = options
-    let current = stored
-    const stuck = new Set<string>()
-    const claimed =
-      recover && stored.round.driver === 'operator' ? new Set(openMovementIds(stored.round)) : null
-    const isLeft = (id: string) => stuck.has(id) || (claimed !== null && !claimed.has(id))
-    for (let step = 0; step < stepsMax; step++) {
-      const owed = nextOwed(current.round, isLeft, recover)
-      if (owed === null) return current
-      const next = await settleOne(current, owed, options)
-      if (next.version === current.version) stuck.add(owed.id)
-      current = next
-    }
-    return current
+export async function settleRound(
+  context: PlayContext,
+  stored: StoredRound,
+  options: Settling,
+): Promise<StoredRound> {
+  const { recover } = options
+  let current = stored
+  const stuck = new Set<string>()
+  const claimed =
+    recover && stored.round.driver === 'operator' ? new Set(openMovementIds(stored.round)) : null
+  const isLeft = (id: string) => stuck.has(id) || (claimed !== null && !claimed.has(id))
+  for (let step = 0; step < stepsMax; step++) {
+    const owed = nextOwed(current.round, isLeft, recover)
+    if (owed === null) return current
+    const next = await settleOne(context, current, owed, options)
+    if (next.version === current.version) stuck.add(owed.id)
+    current = next
   }
+  return current
+}
 
-  /** Answers the round unchanged when this could not be done now. */
-  async function settleOne(stored: StoredRound, owed: Owed, options: Settling): Promise<StoredRound> {
-    const { round } = stored
-    switch (owed.kind) {
-      case 'grant-use': {
-        const used = await grants.use(scopeOf(round), owed.grantId, round.id, clock.now())
-        await failpoint('rounds.grant-used')
-        return actor.send(stored, { type: used ? 'grant-used' : 'grant-denied' })
-      }
-      case 'grant-return':
-        await grants.giveBack(scopeOf(round), owed.grantId, round.id)
-        return actor.send(stored, { type: 'grant-returned' })
-      case 'stake':
-        return recoverStake(stored, owed.id, options.context)
-      case 'win':
-        return placeOwed(stored, { spec: winSpec(round, owed.win) }, options)
-      case 'reversal':
-        return placeOwed(stored, reversalOrder(round, owed.reversal), options)
+/** Answers the round unchanged when this could not be done now. */
+async function settleOne(
+  context: PlayContext,
+  stored: StoredRound,
+  owed: Owed,
+  options: Settling,
+): Promise<StoredRound> {
+  const { round } = stored
+  switch (owed.kind) {
+    case 'grant-use': {
+      const used = await context.grants.use(scopeOf(round), owed.grantId, round.id, context.clock.now())
+      await failpoint('rounds.grant-used')
+      return applyMessage(context, stored, { type: used ? 'grant-used' : 'grant-denied' })
     }
+    case 'grant-return':
+      await context.grants.giveBack(scopeOf(round), owed.grantId, round.id)
+      return applyMessage(context, stored, { type: 'grant-returned' })
+    case 'stake':
+      return recoverStake(context, stored, owed.id, options.call)
+    case 'win':
+      return placeOwed(context, stored, { spec: winSpec(round, owed.win) }, options)
+    case 'reversal':
+      return placeOwed(context, stored, reversalOrder(round, owed.reversal), options)
   }
+}
 
-  async function placeOwed(
-    stored: StoredRound,
-    order: MovementOrder,
-    { context, onKnown }: Settling,
-  ): Promise<StoredRound> {
-    const { round } = stored
-    const { spec } = order
-    const { transactionId } = spec
-    const placement = await wallet.place(scopeOf(round), order, context)
-    if (placement.kind === 'not-written' && isOvertaken(round, spec, placement.error)) {
-      return actor.review(await actor.send(stored, { type: 'withdraw', transactionId }), context)
-    }
-    if (placement.kind !== 'placed') {
-      if (placement.kind === 'not-written' && !placement.error.retryable) {
-        noteRefusedSettlement(round, transactionId, placement.error.code)
-      }
-      logger.warn(
-        { err: placement.error, round_id: round.id, transaction_id: transactionId },
-        'settlement.deferred',
-      )
-      return stored
-    }
-    await failpoint('rounds.settlement-placed')
-    const { movement, outcome } = placement.placed
-    if (outcome.kind === 'pending') onKnown?.(transactionId)
-    return actor.learn(stored, movement, outcome)
+async function placeOwed(
+  context: PlayContext,
+  stored: StoredRound,
+  order: MovementOrder,
+  { call, onKnown }: Settling,
+): Promise<StoredRound> {
+  const { round } = stored
+  const { spec } = order
+  const { transactionId } = spec
+  const placement = await context.wallet.place(scopeOf(round), order, call)
+  if (placement.kind === 'not-written' && isOvertaken(round, spec, placement.error)) {
+    return refreshAll(context, await applyMessage(context, stored, { type: 'withdraw', transactionId }), call)
   }
+  if (placement.kind !== 'placed') {
+    if (placement.kind === 'not-written' && !placement.error.retryable) {
+      context.noteRefusedSettlement(round, transactionId, placement.error.code)
+    }
+    context.logger.warn(
+      { err: placement.error, round_id: round.id, transaction_id: transactionId },
+      'settlement.deferred',
+    )
+    return stored
+  }
+  await failpoint('rounds.settlement-placed')
+  const { movement, outcome } = placement.placed
+  if (outcome.kind === 'pending') onKnown?.(transactionId)
+  return applyMovement(context, stored, movement, outcome)
+}
 
-  /**
-   * Learns the result of a stake whose request may be gone; voids a stake that was not, or cannot be, asked
-   * for.
-   */
-  async function recoverStake(
-    stored: StoredRound,
-    transactionId: string,
-    context: CallContext | undefined,
-  ): Promise<StoredRound> {
-    const { round } = stored
-    const shown = await wallet.show(scopeOf(round), transactionId, context)
-    if (shown !== null && shown.movement.round_id !== round.id) {
-      return actor.send(stored, { type: 'stake-returned', transactionId, refusal: null })
-    }
-    if (shown !== null) return actor.learn(stored, shown.movement, shown.outcome)
-    if (isRecent(round.updatedAt, clock.now(), graceMs)) return stored
-    return voidStake(stored, transactionId, context)
+/**
+ * Learns the result of a stake whose request may be gone; voids a stake that was not, or cannot be, asked
+ * for.
+ */
+async function recoverStake(
+  context: PlayContext,
+  stored: StoredRound,
+  transactionId: string,
+  call: CallContext | undefined,
+): Promise<StoredRound> {
+  const { round } = stored
+  const shown = await context.wallet.show(scopeOf(round), transactionId, call)
+  if (shown !== null && shown.movement.round_id !== round.id) {
+    return applyMessage(context, stored, { type: 'stake-returned', transactionId, refusal: null })
   }
+  if (shown !== null) return applyMovement(context, stored, shown.movement, shown.outcome)
+  if (isRecent(round.updatedAt, context.clock.now(), graceMs)) return stored
+  return voidStake(context, stored, transactionId, call)
+}
 
-  /** Gives back a stake whatever the wallet knows of it. */
-  async function voidStake(
-    stored: StoredRound,
-    transactionId: string,
-    context: CallContext | undefined,
-  ): Promise<StoredRound> {
-    const { round } = stored
-    const stake = round.stakes.find((one) => one.transactionId === transactionId)
-    if (stake === undefined) return stored
-    const isFirst = round.stakes[0] === stake
-    const rollbackId = isFirst ? round.rollbackTransactionId : `rbk_${stake.transactionId}`.slice(0, 128)
-    // The time of an added stake is not stored: that of the round's last change says how old it may be.
-    const isOld = !isRecent(isFirst ? round.createdAt : round.updatedAt, clock.now(), stakeLifeMs)
-    const asked = {
-      ...{ stake: stakeSpec(round, stake), rollbackTransactionId: rollbackId },
-      ...(isOld ? { askedAt: round.createdAt.toISOString() } : {}),
-    }
-    const reply = await wallet.void(scopeOf(round), asked, context)
-    await failpoint('rounds.stake-voided')
-    return actor.learn(stored, reply.stake, reply.outcome)
+/** Gives back a stake whatever the wallet knows of it. */
+export async function voidStake(
+  context: PlayContext,
+  stored: StoredRound,
+  transactionId: string,
+  call: CallContext | undefined,
+): Promise<StoredRound> {
+  const { round } = stored
+  const stake = round.stakes.find((one) => one.transactionId === transactionId)
+  if (stake === undefined) return stored
+  const isFirst = round.stakes[0] === stake
+  const rollbackId = isFirst ? round.rollbackTransactionId : `rbk_${stake.transactionId}`.slice(0, 128)
+  // The time of an added stake is not stored: that of the round's last change says how old it may be.
+  const isOld = !isRecent(isFirst ? round.createdAt : round.updatedAt, context.clock.now(), stakeLifeMs)
+  const asked = {
+    ...{ stake: stakeSpec(round, stake), rollbackTransactionId: rollbackId },
+    ...(isOld ? { askedAt: round.createdAt.toISOString() } : {}),
   }
+  const reply = await context.wallet.void(scopeOf(round), asked, call)
+  await failpoint('rounds.stake-voided')
+  return applyMovement(context, stored, reply.stake, reply.outcome)
 }
 
 const overtakenWinCodes: readonly string[] = ['TRANSACTION_CONFLICT', 'ROUND_ALREADY_SETTLED']

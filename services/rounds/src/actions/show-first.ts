@@ -1,19 +1,17 @@
 import { ServiceError } from '@pitboss/errors/service-error'
-import type { RoundsStore } from '../storage/rounds-store.ts'
+import type { RoundsContext } from '../context.ts'
 
 /**
  * Answers a request once lists show the round that its answer, or its error, names: so any replica that is
  * asked afterwards shows it. Source: docs/contract.md, section 12.
- * @param roundIdOf the round that an answer names
  */
-export async function showFirst<Answer>(
-  rounds: Pick<RoundsStore, 'show'>,
-  roundIdOf: (answer: Answer) => string,
+export async function showFirst<Answer extends { readonly body: { readonly round_id: string } }>(
+  { rounds }: Pick<RoundsContext, 'rounds'>,
   run: () => Promise<Answer>,
 ): Promise<Answer> {
   try {
     const answer = await run()
-    await rounds.show(roundIdOf(answer))
+    await rounds.show(answer.body.round_id)
     return answer
   } catch (error) {
     const roundId = error instanceof ServiceError ? error.resource?.round_id : undefined

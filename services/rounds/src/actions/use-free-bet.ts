@@ -1,8 +1,9 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { invalidField, type ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
+import type { PlayContext } from '../context.ts'
 import { scopeOf, type StoredRound } from '../storage/round-document.ts'
-import type { Parts } from './parts.ts'
+import { applyMessage } from './change-round.ts'
 
 /** `taken-back`: neither the stake nor a free bet was taken, and the round is gone. */
 export type Started =
@@ -11,7 +12,7 @@ export type Started =
 
 /** Chooses the player's oldest grant with this stake. @throws ServiceError VALIDATION_ERROR for none */
 export async function chooseGrant(
-  { grants, clock }: Pick<Parts, 'grants' | 'clock'>,
+  { grants, clock }: PlayContext,
   scope: Scope,
   { playerId, game, currency }: { playerId: string; game: string; currency: string },
   stake: bigint,
@@ -30,14 +31,12 @@ export async function chooseGrant(
  * sweeper.
  * @throws ServiceError VALIDATION_ERROR when the grant is used up and the intent was touched
  */
-export async function takeGrant(
-  { rounds, grants, actor, clock }: Pick<Parts, 'rounds' | 'grants' | 'actor' | 'clock'>,
-  stored: StoredRound,
-): Promise<Started> {
+export async function takeGrant(context: PlayContext, stored: StoredRound): Promise<Started> {
+  const { rounds, grants, clock } = context
   const { round } = stored
   const used = await grants.use(scopeOf(round), round.grantId ?? '', round.id, clock.now())
   await failpoint('rounds.grant-used')
-  if (used) return { kind: 'started', stored: await actor.send(stored, { type: 'grant-used' }) }
+  if (used) return { kind: 'started', stored: await applyMessage(context, stored, { type: 'grant-used' }) }
   if (await rounds.remove(stored)) return { kind: 'taken-back', error: noFreeBet() }
   throw noFreeBet()
 }

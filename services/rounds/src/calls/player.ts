@@ -11,18 +11,24 @@ import {
 import { answerPage } from '@pitboss/storage/read-page'
 import { actOnRound } from '../actions/act-on-round.ts'
 import { findPlayer, findPlayerRound } from '../actions/find-player.ts'
-import type { Parts } from '../actions/parts.ts'
-import type { PlayRound } from '../actions/play-round.ts'
+import { playRound } from '../actions/play-round.ts'
 import { listFairness, listPlayerRounds } from '../actions/read-player-rounds.ts'
+import { showFirst } from '../actions/show-first.ts'
 import { showPlayer } from '../actions/show-player.ts'
-import type { RoundsContext } from '../context.ts'
+import type { PlayContext, RoundsContext } from '../context.ts'
 import { presentPlayerSession } from '../records/present-player-session.ts'
 import { presentFairness, presentRound } from '../records/present-round.ts'
 
+type ActedOn = Parameters<typeof actOnRound> extends [unknown, ...infer Asked] ? Asked : never
+
 /** Calls of a player's browser, under `/v1/game`. Source: docs/contract.md, sections 4 and 11. */
-export function playerCalls(
-  context: RoundsContext & Pick<Parts, 'actor' | 'settleRound'> & { readonly playRound: PlayRound },
-): CallHandler[] {
+export function playerCalls(context: RoundsContext & PlayContext): CallHandler[] {
+  const act = (...asked: ActedOn) =>
+    showFirst(context, async () => ({
+      status: 200,
+      body: presentRound(await actOnRound(context, ...asked)),
+    }))
+
   return [
     handler(getPlayerSession.call, async ({ caller }, call) => ({
       status: 200,
@@ -37,18 +43,18 @@ export function playerCalls(
       await context.rounds.show(round.id)
       return { status: 200, body: presentRound(round) }
     }),
-    handler(playEndpoint.call, async ({ caller, body }, call) => ({
-      status: 201,
-      body: presentRound(await context.playRound(caller, body, call)),
-    })),
-    handler(revealTile.call, async ({ caller, params, body: { tile } }, call) => ({
-      status: 200,
-      body: presentRound(await actOnRound(context, caller, params.round_id, { type: 'reveal', tile }, call)),
-    })),
-    handler(cashOut.call, async ({ caller, params }, call) => ({
-      status: 200,
-      body: presentRound(await actOnRound(context, caller, params.round_id, { type: 'cash-out' }, call)),
-    })),
+    handler(playEndpoint.call, ({ caller, body }, call) =>
+      showFirst(context, async () => ({
+        status: 201,
+        body: presentRound(await playRound(context, caller, body, call)),
+      })),
+    ),
+    handler(revealTile.call, ({ caller, params, body: { tile } }, call) =>
+      act(caller, params.round_id, { type: 'reveal', tile }, call),
+    ),
+    handler(cashOut.call, ({ caller, params }, call) =>
+      act(caller, params.round_id, { type: 'cash-out' }, call),
+    ),
     handler(getFairnessBook.call, async ({ caller, query }) =>
       answerPage(await listFairness(context, caller, query), presentFairness),
     ),

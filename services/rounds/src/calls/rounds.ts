@@ -1,6 +1,6 @@
 import { acknowledgedSequence } from '@pitboss/bus/consume-durable'
 import type { Bus } from '@pitboss/bus/connect-bus'
-import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import { type CallHandler, handler, type HandlerContext } from '@pitboss/bus/serve-calls'
 import { roundsMovements } from '@pitboss/bus/topology'
 import { orderedBy } from '@pitboss/contracts/audit'
 import type { Caller } from '@pitboss/contracts/caller'
@@ -20,60 +20,70 @@ import {
   opsSkipNonces,
   opsUnendedRounds,
 } from '@pitboss/contracts/calls/rounds'
-import {
-  dashboardGetRound,
-  dashboardListRounds,
-  getRound,
-  listRounds,
-  placeTransaction as endpoint,
-  voidRound as voidRoundEndpoint,
-} from '@pitboss/contracts/endpoints/rounds'
+import type { TransactionBody } from '@pitboss/contracts/objects/movement'
+import * as endpoints from '@pitboss/contracts/endpoints/rounds'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
-import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
+import { ServiceError } from '@pitboss/errors/service-error'
 import type { RewindStore } from '@pitboss/storage/rewind-store'
 import { answerPage } from '@pitboss/storage/read-page'
-import type { EndAsTold } from '../actions/end-as-told.ts'
-import type { HealOrphans } from '../actions/heal-orphans.ts'
-import type { PlaceTransaction } from '../actions/place-transaction.ts'
-import type { ReadRounds } from '../actions/read-rounds.ts'
-import type { ResolveOwed } from '../actions/resolve-owed.ts'
-import type { TellEndAgain } from '../actions/tell-end-again.ts'
-import type { VoidRound } from '../actions/void-round.ts'
+import { endAsTold } from '../actions/end-as-told.ts'
+import { healOrphan, listOrphans, skipNonces } from '../actions/heal-orphans.ts'
+import type { PlacedTransaction } from '../actions/operator-movement.ts'
+import {
+  countUnfinished,
+  findRound,
+  listCertain,
+  listRounds,
+  listUnended,
+  readStakeStanding,
+} from '../actions/read-rounds.ts'
+import { republishEnd } from '../actions/republish-end.ts'
+import { resolveOwed } from '../actions/resolve-owed.ts'
+import { showFirst } from '../actions/show-first.ts'
+import { voidRound } from '../actions/void-round.ts'
+import type { PlayContext, RoundsContext } from '../context.ts'
 import { endEvent, presentRound } from '../records/present-round.ts'
 
-type RoundsDeps = { rounds: ReadRounds; voidRound: VoidRound }
+type Context = RoundsContext & PlayContext
 
 /**
  * Calls of operators, wallet-bridge and operations about rounds. Source: docs/contract.md, sections 4, 6, 10
  * and 11.
  */
-export function createRoundHandlers({ rounds, voidRound }: RoundsDeps): CallHandler[] {
-  async function list(caller: Caller, query: Parameters<ReadRounds['list']>[1]) {
-    return answerPage(await rounds.list(caller, query), presentRound)
+export function roundCalls(context: Context): CallHandler[] {
+  const { rounds } = context
+
+  async function list(caller: Caller, query: Parameters<typeof listRounds>[2]) {
+    return answerPage(await listRounds(context, caller, query), presentRound)
   }
 
   async function show(caller: Caller, roundId: string) {
-    const { round } = await rounds.find(caller, roundId)
+    const { round } = await findRound(context, caller, roundId)
     return { status: 200, body: presentRound(round) }
   }
 
   return [
-    handler(listRounds.call, ({ caller, query }) => list(caller, query)),
-    handler(dashboardListRounds.call, ({ caller, query: { environment: _environment, ...query } }) =>
-      list(caller, query),
+    handler(endpoints.listRounds.call, ({ caller, query }) => list(caller, query)),
+    handler(
+      endpoints.dashboardListRounds.call,
+      ({ caller, query: { environment: _environment, ...query } }) => list(caller, query),
     ),
-    handler(getRound.call, ({ caller, params }) => show(caller, params.round_id)),
-    handler(dashboardGetRound.call, ({ caller, params }) => show(caller, params.round_id)),
-    handler(voidRoundEndpoint.call, async ({ caller, params }, context) => {
-      const round = await voidRound(caller, params.round_id, context)
-      return { status: round.status === 'VOIDED' ? 200 : 202, body: presentRound(round) }
-    }),
-    handler(countUnfinishedRounds, async ({ scope }) => ({ count: await rounds.countUnfinished(scope) })),
+    handler(endpoints.getRound.call, ({ caller, params }) => show(caller, params.round_id)),
+    handler(endpoints.dashboardGetRound.call, ({ caller, params }) => show(caller, params.round_id)),
+    handler(endpoints.voidRound.call, ({ caller, params }, call) =>
+      showFirst(context, async () => {
+        const round = await voidRound(context, caller, params.round_id, call)
+        return { status: round.status === 'VOIDED' ? 200 : 202, body: presentRound(round) }
+      }),
+    ),
+    handler(countUnfinishedRounds, async ({ scope }) => ({ count: await countUnfinished(context, scope) })),
     handler(showStakeStanding, async ({ scope, roundId, transactionId }) => ({
-      standing: await rounds.stakeStanding(scope, roundId, transactionId),
+      standing: await readStakeStanding(context, scope, roundId, transactionId),
     })),
     handler(opsShowRound, async ({ roundId }) => {
-      const round = await rounds.findAnywhere(roundId)
+      const stored = await rounds.findAnywhere(roundId)
+      if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
+      const { round } = stored
       return {
         operator_id: operatorHandleOf(round.operatorId),
         round: presentRound(round),
@@ -97,27 +107,28 @@ export function createRoundHandlers({ rounds, voidRound }: RoundsDeps): CallHand
   ]
 }
 
+export type PlaceTransaction = (
+  caller: Caller,
+  body: TransactionBody,
+  call: HandlerContext,
+) => Promise<PlacedTransaction>
+
 /** The route that writes movements; wallet-bridge answers their reads. */
-export function createTransactionHandlers({
-  placeTransaction,
-}: {
-  placeTransaction: PlaceTransaction
-}): CallHandler[] {
-  return [handler(endpoint.call, ({ caller, body }, context) => placeTransaction(caller, body, context))]
+export function transactionCalls(
+  context: Pick<RoundsContext, 'rounds'>,
+  place: PlaceTransaction,
+): CallHandler[] {
+  return [
+    handler(endpoints.placeTransaction.call, ({ caller, body }, call) =>
+      showFirst(context, () => place(caller, body, call)),
+    ),
+  ]
 }
 
 const { stream, config } = roundsMovements
 
 /** Calls of operations that rewind the consumer of movements. Source: docs/contract.md, section 10. */
-export function createRewindHandlers({
-  rewinds,
-  bus,
-  audit,
-}: {
-  rewinds: RewindStore
-  bus: Bus
-  audit: Pick<AuditOutbox, 'entry'>
-}): CallHandler[] {
+export function rewindCalls(audit: RoundsContext['audit'], bus: Bus, rewinds: RewindStore): CallHandler[] {
   return [
     handler(movementsRewind.start, (request, { requestId }) =>
       rewinds.start(request, (after) =>
@@ -135,59 +146,46 @@ export function createRewindHandlers({
   ]
 }
 
-/** The call of operations that tells the end of a round once more. Source: docs/runbook.md. */
-export function createRepublishHandlers({ tellEndAgain }: { tellEndAgain: TellEndAgain }): CallHandler[] {
+/**
+ * Calls of operations about ends of rounds, and for the time after a database was restored: events once more,
+ * stakes without a round, rounds that are open again, and movements that wallet-bridge refuses for good.
+ * Source: docs/runbook.md.
+ */
+export function restoreCalls(context: Context): CallHandler[] {
   return [
     handler(opsRepublishRound, async ({ order, roundId }) => ({
-      event_id: await tellEndAgain(roundId, order.dryRun),
+      event_id: await republishEnd(context, roundId, order.dryRun),
     })),
-  ]
-}
-
-/**
- * Calls of operations after a database was restored: stakes without a round, rounds that are open again, and
- * movements that wallet-bridge refuses for good. Source: docs/runbook.md.
- */
-export function createRestoreHandlers({
-  orphans,
-  rounds,
-  endAsTold,
-  resolveOwed,
-}: {
-  orphans: HealOrphans
-  rounds: Pick<ReadRounds, 'unended' | 'certain'>
-  endAsTold: EndAsTold
-  resolveOwed: ResolveOwed
-}): CallHandler[] {
-  return [
     handler(opsUnendedRounds, async ({ scope, status, after }) => {
-      const { found, next } = await rounds.unended(scope, status, after)
+      const { found, next } = await listUnended(context, scope, status, after)
       return {
         data: found.map(({ id, playerId, game }) => ({ round_id: id, player_id: playerId, game })),
         next,
       }
     }),
     handler(opsSkipNonces, async ({ order, scope, rounds: started }, { requestId }) => ({
-      data: await orphans.skipNonces({ scope, started, order }, requestId),
+      data: await skipNonces(context, { scope, started, order }, requestId),
     })),
     handler(opsEndRoundAsTold, async (told, { requestId }) => ({
       round_id: told.roundId,
-      status: await endAsTold(told, requestId),
+      status: await endAsTold(context, told, requestId),
     })),
-    handler(opsCertainMovements, ({ scope, from, after }) => rounds.certain(scope, new Date(from), after)),
+    handler(opsCertainMovements, ({ scope, from, after }) =>
+      listCertain(context, scope, new Date(from), after),
+    ),
     handler(opsResolveOwed, async (asked, { requestId }) => ({
       round_id: asked.roundId,
-      status: await resolveOwed(asked, requestId),
+      status: await resolveOwed(context, asked, requestId),
     })),
     handler(opsOrphanedStakes, async ({ scope, transactionIds }) => ({
-      data: (await orphans.list(scope, transactionIds)).map(({ movement, stands }) => {
+      data: (await listOrphans(context, scope, transactionIds)).map(({ movement, stands }) => {
         const { transaction_id, round_id, player_id, game, amount, currency, created_at } = movement
         return { transaction_id, round_id, player_id, game, amount, currency, created_at, stands }
       }),
     })),
     handler(opsHealOrphan, async (heal, { requestId }) => ({
       transaction_id: heal.transactionId,
-      refund: await orphans.heal(heal, requestId),
+      refund: await healOrphan(context, heal, requestId),
     })),
   ]
 }

@@ -8,7 +8,6 @@ import { isWithin, type RewindStore } from '@pitboss/storage/rewind-store'
 import type { HandledMessage } from '@pitboss/storage/rewind-tally'
 import type { Logger } from 'pino'
 import { z } from 'zod'
-import type { HandleLateMovement } from '../actions/recover-round.ts'
 
 const batchMax = 64
 
@@ -20,7 +19,7 @@ const hintSchema = z.object({ data: z.object({ round_id: z.string() }) })
 
 type MovementsDeps = {
   bus: Bus
-  handleLateMovement: HandleLateMovement
+  handleLateMovement: (roundId: string) => Promise<HandledMessage['result']>
   rewinds: Pick<RewindStore, 'open' | 'count'>
   logger: Logger
 }

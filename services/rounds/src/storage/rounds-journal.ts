@@ -30,7 +30,10 @@ type Wired = {
   readonly readInstances: () => Promise<readonly Pick<InstanceDocument, '_id' | 'done'>[]>
 }
 
-type Given = Pick<JournalOptions<RoundFact>, 'bus' | 'position' | 'logger' | 'build' | 'slot' | 'newId'> &
+type OpenOptions = Pick<
+  JournalOptions<RoundFact>,
+  'bus' | 'position' | 'logger' | 'build' | 'slot' | 'newId'
+> &
   Pick<Wired, 'lists' | 'work' | 'clock' | 'scaleMs'> & {
     readonly registry: Registry
     readonly db: Db
@@ -44,7 +47,7 @@ export async function openRoundsJournal({
   work,
   scaleMs,
   ...given
-}: Given): Promise<RunningJournal<RoundFact> & Omit<RoundsWiring, 'options'>> {
+}: OpenOptions): Promise<RunningJournal<RoundFact> & Omit<RoundsWiring, 'options'>> {
   const { db, clock } = given
   const { options, ...wiring } = wireRounds({
     ...{ lists, work, clock, scaleMs },

@@ -1,5 +1,10 @@
 import t from 'tap'
-import { createJoinMovement } from '../../src/actions/join-movement.ts'
+import type { HandlerContext } from '@pitboss/bus/serve-calls'
+import { joinMovement } from '../../src/actions/join-movement.ts'
+import type { WalletClient } from '../../src/clients/wallet.ts'
+import { newPlayMemory, type PlayContext } from '../../src/context.ts'
+import type { RoundsStore } from '../../src/storage/rounds-store.ts'
+import { partsOf } from '../fixtures/parts-of.ts'
 import { newRound } from '../../src/rules/new-round.ts'
 import { movementsOf } from '../../src/rules/round.ts'
 import { streamed } from '../fixtures/stored-rounds.ts'
@@ -36,40 +41,44 @@ const shown = {
 function world(pendingMs: number, pass: () => Promise<void> = async () => undefined) {
   let nowMs = now.getTime()
   let asked = 0
-  const joinMovement = createJoinMovement({
-    wallet: {
+  const play = partsOf<PlayContext>({
+    memory: newPlayMemory(),
+    wallet: partsOf<WalletClient>({
       async show() {
         asked += 1
         return { ...shown, answered: nowMs - now.getTime() >= pendingMs }
       },
-    },
-    rounds: { find: async () => null, confirmPrimary: async () => undefined },
+    }),
+    rounds: partsOf<RoundsStore>({ find: async () => null, confirmPrimary: async () => undefined }),
     clock: { now: () => new Date(nowMs) },
     async wait(ms) {
       await pass()
       nowMs += ms
     },
   })
-  return { joinMovement, asked: () => asked }
+  return {
+    join: (id: string, call: HandlerContext) => joinMovement(play, round, id, call),
+    asked: () => asked,
+  }
 }
 
 const context = { requestId: 'req', deadlineAtMs: now.getTime() + 15_000 }
 
 await t.test('2,100 repeats of one movement wait together', async (t) => {
   const alone = world(3000)
-  await alone.joinMovement(round, 'mine', context)
-  const { joinMovement, asked } = world(3000)
-  const all = await Promise.all(Array.from({ length: 2100 }, () => joinMovement(round, 'mine', context)))
+  await alone.join('mine', context)
+  const { join, asked } = world(3000)
+  const all = await Promise.all(Array.from({ length: 2100 }, () => join('mine', context)))
   t.equal(asked(), alone.asked(), 'one poll for all of them')
   t.ok(all.every(({ answered }) => answered))
-  await joinMovement(round, 'mine', context)
+  await join('mine', context)
   t.equal(asked(), alone.asked() + 1, 'who comes later asks anew')
 })
 
 await t.test('a repeat that is not to be waited for is answered as the movement stands', async (t) => {
-  const { joinMovement, asked } = world(3000)
-  const waiting = joinMovement(round, 'mine', context)
-  t.match(await joinMovement(round, 'mine', { ...context, atOnce: true }), { answered: false })
+  const { join, asked } = world(3000)
+  const waiting = join('mine', context)
+  t.match(await join('mine', { ...context, atOnce: true }), { answered: false })
   t.match(await waiting, { answered: true })
   t.ok(asked() > 2)
 })
@@ -77,32 +86,32 @@ await t.test('a repeat that is not to be waited for is answered as the movement 
 await t.test('repeats that are not to be waited for ask nothing while others wait', async (t) => {
   const { promise: held, resolve: goOn } = Promise.withResolvers<void>()
   const { promise: waits, resolve: begun } = Promise.withResolvers<void>()
-  const { joinMovement, asked } = world(3000, () => {
+  const { join, asked } = world(3000, () => {
     begun()
     return held
   })
-  const waiting = joinMovement(round, 'mine', context)
+  const waiting = join('mine', context)
   await waits
   t.equal(asked(), 1)
   const atOnce = { ...context, atOnce: true }
-  const answers = await Promise.all(Array.from({ length: 2100 }, () => joinMovement(round, 'mine', atOnce)))
+  const answers = await Promise.all(Array.from({ length: 2100 }, () => join('mine', atOnce)))
   t.equal(asked(), 1, 'they get what the others saw last')
   t.ok(answers.every(({ answered, movement }) => !answered && movement.status === 'PENDING'))
-  await joinMovement(round, 'another', atOnce)
+  await join('another', atOnce)
   t.equal(asked(), 2, 'that of another movement asks')
   goOn()
   t.match(await waiting, { answered: true })
   const before = asked()
-  t.match(await joinMovement(round, 'mine', atOnce), { answered: true }, 'and afterwards it is asked anew')
+  t.match(await join('mine', atOnce), { answered: true }, 'and afterwards it is asked anew')
   t.equal(asked(), before + 1)
 })
 
 await t.test('repeats that come together while nobody waits ask once', async (t) => {
-  const { joinMovement, asked } = world(3000)
+  const { join, asked } = world(3000)
   const atOnce = { ...context, atOnce: true }
-  await Promise.all(Array.from({ length: 2100 }, () => joinMovement(round, 'mine', atOnce)))
+  await Promise.all(Array.from({ length: 2100 }, () => join('mine', atOnce)))
   t.equal(asked(), 1)
-  await joinMovement(round, 'mine', atOnce)
+  await join('mine', atOnce)
   t.equal(asked(), 2, 'who comes later asks anew')
 })
 
@@ -111,10 +120,13 @@ await t.test('an intent that only a replaced primary still shows is no conflict'
   if (stake === undefined) throw new Error('the round has a stake')
   const { transactionId } = stake
   let isConfirmed = false
-  const join = (isTakenBack: boolean) =>
-    createJoinMovement({
-      wallet: { show: async () => ({ ...shown, movement: { ...shown.movement, round_id: 'another' } }) },
-      rounds: {
+  const joined = (isTakenBack: boolean) => {
+    const play = partsOf<PlayContext>({
+      memory: newPlayMemory(),
+      wallet: partsOf<WalletClient>({
+        show: async () => ({ ...shown, movement: { ...shown.movement, round_id: 'another' } }),
+      }),
+      rounds: partsOf<RoundsStore>({
         find: async () =>
           isConfirmed && isTakenBack
             ? null
@@ -122,9 +134,11 @@ await t.test('an intent that only a replaced primary still shows is no conflict'
         async confirmPrimary() {
           isConfirmed = true
         },
-      },
+      }),
       clock: { now: () => now },
-    })(round, transactionId, context)
-  await t.rejects(join(true), { code: 'SERVICE_UNAVAILABLE' }, 'its id is free again')
-  await t.rejects(join(false), { code: 'TRANSACTION_CONFLICT' })
+    })
+    return joinMovement(play, round, transactionId, context)
+  }
+  await t.rejects(joined(true), { code: 'SERVICE_UNAVAILABLE' }, 'its id is free again')
+  await t.rejects(joined(false), { code: 'TRANSACTION_CONFLICT' })
 })

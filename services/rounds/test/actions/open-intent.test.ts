@@ -1,7 +1,11 @@
 import t from 'tap'
 import type { LastNonce } from '../../src/storage/round-streams.ts'
 import { newRound } from '../../src/rules/new-round.ts'
-import { createOpenIntent } from '../../src/actions/open-intent.ts'
+import { openIntent } from '../../src/actions/open-intent.ts'
+import type { WalletClient } from '../../src/clients/wallet.ts'
+import { newPlayMemory, type PlayContext } from '../../src/context.ts'
+import type { RoundsStore } from '../../src/storage/rounds-store.ts'
+import { partsOf } from '../fixtures/parts-of.ts'
 import type { StoredRound } from '../../src/storage/round-document.ts'
 import { streamed } from '../fixtures/stored-rounds.ts'
 
@@ -27,14 +31,13 @@ const noRounds = {
 }
 
 /** Makes a request over these tables; answers its result and the nonces that it has tried. */
-function ask(
-  rounds: Partial<Parameters<typeof createOpenIntent>[0]['rounds']>,
-  open: () => Promise<StoredRound | null>,
-) {
+function ask(rounds: Partial<RoundsStore>, open: () => Promise<StoredRound | null>) {
   const nonces: number[] = []
-  const { openIntent } = createOpenIntent({
-    rounds: { ...noRounds, ...rounds },
-    actor: { open, catchUp: async (one) => one },
+  const play = partsOf<PlayContext>({
+    memory: newPlayMemory(),
+    rounds: partsOf<RoundsStore>({ ...noRounds, ...rounds, insert: open }),
+    wallet: partsOf<WalletClient>({ show: async () => null }),
+    scaleMs: (ms) => ms,
   })
   const make = async ({ nonce }: LastNonce) => {
     nonces.push(nonce + 1)
@@ -42,7 +45,7 @@ function ask(
   }
   const plan = async () => ({ last: { nonce: 0, unfinished: false, next: null }, make })
   const request = { sequence: 'sequence', findEarlier: async () => null, isOwn: () => false }
-  return { nonces, opened: openIntent(request, plan, context) }
+  return { nonces, opened: openIntent(play, request, plan, context) }
 }
 
 t.test('a request that loses every time is to be repeated, and has stored nothing', async (t) => {

@@ -1,0 +1,194 @@
+import type { CallContext } from '@pitboss/contracts/call'
+import type { MovementOutcome } from '@pitboss/contracts/calls/wallet'
+import type { Movement } from '@pitboss/contracts/objects/movement'
+import { ServiceError } from '@pitboss/errors/service-error'
+import { changeFenced } from '@pitboss/storage/change-fenced'
+import type { PlayContext } from '../context.ts'
+import { roundEndedLine, roundEvents } from '../records/present-round.ts'
+import { roundContext } from '../rules/catalogue.ts'
+import { dueAt } from '../rules/due-at.ts'
+import { movementMessage } from '../rules/movement.ts'
+import { refusedError } from '../rules/refusal.ts'
+import type { RoundChange, RoundContext, RoundMessage } from '../rules/round-message.ts'
+import { hasMovement, isUnfinished, openMovementIds, type RoundState } from '../rules/round.ts'
+import type { LastNonce } from '../storage/round-streams.ts'
+import { sequenceOf, type RoundWrite, scopeOf, type StoredRound } from '../storage/round-document.ts'
+
+const triesMax = 12
+const withdrawalsMax = 5
+
+/** A round to be opened, with the commitment of its nonce and of the next one. */
+export type MadeRound = {
+  readonly round: RoundState
+  readonly committedAt: Date
+  readonly next: NonNullable<LastNonce['next']>
+}
+
+/**
+ * Inserts a new round. Null when the player has an unfinished one, or the nonce or the id is taken.
+ * Called by `openIntent` before any money moves.
+ */
+export async function openRound(
+  { rounds, scaleMs, memory }: PlayContext,
+  { round, ...commitments }: MadeRound,
+): Promise<StoredRound | null> {
+  const due = dueAt(round, { now: round.createdAt, checks: 0, scaleMs })
+  memory.changes.set(round.id, round.updatedAt)
+  return rounds.insert({ round, dueAt: due }, commitments)
+}
+
+/**
+ * Gives the round a message and answers the round after it. Called for an action of a player, for a free
+ * bet that was used or given back, and by workers; a message that is true already changes nothing.
+ * @throws ServiceError the refusal of the rules; ROUND_NOT_FOUND when the round was removed meanwhile;
+ * SERVICE_UNAVAILABLE when other replicas were first each time
+ */
+export async function applyMessage(
+  context: PlayContext,
+  stored: StoredRound,
+  message: RoundMessage,
+): Promise<StoredRound> {
+  return (await applyAndReport(context, stored, message)).stored
+}
+
+/**
+ * As `applyMessage`, for a caller that must know whether this very message changed the round. Called with the
+ * movements that an operator's server asks for: `changed` is false when an equal request was first, and its
+ * movement is then not this caller's to place.
+ */
+export async function applyAndReport(
+  context: PlayContext,
+  stored: StoredRound,
+  message: RoundMessage,
+): Promise<{ stored: StoredRound; changed: boolean }> {
+  const { rounds, rules, memory } = context
+  return memory.inTurn(stored.round.id, () =>
+    change(context, stored, async (current) => {
+      const result = rules(current.round, message, contextOf(context, current.round))
+      if (result.kind === 'unchanged') return { stored: current, changed: false }
+      if (result.kind === 'refused') throw refusedError(result)
+      const written = await rounds.update(current, writeOf(context, result))
+      if (written === null) return null
+      afterWrite(context, result, message)
+      return { stored: written, changed: true }
+    }),
+  )
+}
+
+/**
+ * Gives the round the state of one of its movements, if it is certain. Called with every answer of
+ * wallet-bridge. Clients choose ids, so a movement of another round may have the id: it changes nothing.
+ */
+export async function applyMovement(
+  context: PlayContext,
+  stored: StoredRound,
+  movement: Movement,
+  outcome: MovementOutcome,
+): Promise<StoredRound> {
+  const isOwn = movement.round_id === stored.round.id
+  const message = isOwn ? movementMessage(movement, outcome) : null
+  return message === null ? stored : applyMessage(context, stored, message)
+}
+
+/** Learns how movements stand. Called before a request is judged by the state of a round. */
+export async function refreshMovements(
+  context: PlayContext,
+  stored: StoredRound,
+  call?: CallContext,
+  transactionIds: Iterable<string> = openMovementIds(stored.round),
+): Promise<StoredRound> {
+  let current = stored
+  for (const transactionId of transactionIds) {
+    const shown = await context.wallet.show(scopeOf(stored.round), transactionId, call)
+    if (shown !== null) current = await applyMovement(context, current, shown.movement, shown.outcome)
+  }
+  return current
+}
+
+/** As `refreshMovements`, with taken stakes; called when wallet-bridge refuses what the round allowed. */
+export async function refreshAll(
+  context: PlayContext,
+  stored: StoredRound,
+  call?: CallContext,
+): Promise<StoredRound> {
+  const { round } = stored
+  const stakes = round.stakes.map(({ transactionId }) => transactionId)
+  return refreshMovements(context, stored, call, new Set([...stakes, ...openMovementIds(round)]))
+}
+
+/**
+ * Takes back an intent whose own request knows that wallet-bridge has not written it. A worker that has
+ * claimed the round since may place it at any time: then the intent is kept and stays owed.
+ * @param intended the round as it was when the intent had been stored
+ * @returns false when the intent was kept: then it may still have an effect
+ */
+export async function withdrawIntent(
+  context: PlayContext,
+  intended: StoredRound,
+  transactionId: string,
+): Promise<boolean> {
+  const { rounds, rules, logger } = context
+  let current = intended
+  for (let tries = 0; tries < withdrawalsMax && current.claims === intended.claims; tries++) {
+    const message = { type: 'withdraw', transactionId } as const
+    const result = rules(current.round, message, contextOf(context, current.round))
+    if (result.kind !== 'changed') return !hasMovement(current.round, transactionId)
+    if (await rounds.withdrawMovement(current, writeOf(context, result))) {
+      afterWrite(context, result, message)
+      return true
+    }
+    const fresh = await rounds.find(scopeOf(current.round), current.round.id)
+    if (fresh === null) break
+    current = fresh
+  }
+  logger.warn({ round_id: intended.round.id, transaction_id: transactionId }, 'intent.left-to-sweeper')
+  return false
+}
+
+/** Decides anew on a fresh copy of the round each time another write was first. */
+function change<Result>(
+  { rounds }: PlayContext,
+  stored: StoredRound,
+  decide: (current: StoredRound) => Promise<Result | null>,
+): Promise<Result> {
+  const { round } = stored
+  return changeFenced({
+    document: stored,
+    change: decide,
+    async reread() {
+      const fresh = await rounds.find(scopeOf(round), round.id)
+      if (fresh === null) throw new ServiceError('ROUND_NOT_FOUND')
+      return fresh
+    },
+    triesMax,
+    name: `round ${round.id}`,
+  })
+}
+
+function contextOf({ commitments, catalogue, clock }: PlayContext, round: RoundState): RoundContext {
+  const openSeed = () => commitments.open(sequenceOf(round), round.nonce, round.sealedSeed)
+  return roundContext(round, { catalogue, now: clock.now(), openSeed })
+}
+
+function writeOf(
+  { catalogue, newId, scaleMs }: PlayContext,
+  { round, events, fact }: Extract<RoundChange, { kind: 'changed' }>,
+): RoundWrite {
+  // The version of the game's rules that this process plays by.
+  const rules = catalogue.find(round.game)?.game.version ?? ''
+  return {
+    round,
+    dueAt: dueAt(round, { now: round.updatedAt, checks: 0, scaleMs }),
+    events: roundEvents(round, events),
+    fact: fact === null ? null : { ...fact, id: newId('fct'), rules },
+  }
+}
+
+function afterWrite(
+  { memory, logger }: PlayContext,
+  { round }: Extract<RoundChange, { kind: 'changed' }>,
+  message: RoundMessage,
+): void {
+  memory.changes.set(round.id, round.updatedAt)
+  if (!isUnfinished(round)) logger.info(roundEndedLine(round, message.type), 'round.ended')
+}

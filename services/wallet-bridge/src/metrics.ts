@@ -70,7 +70,6 @@ export function createWalletMetrics(registry: Registry): WalletMetrics {
   }
 }
 
-/** Creates `pitboss_wallet_breakers_open`. */
 export function registerBreakers(registry: Registry, breakers: { open(): readonly string[] }): void {
   new Gauge({
     name: 'pitboss_wallet_breakers_open',
@@ -82,7 +81,6 @@ export function registerBreakers(registry: Registry, breakers: { open(): readonl
   })
 }
 
-/** Creates `pitboss_movement_due_lag_seconds`. */
 export function registerDueLags(
   registry: Registry,
   resolver: { dueLags(): Readonly<Record<string, number>> },

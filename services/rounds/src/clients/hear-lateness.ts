@@ -7,16 +7,6 @@ type Heard = {
   readonly accounts: ReadonlyMap<string, number>
 }
 
-/** How late deliveries are, as the replicas of webhooks tell it. */
-export type HeardLateness = {
-  /**
-   * By how many milliseconds an account's new events reach its receivers late, once that has lasted; 0
-   * before, and when nobody says so.
-   */
-  of(account: string): number
-  stop(): void
-}
-
 /**
  * Deliveries that are late for less time than this catch up by themselves. Source: docs/contract.md, section
  * 7.
@@ -33,7 +23,7 @@ const everybody = ''
 export function hearLateness(
   bus: Pick<Bus, 'subscribe'>,
   { fromMs, nowMs = () => performance.now() }: { fromMs: number; nowMs?: () => number },
-): HeardLateness {
+) {
   const heard = new Map<string, Heard>()
   /** Since when an account is later than `fromMs`. */
   const since = new Map<string, number>()
@@ -61,7 +51,11 @@ export function hearLateness(
   }
 
   return {
-    of(account) {
+    /**
+     * By how many milliseconds an account's new events reach its receivers late, once that has lasted; 0
+     * before, and when nobody says so.
+     */
+    of(account: string): number {
       forgetOld()
       const lateSince = since.get(account) ?? since.get(everybody)
       return lateSince === undefined || nowMs() - lateSince < lastsMs ? 0 : lateOf(account)

@@ -16,14 +16,6 @@ const messageSchema = z.strictObject({
   notes: z.array(z.tuple([z.string().max(64), z.enum(breakerNotes), z.int().min(1)])).max(notesPerMessageMax),
 })
 
-export type SharedBreakers = {
-  /** Tells the others of a probe at once, so that they send none beside it, and of the rest within 50 ms. */
-  notify(note: BreakerNote): void
-  listen(receive: (note: BreakerNote) => void): { unsubscribe(): void }
-  /** Sends what is gathered. */
-  stop(): void
-}
-
 /**
  * Sends notes about wallets between the replicas over core NATS, each at most once. A replica that is away
  * misses them.
@@ -36,7 +28,7 @@ export function shareBreakers({
   bus: Pick<Bus, 'publish' | 'subscribe'>
   replicaId: string
   later?: typeof scheduleLater
-}): SharedBreakers {
+}) {
   let gathered: { note: BreakerNote; times: number }[] = []
   const last = new Map<string, { note: BreakerNote; times: number }>()
   let cancel: (() => void) | null = null
@@ -54,7 +46,8 @@ export function shareBreakers({
   }
 
   return {
-    notify(note) {
+    /** Sends the others a probe at once, so that they send none beside it, and the rest within 50 ms. */
+    notify(note: BreakerNote): void {
       const before = last.get(note.wallet)
       if (before?.note.news === note.news) {
         before.times += 1
@@ -66,7 +59,7 @@ export function shareBreakers({
       if (note.news === 'probed') send()
       else cancel ??= later(send, gatherMs)
     },
-    listen: (receive) =>
+    listen: (receive: (note: BreakerNote) => void): { unsubscribe(): void } =>
       bus.subscribe(breakersSubject, ({ data }) => {
         const { from, notes } = messageSchema.parse(JSON.parse(new TextDecoder().decode(data)))
         if (from === replicaId) return
@@ -74,6 +67,7 @@ export function shareBreakers({
           for (let time = 0; time < times; time++) receive({ wallet, news })
         }
       }),
+    /** Sends what is gathered. */
     stop: send,
   }
 }

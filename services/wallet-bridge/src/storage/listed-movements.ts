@@ -3,7 +3,7 @@ import { confirmPrimary } from '@pitboss/storage/confirm-primary'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { entryNumber } from '@pitboss/storage/journal/journal-keys'
 import { createListDocuments } from '@pitboss/storage/journal/list-documents'
-import type { Collection, Db } from 'mongodb'
+import type { Db } from 'mongodb'
 import { scopeOf, walletKeyOf } from '../rules/movement-keys.ts'
 import { hasWork } from '../rules/movement.ts'
 import { type MoneyEntry, moneyOf } from './round-money.ts'
@@ -19,19 +19,6 @@ export type ListedMovement = MovementDocument & {
   readonly open?: true
   /** While it is open: the instance that wrote the last entry of its round. */
   readonly o?: string
-}
-
-/** What lists show of movements. */
-export type ListedMovements = {
-  /** Shows these movements, each only over an earlier state of it. */
-  write(movements: readonly ListedMovement[]): Promise<void>
-  find(id: string): Promise<MovementDocument | null>
-  /** The movements of a round, oldest first. */
-  ofRound(scope: Scope, roundId: string, limit: number): Promise<MovementDocument[]>
-  /** Unfinished movements of every account whose last writer is not among these instances. */
-  unowned(limit: number, alive: readonly string[]): Promise<MovementDocument[]>
-  /** Confirms the primary by its majority. */
-  confirmPrimary(): Promise<void>
 }
 
 const someTime = { $gt: new Date(0) }
@@ -73,27 +60,31 @@ export const movementIndexes: Readonly<Record<'movements', readonly IndexDeclara
   ],
 }
 
+/** What lists show of movements. */
+export type ListedMovements = Omit<ReturnType<typeof createListedMovements>, 'collection'>
+
 /** The collection `movements`. Documents of earlier builds have no number. */
-export function createListedMovements(
-  db: Db,
-): ListedMovements & { readonly collection: Collection<ListedMovement> } {
+export function createListedMovements(db: Db) {
   const collection = db.collection<ListedMovement>('movements')
   const documents = createListDocuments(collection)
   return {
     collection,
-    async write(movements) {
+    /** Shows these movements, each only over an earlier state of it. */
+    async write(movements: readonly ListedMovement[]): Promise<void> {
       await Promise.all(movements.map((movement) => documents.write(movement)))
     },
-    async find(id) {
+    async find(id: string): Promise<MovementDocument | null> {
       const found = await collection.findOne({ _id: id })
       return found === null ? null : fromListed(found)
     },
-    async ofRound(scope, roundId, limit) {
+    /** The movements of a round, oldest first. */
+    async ofRound(scope: Scope, roundId: string, limit: number): Promise<MovementDocument[]> {
       const ofRound = { roundId, ...scopeOf(scope), walletKey: walletKeyOf(scope) }
       const found = await collection.find(ofRound).sort({ reference: 1 }).limit(limit).toArray()
       return found.map(fromListed)
     },
-    async unowned(limit, alive) {
+    /** Unfinished movements of every account whose last writer is not among these instances. */
+    async unowned(limit: number, alive: readonly string[]): Promise<MovementDocument[]> {
       const found = await collection
         .find({ open: true, o: { $nin: [...alive] } })
         .hint('open')
@@ -101,6 +92,7 @@ export function createListedMovements(
         .toArray()
       return found.map(fromListed)
     },
+    /** Confirms the primary by its majority. */
     confirmPrimary: () => confirmPrimary(collection),
   }
 }

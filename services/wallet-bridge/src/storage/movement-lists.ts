@@ -18,35 +18,6 @@ export type MovementFilters = {
   readonly to?: Date | undefined
 }
 
-export type MovementLists = {
-  /** Newest first, from the one before `before` on. */
-  newestFirst(
-    scope: Scope,
-    filters: MovementFilters,
-    page: { before: string | null; limit: number },
-  ): Promise<MovementDocument[]>
-  /** Oldest first within a window, from the one after `after` on. */
-  oldestFirst(
-    scope: Scope,
-    window: { from: Date; to: Date },
-    page: { after: string | null; limit: number },
-  ): Promise<MovementDocument[]>
-  /** Pending stakes that rounds does not know, oldest first, after the one that is named. */
-  inDoubt(scope: Scope, page: { after: string | null; limit: number }): Promise<MovementDocument[]>
-  byTransactionIds(scope: Scope, transactionIds: readonly string[]): Promise<MovementDocument[]>
-  /** Over all operators, oldest first. */
-  overall(filters: {
-    status: MovementStatus | null
-    createdBefore: Date | null
-    limit: number
-  }): Promise<MovementDocument[]>
-  /** Finds a movement of the named wallets by `txn_…` or by transaction id. */
-  byReference(reference: string, walletKeys: readonly string[]): Promise<MovementDocument | null>
-  ofRound(roundId: string, limit: number): Promise<MovementDocument[]>
-  /** The movements of every account with a wallet call that was stored at `from` or later. */
-  calledSince(from: Date): AsyncIterable<CalledMovement>
-}
-
 /** A movement as figures need it. */
 export type CalledMovement = Pick<MovementDocument, 'operatorId' | 'environment'> & {
   readonly attempts: readonly Pick<AttemptRecord, 'operation' | 'classification' | 'latencyMs' | 'storedAt'>[]
@@ -59,13 +30,16 @@ const calledFields = {
   'attempts.storedAt': 1,
 }
 
-export function createMovementLists({
-  collection,
-}: {
-  readonly collection: Collection<ListedMovement>
-}): MovementLists {
+export type MovementLists = ReturnType<typeof createMovementLists>
+
+export function createMovementLists({ collection }: { readonly collection: Collection<ListedMovement> }) {
   return {
-    newestFirst(scope, { from, to, ...filters }, { before, limit }) {
+    /** Newest first, from the one before `before` on. */
+    newestFirst(
+      scope: Scope,
+      { from, to, ...filters }: MovementFilters,
+      { before, limit }: { before: string | null; limit: number },
+    ): Promise<MovementDocument[]> {
       const filter: Filter<ListedMovement> = {
         walletKey: walletKeyOf(scope),
         ...withoutUndefined(filters),
@@ -75,14 +49,23 @@ export function createMovementLists({
       const index = indexOf(filters)
       return bounded((index === null ? found : found.hint(index)).toArray())
     },
-    oldestFirst(scope, { from, to }, { after, limit }) {
+    /** Oldest first within a window, from the one after `after` on. */
+    oldestFirst(
+      scope: Scope,
+      { from, to }: { from: Date; to: Date },
+      { after, limit }: { after: string | null; limit: number },
+    ): Promise<MovementDocument[]> {
       const filter: Filter<ListedMovement> = {
         walletKey: walletKeyOf(scope),
         ...within({ from, to }, { after }),
       }
       return collection.find(filter).sort({ reference: 1 }).limit(limit).toArray()
     },
-    inDoubt(scope, { after, limit }) {
+    /** Pending stakes that rounds does not know, oldest first, after the one that is named. */
+    inDoubt(
+      scope: Scope,
+      { after, limit }: { after: string | null; limit: number },
+    ): Promise<MovementDocument[]> {
       const pending: Filter<ListedMovement> = {
         walletKey: walletKeyOf(scope),
         status: 'PENDING',
@@ -95,11 +78,20 @@ export function createMovementLists({
         .limit(limit)
         .toArray()
     },
-    byTransactionIds(scope, transactionIds) {
+    byTransactionIds(scope: Scope, transactionIds: readonly string[]): Promise<MovementDocument[]> {
       const ids = transactionIds.map((id) => `${walletKeyOf(scope)}/${id}`)
       return collection.find({ _id: { $in: ids } }).toArray()
     },
-    overall({ status, createdBefore, limit }) {
+    /** Over all operators, oldest first. */
+    overall({
+      status,
+      createdBefore,
+      limit,
+    }: {
+      status: MovementStatus | null
+      createdBefore: Date | null
+      limit: number
+    }): Promise<MovementDocument[]> {
       const filter: Filter<ListedMovement> = {
         ...(status === null ? {} : { status }),
         ...(createdBefore === null ? {} : { createdAt: { $lte: createdBefore } }),
@@ -107,15 +99,18 @@ export function createMovementLists({
       const found = collection.find(filter).sort({ reference: 1 }).limit(limit)
       return (status === 'PENDING' ? found.hint('pending') : found).toArray()
     },
-    async byReference(reference, walletKeys) {
+    /** Finds a movement of the named wallets by `txn_…` or by transaction id. */
+    async byReference(reference: string, walletKeys: readonly string[]): Promise<MovementDocument | null> {
       if (/^txn_/.test(reference)) {
         const found = await collection.findOne({ walletKey: { $in: [...walletKeys] }, reference })
         if (found !== null) return found
       }
       return collection.findOne({ _id: { $in: walletKeys.map((key) => `${key}/${reference}`) } })
     },
-    ofRound: (roundId, limit) => collection.find({ roundId }).sort({ reference: 1 }).limit(limit).toArray(),
-    calledSince: (from) =>
+    ofRound: (roundId: string, limit: number): Promise<MovementDocument[]> =>
+      collection.find({ roundId }).sort({ reference: 1 }).limit(limit).toArray(),
+    /** The movements of every account with a wallet call that was stored at `from` or later. */
+    calledSince: (from: Date): AsyncIterable<CalledMovement> =>
       collection
         .find({ attemptedAt: { $gte: from } })
         .project<CalledMovement>(calledFields)

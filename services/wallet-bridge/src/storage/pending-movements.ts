@@ -14,28 +14,15 @@ export type PendingFigures = {
   readonly oldest: Pick<MovementDocument, 'reference' | 'createdAt' | 'operatorId'> | null
 }
 
-export type PendingMovements = {
-  /** Each figure counts up to 100,000. */
-  figures(now: Date): Promise<PendingFigures>
-  /**
-   * Movements of a wallet that are not resolved, their reversals included; up to `max`, 100,000 by default.
-   */
-  unresolved(scope: Scope, max?: number): Promise<number>
-  /** The pending movement of a wallet that was made first. */
-  oldestOf(scope: Scope): Promise<Pick<MovementDocument, 'transactionId' | 'createdAt'> | null>
-}
-
 const minuteMs = 60_000
 /** When a rollback of a refused stake is alarmed. Source: docs/contract.md, section 5. */
 const ofRefusedAlarmMs = 15 * minuteMs
 const countMax = 100_000
 
+export type PendingMovements = ReturnType<typeof createPendingMovements>
+
 /** Counts what lists show as unfinished. */
-export function createPendingMovements({
-  collection,
-}: {
-  readonly collection: Collection<ListedMovement>
-}): PendingMovements {
+export function createPendingMovements({ collection }: { readonly collection: Collection<ListedMovement> }) {
   const count = (now: Date, olderThanMs: number) => {
     const since: Filter<ListedMovement> =
       olderThanMs === 0 ? {} : { createdAt: { $lte: new Date(now.getTime() - olderThanMs) } }
@@ -52,7 +39,8 @@ export function createPendingMovements({
     return collection.countDocuments(older, { limit: countMax, hint: 'pending' })
   }
   return {
-    async figures(now) {
+    /** Each figure counts up to 100,000. */
+    async figures(now: Date): Promise<PendingFigures> {
       const oldest = await collection
         .find({ status: 'PENDING' })
         .project<Pick<MovementDocument, 'reference' | 'createdAt' | 'operatorId'>>({
@@ -72,7 +60,8 @@ export function createPendingMovements({
       const over24h = over1h === 0 ? 0 : await count(now, 24 * 60 * minuteMs)
       return { all, over5m, over1h, over24h, oldest }
     },
-    async unresolved(scope, max = countMax) {
+    /** Movements of a wallet that are not resolved, their reversals included; up to `max`. */
+    async unresolved(scope: Scope, max = countMax): Promise<number> {
       const walletKey = walletKeyOf(scope)
       const pending = { walletKey, status: 'PENDING' } as const
       const reversed = { walletKey, open: true, status: { $ne: 'PENDING' } } as const
@@ -82,7 +71,8 @@ export function createPendingMovements({
       ])
       return Math.min(counts[0] + counts[1], max)
     },
-    oldestOf: (scope) =>
+    /** The pending movement of a wallet that was made first. */
+    oldestOf: (scope: Scope) =>
       collection
         .find({ walletKey: walletKeyOf(scope), status: 'PENDING' })
         .project<Pick<MovementDocument, 'transactionId' | 'createdAt'>>({ transactionId: 1, createdAt: 1 })

@@ -56,58 +56,19 @@ export type WalletSettings = Pick<WalletDocument, 'url' | 'timeoutMs' | 'settleL
 /** Makes the audit entry of a write, which takes it along. */
 type EntryOfChange = (before: WalletDocument | null, after: WalletDocument) => AuditEntry
 
-/** Each write resolves once no process uses what was there before. */
-export type Wallets = {
-  find(scope: Scope): Promise<WalletDocument | null>
-  /** Finds the wallet in memory, as every call that moves money does (`shareCopies`). */
-  copy(scope: Scope): Promise<WalletDocument | null>
-  /** As `copy`, with the secret opened; in memory it stays sealed. */
-  open(scope: Scope): Promise<Wallet | null>
-  openDocument(document: WalletDocument): Wallet
-  /** Changes the settings of this version and keeps the secret; null when the wallet has another by now. */
-  change(
-    scope: Scope,
-    settings: WalletSettings,
-    version: number,
-    now: Date,
-    entryOf: EntryOfChange,
-  ): Promise<WalletDocument | null>
-  /** As `change`, once for an approval, and only while the wallet has the version that was seen. */
-  changeSeen(
-    scope: Scope,
-    settings: WalletSettings,
-    seen: { readonly version: number; readonly approvalId: string },
-    now: Date,
-    entryOf: EntryOfChange,
-  ): Promise<'done' | 'stale'>
-  /** Null when there is a wallet already. */
-  create(
-    scope: Scope,
-    settings: WalletSettings,
-    secret: string,
-    now: Date,
-    entryOf: EntryOfChange,
-  ): Promise<WalletDocument | null>
-  replaceSecret(
-    scope: Scope,
-    rotation: { readonly secret: string; readonly overlapS: number },
-    now: Date,
-    entryOf: EntryOfChange,
-  ): Promise<WalletDocument | null>
-  /** Replaces when flags are raised; null when there is no wallet. */
-  setFlagRules(scope: Scope, flagRules: FlagRules, entryOf: EntryOfChange): Promise<WalletDocument | null>
-  /** Wallet keys in order, at most 500 after `after`. */
-  keysAfter(after: string): Promise<string[]>
-}
-
 const fencedTriesMax = 10
 const keysPageSize = 500
 
-/** The collection `wallets`. Secrets are sealed under the wallet's key. */
-export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedCopies, 'of'>): Wallets {
+export type Wallets = ReturnType<typeof createWallets>
+
+/**
+ * The collection `wallets`. Secrets are sealed under the wallet's key. Each write resolves once no process
+ * uses what was there before.
+ */
+export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedCopies, 'of'>) {
   const collection = db.collection<WalletDocument>('wallets')
   const findByKey = (key: string) => collection.findOne({ _id: key })
-  const find = (scope: Scope) => findByKey(walletKeyOf(scope))
+  const find = (scope: Scope): Promise<WalletDocument | null> => findByKey(walletKeyOf(scope))
   // A copy that is sealed under a former master key opens as well.
   const copies = of('wallets', findByKey)
   const copy = (scope: Scope) => copies.read(walletKeyOf(scope))
@@ -162,18 +123,34 @@ export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedC
 
   return {
     find,
+    /** Finds the wallet in memory, as every call that moves money does (`shareCopies`). */
     copy,
     openDocument,
-    async open(scope) {
+    /** As `copy`, with the secret opened; in memory it stays sealed. */
+    async open(scope: Scope): Promise<Wallet | null> {
       const document = await copy(scope)
       return document === null ? null : openDocument(document)
     },
-    async change(scope, settings, version, now, entryOf) {
+    /** Changes the settings of this version and keeps the secret; null when the wallet has another by now. */
+    async change(
+      scope: Scope,
+      settings: WalletSettings,
+      version: number,
+      now: Date,
+      entryOf: EntryOfChange,
+    ): Promise<WalletDocument | null> {
       const document = await find(scope)
       if (document?.version !== version) return null
       return write(document, { ...settings, updatedAt: now }, entryOf)
     },
-    async changeSeen(scope, settings, { version, approvalId }, now, entryOf) {
+    /** As `change`, once for an approval, and only while the wallet has the version that was seen. */
+    async changeSeen(
+      scope: Scope,
+      settings: WalletSettings,
+      { version, approvalId }: { readonly version: number; readonly approvalId: string },
+      now: Date,
+      entryOf: EntryOfChange,
+    ): Promise<'done' | 'stale'> {
       const document = await find(scope)
       const isFirst = document?.approvalId !== approvalId && document?.version === version
       const change = { ...settings, updatedAt: now, approvalId }
@@ -183,7 +160,14 @@ export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedC
       await copies.drop(walletKeyOf(scope))
       return 'done'
     },
-    async create(scope, settings, secret, now, entryOf) {
+    /** Null when there is a wallet already. */
+    async create(
+      scope: Scope,
+      settings: WalletSettings,
+      secret: string,
+      now: Date,
+      entryOf: EntryOfChange,
+    ): Promise<WalletDocument | null> {
       const key = walletKeyOf(scope)
       const document: WalletDocument = {
         _id: key,
@@ -200,7 +184,12 @@ export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedC
       await copies.drop(key)
       return document
     },
-    replaceSecret(scope, { secret, overlapS }, now, entryOf) {
+    replaceSecret(
+      scope: Scope,
+      { secret, overlapS }: { readonly secret: string; readonly overlapS: number },
+      now: Date,
+      entryOf: EntryOfChange,
+    ): Promise<WalletDocument | null> {
       const sealedSecret = secretBox.seal(secret, aadOf(walletKeyOf(scope)))
       const validUntil = new Date(now.getTime() + overlapS * 1000)
       const formerOf = ({ sealedSecret: sealed }: WalletDocument) =>
@@ -211,8 +200,11 @@ export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedC
         entryOf,
       )
     },
-    setFlagRules: (scope, flagRules, entryOf) => update(scope, () => ({ flagRules }), entryOf),
-    async keysAfter(after) {
+    /** Replaces when flags are raised; null when there is no wallet. */
+    setFlagRules: (scope: Scope, flagRules: FlagRules, entryOf: EntryOfChange) =>
+      update(scope, () => ({ flagRules }), entryOf),
+    /** Wallet keys in order, at most 500 after `after`. */
+    async keysAfter(after: string): Promise<string[]> {
       const found = await collection
         .find({ _id: { $gt: after } })
         .project<{ _id: string }>({ _id: 1 })
@@ -231,16 +223,14 @@ export const callbackIndexes: Readonly<Record<'callback_signatures', readonly In
   callback_signatures: [{ key: { usedAt: 1 }, name: 'used_at', expireAfterSeconds: keepS }],
 }
 
-/** The used signatures of callbacks, the same for all replicas and over restarts. */
-export type CallbackSignatures = {
-  /** Marks a signature as used. @returns false when it was used before */
-  use(walletKey: string, timestamp: string, signature: string, now: Date): Promise<boolean>
-}
+export type CallbackSignatures = ReturnType<typeof createCallbackSignatures>
 
-export function createCallbackSignatures(db: Db): CallbackSignatures {
+/** The used signatures of callbacks, the same for all replicas and over restarts. */
+export function createCallbackSignatures(db: Db) {
   const collection = db.collection<{ _id: string; usedAt: Date }>('callback_signatures')
   return {
-    async use(walletKey, timestamp, signature, now) {
+    /** Marks a signature as used. @returns false when it was used before */
+    async use(walletKey: string, timestamp: string, signature: string, now: Date): Promise<boolean> {
       const _id = createHash('sha256').update(`${walletKey}\n${timestamp}\n${signature}`).digest('base64url')
       return insertedFirst(() => collection.insertOne({ _id, usedAt: now }))
     },

@@ -43,7 +43,6 @@ export const stopIndexes: readonly IndexDeclaration[] = [
 
 export type StopsStore = ReturnType<typeof createStopsStore>
 
-/** Creates the store of players' stops. */
 export function createStopsStore({ db }: { db: Db }) {
   const stops = db.collection<StopDocument>('player_stops')
   const ofPlayer = (scope: Scope, playerId: string) => ({ scope: scopeKey(scope), playerId })

@@ -6,7 +6,7 @@ import { createLostRounds } from '@pitboss/rounds/storage/lost-rounds'
 import type { RoundFact } from '@pitboss/rounds/storage/round-stream'
 import { createRoundWork } from '@pitboss/rounds/storage/round-work'
 import { wireRounds } from '@pitboss/rounds/storage/rounds-journal'
-import { createRoundsStore } from '@pitboss/rounds/storage/rounds-store'
+import { createRoundsStore, type RoundsStore } from '@pitboss/rounds/storage/rounds-store'
 import { journalStoreWith, optionsWith } from '@pitboss/bugs/rounds-journal-bugs'
 import { MongoServerError } from 'mongodb'
 import type { Machine } from './machine.ts'
@@ -21,9 +21,9 @@ export function runRounds(machine: Machine, world: World) {
   const { rounds: model, scaleMs, has, newId } = world
   const clock = { now: machine.now }
   const [lists, work] = [model.listsOf(machine), createRoundWork()]
-  const { options, takeOver, sums, dueAtOf, showUndone } = wireRounds({
+  const { options, sums, dueAtOf, showUndone } = wireRounds({
     ...{ lists, work, clock, scaleMs },
-    journal: () => running.journal,
+    own: () => ({ journal: running.journal, rounds }),
     readInstances: () => machine.io('read instances', () => [...model.instances.table.values()]),
   })
   const running: ModelRunning<RoundFact> = runModelJournal<RoundFact>(machine, world, {
@@ -31,8 +31,9 @@ export function runRounds(machine: Machine, world: World) {
     instances: model.instances.of(machine),
     work: optionsWith(options, has),
   })
-  const rounds = createRoundsStore({ journal: { ...running, dueAtOf, showUndone }, lists, work })
-  takeOver.by(rounds)
+  const rounds: RoundsStore = createRoundsStore({
+    ...{ journal: { ...running, dueAtOf, showUndone }, lists, work },
+  })
   return {
     ...{ running, rounds, work, sums },
     lost: createLostRounds({ journal: running, lists, rounds }),

@@ -28,10 +28,7 @@ import { createGamesStore } from './storage/games-store.ts'
 import { createGrantsStore } from './storage/grants-store.ts'
 import { createKeysStore } from './storage/keys-store.ts'
 import { createLostRounds } from './storage/lost-rounds.ts'
-import { createRoundLists } from './storage/round-lists.ts'
-import { createRoundWork } from './storage/round-work.ts'
-import { openRoundsJournal } from './storage/rounds-journal.ts'
-import { createRoundsStore } from './storage/rounds-store.ts'
+import { openRounds } from './storage/rounds-journal.ts'
 import { createSessionsStore } from './storage/sessions-store.ts'
 
 /** The context of the core before wings are mounted. */
@@ -70,13 +67,9 @@ export async function openContext({
   const position = (withFirst: boolean) => eventsPosition(bus, withFirst)
   const relaying = { bus: publisher, position, clock, logger }
   const { scaleMs } = createTimeScale(timeScale)
-  const [lists, work] = [createRoundLists({ db }), createRoundWork()]
-  const journal = await openRoundsJournal({
-    ...{ ...relaying, db, lists, work, scaleMs, newId, registry },
-    ...{ build: serviceVersion, slot },
+  const { journal, lists, rounds } = await openRounds({
+    ...{ ...relaying, db, scaleMs, build: serviceVersion, slot, newId, registry },
   })
-  const rounds = createRoundsStore({ journal, lists, work })
-  journal.takeOver.by(rounds)
   const copies = shareCopies({
     ...{ bus, service: 'rounds', logger },
     ...{ instances: journal.instances, steadyMs: journal.journal.steadyMs },

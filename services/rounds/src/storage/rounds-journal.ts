@@ -11,62 +11,64 @@ import { dueAt } from '../rules/due-at.ts'
 import { isUnfinished, owesSomething, type RoundState } from '../rules/round.ts'
 import { countedEntries, type FactFold } from './counted-entries.ts'
 import { decodeRound, fieldsOf } from './round-document.ts'
-import type { RoundLists } from './round-lists.ts'
+import { createRoundLists, type RoundLists } from './round-lists.ts'
 import { claimsOfEntry, streamOf, type RoundEntry, type RoundFact, streamState } from './round-stream.ts'
-import type { RoundWork } from './round-work.ts'
-import type { RoundsStore } from './rounds-store.ts'
+import { createRoundWork, type RoundWork } from './round-work.ts'
+import { createRoundsStore, type RoundsStore } from './rounds-store.ts'
 
 const pageSize = 500
 const pagesMax = 20
 const atOnce = 16
 
-type Wired = {
+/** Opens the journal of rounds, with the lists and the store over it. */
+export async function openRounds({
+  db,
+  scaleMs,
+  ...given
+}: Omit<JournalOptions<RoundFact>, keyof JournalWork<RoundFact>> & {
+  readonly registry: Registry
+  readonly db: Db
+  readonly scaleMs: (ms: number) => number
+}) {
+  const { clock } = given
+  const [lists, work] = [createRoundLists({ db }), createRoundWork()]
+  const { options, ...wired } = wireRounds({
+    ...{ lists, work, clock, scaleMs },
+    own: () => ({ journal: journal.journal, rounds }),
+    readInstances: () => db.collection<InstanceDocument>('journal_instances').find({}).toArray(),
+  })
+  const running: RunningJournal<RoundFact> = await openJournal<RoundFact>({ ...given, db, ...options })
+  const journal = { ...running, ...wired }
+  const rounds: RoundsStore = createRoundsStore({ journal, lists, work })
+  return { journal, lists, rounds }
+}
+
+/**
+ * Creates what the journal does for rounds: lists, recovery and sums.
+ * @param own what the process has once its journal is open
+ * @param readInstances reads the instances that have a document, with how far each is done
+ */
+export function wireRounds({
+  lists,
+  work,
+  clock,
+  scaleMs,
+  own,
+  readInstances,
+}: {
   readonly lists: RoundLists
   readonly work: RoundWork
   readonly clock: Clock
   readonly scaleMs: (ms: number) => number
-  readonly journal: () => Journal<RoundFact>
-  /** The instances that have a document, with how far each is done. */
+  readonly own: () => { journal: Journal<RoundFact>; rounds: Pick<RoundsStore, 'takeOver'> }
   readonly readInstances: () => Promise<readonly Pick<InstanceDocument, '_id' | 'done'>[]>
-}
-
-type OpenOptions = Pick<
-  JournalOptions<RoundFact>,
-  'bus' | 'position' | 'logger' | 'build' | 'slot' | 'newId'
-> &
-  Pick<Wired, 'lists' | 'work' | 'clock' | 'scaleMs'> & {
-    readonly registry: Registry
-    readonly db: Db
-  }
-
-type RoundsWiring = ReturnType<typeof wireRounds>
-
-/** Opens the journal of rounds. `takeOver.by` gives it the store before `start`. */
-export async function openRoundsJournal({
-  lists,
-  work,
-  scaleMs,
-  ...given
-}: OpenOptions): Promise<RunningJournal<RoundFact> & Omit<RoundsWiring, 'options'>> {
-  const { db, clock } = given
-  const { options, ...wiring } = wireRounds({
-    ...{ lists, work, clock, scaleMs },
-    journal: () => running.journal,
-    readInstances: () => db.collection<InstanceDocument>('journal_instances').find({}).toArray(),
-  })
-  const running = await openJournal<RoundFact>({ ...given, ...options })
-  return { ...running, ...wiring }
-}
-
-/** Creates what the journal does for rounds: lists, recovery and sums. */
-export function wireRounds({ lists, work, clock, scaleMs, journal, readInstances }: Wired) {
-  const { promise: store, resolve: by } = Promise.withResolvers<Pick<RoundsStore, 'takeOver'>>()
+}) {
   // What is owed is looked at once its instance's calls have ended.
   const dueAtOf = (round: RoundState) => dueAt(round, { now: clock.now(), checks: 1, scaleMs })
   let folds: readonly FactFold[] = []
 
   async function count(entries: readonly RoundEntry[], missing: readonly number[]): Promise<void> {
-    const counted = await countedEntries(journal(), entries)
+    const counted = await countedEntries(own().journal, entries)
     if (counted.length === 0) return
     for (const { fold, afterwards } of folds) {
       await fold(counted, missing)
@@ -80,7 +82,7 @@ export function wireRounds({ lists, work, clock, scaleMs, journal, readInstances
   ): Promise<void> {
     for (const { _id: o, done } of await readInstances()) {
       for (let after = done, pages = 0; pages < pagesMax; pages++) {
-        const page = await journal().store.readWritten(o, { after, limit: pageSize })
+        const page = await own().journal.store.readWritten(o, { after, limit: pageSize })
         await each(page, gapsIn(page, after))
         if (page.length < pageSize) break
         after = page.at(-1)?.q ?? after
@@ -96,7 +98,7 @@ export function wireRounds({ lists, work, clock, scaleMs, journal, readInstances
     eachUndone(async (page) => {
       const streams = [...new Set(page.map(({ _id }) => streamOfEntry(_id)))]
       await mapBounded(streams, atOnce, async (stream) => {
-        await lists.show(streamState((await reload(journal(), stream)).entries))
+        await lists.show(streamState((await reload(own().journal, stream)).entries))
       })
     })
 
@@ -105,7 +107,7 @@ export function wireRounds({ lists, work, clock, scaleMs, journal, readInstances
       list: (_stream, entries) => lists.show(streamState(entries)),
       isFinished,
       claimsOf: claimsOfEntry,
-      takeOver: async (stream) => (await store).takeOver(stream),
+      takeOver: (stream) => own().rounds.takeOver(stream),
       async unfinished(limit, alive) {
         const found = await lists.unowned(limit, alive)
         return found.map((document) => streamOf(decodeRound(fieldsOf(document))))
@@ -113,7 +115,6 @@ export function wireRounds({ lists, work, clock, scaleMs, journal, readInstances
       forgetWork: () => work.forget(),
       duties: [{ name: 'sums', run: count }],
     } satisfies JournalWork<RoundFact>,
-    takeOver: { by },
     /** When a worker looks at a round that is taken over. */
     dueAtOf,
     showUndone,

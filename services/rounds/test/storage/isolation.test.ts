@@ -360,7 +360,7 @@ await holdIsolation(t, {
     ...[
       'createShownRounds',
       'createUnitsFold',
-      'openRoundsJournal',
+      'openRounds',
       'wireRounds',
       'upgradeStorage',
       'createRoundWork',

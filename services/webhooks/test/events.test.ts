@@ -225,3 +225,23 @@ t.test('a dossier has the events of its round with their deliveries, and no othe
   t.match(await health(), { pending: 2, ever_delivered: false, oldest_pending_at: /Z$/ })
   t.match(await health(other), { pending: 0, endpoints: 0, failing: [], oldest_pending_at: null })
 })
+
+t.test('events that are recorded together are in the order of their time', async (t) => {
+  const rig = await startRig(t, { start: false })
+  const now = Date.now()
+  const sent = []
+  // Two services send the events of a round, each when it has answered.
+  for (const [ago, type] of [
+    [40, 'transaction.bet'],
+    [20, 'transaction.win'],
+    [30, 'round.started'],
+    [20, 'round.completed'],
+  ] as const)
+    sent.push(await rig.publish({ type, createdAt: new Date(now - ago) }))
+  await rig.startOne()
+  await recorded(rig, sent.length)
+  t.strictSame(
+    (await list(rig)).data.map(({ type }) => type),
+    ['transaction.bet', 'round.started', 'transaction.win', 'round.completed'],
+  )
+})

@@ -124,8 +124,7 @@ async function findReferenced(
   // The stake of a game is found by lists, which may not show its round yet.
   const round = known === undefined ? null : await context.rounds.find(scope, known.round_id)
   if (round !== null && hasMovement(round.round, transactionId)) return round
-  const mayArrive = type === 'ROLLBACK' && known === undefined
-  const arrived = mayArrive ? await bury(context, scope, transactionId) : null
+  const arrived = type === 'ROLLBACK' ? await bury(context, scope, transactionId) : null
   if (arrived === null) throw new ServiceError('TRANSACTION_NOT_FOUND')
   return arrived
 }

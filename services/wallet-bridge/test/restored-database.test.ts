@@ -233,6 +233,22 @@ t.test('a stake that is lost is still refunded, once', async (t) => {
   t.equal(data.length, 2)
 })
 
+t.test('a zero win that is lost was called for where an event tells of it, and else not', async (t) => {
+  const { scope: own } = await openWallet(t, suite.bus, { settle_losses: 'zero_credit' })
+  const zero = () => specOf({ type: 'WIN', amount: '0.00', playerId: 'zero' })
+  const told = { reference: newId('txn'), at: new Date().toISOString() }
+  const [silent, called] = [zero(), zero()]
+  const certain = [
+    { spec: silent, end: 'SUCCESS', code: null, told: null },
+    { spec: called, end: 'SUCCESS', code: null, told },
+  ] as const
+  await suite.bus.call(opsHealMovements, { order, scope: own, movements: [...certain] })
+  const operationOf = async ({ transactionId }: MovementSpec) =>
+    (await movements.findOne({ _id: movementIdOf(own, transactionId) }))?.operation
+  t.equal(await operationOf(silent), null)
+  t.equal(await operationOf(called), 'credit')
+})
+
 t.test('movements that are lost are written as rounds knows them, and no wallet is called', async (t) => {
   const [bet, other] = [specOf({ playerId: 'healed' }), specOf({ playerId: 'healed' })]
   const win = { ...specOf({ type: 'WIN', playerId: 'healed' }), roundId: bet.roundId }

@@ -55,7 +55,8 @@ export async function healMovements(
     const initial = initialState(spec.type, at)
     const state: MovementState = {
       ...initial,
-      operation: isUncalled(spec, wallet) ? null : initial.operation,
+      // A zero win that the wallet was called for has an event, whatever the wallet's settings are by now.
+      operation: told === null && isUncalled(spec, null) ? null : initial.operation,
       status: one.end,
       refusalCode: one.end === 'FAILED' ? (one.code ?? 'WALLET_REJECTED') : null,
       dueAt: null,

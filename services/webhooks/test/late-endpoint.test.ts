@@ -14,6 +14,17 @@ const listed = 150
 const isLate = async (rig: Rig, webhookId: string) =>
   (await rig.collections.endpoints.findOne({ _id: webhookId }))?.isLate === true
 
+/** An endpoint whose receiver holds every answer back, and that is late with a page of deliveries. */
+async function startLate(t: Parameters<typeof startRig>[0]) {
+  const rig = await startRig(t)
+  const held: ServerResponse[] = []
+  const receiver = await startReceiver(t, (response) => held.push(response))
+  const { webhook_id: webhookId } = await rig.createEndpoint(receiver.url)
+  await Promise.all(Array.from({ length: listed }, () => rig.publish()))
+  await waitFor(() => isLate(rig, webhookId), { what: 'a new delivery to wait for a second' })
+  return { rig, held, receiver, webhookId }
+}
+
 /** Lists all deliveries until they are as `isDone` wants; what was listed once has to stay. */
 async function listUntil(rig: Rig, isDone: (statuses: readonly string[]) => boolean): Promise<string[]> {
   const seen = new Set<string>()
@@ -90,24 +101,14 @@ t.test('a delivery is found by its event and by its id while its first attempt r
 })
 
 t.test('a delivery that was listed stays in the list', async (t) => {
-  const rig = await startRig(t)
-  const held: ServerResponse[] = []
-  const receiver = await startReceiver(t, (response) => held.push(response))
-  const { webhook_id: webhookId } = await rig.createEndpoint(receiver.url)
-  await Promise.all(Array.from({ length: listed }, () => rig.publish()))
-  await waitFor(() => isLate(rig, webhookId), { what: 'a new delivery to wait for a second' })
+  const { rig, held, receiver } = await startLate(t)
   receiver.answer((response) => setTimeout(() => response.end(), answerMs))
   for (const response of held) response.end()
   t.strictSame(await listUntil(rig, (all) => all.every((status) => status === 'DELIVERED')), [])
 })
 
 t.test('what waits for an endpoint that is deleted is listed as cancelled', async (t) => {
-  const rig = await startRig(t)
-  const held: ServerResponse[] = []
-  const receiver = await startReceiver(t, (response) => held.push(response))
-  const { webhook_id: webhookId } = await rig.createEndpoint(receiver.url)
-  await Promise.all(Array.from({ length: listed }, () => rig.publish()))
-  await waitFor(() => isLate(rig, webhookId), { what: 'a new delivery to wait for a second' })
+  const { rig, held, webhookId } = await startLate(t)
   const params = { webhook_id: webhookId }
   await rig.call(deleteWebhook, { caller: rig.caller(), params, query: {}, body: undefined })
   const [last] = (await rig.deliveries()).filter(({ attempt_count: attempts }) => attempts === 0)

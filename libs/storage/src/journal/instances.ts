@@ -195,14 +195,11 @@ export function createInstances({
       lastBeatMs = sentMs
       const all = await collection.find({}).toArray()
       const ended = await endPredecessors(all)
-      const others = all.filter((one) => one._id !== id && one.judgedAt === null && !ended.includes(one))
+      const present = all.filter((one) => !ended.includes(one))
+      const others = present.filter(({ _id, judgedAt }) => _id !== id && judgedAt === null)
       const judged = await judge(others)
       const alive = [id, ...others.filter((other) => !judged.includes(other)).map(({ _id }) => _id)]
-      const dead = [
-        ...all.filter((one) => one.judgedAt !== null && !ended.includes(one)),
-        ...ended,
-        ...judged,
-      ]
+      const dead = [...present.filter(({ judgedAt }) => judgedAt !== null), ...ended, ...judged]
       const toRecover = dead.filter(({ _id }) => shareOf(_id, alive, id))
       return { instance: id, isNew: fellSilent || !isAlive, toRecover, alive }
     },

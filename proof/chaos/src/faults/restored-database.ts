@@ -33,12 +33,6 @@ export const restorable = {
   'rounds+wallet-bridge': ['rounds', 'wallet-bridge'],
 } as const satisfies Record<string, readonly RestoredService[]>
 export type Restorable = keyof typeof restorable
-const restorableNames = [
-  'rounds',
-  'wallet-bridge',
-  'webhooks',
-  'rounds+wallet-bridge',
-] as const satisfies Restorable[]
 
 /** The database of a service at one instant. */
 export type Copy = {
@@ -65,7 +59,8 @@ export function planRestore(seconds: number, random: Random, asked: Restorable |
   if (asked === null && (seconds < drawnFromS || !random.chance(drawnShare))) return null
   const copyAfterMs = seconds * random.between(200, 350)
   const ageMs = Math.min(random.between(ageMsOf.least, ageMsOf.most), Math.max(ageMsOf.least, seconds * 150))
-  const services: readonly RestoredService[] = restorable[asked ?? random.pick(restorableNames)]
+  const services: readonly RestoredService[] =
+    asked === null ? random.pick(Object.values(restorable)) : restorable[asked]
   return { services: random.chance(0.5) ? services : services.toReversed(), copyAfterMs, ageMs }
 }
 

@@ -21,6 +21,7 @@ import {
   type PlacedTransaction,
 } from './operator-movement.ts'
 import { placeStake } from './place-stake.ts'
+import { showRefused } from './show-first.ts'
 
 /** Opens a round by a BET of the operator's own server that names no round. */
 export async function openOperatorRound(
@@ -61,12 +62,8 @@ export async function openOperatorRound(
   const { kind, stored } = await openIntent(context, request, plan, call)
   if (kind === 'repeat') return answerRepeat(context, stored, body, call)
   const hold = context.hooks.holdLimits(scope, session)
-  const stake = await placeStake(context, stored, body.transaction_id, call, hold).catch(
-    async (error: unknown) => {
-      // Lists show a round whose stake is refused, since its nonce is used.
-      await context.rounds.show(stored.round.id)
-      throw error
-    },
+  const stake = await showRefused(context, stored.round.id, () =>
+    placeStake(context, stored, body.transaction_id, call, hold),
   )
   if (stake.kind === 'taken-back') throw stake.error
   return answerOf(stake.placed)

@@ -26,6 +26,7 @@ import { findGame, readOfferedGame } from './offered-game.ts'
 import { keepsChanging, makeRound, openIntent, type Plan } from './open-intent.ts'
 import { placeStake } from './place-stake.ts'
 import { settleRound } from './settle-round.ts'
+import { showRefused } from './show-first.ts'
 import { chooseGrant, noFreeBet, type Started, takeGrant } from './use-free-bet.ts'
 
 /** Tries of one refusal, when equal requests come and go beside it. */
@@ -70,30 +71,15 @@ export async function playRound(
   })
   if (opened.kind === 'repeat') return answerRepeat(context, opened.stored, play, call)
   const { stored } = opened
-  const start = await begin(context, stored, play, call)
+  const start = await showRefused(context, stored.round.id, () =>
+    stored.round.freeBet ? takeGrant(context, stored) : takeStake(context, stored, play, call),
+  )
   if (start.kind === 'taken-back')
     return answerRepeat(context, await refuse(context, play, start.error), play, call)
   await failpoint('rounds.drawn')
   const settled = await settleRound(context, start.stored, { recover: false, call })
   await failpoint('rounds.settled')
   return settled.round
-}
-
-/** Takes the stake or the free bet. Lists show a round that is refused here, since its nonce is used. */
-async function begin(
-  context: PlayContext,
-  stored: StoredRound,
-  play: Play,
-  call: HandlerContext,
-): Promise<Started> {
-  try {
-    return stored.round.freeBet
-      ? await takeGrant(context, stored)
-      : await takeStake(context, stored, play, call)
-  } catch (error) {
-    await context.rounds.show(stored.round.id)
-    throw error
-  }
 }
 
 function readPlay(context: PlayContext, player: Player, body: PlayBody): Play {

@@ -19,3 +19,17 @@ export async function showFirst<Answer extends { readonly body: { readonly round
     throw error
   }
 }
+
+/** Takes a round's stake or free bet. Lists show a round that is refused here, since its nonce is used. */
+export async function showRefused<Taken>(
+  { rounds }: Pick<RoundsContext, 'rounds'>,
+  roundId: string,
+  take: () => Promise<Taken>,
+): Promise<Taken> {
+  try {
+    return await take()
+  } catch (error) {
+    await rounds.show(roundId)
+    throw error
+  }
+}

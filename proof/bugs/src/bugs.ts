@@ -38,6 +38,8 @@ const foundSimulated = {
   'rounds.nonce-of-removed-lost': 'the nonce of an intent that was taken back is never used again',
   'rounds.taken-back-leaves-open': 'a round stays open when its last intent is taken back',
   'rounds.silence-is-unwritten': 'a stake that wallet-bridge did not answer counts as never asked for',
+  'rounds.unknown-stake-not-voided':
+    'a stake that wallet-bridge does not know counts as voided without its record',
   'rounds.win-under-new-id': 'a win that is asked for again has a transaction_id of its own',
   'rounds.recovery-given-up': 'a round that was looked after twice is not looked at again',
   'rounds.due-by-a-clock-ahead': 'the due times of rounds come from a clock that is a day ahead at times',

@@ -1,4 +1,7 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
+import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
+import type { Scope } from '@pitboss/contracts/caller'
+import type { Movement } from '@pitboss/contracts/objects/movement'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { formatAmount, parseAmount } from '@pitboss/money/amount'
 import type { Rational } from '@pitboss/money/rational'
@@ -123,6 +126,16 @@ export function walletWith(wallet: WalletClient, has: HasBug): WalletClient {
       },
     }
   }
+  if (has('rounds.unknown-stake-not-voided')) {
+    return {
+      ...wallet,
+      async void(scope, asked, context) {
+        const shown = await wallet.show(scope, asked.stake.transactionId, context)
+        if (shown !== null) return wallet.void(scope, asked, context)
+        return { stake: voided(scope, asked.stake), rollback: null, outcome: { kind: 'done' } }
+      },
+    }
+  }
   if (has('rounds.pending-stake-counts')) {
     return {
       ...wallet,
@@ -130,6 +143,18 @@ export function walletWith(wallet: WalletClient, has: HasBug): WalletClient {
     }
   }
   return wallet
+}
+
+/** What wallet-bridge would say of a stake that it has voided. */
+function voided({ environment }: Scope, stake: MovementSpec): Movement {
+  const at = new Date(0).toISOString()
+  return {
+    ...{ transaction_id: stake.transactionId, reference: '', type: stake.type, status: 'ROLLED_BACK' },
+    ...{ amount: stake.amount, currency: stake.currency, player_id: stake.playerId, environment },
+    ...{ session_id: stake.sessionId, round_id: stake.roundId, game: stake.game, free_bet: stake.freeBet },
+    ...{ reference_transaction_id: null, wallet_transaction_id: null, wallet_code: null },
+    ...{ balance_after: null, created_at: at, updated_at: at },
+  }
 }
 
 function taken(placement: Placement): Placement {

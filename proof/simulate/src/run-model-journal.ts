@@ -13,7 +13,7 @@ import type { World } from './world.ts'
 export type ModelRunning<Fact> = Pick<
   RunningJournal<Fact>,
   'journal' | 'listed' | 'alive' | 'taking' | 'start'
->
+> & { readonly instances: Pick<Instances, 'readExited'> }
 
 const beatEveryMs = 1000
 const listEveryMs = 4000
@@ -61,6 +61,7 @@ export function runModelJournal<Fact>(
     journal,
     listed: duties.listed,
     alive: own.alive,
+    instances,
     taking: own.taking,
     async start() {
       for (;;) {

@@ -12,7 +12,9 @@ const anonymous = { kind: 'play', id: null } as const
 const other = { kind: 'play', id: 'other' } as const
 const page = { kind: 'look' } as const
 const sweeper = { kind: 'sweep' } as const
+const successor = { kind: 'sweep', haveExited: true } as const
 const everyEnd = ['taken', 'refused', 'breaker open', 'request lost', 'answer lost'] as const
+const mayComeLate = ['taken', 'breaker open', 'request late', 'answer lost'] as const
 const mayBeTakenBack = ['taken', 'breaker open'] as const
 
 const plans = {
@@ -37,6 +39,16 @@ const plans = {
   'a stake that is taken back beside a sweep and another': {
     asked: { a: stake, other, sweeper },
     ends: ['breaker open'],
+  },
+  'a stake that may come late, and the process after the one that asked for it': {
+    asked: { a: stake, successor },
+    ends: mayComeLate,
+    mortal: 'a',
+  },
+  "a stake of the operator's that may come late, and the process after the one that asked for it": {
+    asked: { a: bet, successor },
+    ends: mayComeLate,
+    mortal: 'a',
   },
 } as const satisfies Record<string, Plan>
 
@@ -186,6 +198,10 @@ const mistakes: Record<string, { plan: Plan; mistake: Mistake }> = {
   'a tombstone does not claim its id': {
     plan: beforeItsStake,
     mistake: { deadRequests: (dead) => ({ ...dead, killMovement: async () => true }) },
+  },
+  'a stake is forgotten that was voided before it came': {
+    plan: plans['a stake that may come late, and the process after the one that asked for it'],
+    mistake: { walletForgetsVoided: true },
   },
   'a grant tells one round no, and yes later': {
     plan: plans['a free bet beside a sweep, as the grant comes and goes'],

@@ -119,8 +119,21 @@ async function recoverStake(
     return applyMessage(context, stored, { type: 'stake-returned', transactionId, refusal: null })
   }
   if (shown !== null) return applyMovement(context, stored, shown.movement, shown.outcome)
-  if (isRecent(round.updatedAt, context.clock.now(), graceMs)) return stored
+  if (await mayStillBeAsked(context, stored, transactionId)) return stored
   return voidStake(context, stored, transactionId, call)
+}
+
+/**
+ * Whether a request may be at work that asks for the stake. One that only is on its way does not count: it
+ * finds the stake voided, since wallet-bridge records what it has voided before it came.
+ */
+async function mayStillBeAsked(
+  { rounds, clock }: PlayContext,
+  stored: StoredRound,
+  transactionId: string,
+): Promise<boolean> {
+  if (!isRecent(stored.round.updatedAt, clock.now(), graceMs)) return false
+  return !(await rounds.hasAskerExited(stored, transactionId))
 }
 
 /** Gives back a stake whatever the wallet knows of it. */

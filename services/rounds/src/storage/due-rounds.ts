@@ -2,7 +2,7 @@ import { adopt, load } from '@pitboss/storage/journal/journal'
 import type { StreamKey } from '@pitboss/storage/journal/journal-keys'
 import { isUnfinished, owesSomething } from '../rules/round.ts'
 import type { StoredRound } from './round-document.ts'
-import { claimsOfEntry, loadedState, type RoundEntry, streamState } from './round-stream.ts'
+import { askerOf, claimsOfEntry, loadedState, type RoundEntry, streamState } from './round-stream.ts'
 import {
   deadline,
   noteRound,
@@ -50,10 +50,27 @@ async function adoptNow(streams: RoundStreams, stream: StreamKey): Promise<Store
   return done.kind === 'taken' ? null : readRound(streams, stream)
 }
 
-/** Takes over a round whose instance is dead, into the memory of this one. */
+/** Takes over a round whose instance is dead, into the memory of this one. What it owes is due at once. */
 export async function takeOver(streams: RoundStreams, stream: StreamKey): Promise<void> {
   const stored = await adoptNow(streams, stream)
-  if (stored !== null) noteRound(streams, { ...stored, dueAt: streams.dueAtOf(stored.round), checks: 0 })
+  if (stored === null) return
+  const { round } = stored
+  const dueAt = owesSomething(round) ? streams.journal.now() : streams.dueAtOf(round)
+  noteRound(streams, { ...stored, dueAt, checks: 0 })
+}
+
+/**
+ * Whether the process has certainly exited that stored the intent of a stake. Nobody asks for the stake then,
+ * or waits for an answer; a request on its way may still arrive. One that is silent may only stand still.
+ */
+export async function hasAskerExited(
+  { journal, instances }: RoundStreams,
+  { stream }: StoredRound,
+  transactionId: string,
+): Promise<boolean> {
+  const asker = askerOf((await load(journal, stream)).entries, transactionId)
+  if (asker === null || asker === journal.instance()) return false
+  return (await instances.readExited([asker])).length > 0
 }
 
 /** Takes a stream that this process has just begun into its memory. */

@@ -83,6 +83,18 @@ export function loadedState({ entries, last }: Pick<Loaded<RoundFact>, 'entries'
   return { ...streamState(entries), number: last }
 }
 
+/** The instance that stored the intent of a stake, last where it was taken back; null for no such stake. */
+export function askerOf(entries: readonly RoundEntry[], transactionId: string): string | null {
+  let state = nothing
+  let asker: string | null = null
+  for (const entry of entries) {
+    state = evolve(state, entry)
+    const hasStake = state.fields?.stakes.some((stake) => stake.transactionId === transactionId) === true
+    asker = hasStake ? (asker ?? entry.o) : null
+  }
+  return asker
+}
+
 function evolve(before: StreamState, entry: RoundEntry): StreamState {
   const number = entryNumber(entry._id)
   const written = { ...before, number, owner: entry.o, write: entry.w }

@@ -42,6 +42,7 @@ type Met = {
 }
 
 export type RoundsJournal = Pick<RunningJournal<RoundFact>, 'journal' | 'listed' | 'alive' | 'taking'> & {
+  readonly instances: Pick<RunningJournal<RoundFact>['instances'], 'readExited'>
   /** When a worker looks at a round that this process has taken over. */
   readonly dueAtOf: (round: RoundState) => Date | null
   /** Lists the rounds of what is not known to be done. */

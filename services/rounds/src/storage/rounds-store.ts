@@ -1,5 +1,5 @@
 import { insertRound, publishAgain, removeRound, updateRound, withdrawMovement } from './append-round.ts'
-import { claimRound, findDue, postpone, takeIn, takeOver } from './due-rounds.ts'
+import { claimRound, findDue, hasAskerExited, postpone, takeIn, takeOver } from './due-rounds.ts'
 import {
   findAnywhere,
   findClaimed,
@@ -76,6 +76,7 @@ export function createRoundsStore({
     endSession: endSession.bind(null, streams),
 
     claim: claimRound.bind(null, streams),
+    hasAskerExited: hasAskerExited.bind(null, streams),
     takeOver: takeOver.bind(null, streams),
     takeIn: takeIn.bind(null, streams),
     postpone: postpone.bind(null, streams),

@@ -35,6 +35,7 @@ async function recover({
   stored = pendingRound(),
   isKnown = false,
   leftFrom = null,
+  hasAskerExited = false,
 }: {
   claimed: boolean
   failure?: Error
@@ -42,6 +43,8 @@ async function recover({
   /** Whether wallet-bridge has what the round owes. */
   isKnown?: boolean
   leftFrom?: Date | null
+  /** Whether the process is known to have ended that asked for the stake. */
+  hasAskerExited?: boolean
 }): Promise<string[]> {
   const done: string[] = []
   const context = partsOf<PlayContext>({
@@ -50,6 +53,7 @@ async function recover({
         done.push(`claimed for ${until.getTime() - now.getTime()} ms`)
         return claimed ? { ...stored, dueAt: until, checks: stored.checks + 1, claims: 1 } : null
       },
+      hasAskerExited: async () => hasAskerExited,
       postpone: async (_stored, until) => {
         done.push(`postponed for ${until.getTime() - now.getTime()} ms`)
       },
@@ -63,6 +67,12 @@ async function recover({
         done.push(`asked within ${(call?.deadlineAtMs ?? Infinity) - now.getTime()} ms`)
         if (failure !== undefined) throw failure
         return null
+      },
+      async void(_scope, { stake }) {
+        done.push('voided')
+        const { transactionId: transaction_id, type } = stake
+        const voided = { ...pending.placed.movement, type, transaction_id, status: 'ROLLED_BACK' } as const
+        return { stake: voided, rollback: null, outcome: { kind: 'done' } }
       },
       place: async () =>
         isKnown ? pending : { kind: 'unknown', error: new ServiceError('SERVICE_UNAVAILABLE') },
@@ -85,6 +95,17 @@ t.test(
     t.same(await recover({ claimed: true }), ['claimed for 1000 ms', 'asked within 2000 ms'])
   },
 )
+
+t.test('a stake that wallet-bridge does not know is voided once nobody can be asking for it', async (t) => {
+  const young = (hasAskerExited: boolean) => recover({ claimed: true, hasAskerExited })
+  const waits = ['claimed for 1000 ms', 'asked within 2000 ms']
+  t.same(await young(false), waits, 'a request may be at work')
+  t.same((await young(true)).slice(0, 3), [...waits, 'voided'], 'its process has exited')
+  const { round } = pendingRound()
+  const old = { ...round, updatedAt: new Date(now.getTime() - 4000) }
+  const stored = pendingRound({ round: old })
+  t.same((await recover({ claimed: true, stored })).slice(0, 3), [...waits, 'voided'])
+})
 
 t.test('a round that another worker has claimed is left to that worker', async (t) => {
   t.same(await recover({ claimed: false }), ['claimed for 1000 ms'])

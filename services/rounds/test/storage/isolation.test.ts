@@ -268,6 +268,7 @@ await holdIsolation(t, {
         'recover-round.ts, of `findDue` or `findAnywhere`; void-round.ts, of `find` with a scope',
       ),
       takeOver: internal(byJournal),
+      hasAskerExited: internal('settle-round.ts, of a round that it has claimed'),
       takeIn: internal('upgrade-storage.ts, with what an earlier release has left unfinished'),
       find: scoped((scope, { openId }) => rounds.find(scope, openId)),
       findAnywhere: internal(
@@ -353,7 +354,16 @@ await holdIsolation(t, {
   others: [
     ...['pageFilter', 'playedIn', 'scopeKey', 'scopeOf', 'sequenceKey', 'sequenceOf', 'openedByPage'],
     ...['encodeRound', 'decodeRound', 'decodeMinor', 'fieldsOf', 'stakeRangeOf', 'receiptBinding'],
-    ...['streamState', 'loadedState', 'streamOf', 'placeStream', 'isPlaceStream', 'isStreamOf', 'deadStream'],
+    ...[
+      'streamState',
+      'loadedState',
+      'askerOf',
+      'streamOf',
+      'placeStream',
+      'isPlaceStream',
+      'isStreamOf',
+      'deadStream',
+    ],
     ...['bookOwner', 'bookKey', 'requestKey', 'movementKey', 'besideTombstoneKey'],
     ...['claimsOfEntry', 'claimsOfFact', 'addedMovements', 'countedEntries', 'countedFacts'],
     // Over every account, at the start or by a clock.
@@ -386,7 +396,7 @@ await holdIsolation(t, {
       'roundsWithStatus',
     ],
     ...['lastNonce', 'lastShown', 'findLast', 'findUnfinished', 'readNonce', 'endSession'],
-    ...['claimRound', 'takeOver', 'takeIn', 'postpone', 'findDue'],
+    ...['claimRound', 'takeOver', 'takeIn', 'postpone', 'findDue', 'hasAskerExited'],
     ...['openRoundStreams', 'readRound', 'readState', 'storedOf', 'currentOf'],
     ...['noteRound', 'goOn', 'meet', 'rememberEnd', 'deadline', 'unanswered'],
   ],

@@ -110,6 +110,30 @@ t.test('a round is worked on by the process that has written last', async (t) =>
   t.ok((await dueAt(b, now)).includes(round.id))
 })
 
+t.test('what a dead process owes is due at once for the one that takes it over', async (t) => {
+  const { round, stream } = await inserted(a, roundOf('left'), later)
+  await b.takeOver(stream)
+  t.ok((await dueAt(b, new Date())).includes(round.id))
+})
+
+t.test('who asked for a stake has exited where that is known, and not where it is silent', async (t) => {
+  const stored = await inserted(a, roundOf('asked'))
+  const [stake] = stored.round.stakes
+  const id = stake?.transactionId ?? ''
+  const seenBy = (o: string, exited: readonly string[]) =>
+    storedRounds(db, testJournal(db, o, [o], exited)).hasAskerExited(stored, id)
+  t.ok(await seenBy('ins_b', ['ins_a']))
+  t.notOk(await seenBy('ins_b', []), 'it is silent')
+  t.notOk(await seenBy('ins_a', ['ins_a']), 'it is this one')
+  t.ok(await b.claim(stored, now))
+  t.notOk(await seenBy('ins_c', ['ins_b']), 'who has taken the round over has not asked')
+  t.ok(await seenBy('ins_c', ['ins_a', 'ins_b']))
+  t.notOk(
+    await storedRounds(db, testJournal(db, 'ins_c', [], ['ins_a'])).hasAskerExited(stored, 'other'),
+    'the round has no such stake',
+  )
+})
+
 t.test('a commitment that a page was shown stays that of the next nonce', async (t) => {
   const stored = await inserted(a, roundOf('shown'))
   const sequence = sequenceOf(stored.round)

@@ -13,6 +13,7 @@ export type ModelInstances = {
 export type SlotOf = (machine: Pick<Machine, 'name'>) => string
 
 type Filter = { readonly _id: string; readonly beat?: number; readonly judgedAt?: null | { $ne: null } }
+type Change = { readonly $set: Partial<InstanceDocument> }
 
 /** The collection of the instances of one service, with single documents that are written atomically. */
 export function createModelInstances({
@@ -35,18 +36,30 @@ export function createModelInstances({
     return judgedAt !== null && judgedAt !== undefined && found.judgedAt === null ? null : found
   }
 
+  const update = (found: InstanceDocument | null, { $set }: Change): InstanceDocument | null => {
+    if (found === null) return null
+    const after = { ...found, ...$set }
+    table.set(found._id, after)
+    onProgress(found, after)
+    return after
+  }
+
   const collectionOf = (machine: Machine) => ({
     insertOne: (document: InstanceDocument) =>
       machine.io('begin instance', () => void table.set(document._id, document)),
-    updateOne: (filter: Filter, { $set }: { $set: Partial<InstanceDocument> }) =>
-      machine.io('update instance', () => {
+    updateOne: (filter: Filter, change: Change) =>
+      machine.io('update instance', () => ({ matchedCount: update(find(filter), change) === null ? 0 : 1 })),
+    updateMany: ({ _id: { $ne } }: { readonly _id: { readonly $ne: string } }, change: Change) =>
+      machine.io('update instances', () => {
+        for (const one of table.values()) if (one._id !== $ne && one.judgedAt === null) update(one, change)
+      }),
+    findOneAndUpdate: (filter: Filter, change: Change) =>
+      machine.io('raise instance', () => {
         const found = find(filter)
-        if (found !== null) {
-          const after = { ...found, ...$set }
-          table.set(found._id, after)
-          onProgress(found, after)
-        }
-        return { matchedCount: found === null ? 0 : 1 }
+        if (found === null) return null
+        const { hasNews: _, ...known } = found
+        update(known, change)
+        return found
       }),
     deleteOne: (filter: Filter) =>
       machine.io('remove instance', () => void (find(filter) !== null && table.delete(filter._id))),
@@ -62,7 +75,7 @@ export function createModelInstances({
     table,
     of: (machine) =>
       createInstances({
-        // The four commands that it uses.
+        // The commands that it uses.
         collection: collectionOf(machine) as unknown as Parameters<typeof createInstances>[0]['collection'],
         build: 'sim',
         slot: slotOf(machine),

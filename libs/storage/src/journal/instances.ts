@@ -22,6 +22,8 @@ export type InstanceDocument = {
   readonly judgedAt: Date | null
   /** The place of its process, in which one process runs at a time; absent where none is set. */
   readonly slot?: string
+  /** Whether another instance has begun since its last beat. */
+  readonly hasNews?: true
   /** When its process was known to have ended: what it had under way is over. */
   readonly exitedAt?: Date
 }
@@ -48,6 +50,8 @@ const deadAfterMs = 4000
 /** Who had a gap of his own waits before he judges others. */
 const gapMs = 2000
 const afterGapMs = 5000
+/** Who knows of no other instance looks for others with every fifth beat, and once one has begun. */
+const beatsPerLookAlone = 5
 
 /**
  * Who is alive among the processes of one service, by a document that each raises every second. Whether
@@ -59,8 +63,9 @@ export type Instances = {
   /** The id under which this process writes now; null while others may have judged it dead. */
   current(): string | null
   /**
-   * One update and one read, to be made every second. When it rejects, nothing was learnt; after 4 s without
-   * one that succeeds, the next one begins a new instance.
+   * One update and one read, to be made every second; of a process that knows of no other the update alone,
+   * which tells whether one has begun since. When it rejects, nothing was learnt; after 4 s without one that
+   * succeeds, the next one begins a new instance.
    * @param progressOf of an instance; asked for this process's current one
    */
   beat(progressOf: (instance: string) => Progress): Promise<Beat>
@@ -109,6 +114,8 @@ export function createInstances({
   /** Once: two processes that share a slot by mistake do not end each other for ever. */
   let hasEndedPredecessors = slot === null
   const sightings = new Map<string, Sighting>()
+  /** Beats that this process, which is alone, makes without a look for others; 0 while it knows of any. */
+  let beatsToLook = 0
 
   async function begin(): Promise<void> {
     const at = now()
@@ -118,17 +125,20 @@ export function createInstances({
     const document = { startedAt: at, build, ...place, ...alive, ...progress }
     // A beginning whose answer was lost may stand already; nobody else has this id.
     await insertedFirst(() => collection.insertOne({ _id: id, ...document }))
+    await collection.updateMany({ _id: { $ne: id }, judgedAt: null }, { $set: { hasNews: true } })
     isStored = true
   }
 
   /** Raises the own document. False when it was judged dead meanwhile. */
   async function raise(progress: Progress): Promise<boolean> {
     beats += 1
-    const { matchedCount } = await collection.updateOne(
+    const before = await collection.findOneAndUpdate(
       { _id: id, judgedAt: null },
-      { $set: { beat: beats, aliveUntil: promised(now()), ...progress } },
+      { $set: { beat: beats, aliveUntil: promised(now()), ...progress }, $unset: { hasNews: '' } },
+      { projection: { hasNews: 1 } },
     )
-    return matchedCount === 1
+    if (before?.hasNews === true) beatsToLook = 0
+    return before !== null
   }
 
   /** Nothing is written under this id any more: others need not wait until they have judged it. */
@@ -193,8 +203,13 @@ export function createInstances({
         await begin()
       }
       lastBeatMs = sentMs
+      if (before && isAlive && beatsToLook > 0) {
+        beatsToLook -= 1
+        return { instance: id, isNew: false, toRecover: [], alive: [id] }
+      }
       const all = await collection.find({}).toArray()
       const ended = await endPredecessors(all)
+      beatsToLook = all.length > 1 ? 0 : beatsPerLookAlone - 1
       const present = all.filter((one) => !ended.includes(one))
       const others = present.filter(({ _id, judgedAt }) => _id !== id && judgedAt === null)
       const judged = await judge(others)

@@ -121,6 +121,36 @@ await t.test('instances on a real engine', async (t) => {
     t.strictSame(await b.readExited(['a1', 'a2']), ['a1'])
   })
 
+  await t.test(
+    'who is alone looks for others with every fifth beat, and with each once one has begun',
+    async (t) => {
+      const { start, collection } = fleetOn(db)
+      const reads = t.capture(collection, 'find', collection.find.bind(collection))
+      /** How often it has looked since this was asked last. */
+      const looks = () => reads().length
+      const a = start('a')
+      for (let beat = 1; beat <= 5; beat++) await a.beat(doneTo(0))
+      t.equal(looks(), 1)
+      await a.beat(doneTo(0))
+      t.equal(looks(), 1)
+      const b = start('b')
+      t.strictSame((await b.beat(doneTo(0))).alive.toSorted(), ['a1', 'b1'], 'who starts knows the others')
+      looks()
+      for (let beat = 1; beat <= 3; beat++)
+        t.strictSame((await a.beat(doneTo(0))).alive.toSorted(), ['a1', 'b1'])
+      t.equal(looks(), 3)
+      t.equal((await collection.findOne({ _id: 'a1' }))?.beat, 8, 'and each of its beats is seen')
+      await b.leave({ done: 0, last: 0, oldestAt: null })
+      looks()
+      t.match((await a.beat(doneTo(0))).toRecover, [{ _id: 'b1' }])
+      await a.recovered('b1')
+      for (let beat = 1; beat <= 2; beat++) await a.beat(doneTo(0))
+      t.equal(looks(), 2, 'it is alone again')
+      await collection.updateOne({ _id: 'a1' }, { $set: { judgedAt: new Date() } })
+      t.ok((await a.beat(doneTo(0))).isNew)
+    },
+  )
+
   await t.test('a beat that comes just before the judgement stops it', async (t) => {
     const { pass, start, collection } = fleetOn(db)
     const [a, b] = [start('a'), start('b')]

@@ -12,15 +12,12 @@ import { returns } from './wings/returns/wing.ts'
 /** The wings of the service, in the order in which their folds count. */
 export const allWings: readonly Wing[] = [reports, returns, protection, freeBets, games, players, receipts]
 
-/** Every index of the service, by collection. */
 export const indexes: Wing['indexes'] = Object.assign(
   {},
   coreIndexes,
   ...allWings.map((wing) => wing.indexes),
 )
 
-/** The collections whose changes are audited. */
 export const auditedCollections = [...coreAudited, ...allWings.flatMap(({ audited }) => audited)]
 
-/** Everything that the service seals. */
 export const sealedPlaces = [...sealedSeeds, ...allWings.flatMap(({ seals }) => seals)]

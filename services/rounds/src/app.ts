@@ -62,7 +62,6 @@ export type RoundsProof = Partial<{
   nowMs: () => number
 }>
 
-/** Wires the rounds service and starts its calls, sweeper, consumer, outboxes, folds and wings. */
 export async function startRounds({
   config,
   host,

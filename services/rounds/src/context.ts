@@ -22,14 +22,9 @@ import type { LostRounds } from './storage/lost-rounds.ts'
 import type { RoundsStore } from './storage/rounds-store.ts'
 import type { SessionsStore } from './storage/sessions-store.ts'
 
-/**
- * What the actions of the service work with: stores, clients, rules, clock, ids and what wings add. It holds
- * no action. A wing adds its own stores. Proofs put their own parts in the place of these.
- */
 export type RoundsContext = {
   readonly rounds: RoundsStore
   readonly commitments: CommitmentsStore
-  /** Requests whose id is dead. */
   readonly deadRequests: DeadRequestsStore
   /** For the time after the database was restored. */
   readonly lost: LostRounds
@@ -67,10 +62,7 @@ export type PlayContext = Omit<RoundsContext, NotPlayed | 'sessions' | 'grants' 
   readonly grants: Pick<GrantsStore, 'open' | 'use' | 'giveBack'>
   readonly games: Pick<GamesStore, 'copy'>
   readonly hooks: Pick<Hooks, 'holdLimits' | 'holdPace'>
-  /**
-   * Called before the intent of a new round or stake is stored, and never about what is owed.
-   * @throws ServiceError SERVICE_UNAVAILABLE with `Retry-After` while new play yields
-   */
+  /** Called before a new intent is stored. @throws ServiceError SERVICE_UNAVAILABLE while new play yields */
   readonly admitPlay: (scope: Scope) => void
   /** Until then no round counts as left by its player. */
   readonly leftFrom: Date | null
@@ -79,7 +71,6 @@ export type PlayContext = Omit<RoundsContext, NotPlayed | 'sessions' | 'grants' 
 }
 type NotPlayed = 'lost' | 'keys' | 'sums' | 'bus' | 'cursors' | 'audit' | 'sessionOutbox' | 'clockOffsetMs'
 
-/** What a process remembers of the rounds that it works on. */
 export type PlayMemory = {
   /** Runs the changes of one round one at a time in this process. */
   readonly inTurn: Mailbox

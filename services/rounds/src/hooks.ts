@@ -8,25 +8,20 @@ import type { SessionDocument } from './storage/sessions-store.ts'
 /** The limits of one player, as the request of a stake sees them. */
 export type PlayerHold = {
   /**
-   * Refuses a stake before anything is stored for it.
-   * @param minor minor units; 0 for a free bet, which only a limit of time refuses
-   * @throws ServiceError BET_LIMIT_EXCEEDED naming the limit
+   * Refuses a stake before anything is stored for it. @param minor 0 for a free bet, which only a limit of
+   * time refuses @throws ServiceError BET_LIMIT_EXCEEDED naming the limit
    */
   assertLeft(minor: bigint): Promise<void>
   /**
-   * Counts a stake whose intent is stored and which the wallet was not asked for. A stake is counted before
-   * any process may ask the wallet for it.
-   * @returns the refusal of a stake that must not be asked for; null for one that counts now
+   * Counts a stake after its intent is stored and before any process may ask the wallet for it.
+   * @returns its refusal; null for one that counts now
    */
   charge(round: RoundState, stake: Stake): Promise<ServiceError | null>
 }
 
 /** The game starts of one player, as one request sees them. */
 export type Pace = {
-  /**
-   * Records the start of a round that was made at `madeAt`; false when it comes too early. Starting again
-   * under the same request is allowed.
-   */
+  /** Records the start of a round made at `madeAt`, once per request; false when it comes too early. */
   start(madeAt: Date): Promise<boolean>
   /** The refusal RATE_LIMITED of a start now; null when it may happen. */
   early(): Promise<ServiceError | null>
@@ -47,16 +42,11 @@ export type Hooks = {
   ): Pace | null
   /** Refuses a session before it is stored. @throws ServiceError */
   beforeSession(scope: Scope, playerId: string): Promise<void>
-  /**
-   * Acts on a session before it is answered.
-   * @param isNew whether it was stored just now; else it is answered again
-   * @throws ServiceError
-   */
+  /** Acts on a session before it is answered. @param isNew false for a repeat. @throws ServiceError */
   afterSession(session: SessionDocument, isNew: boolean): Promise<void>
   /** Reads what a page shows of a session beside the session itself. */
   sessionFields(session: SessionDocument, now: Date): Promise<Pick<PlayerSession, 'protection'>>
   readonly folds: readonly FactFold[]
-  /** Reads a page of the records of wings about a player, by kind. */
   readonly playerData: PlayerData
 }
 

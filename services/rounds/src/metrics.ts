@@ -5,7 +5,6 @@ import { type YieldReason, yieldReasons } from './actions/admit-play.ts'
 import type { RoundState, RoundStatus } from './rules/round.ts'
 import type { RoundsStore } from './storage/rounds-store.ts'
 
-/** Registers the number of rounds that are not over. */
 export function registerMetrics(registry: Registry, rounds: Pick<RoundsStore, 'unfinished'>): void {
   new Gauge({
     name: 'pitboss_rounds_unfinished',
@@ -26,10 +25,6 @@ const roundStatuses = [
   'FAILED',
 ] as const satisfies readonly RoundStatus[]
 
-/**
- * Counts the states that rounds enter by the writes of this process: what a store tells of a write that was
- * first. Nothing is read for it.
- */
 export function countRoundStates<Store extends Pick<RoundsStore, 'insert' | 'update' | 'withdrawMovement'>>(
   store: Store,
   registry: Registry,
@@ -64,10 +59,7 @@ export function countRoundStates<Store extends Pick<RoundsStore, 'insert' | 'upd
   }
 }
 
-/**
- * Creates the log and the count of requests of operators' servers whose id is that of a game round's
- * movement.
- */
+/** Counts and logs an operator's request whose id is that of a game round's movement. */
 export function createConflictNote(
   registry: Registry,
   logger: Logger,
@@ -84,10 +76,7 @@ export function createConflictNote(
   }
 }
 
-/**
- * Creates the log and the count of movements that rounds owe and wallet-bridge refuses. A round asks for each
- * again every quarter of a minute at least, for ever.
- */
+/** Counts and logs owed movements that wallet-bridge refuses; each is asked for again for ever. */
 export function createRefusedSettlementNote(
   registry: Registry,
   logger: Logger,
@@ -105,7 +94,6 @@ export function createRefusedSettlementNote(
   }
 }
 
-/** Creates the count of new rounds and stakes that were refused so that events keep up. */
 export function createYieldNote(registry: Registry): (reason: YieldReason) => void {
   const refused = new Counter({
     name: 'pitboss_rounds_play_refused_total',

@@ -49,7 +49,6 @@ export async function openContext({
   change,
 }: {
   bus: Bus
-  /** Sends the events of outboxes. */
   publisher: Parameters<typeof createOutbox>[0]['bus']
   db: Db
   keyring: Keyring

@@ -9,23 +9,16 @@ import type { RoundsContext } from './context.ts'
 import type { Hooks } from './hooks.ts'
 import type { FactFold } from './storage/counted-entries.ts'
 
-/**
- * A part of the service that its core does without. A wing imports the core, and neither the core nor another
- * wing imports it: the app mounts it by this door.
- */
+/** A part that the core does without: neither the core nor another wing imports it; the app mounts it. */
 export type Wing = {
   readonly name: string
-  /** The indexes of its collections. */
   readonly indexes: Readonly<Record<string, readonly IndexDeclaration[]>>
-  /** Its collections whose changes are audited. */
   readonly audited: readonly string[]
-  /** What it seals. */
   readonly seals: readonly SealedPlace[]
   /** Adds the wing's stores to the core's context, and binds calls, hooks and workers to it. */
   open(core: RoundsContext, given: WingGiven): OpenWing
 }
 
-/** What a wing opens its stores and workers with. */
 export type WingGiven = {
   readonly db: Db
   readonly keyring: Keyring
@@ -39,7 +32,6 @@ export type OpenWing = {
   readonly calls: readonly CallHandler[]
   readonly hooks?: Partial<Omit<Hooks, 'folds'>>
   readonly fold?: FactFold
-  /** Starts the workers of the wing. */
   readonly start?: () => readonly Stoppable[]
 }
 

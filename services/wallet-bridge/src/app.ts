@@ -26,13 +26,9 @@ const service = 'wallet-bridge'
 /** High, because a call that waits for a slow wallet takes a place. Stakes are bounded per wallet. */
 const concurrencyMax = 4096
 const wakeSubject = 'wake.wallet.due'
-/**
- * A wallet call without an answer by then is abandoned here; another process gives it up as lost and repeats
- * it.
- */
+/** A call without an answer by then is abandoned; another process gives it up as lost and repeats it. */
 const drainMaxMs = 8000
 
-/** Wires the service: its calls and wake-ups, its movements and wallets, its wallet calls and events. */
 export async function startWalletBridge({
   config,
   host,

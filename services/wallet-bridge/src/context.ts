@@ -25,7 +25,6 @@ import type { ReconciliationStore } from './storage/reconciliation-store.ts'
 import type { DueMovements } from './storage/unfinished-movements.ts'
 import type { CallbackSignatures, Wallets } from './storage/wallet-document.ts'
 
-/** Decides what a message makes of a movement. */
 export type MovementRules = (state: MovementState, message: MovementMessage) => MovementStep
 
 /** What the actions of settlement work with: the first argument of each. */
@@ -44,7 +43,6 @@ export type Settlement = {
   readonly clock: Clock
   readonly scaleMs: ScaleMs
   readonly newId: (prefix: string) => string
-  /** Waits that many milliseconds. */
   readonly wait: (ms: number) => Promise<unknown>
   readonly logger: Logger
   /** Runs the work on one movement one at a time in this process. */
@@ -53,7 +51,6 @@ export type Settlement = {
   readonly stakesInFlight: Map<string, number>
 }
 
-/** What calls, jobs and workers work with beside settlement. */
 export type WalletContext = Settlement & {
   readonly metrics: WalletMetrics
   readonly bus: Pick<Bus, 'call'>
@@ -82,9 +79,7 @@ type SettlementParts = Omit<
   /** Puts something around the rules; the product leaves them as they are. */
   readonly wrapRules?: (rules: MovementRules) => MovementRules
   readonly wait?: Settlement['wait']
-  /** Wakes the resolver of every replica. */
   readonly wake: () => void
-  /** Sends the other processes a note about a wallet. */
   readonly notifyBreakers?: (note: BreakerNote) => void
 }
 

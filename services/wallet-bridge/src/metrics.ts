@@ -2,12 +2,10 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { WalletOperation } from './rules/movement.ts'
 import type { MovementStore } from './storage/movement-store.ts'
 
-/** The metrics of settlement. */
 export type WalletMetrics = {
   callEnded(operation: string, judged: string, latencyMs: number): void
   /** A wallet has answered the first try of a movement as one that it did before. */
   repeatedAtFirstTry(operation: WalletOperation): void
-  /** A movement has its outcome. */
   ended(movement: { type: string; status: string }): void
   pending(counts: { all: number; over5m: number; over1h: number; over24h: number; oldestAgeS: number }): void
 }

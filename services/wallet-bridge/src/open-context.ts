@@ -46,7 +46,6 @@ import { createCallbackSignatures, createWallets, type Wallets } from './storage
 const service = 'wallet-bridge'
 const upgradeLeaseTtlMs = 30_000
 
-/** Parts that a proof may put something around; the product leaves them as they are. */
 export type WalletBridgeWrap = {
   movements: (store: MovementStore) => MovementStore
   due: (store: DueMovements) => DueMovements

@@ -26,7 +26,6 @@ import { sealedPlaces } from './storage/sealed-places.ts'
 
 const service = 'webhooks'
 
-/** Wires the webhooks service: calls, the fan-out consumer, the delivery workers and the replay worker. */
 export async function startWebhooks({
   config,
   host,

@@ -21,7 +21,6 @@ import type { ReplayStore } from './storage/replay-store.ts'
 import type { SecretCipher } from './actions/create-endpoint.ts'
 import type { RecordEvents } from './actions/record-events.ts'
 
-/** What the actions of this service work with; each takes the parts that it needs. */
 export type WebhooksContext = {
   readonly db: Db
   readonly bus: Bus
@@ -62,7 +61,6 @@ export type WebhooksContext = {
   readonly replaysMax: number
 }
 
-/** What the actions behind calls work with. */
 export type CallsContext = WebhooksContext & {
   readonly recordEvents: RecordEvents
   /** Has the replay worker look at its jobs at once. */

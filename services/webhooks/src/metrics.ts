@@ -4,7 +4,6 @@ import { type DueLags, type EndpointLateness, noDueLags, standings, worstLags } 
 import type { RunContext } from './actions/endpoint-run.ts'
 import type { Slots } from './actions/slots.ts'
 
-/** Counts and times attempts, and times the wait of a delivery for its first attempt. */
 export function createMetrics(registry: Registry, slots: Slots): RunContext['onAttempt'] {
   const attempts = new Counter({
     name: 'pitboss_webhook_attempts_total',
@@ -42,11 +41,7 @@ export function createMetrics(registry: Registry, slots: Slots): RunContext['onA
   }
 }
 
-/**
- * Creates the gauges of how late events and deliveries are through this installation, and of what is due.
- * @param readDueLag reads what no worker sees, when Prometheus asks
- * @returns takes what the workers of this process see
- */
+/** Creates the gauges of late events and deliveries. @param readDueLag reads what no worker sees */
 export function createLatenessNote(
   registry: Registry,
   readDueLag: () => Promise<UnseenLag>,

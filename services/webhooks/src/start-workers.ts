@@ -33,10 +33,7 @@ const [replaysEveryMs, replaysIdleMs] = [500, 5000]
 /** A burst of a certification opens 50 connections; more orders wait their turn. */
 const certificationsMax = 4
 
-/**
- * Starts the workers: deliveries, replay jobs, certifications, figures, and the consumer of events.
- * @returns what calls are given, and what is to be stopped
- */
+/** Starts the workers. @returns what calls are given, and what is to be stopped */
 export function startWorkers(
   c: WebhooksContext,
   {

@@ -2,13 +2,10 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { shareOfPlay, type YieldRule } from '../rules/share-of-play.ts'
 
-/** Why new play is refused. */
 export const yieldReasons = ['stream-full', 'recording-stopped', 'deliveries-late'] as const
 export type YieldReason = (typeof yieldReasons)[number]
 
-/**
- * A stream that is full, or of which nothing is recorded, is as good as before when somebody has seen to it.
- */
+/** A stream that is full or not recorded is well again once somebody has repaired it. */
 const stoppedRetryAfterS = 5
 const lateRetryAfterS = 1
 
@@ -22,7 +19,6 @@ export function createAdmitPlay({
   noteRefused,
 }: {
   isStreamFull: () => boolean
-  /** Whether events wait and none is recorded. */
   isRecordingStopped: () => boolean
   /** By how many milliseconds the account's deliveries are late. */
   latenessOf: (account: string) => number

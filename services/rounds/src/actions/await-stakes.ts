@@ -12,8 +12,7 @@ const pollLastMs = 200
 const reserveMs = 1500
 
 /**
- * Waits with a win until no stake of its round is pending, for as long as its call may; the rules refuse it
- * then if one still is. Source: docs/contract.md, section 5.
+ * Waits, within the call's time, until no stake of the round is pending. Source: docs/contract.md, section 5.
  * @throws ServiceError WALLET_TIMEOUT for a call that may not wait at all; ROUND_NOT_FOUND
  */
 export async function awaitStakes(

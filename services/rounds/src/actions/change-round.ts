@@ -24,10 +24,7 @@ export type MadeRound = {
   readonly next: NonNullable<LastNonce['next']>
 }
 
-/**
- * Inserts a new round. Null when the player has an unfinished one, or the nonce or the id is taken.
- * Called by `openIntent` before any money moves.
- */
+/** Inserts a new round. Null when another round is unfinished, or the nonce or the id is taken. */
 export async function openRound(
   { rounds, scaleMs, memory }: PlayContext,
   { round, ...commitments }: MadeRound,
@@ -38,10 +35,8 @@ export async function openRound(
 }
 
 /**
- * Gives the round a message and answers the round after it. Called for an action of a player, for a free
- * bet that was used or given back, and by workers; a message that is true already changes nothing.
- * @throws ServiceError the refusal of the rules; ROUND_NOT_FOUND when the round was removed meanwhile;
- * SERVICE_UNAVAILABLE when other replicas were first each time
+ * Applies a message to the round; one that is true already changes nothing.
+ * @throws ServiceError the refusal of the rules; ROUND_NOT_FOUND; SERVICE_UNAVAILABLE after 12 lost races
  */
 export async function applyMessage(
   context: PlayContext,
@@ -52,9 +47,8 @@ export async function applyMessage(
 }
 
 /**
- * As `applyMessage`, for a caller that must know whether this very message changed the round. Called with the
- * movements that an operator's server asks for: `changed` is false when an equal request was first, and its
- * movement is then not this caller's to place.
+ * As `applyMessage`; `changed` is false when an equal request was first: the movement is then not the
+ * caller's.
  */
 export async function applyAndReport(
   context: PlayContext,
@@ -75,10 +69,7 @@ export async function applyAndReport(
   )
 }
 
-/**
- * Gives the round the state of one of its movements, if it is certain. Called with every answer of
- * wallet-bridge. Clients choose ids, so a movement of another round may have the id: it changes nothing.
- */
+/** Applies a certain state of a movement. Clients choose ids: a movement of another round changes nothing. */
 export async function applyMovement(
   context: PlayContext,
   stored: StoredRound,
@@ -117,10 +108,9 @@ export async function refreshAll(
 }
 
 /**
- * Takes back an intent whose own request knows that wallet-bridge has not written it. A worker that has
- * claimed the round since may place it at any time: then the intent is kept and stays owed.
- * @param intended the round as it was when the intent had been stored
- * @returns false when the intent was kept: then it may still have an effect
+ * Takes back an intent that wallet-bridge has certainly not written. One that a worker has claimed since
+ * stays owed. @param intended the round as it was when the intent had been stored. @returns false when the
+ * intent stays
  */
 export async function withdrawIntent(
   context: PlayContext,

@@ -9,9 +9,8 @@ import type { SessionDocument } from '../storage/sessions-store.ts'
 import { findSession } from './read-sessions.ts'
 
 /**
- * Closes a session; closing it again changes nothing. The round that it plays counts as abandoned a minute
- * later. Source: docs/contract.md, section 4.
- * @param by the person whose act is audited; null for an operator's server
+ * Closes a session, once; its round counts as abandoned a minute later. Source: docs/contract.md, section 4.
+ * @param by the person whose act is audited; null for an operator's server.
  * @throws ServiceError SESSION_NOT_FOUND
  */
 export async function closeSession(

@@ -67,10 +67,7 @@ export async function refuseForGood(
   throw answerOf(killed, body)
 }
 
-/**
- * Leaves a tombstone under the id of a stake or win that a rollback asks for and that has not arrived.
- * @returns the round of the movement if it has arrived meanwhile; null once the tombstone stands
- */
+/** Leaves a tombstone for a stake or win that has not arrived. @returns its round if it has meanwhile */
 export async function bury(
   context: Reading,
   scope: Scope,

@@ -11,10 +11,7 @@ export type Player = {
   readonly sequence: string
 }
 
-/**
- * Finds the player of a launch token, by its session. Source: docs/contract.md, section 11, "Play".
- * @throws ServiceError SESSION_NOT_FOUND
- */
+/** Finds the player of a launch token, by its session. @throws ServiceError SESSION_NOT_FOUND */
 export async function findPlayer(
   { sessions }: { sessions: Pick<RoundsContext['sessions'], 'find'> },
   { scope, actor }: Caller,
@@ -24,10 +21,7 @@ export async function findPlayer(
   return { scope, session, sequence: sequenceKey(scope, session.game, session.playerId) }
 }
 
-/**
- * Finds a round of this player in this game, of any session.
- * @throws ServiceError ROUND_NOT_FOUND
- */
+/** Finds a round of this player in this game, of any session. @throws ServiceError ROUND_NOT_FOUND */
 export async function findPlayerRound(
   { rounds }: Pick<RoundsContext, 'rounds'>,
   { scope, session }: Player,

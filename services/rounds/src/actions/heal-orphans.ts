@@ -24,7 +24,6 @@ type Started = z.output<typeof startedRound>
 
 type Player = Pick<Started, 'player_id' | 'game' | 'currency'>
 
-/** A stake without a round. */
 type Orphan = { readonly movement: Movement; readonly stands: boolean }
 
 export type Healing = Pick<
@@ -35,15 +34,9 @@ export type Healing = Pick<
 /** wallet-bridge takes the rest of a reversal from its original. */
 const ofOriginal = '00000000-0000-0000-0000-000000000000'
 
-/*
- * The work of operations after the database of rounds was restored to an earlier moment: stakes at
- * wallet-bridge without a round, and nonces that events know. Source: docs/runbook.md.
- */
+/* Orphaned stakes and lost nonces after the database of rounds was restored. Source: docs/runbook.md. */
 
-/**
- * Of these stakes, those without a round that stand, or for whose round no place is kept: it may have shown
- * its seed, which the database knew before, as one whose stake was refused does.
- */
+/** Of these stakes, those without a standing round, or whose round has no place: its seed may be known. */
 export async function listOrphans(
   context: Healing,
   scope: Scope,
@@ -119,9 +112,8 @@ async function refundRefusal(context: Healing, scope: Scope, stake: Movement): P
 }
 
 /**
- * Moves sequences beyond nonces that events know, also those of rounds whose stake does not stand, or that
- * had none; repeating it changes nothing more.
- * @returns the rounds whose nonce was still to be given out
+ * Moves sequences beyond nonces that events know, whether or not their stakes stand; idempotent.
+ * @returns the rounds whose nonce was still free
  */
 export async function skipNonces(
   context: Healing,

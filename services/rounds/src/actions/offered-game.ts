@@ -4,7 +4,6 @@ import type { CatalogueEntry } from '../rules/catalogue.ts'
 import { type AccountLimits, accountLimits, allowedLimits } from '../rules/limits.ts'
 import type { GameSettings, GameStatus } from '../storage/games-store.ts'
 
-/** One game as an account sees it. */
 export type GameView = {
   readonly entry: CatalogueEntry
   readonly settings: GameSettings
@@ -13,10 +12,7 @@ export type GameView = {
 
 export type OfferedGame = {
   readonly entry: CatalogueEntry
-  /**
-   * The account's limits inside those that it may use.
-   * @throws ServiceError CURRENCY_NOT_SUPPORTED for a code that is no currency
-   */
+  /** The account's limits. @throws ServiceError CURRENCY_NOT_SUPPORTED for a code that is no currency */
   limits(currency: string): AccountLimits
 }
 
@@ -32,10 +28,7 @@ export function findGame({ catalogue }: Catalogue, slug: string): CatalogueEntry
   throw new ServiceError('GAME_NOT_FOUND', { message: `There is no such game. Games: ${slugs.join(', ')}.` })
 }
 
-/**
- * Reads a game with an account's settings and its status from the database. @throws ServiceError
- * GAME_NOT_FOUND
- */
+/** Reads a game, its settings and its status from the database. @throws ServiceError GAME_NOT_FOUND */
 export async function showGame(context: Stored, operatorId: string, slug: string): Promise<GameView> {
   const entry = findGame(context, slug)
   const { games } = context
@@ -49,10 +42,7 @@ export async function readPlayedGame(context: Played, operatorId: string, slug: 
   return { entry, ...(await context.games.copy(operatorId, slug)) }
 }
 
-/**
- * Reads a game that an account may offer now, with its limits.
- * @throws ServiceError GAME_NOT_FOUND, GAME_NOT_ENABLED, GAME_UNAVAILABLE, in this order
- */
+/** A game on offer. @throws ServiceError GAME_NOT_FOUND, GAME_NOT_ENABLED, GAME_UNAVAILABLE, in this order */
 export async function readOfferedGame(
   context: Played,
   operatorId: string,

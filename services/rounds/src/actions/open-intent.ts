@@ -16,10 +16,7 @@ const triesMax = 8
 /** A request for a new round, as far as it is compared with others. */
 export type IntentRequest = {
   readonly sequence: string
-  /**
-   * The round that this request, or another with its id, has opened; null for none.
-   * @throws ServiceError the refusal of one that was first
-   */
+  /** The round opened under this request's id; null for none. @throws ServiceError an earlier refusal */
   readonly findEarlier: () => Promise<StoredRound | null>
   /** Whether a round was opened by this request or an equal one. */
   readonly isOwn: (round: RoundState) => boolean
@@ -33,10 +30,7 @@ export type Plan = {
   readonly pace?: Pace | null
 }
 
-/**
- * `opened`: the round is stored, and its stake is this request's to take. `repeat`: an equal request, or
- * another with its id, was first.
- */
+/** `opened`: its stake is this request's to take. `repeat`: an equal request or its id was first. */
 export type Opened = { readonly kind: 'opened' | 'repeat'; readonly stored: StoredRound }
 
 /**
@@ -89,9 +83,8 @@ export async function openIntent(
 }
 
 /**
- * Refuses a request that comes too early after the player's last game start.
- * @returns the round of an equal request that was first; null when it does not come too early
- * @throws ServiceError RATE_LIMITED, and nothing is kept of the request
+ * Refuses a request that comes too early after the player's last game start. @returns the round of an equal
+ * request that was first; null when it is not too early. @throws ServiceError RATE_LIMITED
  */
 async function holdBack({ findEarlier }: IntentRequest, pace: Pace | null): Promise<Opened | null> {
   const early = (await pace?.early()) ?? null
@@ -102,8 +95,7 @@ async function holdBack({ findEarlier }: IntentRequest, pace: Pace | null): Prom
 }
 
 /**
- * Makes a round that is wanted, on a nonce of its sequence: with that nonce's commitment, which is made if
- * there is none, and the free bet to use, if any.
+ * Makes a round on a nonce of its sequence, with its commitment and the free bet to use, if any.
  * @throws ServiceError WALLET_NOT_CONFIGURED; the refusals of `chooseGrant`
  */
 export async function makeRound(

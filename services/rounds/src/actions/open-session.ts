@@ -67,7 +67,6 @@ export async function openSession(
   return opened
 }
 
-/** Makes the checks of the game, the account and the jurisdiction. */
 async function readTerms(
   context: RoundsContext,
   { scope, account }: Caller,

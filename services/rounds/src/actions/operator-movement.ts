@@ -26,10 +26,7 @@ export type BetBody = Extract<TransactionBody, { type: 'BET' }>
 /** The record of the movement: 201 for the request that placed it, 200 for its repeats. */
 export type PlacedTransaction = { status: 201 | 200; body: Movement }
 
-/**
- * The round that has a movement of this id; null for none. Of several, as requests for several players at
- * one moment can make, it is the request's own.
- */
+/** The round with a movement of this id, the request's own if several players have one; null for none. */
 export async function findEarlier(
   context: PlayContext,
   { scope }: Pick<Caller, 'scope'>,
@@ -40,10 +37,7 @@ export async function findEarlier(
   return found.find(({ round }) => ownMovement(round, body) !== null) ?? found[0] ?? null
 }
 
-/**
- * As `findEarlier`, after another was first with this id.
- * @throws ServiceError the answer to a request whose id is dead
- */
+/** As `findEarlier`. @throws ServiceError the answer to a request whose id is dead */
 export async function findFirst(
   context: PlayContext,
   caller: Pick<Caller, 'scope'>,
@@ -54,10 +48,7 @@ export async function findFirst(
   return findEarlier(context, caller, body)
 }
 
-/**
- * Answers a repeat with the same record or the same error; no money moves.
- * @throws ServiceError TRANSACTION_CONFLICT when the round has another movement, or none, under this id
- */
+/** Answers a repeat with the same record or error. @throws ServiceError TRANSACTION_CONFLICT */
 export async function answerRepeat(
   context: PlayContext,
   { round }: StoredRound,
@@ -123,10 +114,7 @@ export async function findDriven(
   return stored
 }
 
-/**
- * Writes the intent: the movement becomes part of its round before the wallet is asked.
- * @returns the round with the intent; the answer to a repeat when a parallel request with this id was first
- */
+/** Stores the intent before the wallet is asked. @returns the answer to a repeat if an equal one was first */
 export async function intend(
   context: PlayContext,
   stored: StoredRound,

@@ -8,10 +8,7 @@ import { answerRepeat, findEarlier, type PlacedTransaction } from './operator-mo
 import { addStake, openOperatorRound } from './place-bet.ts'
 import { addWin, reverse } from './settle-movement.ts'
 
-/**
- * Places a movement of a round that the operator's own server drives, or answers the repeat of one.
- * `POST /v1/transactions`. Source: docs/contract.md, sections 5 and 11.
- */
+/** Places a movement that the operator's server drives. Source: docs/contract.md, sections 5 and 11. */
 export async function placeTransaction(
   context: PlayContext,
   caller: Caller,

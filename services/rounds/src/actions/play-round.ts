@@ -34,7 +34,6 @@ const refusingMax = 8
 
 type PlayBody = z.output<typeof endpoint.call.request>['body']
 
-/** A request to play that is readable: its player, game, wager and stake. */
 type Play = {
   readonly player: Player
   readonly entry: CatalogueEntry
@@ -45,9 +44,8 @@ type Play = {
 }
 
 /**
- * Plays a round from its stake to its end, or, of mines, to the player's first turn. Everything that can be
- * refused is refused before the intent is stored. From then on the round ends by itself, whichever process
- * dies. Source: docs/contract.md, sections 4 and 11.
+ * Plays a round to its end or to the player's first turn. All refusals come before the intent is stored;
+ * after that the round ends whichever process dies. Source: docs/contract.md, sections 4 and 11.
  */
 export async function playRound(
   context: PlayContext,
@@ -102,7 +100,6 @@ function readPlay(context: PlayContext, player: Player, body: PlayBody): Play {
   return { player, entry, wager, stake, requestHash, body }
 }
 
-/** Refuses everything that can be refused. */
 async function planRound(
   context: PlayContext,
   caller: Caller,
@@ -173,9 +170,8 @@ async function takeStake(
 }
 
 /**
- * The round that a request with this id has opened; null for none. An id is one round's, or one refusal's,
- * of one player and game.
- * @throws ServiceError the refusal of an equal request; TRANSACTION_CONFLICT where another was refused
+ * The round opened under this id; null for none.
+ * @throws ServiceError an earlier refusal, TRANSACTION_CONFLICT
  */
 async function findEarlier(context: PlayContext, play: Play): Promise<StoredRound | null> {
   const { transaction_id: id } = play.body
@@ -200,9 +196,8 @@ async function findStake(
 }
 
 /**
- * Refuses a request that has no round, for good if `error` kills its id. An equal request may have opened
- * the round since, and used up what this one lacks: then this one is a repeat.
- * @throws ServiceError `error`, or the refusal that was first
+ * Refuses a request for good if `error` kills its id; a repeat when an equal request has opened the round
+ * since. @throws ServiceError `error`, or the refusal that was first
  */
 async function refuse(context: PlayContext, play: Play, error: unknown): Promise<StoredRound> {
   const { transaction_id: transactionId } = play.body
@@ -248,10 +243,7 @@ function answerRound(round: RoundState): RoundState {
   return round
 }
 
-/**
- * Goes on with a round whose first request is at work on it, or has died.
- * @throws ServiceError as the first answer, while the outcome of the stake is unknown
- */
+/** Goes on with a round whose first request is at work or dead. @throws ServiceError while it is unknown */
 async function join(context: PlayContext, stored: StoredRound, call: HandlerContext): Promise<Started> {
   const { round } = stored
   const [stake] = round.stakes
@@ -266,9 +258,7 @@ function refusedHash({ requestHash, player }: Play): string {
   return `${requestHash} ${player.session.currency}`
 }
 
-/**
- * Whether a round is of an equal request: with this id and meaning, for the same player, game and currency.
- */
+/** Whether a round is of an equal request: same id, meaning, player, game and currency. */
 function isOwn({ player, requestHash, body }: Play): (round: RoundState) => boolean {
   const { transaction_id: id } = body
   return ({ clientTransactionId, stakes, ...round }) =>

@@ -7,15 +7,11 @@ import type { RoundState } from '../rules/round.ts'
 import type { ListedCommitment } from '../storage/commitments-store.ts'
 import { findPlayer } from './find-player.ts'
 
-/** A nonce of the player in the game: its commitment, and its round once it was played. */
 type FairnessEntry = { readonly commitment: ListedCommitment; readonly round: RoundState | null }
 
 const nonceSchema = z.int().min(1)
 
-/**
- * Reads a page of the player's rounds in the game of the session, newest nonce first.
- * Source: docs/contract.md, section 11.
- */
+/** Reads a page of the player's rounds, newest nonce first. Source: docs/contract.md, section 11. */
 export async function listPlayerRounds(
   context: RoundsContext,
   caller: Caller,

@@ -46,11 +46,7 @@ export async function countUnfinished(
   return rounds.countUnfinished(scope)
 }
 
-/**
- * What has ended for certain in a page of rounds that are open, or ended at `from` or later, for
- * operations.
- * @param after the `next` of the page before
- */
+/** What certainly ended in a page of rounds open or ended since `from`. @param after the last `next` */
 export async function listCertain(context: Reading, scope: Scope, from: Date, after: string | null) {
   const { found, next } = await openOrEndedSince(context, scope, from, after)
   return { data: found.map((round) => ({ round_id: round.id, movements: certainMovements(round) })), next }

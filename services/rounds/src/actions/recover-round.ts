@@ -18,8 +18,7 @@ const tenantsMax = 32
 const roundsMax = 256
 
 /**
- * Takes the steps that a round owes now, and that no request waits for. The claim makes sure that a request
- * which still waits for wallet-bridge does not take back an intent of the round (`withdrawMovement`). Never
+ * Takes the steps that a round owes now. Its claim keeps a waiting request from taking an intent back. Never
  * rejects: a round that could not be settled stays due.
  * @returns false when another worker has claimed it first
  */
@@ -111,18 +110,10 @@ function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
     .map(({ item }) => item)
 }
 
-/**
- * Age up to which a change means that a request still works on the round, or that the sweeper comes to it
- * within seconds. It is less than the second after which wallet-bridge tries a movement again: no request
- * waits for the result of that try.
- */
+/** A younger change is still in the hands of its request. Less than wallet-bridge's first retry delay. */
 const freshMs = 800
 
-/**
- * Brings a round up to date after one of its movements has ended. It changes nothing about a round that is
- * right already.
- * @returns whether that changed the round
- */
+/** Brings a round up to date after one of its movements has ended. @returns whether that changed it */
 export async function handleLateMovement(
   context: PlayContext,
   roundId: string,

@@ -3,10 +3,8 @@ import type { RoundsContext } from '../context.ts'
 import { endEvent } from '../records/present-round.ts'
 
 /**
- * Makes the event of a round's end from its record and publishes it once more. Its id follows from the round,
- * so a repeat, or the original that comes late, publishes nothing twice. Source: docs/runbook.md.
- * @returns the id of the event; null for a round that has not ended, or that never started
- * @throws ServiceError ROUND_NOT_FOUND
+ * Publishes the event of a round's end once more; its id follows from the round. Source: docs/runbook.md.
+ * @returns its id; null for a round that has not ended or never started. @throws ServiceError ROUND_NOT_FOUND
  */
 export async function republishEnd(
   { rounds }: Pick<RoundsContext, 'rounds'>,

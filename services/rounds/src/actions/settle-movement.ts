@@ -38,7 +38,6 @@ const unforeseenCodes: readonly string[] = [
   'TRANSACTION_NOT_FOUND',
 ]
 
-/** Places a WIN of a round that the operator's own server drives. */
 export async function addWin(
   context: PlayContext,
   caller: Caller,
@@ -63,7 +62,6 @@ export async function addWin(
   return settle(context, intended, { spec: winSpec(intended.round, win) }, call)
 }
 
-/** Places a REFUND or ROLLBACK of such a round. */
 export async function reverse(
   context: PlayContext,
   caller: Caller,
@@ -101,9 +99,7 @@ export async function reverse(
 }
 
 /**
- * The round with this movement. Of rounds of several players that were opened under one id at once, one has
- * the movement; the others have ended without it. A rollback of one that has not arrived leaves a
- * tombstone.
+ * The round with this movement; a rollback of one that has not arrived leaves a tombstone.
  * @throws ServiceError TRANSACTION_NOT_FOUND; VALIDATION_ERROR for a rollback that the service itself made
  */
 async function findReferenced(
@@ -186,10 +182,7 @@ function endedWithout({ status }: RoundState): boolean {
   return status === 'VOIDED' || status === 'FAILED'
 }
 
-/**
- * Refuses a reversal that names other money than its original.
- * @throws ServiceError VALIDATION_ERROR for another amount, CURRENCY_MISMATCH for another currency
- */
+/** @throws ServiceError VALIDATION_ERROR for another amount, CURRENCY_MISMATCH for another currency */
 function assertReferenceFits(round: RoundState, body: ReversalBody): void {
   const reference = [...round.stakes, ...round.wins].find(
     ({ transactionId }) => transactionId === body.reference_transaction_id,

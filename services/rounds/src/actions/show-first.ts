@@ -1,10 +1,7 @@
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { RoundsContext } from '../context.ts'
 
-/**
- * Answers a request once lists show the round that its answer, or its error, names: so any replica that is
- * asked afterwards shows it. Source: docs/contract.md, section 12.
- */
+/** Answers once lists show the round of the answer or error. Source: docs/contract.md, section 12. */
 export async function showFirst<Answer extends { readonly body: { readonly round_id: string } }>(
   { rounds }: Pick<RoundsContext, 'rounds'>,
   run: () => Promise<Answer>,

@@ -15,10 +15,8 @@ type Showing = Pick<RoundsContext, 'rounds' | 'commitments' | 'wallet' | 'clock'
 }
 
 /**
- * Shows a player the session, the game, what a cap leaves of its limits, the balance, the open round, the
- * commitment of the next round, the free bets and what wings add. Source: docs/contract.md, section 11,
- * "Play".
- * @throws ServiceError SESSION_NOT_FOUND
+ * Shows a player's session, game, limits, balance, open round, next commitment and free bets. Source:
+ * docs/contract.md, section 11, "Play". @throws ServiceError SESSION_NOT_FOUND
  */
 export async function showPlayer(context: Showing, caller: Caller, call: HandlerContext) {
   const { rounds, commitments, grants, wallet, hooks, clock } = context

@@ -12,9 +12,8 @@ import { settleRound, voidStake } from './settle-round.ts'
 const claimTriesMax = 10
 
 /**
- * Voids a round whose stake was never taken for certain. The round is VOIDED once the wallet has acknowledged
- * the rollback, and PENDING while it is owed. A stake that turns out to be taken, or refused, decides the
- * round instead. Source: docs/contract.md, section 4.
+ * Voids a round whose stake was never taken for certain; it is PENDING until the wallet acknowledges the
+ * rollback. A stake that was taken or refused decides the round instead. Source: docs/contract.md, section 4.
  * @throws ServiceError ROUND_NOT_FOUND, ROUND_IN_PROGRESS, ROUND_ALREADY_SETTLED
  */
 export async function voidRound(

@@ -46,10 +46,7 @@ import { endEvent, presentRound } from '../records/present-round.ts'
 
 type Context = RoundsContext & PlayContext
 
-/**
- * Calls of operators, wallet-bridge and operations about rounds. Source: docs/contract.md, sections 4, 6, 10
- * and 11.
- */
+/** Calls about rounds. Source: docs/contract.md, sections 4, 6, 10 and 11. */
 export function roundCalls(context: Context): CallHandler[] {
   const { rounds } = context
 
@@ -146,11 +143,7 @@ export function rewindCalls(audit: RoundsContext['audit'], bus: Bus, rewinds: Re
   ]
 }
 
-/**
- * Calls of operations about ends of rounds, and for the time after a database was restored: events once more,
- * stakes without a round, rounds that are open again, and movements that wallet-bridge refuses for good.
- * Source: docs/runbook.md.
- */
+/** Calls of operations after a database was restored. Source: docs/runbook.md. */
 export function restoreCalls(context: Context): CallHandler[] {
   return [
     handler(opsRepublishRound, async ({ order, roundId }) => ({

@@ -7,18 +7,14 @@ type Heard = {
   readonly accounts: ReadonlyMap<string, number>
 }
 
-/**
- * Deliveries that are late for less time than this catch up by themselves. Source: docs/contract.md, section
- * 7.
- */
+/** Shorter lateness ends by itself. Source: docs/contract.md, section 7. */
 const lastsMs = 5000
 /** Stands for the accounts of which nothing is said but how late the recording of all events is. */
 const everybody = ''
 
 /**
- * Hears how late deliveries are. What is a second old is over: without webhooks nobody is late.
- * @param options.fromMs the lateness that has to last before it counts
- * @param options.nowMs a monotonic clock
+ * Follows how late deliveries are; a report older than a second is void.
+ * @param options.fromMs the lateness that has to last before it counts; `nowMs` is monotonic
  */
 export function hearLateness(
   bus: Pick<Bus, 'subscribe'>,
@@ -51,10 +47,7 @@ export function hearLateness(
   }
 
   return {
-    /**
-     * By how many milliseconds an account's new events reach its receivers late, once that has lasted; 0
-     * before, and when nobody says so.
-     */
+    /** Milliseconds by which the account's new events are late, once that has lasted; else 0. */
     of(account: string): number {
       forgetOld()
       const lateSince = since.get(account) ?? since.get(everybody)

@@ -24,10 +24,7 @@ export type Placed = {
   readonly created: boolean
 }
 
-/**
- * `placed`: wallet-bridge has the movement. `not-written`: it certainly does not have it. `unknown`: the
- * answer got lost.
- */
+/** `not-written`: wallet-bridge certainly does not have it. `unknown`: the answer got lost. */
 export type Placement =
   | { readonly kind: 'placed'; readonly placed: Placed }
   | { readonly kind: 'not-written'; readonly error: ServiceError }
@@ -61,9 +58,8 @@ export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
 
   return {
     /**
-     * Refuses a new stake before anything is written. An open breaker does not count here: it lets a probe
-     * through at times, and only wallet-bridge knows when.
-     * @throws ServiceError WALLET_NOT_CONFIGURED
+     * Refuses a new stake before anything is written. Only wallet-bridge knows when an open breaker lets a
+     * probe through, so it does not count. @throws ServiceError WALLET_NOT_CONFIGURED
      */
     async assertConfigured(scope: Scope, context?: CallContext): Promise<WalletState> {
       const state = await status(scope, context)
@@ -71,9 +67,7 @@ export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
       return state
     },
 
-    /**
-     * Leaves settlement that is not to be waited for to the sweeper, which takes one round after the other.
-     */
+    /** Leaves settlement that must not wait to the sweeper. */
     async place(scope: Scope, order: MovementOrder, context?: CallContext): Promise<Placement> {
       if (context?.atOnce === true) return { kind: 'unknown', error: new ServiceError('WALLET_TIMEOUT') }
       try {
@@ -124,10 +118,7 @@ function inTime(context: CallContext | undefined): CallContext | undefined {
   return { ...context, deadlineAtMs }
 }
 
-/**
- * Whether the movement was certainly not written. INTERNAL_ERROR and SERVICE_UNAVAILABLE may come after a
- * write, unless the call reached no process, or was not begun.
- */
+/** INTERNAL_ERROR and SERVICE_UNAVAILABLE may come after a write, unless the call was not begun. */
 function isRefusedUnwritten({ code, cause, resource }: ServiceError): boolean {
   if (code === 'SERVICE_UNAVAILABLE') {
     return cause === 'disconnected' || cause === 'no-responders' || cause === shedByCallee

@@ -11,10 +11,7 @@ import { z } from 'zod'
 
 const batchMax = 64
 
-/**
- * The part of a movement's event that is read: it is a hint, and wallet-bridge is asked how the movement
- * stands.
- */
+/** A movement's event is only a hint: wallet-bridge is asked how the movement stands. */
 const hintSchema = z.object({ data: z.object({ round_id: z.string() }) })
 
 type MovementsDeps = {
@@ -25,9 +22,8 @@ type MovementsDeps = {
 }
 
 /**
- * Consumes the events of movements, for those that ended later than the call that began them. A replay
- * changes nothing that is right already; while JetStream is down, the sweeper does the same a little later.
- * Messages of a rewind are counted before they are acknowledged.
+ * Consumes events of movements that ended after the call that began them. While JetStream is down the sweeper
+ * does the same. Messages of a rewind are counted before they are acknowledged.
  */
 export function consumeMovements({ bus, handleLateMovement, rewinds, logger }: MovementsDeps): {
   stop(): Promise<void>

@@ -21,7 +21,6 @@ export function presentFreeBet(grant: GrantDocument, now: Date): FreeBet {
   }
 }
 
-/** The parts of a grant that its player sees. */
 export function presentUsableFreeBet(
   grant: Pick<GrantDocument, '_id' | 'remaining' | 'stake' | 'currency' | 'expiresAt'>,
 ) {

@@ -5,11 +5,7 @@ import type { CatalogueEntry } from '../rules/catalogue.ts'
 import { accountLimits, allowedLimits, type Limits, narrow, type StakeRange } from '../rules/limits.ts'
 import type { GameSettings } from '../storage/games-store.ts'
 
-/**
- * The public record of a game, with the account's limits in its currencies.
- * @param session narrows the limits in its currency
- * Source: docs/contract.md, section 4.
- */
+/** The public record; `session` narrows the limits in its currency. Source: docs/contract.md, section 4. */
 export function presentGame(
   {
     entry: { game, gameId, rtp, leastReturn },

@@ -9,10 +9,7 @@ import type { RoundState } from '../rules/round.ts'
 /** The bytes of a presented round without its outcome, roughly. */
 const usualBytes = 2000
 
-/**
- * The public record of a round. It shows the outcome from SETTLING on, and the seed once the round is over.
- * Source: docs/contract.md, section 4.
- */
+/** Shows the outcome from SETTLING on, the seed at the end. Source: docs/contract.md, section 4. */
 export function presentRound(round: RoundState): Round {
   return {
     round_id: round.id,
@@ -46,7 +43,6 @@ export function presentRound(round: RoundState): Round {
   }
 }
 
-/** The `data` of `round.started`. Source: docs/contract.md, section 7. */
 function roundStartedData(round: RoundState): RoundStartedData {
   return {
     round_id: round.id,
@@ -62,10 +58,6 @@ function roundStartedData(round: RoundState): RoundStartedData {
   }
 }
 
-/**
- * The `data` of `round.completed`: everything that its verification needs.
- * Source: docs/contract.md, section 7.
- */
 function roundCompletedData(round: RoundState): RoundCompletedData {
   return {
     ...roundStartedData(round),
@@ -98,10 +90,6 @@ export function presentFairness({
   }
 }
 
-/**
- * The outbox entries of the events that a change of the round has.
- * @param createdAt the time of the change
- */
 export function roundEvents(
   round: RoundState,
   types: readonly ('round.started' | 'round.completed')[],
@@ -120,17 +108,13 @@ export function roundEvents(
   )
 }
 
-/**
- * The outbox entry that tells the round's end, from its record alone: the same as the one written with
- * its end. Null for a round that has not ended, or that never started.
- */
+/** The event of the round's end, equal to the one written with it; null before it, or if it never started. */
 export function endEvent(round: RoundState): OutboxEntry | null {
   const { completedAt, started } = round
   if (completedAt === null || !started) return null
   return roundEvents(round, ['round.completed'], completedAt)[0] ?? null
 }
 
-/** The log line of a round that is over. */
 export function roundEndedLine(round: RoundState, by: string) {
   return {
     round_id: round.id,

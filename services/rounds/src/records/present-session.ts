@@ -31,7 +31,6 @@ export function presentSession(session: SessionDocument, now: Date): Session {
   }
 }
 
-/** The `data` of `game.session.created`. Source: docs/contract.md, section 7. */
 export function sessionCreatedData(
   session: Pick<SessionDocument, '_id' | 'game' | 'playerId' | 'currency' | 'brandId' | 'expiresAt'>,
 ): SessionCreatedData {

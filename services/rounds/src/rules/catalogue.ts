@@ -8,7 +8,6 @@ import { idCharacters } from './id-characters.ts'
 import type { RoundContext } from './round-message.ts'
 import type { RoundState } from './round.ts'
 
-/** A game as the platform offers it to every account. */
 export type CatalogueEntry = {
   readonly game: Game
   /** The id of the game, fixed for ever; `wallet_game_id` of its rounds. */
@@ -40,9 +39,7 @@ export function createCatalogue(games: readonly Game[] = allGames): Catalogue {
   return { entries, find: (slug) => entries.find((entry) => entry.game.slug === slug) ?? null }
 }
 
-/**
- * Remembers what it has computed: a search takes up to some milliseconds, and accounts share their limits.
- */
+/** Remembers results: a search takes milliseconds, and accounts share their limits. */
 function createLeastReturn(game: Game): CatalogueEntry['leastReturn'] {
   const known = new Map<string, Rational | null>()
   return function leastReturnAt(at) {

@@ -4,9 +4,7 @@ const minuteMs = 60_000
 const idleMaxMs = 30 * minuteMs
 const afterSessionMs = 1 * minuteMs
 
-/**
- * Time during which the writer of a round counts as at work on it; then the sweeper takes over. Source: ours.
- */
+/** While its writer counts as at work on a round; then the sweeper takes over. Source: ours. */
 export const graceMs = 4000
 const backoffMaxMs = 15_000
 /** The longest delay of a round that owes something. Source: ours. */

@@ -3,12 +3,7 @@ import { type Rational, rational } from '@pitboss/money/rational'
 /** A least stake below so many minor units would lose too much of a win to the cut. Source: ours. */
 const leastMinor = 10n
 
-/**
- * The round amount (1, 2 or 5 and zeros) that is nearest in value to dollars, in minor units.
- * @param dollars a decimal such as "0.10"
- * @param unitsPerDollar of the currency, a decimal above zero
- * @param digits of the currency
- */
+/** The amount of 1, 2 or 5 and zeros nearest in value to dollars (a decimal), in minor units of `digits`. */
 export function roundValue(dollars: string, unitsPerDollar: string, digits: number): bigint {
   const value = inMinor(readDecimal(dollars), readDecimal(unitsPerDollar), digits)
   let below = 1n

@@ -9,15 +9,10 @@ export type Limits = { readonly minStake: bigint; readonly maxStake: bigint; rea
 export type StakeRange = { readonly minStake: bigint | null; readonly maxStake: bigint | null }
 /** The limits that an account has set for itself; `maxPayout` is null where it has left that alone. */
 export type OwnLimits = StakeRange & { readonly maxPayout: bigint | null }
-/**
- * `winsMax` bounds the wins of a round that the operator drives; null where it has not lowered the payout.
- */
+/** `winsMax` bounds the wins of an operator's round; null where the account has not lowered it. */
 export type AccountLimits = Limits & { readonly winsMax: bigint | null }
 
-/**
- * The platform's limits by currency: least stake, greatest stake, greatest payout of a round. All others
- * follow from those of the dollar, by value. Source: ours.
- */
+/** Least and greatest stake, greatest payout; other currencies follow by value. Source: ours. */
 const platformTable: Readonly<Record<string, readonly [string, string, string]>> = {
   USD: ['0.10', '1000', '100000'],
   EUR: ['0.10', '1000', '100000'],
@@ -38,10 +33,7 @@ const platformTable: Readonly<Record<string, readonly [string, string, string]>>
 
 const dollarLimits = ['0.10', '1000', '100000'] as const
 
-/**
- * The limits of every account in `currency`, before those of operations and its own; null for a code that is
- * no currency. Source: docs/limits.md.
- */
+/** The platform's limits in a currency; null for a code that is no currency. Source: docs/limits.md. */
 export function platformLimits(currency: string): Limits | null {
   const digits = currencyDigits(currency)
   if (digits === null) return null
@@ -72,10 +64,7 @@ export function allowedLimits(
   return byOperations.get(currency) ?? platformLimits(currency)
 }
 
-/**
- * An account's own limits inside those that it may use. An end that lies outside, since the platform's have
- * changed, is brought to the nearest that is allowed.
- */
+/** An account's own limits, brought inside those that it may use. */
 export function accountLimits(allowed: Limits, own: OwnLimits | null): AccountLimits {
   if (own === null) return { ...allowed, winsMax: null }
   const { minStake, maxStake, maxPayout } = own
@@ -106,10 +95,7 @@ export function isWithin(limits: Limits, stake: bigint): boolean {
   return stake >= limits.minStake && stake <= limits.maxStake
 }
 
-/**
- * Reads an amount of a request, in minor units.
- * @throws ServiceError VALIDATION_ERROR at `path`
- */
+/** Reads an amount, in minor units. @throws ServiceError VALIDATION_ERROR at `path` */
 export function readAmount(text: string, currency: string, path: string): bigint {
   try {
     return parseAmount(text, currency)
@@ -120,9 +106,8 @@ export function readAmount(text: string, currency: string, path: string): bigint
 }
 
 /**
- * Judges an amount by the currency beside it in a body, before anything is looked up. Without a known
- * currency it accepts every amount. Source: docs/contract.md, section 12.
- * @throws ServiceError VALIDATION_ERROR at `path`
+ * Judges an amount before anything is looked up, if its currency is known. Source: docs/contract.md, section
+ * 12. @throws ServiceError VALIDATION_ERROR at `path`
  */
 export function judgeAmount(text: string | undefined, currency: string | undefined, path: string): void {
   if (text === undefined || currency === undefined || currencyDigits(currency) === null) return
@@ -130,10 +115,8 @@ export function judgeAmount(text: string | undefined, currency: string | undefin
 }
 
 /**
- * Refuses a currency that the account does not have.
- * @param path the field of the body that names it; null where the session does
- * @throws ServiceError CURRENCY_NOT_SUPPORTED, for a code that is no currency, too; it names those that are
- * enabled
+ * @param path the field of the body that names the currency; null where the session does
+ * @throws ServiceError CURRENCY_NOT_SUPPORTED, naming the enabled ones
  */
 export function assertCurrency(
   currency: string,

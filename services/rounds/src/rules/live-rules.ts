@@ -6,9 +6,8 @@ import { assertCurrency } from './limits.ts'
 export const neverEnds = new Date('9999-12-31T23:59:59.999Z')
 
 /**
- * Refuses a new stake in a session that is over, or that the account may not take now.
- * @throws ServiceError PLAYER_BLOCKED where a stop of the player closed it, SESSION_CLOSED, SESSION_EXPIRED,
- * the refusals of `assertRealMoney`, CURRENCY_NOT_SUPPORTED, in this order
+ * Refuses a new stake. @throws ServiceError PLAYER_BLOCKED, SESSION_CLOSED, SESSION_EXPIRED, the refusals of
+ * `assertRealMoney`, CURRENCY_NOT_SUPPORTED, in this order
  */
 export function assertMayPlay(
   { scope, account }: Pick<Caller, 'scope' | 'account'>,
@@ -22,9 +21,8 @@ export function assertMayPlay(
 }
 
 /**
- * Refuses new real-money play that the account may not have. Test play is always allowed, and rounds that are
- * under way go on. Source: docs/contract.md, section 3.
- * @throws ServiceError FORBIDDEN (names the plan), OPERATOR_NOT_LIVE, REAL_MONEY_DISABLED (says which switch)
+ * Refuses new real-money play; rounds under way go on. Source: docs/contract.md, section 3.
+ * @throws ServiceError FORBIDDEN (names the plan), OPERATOR_NOT_LIVE, REAL_MONEY_DISABLED (names the switch)
  */
 export function assertRealMoney(environment: 'SANDBOX' | 'LIVE', account: Account): void {
   if (environment !== 'LIVE') return
@@ -51,7 +49,6 @@ export function assertRealMoney(environment: 'SANDBOX' | 'LIVE', account: Accoun
   }
 }
 
-/** The open times of a session. */
 export type SessionTimes = {
   readonly createdAt: Date
   readonly expiresAt: Date
@@ -60,19 +57,13 @@ export type SessionTimes = {
 
 type SessionEnd = Omit<SessionTimes, 'createdAt'>
 
-/**
- * A session's status at `now`. It follows from its times and the clock: no write makes a session expire.
- * Source: docs/contract.md, section 4.
- */
+/** A session's status, from its times and the clock alone. Source: docs/contract.md, section 4. */
 export function sessionStatusAt(session: SessionEnd, now: Date): 'ACTIVE' | 'EXPIRED' | 'CLOSED' {
   if (session.closedAt !== null) return 'CLOSED'
   return now >= session.expiresAt ? 'EXPIRED' : 'ACTIVE'
 }
 
-/**
- * The time of the session's next reality check; null for a session without one.
- * Source: docs/contract.md, section 4, "Jurisdictions".
- */
+/** The next reality check; null for none. Source: docs/contract.md, section 4, "Jurisdictions". */
 export function realityCheckAt({
   realityCheckS,
   realityCheckedAt,

@@ -14,16 +14,12 @@ import type { Reversal, RoundState, Stake, Win } from './round.ts'
  */
 export type MovementOrder = { readonly spec: MovementSpec; readonly stake?: MovementSpec }
 
-/** The request for a stake's debit. */
 export function stakeSpec(round: RoundState, stake: Stake): MovementSpec {
   const spec = specOf(round, stake, { type: 'BET', roundClosed: false })
   return isAdded(round, stake) ? { ...spec, isAdded: true } : spec
 }
 
-/**
- * The request for the credit of a win. With an amount of zero, wallet-bridge decides whether the wallet is
- * called.
- */
+/** The request for a win's credit; of zero, wallet-bridge decides whether the wallet is called. */
 export function winSpec(round: RoundState, win: Win): MovementSpec {
   return specOf(round, win, { type: 'WIN', roundClosed: win.final })
 }
@@ -62,10 +58,7 @@ function specOf(
   }
 }
 
-/**
- * The movement that a caller can look at, or void, while its outcome is unknown.
- * Source: docs/contract.md, section 11.
- */
+/** The movement behind an unknown outcome. Source: docs/contract.md, section 11. */
 export function resourceOf(round: { readonly id: string }, transactionId: string) {
   return { round_id: round.id, transaction_id: transactionId }
 }
@@ -82,10 +75,7 @@ export function assertCertain(outcome: MovementOutcome, resource: Resource): voi
   if (outcome.kind === 'pending') throw new ServiceError(outcome.code, { resource })
 }
 
-/**
- * As `assertCertain`. @throws ServiceError the wallet's refusal, too
- * @param hasOwnId whether the request had an id of its own, which the refusal has used up
- */
+/** As `assertCertain`; a wallet's refusal is thrown, too. `hasOwnId`: whether it uses up the request's id. */
 export function assertDone(outcome: MovementOutcome, resource: Resource, hasOwnId = true): void {
   assertCertain(outcome, resource)
   if (outcome.kind === 'refused') throw walletRefusal(outcome.code, hasOwnId)

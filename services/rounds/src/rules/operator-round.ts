@@ -3,7 +3,6 @@ import { endWhenNothingIsLeft, releaseReversal, settleWhenPaid, winFailed } from
 import { refuse, type RoundMessage, type Step } from './round-message.ts'
 import { hasMovement, movementsOf, type RoundState, type Stake, sum, type Win } from './round.ts'
 
-/** A movement that the operator's server asks for. */
 type AddMessage = Extract<RoundMessage, { type: 'add-stake' | 'add-win' | 'add-reversal' }>
 export type OperatorMessage = AddMessage | Extract<RoundMessage, { type: 'withdraw' }>
 
@@ -45,10 +44,7 @@ function addStake(round: RoundState, { stake }: Extract<AddMessage, { type: 'add
   return { ...round, stakes }
 }
 
-/**
- * Whether a win that the operator asks for must wait: a stake is pending, and while it is the rules refuse
- * the win with ROUND_IN_PROGRESS.
- */
+/** Whether a win must wait: the rules refuse it with ROUND_IN_PROGRESS while a stake is pending. */
 export function waitsForStake(round: RoundState, { final }: Pick<Win, 'final'>): boolean {
   const isHeld = round.stakes.some(({ state }) => state === 'TAKEN')
   if (round.status !== 'PENDING' && (round.status !== 'OPEN' || (isHeld && !final))) return false
@@ -128,10 +124,7 @@ function hasWin({ wins }: RoundState): boolean {
   return wins.some(({ state }) => state !== 'REVERSED')
 }
 
-/**
- * Takes back an intent whose movement was certainly never written, and ends the round when nothing is left to
- * wait for. The first stake of a round is taken back with its whole round, elsewhere.
- */
+/** Takes back an intent that was certainly never written; a first stake goes back with its round. */
 function withdraw(round: RoundState, transactionId: string): Step {
   const isThis = (one: { transactionId: string }) => one.transactionId === transactionId
   if (round.stakes.some((one) => isThis(one) && one.state === 'ASKED') && round.status === 'OPEN') {
@@ -151,9 +144,7 @@ function withdraw(round: RoundState, transactionId: string): Step {
   return 'unchanged'
 }
 
-/**
- * Stake and payout of a round that the operator drives, from its movements; final once the round has ended.
- */
+/** Stake and payout of an operator's round; final once it has ended. */
 export function operatorSums({
   status,
   stakes,

@@ -4,10 +4,8 @@ import { formatAmount } from '@pitboss/money/amount'
 import { multiplyFloor, type Rational } from '@pitboss/money/rational'
 
 /**
- * Refuses a stake at which a bet has no win, or none that its round may pay.
- * @param multipliers of the wins of the bet, the smallest first
- * @throws ServiceError BET_LIMIT_EXCEEDED; where a greater stake pays, its message names the least that does
- * Source: docs/contract.md, section 4, "Games".
+ * Refuses a stake at which no win pays. @param multipliers the smallest first. Source: docs/contract.md,
+ * section 4, "Games". @throws ServiceError BET_LIMIT_EXCEEDED, naming the least stake that pays
  */
 export function assertPays(
   multipliers: readonly Rational[],

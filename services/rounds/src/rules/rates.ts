@@ -1,13 +1,7 @@
-/**
- * The day of the rates below. They are for limits alone: whoever renews them changes this day and runs
- * `npm run limits`.
- */
+/** For limits alone; after a change of rates run `npm run limits`. */
 export const ratesAt = '2025-06-30'
 
-/**
- * Units of a currency that are worth a US dollar, to two or three figures. Where the official rate is not
- * what a unit is worth, it is the market's. Source: ours.
- */
+/** Units worth a US dollar, roughly; the market's rate where the official one is not real. Source: ours. */
 export const unitsPerDollar: Readonly<Record<string, string>> = {
   AED: '3.67',
   AFN: '70',

@@ -11,9 +11,8 @@ export type Refusal = {
 }
 
 /**
- * Codes that speak of the caller, of the form of the request, or of an object beside it, as every
- * `*_NOT_FOUND` does: they leave the id alive. Source: docs/contract.md, section 1, "What a refusal
- * promises".
+ * Codes about the caller, the form or another object: they leave the id alive. Source: docs/contract.md,
+ * section 1, "What a refusal promises".
  */
 const sparingCodes: readonly ErrorCode[] = [
   'UNAUTHORIZED',
@@ -47,7 +46,6 @@ export function refusalOf(error: unknown): Refusal | null {
   return { code, message, details: namesItsId(error) ? details : [...details, usedUp] }
 }
 
-/** The error for a refusal. */
 export function refusalError({ code, message, details }: Refusal): ServiceError {
   return new ServiceError(code, { message, ...(details === null ? {} : { details }) })
 }
@@ -63,7 +61,6 @@ export function namesItsId({ details = [] }: ServiceError): boolean {
   return details.some(({ path }) => path === usedUp.path)
 }
 
-/** The error for a message that the rules refuse. */
 export function refusedError({
   code,
   path,

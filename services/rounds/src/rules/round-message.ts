@@ -2,11 +2,8 @@ import type { ErrorCode } from '@pitboss/errors/catalogue'
 import type { PlayState } from '@pitboss/fairness/games/game'
 import type { RefusalCode, ReportFact, Reversal, RoundState, Stake, Win } from './round.ts'
 
-/** The messages that a round can get. */
 export type RoundMessage =
-  /** The wallet took the stake. */
   | { readonly type: 'stake-taken'; readonly transactionId: string }
-  /** The wallet refused the stake for certain. */
   | { readonly type: 'stake-refused'; readonly transactionId: string; readonly code: RefusalCode }
   /** The stake was rolled back or refunded, and the wallet has acknowledged that. */
   | { readonly type: 'stake-returned'; readonly transactionId: string; readonly refusal: RefusalCode | null }
@@ -18,10 +15,7 @@ export type RoundMessage =
   | { readonly type: 'cash-out' }
   /** The player has left the round: nothing was done in it after `since`. */
   | { readonly type: 'abandon'; readonly since: Date }
-  /**
-   * An event has told the end of this round, which a restored database does not know. `play` is null for a
-   * round that was voided.
-   */
+  /** The end by an event that a restored database lacks. `play` is null for a voided round. */
   | {
       readonly type: 'end-as-told'
       readonly play: { readonly actions: readonly number[]; readonly payout: bigint } | null
@@ -51,9 +45,7 @@ export type RoundContext = {
   readonly refundId: () => string
   /** The round's own seed, for the draw and the reveal. */
   readonly serverSeed: string
-  /**
-   * The rules of the game, bound to this round's bet and seeds. Never called for rounds of driver "operator".
-   */
+  /** The rules of the game, bound to the round's bet and seeds; never for driver "operator". */
   readonly play: (actions: readonly number[], cashOut: boolean) => PlayState
 }
 
@@ -76,7 +68,6 @@ export type RoundChange =
 /** A transition's result before events, reports and the clock are added to it. */
 export type Step = RoundState | 'unchanged' | Extract<RoundChange, { kind: 'refused' }>
 
-/** The step that refuses a message. */
 export function refuse(code: ErrorCode, more: { path?: string; message?: string } = {}): Step {
   return { kind: 'refused', code, ...more }
 }

@@ -16,10 +16,7 @@ export function endWhenNothingIsLeft(round: RoundState, reason: string): RoundSt
   }
 }
 
-/**
- * Settles the round once its credits are acknowledged and no reversal is on its way. From then on
- * `round.completed` and the record agree. Source: docs/contract.md, section 12.
- */
+/** Settles it once credits are acknowledged and no reversal is owed. Source: docs/contract.md, section 12. */
 export function settleWhenPaid(round: RoundState): RoundState {
   const owed = [...round.wins, ...round.reversals].some(({ state }) => state === 'OWED')
   return round.status === 'SETTLING' && !owed ? { ...round, status: 'SETTLED' } : round

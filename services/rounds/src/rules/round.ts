@@ -42,10 +42,7 @@ export type Reversal = {
 /** The action that ended a round; a repeat of it is no other action. */
 export type FinalAction = { readonly kind: 'reveal'; readonly tile: number } | { readonly kind: 'cashout' }
 
-/**
- * A round with everything that its next step depends on. Amounts are minor units.
- * Source: docs/contract.md, sections 4 and 5.
- */
+/** All that the next step depends on. Minor units. Source: docs/contract.md, sections 4 and 5. */
 export type RoundState = {
   readonly id: string
   readonly operatorId: string
@@ -71,19 +68,14 @@ export type RoundState = {
   readonly bet: JsonObject | null
   readonly stake: bigint
   readonly maxPayout: bigint
-  /**
-   * The most that its wins may pay together. Only rounds that an operator who has lowered it drives have it.
-   */
+  /** Bounds the wins together; of an operator that has lowered it. */
   readonly winsMax?: bigint
   readonly freeBet: boolean
   readonly grantId: string | null
   readonly grantReturn: 'OWED' | 'DONE' | null
   readonly settleLosses: 'none' | 'zero_credit'
   readonly requestHash: string
-  /**
-   * The id of the request that opened the round. The operator's server's is that of its stake, too; a page's
-   * names its request alone. Rounds of earlier releases have their stake under it.
-   */
+  /** The id of the request that opened the round; of the operator's server it is the stake's, too. */
   readonly clientTransactionId: string | null
 
   readonly stakes: readonly Stake[]
@@ -174,10 +166,7 @@ function trialCount({
   return actions.length > 0 ? actions.length : outcome === null ? 0 : 1
 }
 
-/**
- * The share of a change in the reports; null for none. A round counts when it completes; later changes are
- * adjustments of their own time.
- */
+/** The share of a change in the reports; null for none. Changes after the end are adjustments. */
 function reportFact(before: RoundState, after: RoundState, completes: boolean): ReportFact | null {
   const totals = roundTotals(after)
   if (completes) return { rounds: 1, ...totals }
@@ -202,7 +191,6 @@ export function owesSomething(round: RoundState): boolean {
   )
 }
 
-/** Every movement of the round, whatever has become of it. */
 export function movementsOf({
   stakes,
   wins,
@@ -215,10 +203,7 @@ export function hasMovement(round: RoundState, id: string): boolean {
   return movementsOf(round).some(({ transactionId }) => transactionId === id)
 }
 
-/**
- * What the round knows of a stake: that it was taken, also if it was refunded since; that nobody was told so,
- * or that it was rolled back, which a further rollback does not change; or nothing.
- */
+/** What the round knows of a stake: taken (refunds included), not taken or rolled back, or nothing. */
 export function standingOf(
   { stakes, reversals }: Pick<RoundState, 'stakes' | 'reversals'>,
   transactionId: string,

@@ -8,12 +8,7 @@ export type YieldRule = {
 
 export const usualYield: YieldRule = { fromMs: 10_000, allMs: 30_000 }
 
-/**
- * The share of new rounds and stakes that is taken while deliveries are late: evenly less from one bound to
- * the other, so that play finds the pace that deliveries keep up with.
- * @param lateMs at least 0
- * @returns 0 to 1
- */
+/** The share of new play that is taken, falling evenly between the bounds. @returns 0 to 1 */
 export function shareOfPlay(lateMs: number, { fromMs, allMs }: YieldRule): number {
   if (lateMs >= allMs) return 0
   return Math.min(1, (allMs - lateMs) / (allMs - fromMs))

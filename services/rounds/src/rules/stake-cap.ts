@@ -10,20 +10,13 @@ import type { StakeRange } from './limits.ts'
 
 type Capped = { readonly jurisdiction?: Jurisdiction; readonly stakeCap?: StakeCapName }
 
-/**
- * The range of stakes that the cap of a session leaves; null for a session without one.
- * Source: docs/contract.md, section 4, "Jurisdictions".
- */
+/** The range that the session's cap leaves; null for none. Source: docs/contract.md, section 4. */
 export function capRangeOf(session: Capped): StakeRange | null {
   const cap = capOf(session)
   return cap === null ? null : { minStake: null, maxStake: parseAmount(cap.maxStake, cap.currency) }
 }
 
-/**
- * Refuses a stake above the cap of its session; a free bet's, too.
- * @param stake minor units of the session's currency
- * @throws ServiceError BET_LIMIT_EXCEEDED naming the cap
- */
+/** Refuses a stake of `minor` units above the cap, free bets too. @throws ServiceError BET_LIMIT_EXCEEDED */
 export function assertWithinCap(session: Capped, stake: bigint): void {
   const cap = capOf(session)
   if (cap === null || stake <= parseAmount(cap.maxStake, cap.currency)) return
@@ -31,10 +24,7 @@ export function assertWithinCap(session: Capped, stake: bigint): void {
   throw new ServiceError('BET_LIMIT_EXCEEDED', { message, details: [{ path: 'stake_cap', message }] })
 }
 
-/**
- * The cap that a session asks for, where its jurisdiction has one in its currency.
- * @throws ServiceError VALIDATION_ERROR at `stake_cap`
- */
+/** The cap that a session asks for. @throws ServiceError VALIDATION_ERROR at `stake_cap` */
 export function readCap(
   asked: StakeCapName | undefined,
   { jurisdiction, currency }: { readonly jurisdiction: Jurisdiction; readonly currency: string },

@@ -16,9 +16,8 @@ import { factOf, isUnfinished, type RoundState, type Stake, type Win } from './r
 const historyMax = 60
 
 /**
- * The round's state machine: applies `message` to `round`. It is pure and total: every message is answered in
- * every state. A message that is true already answers `unchanged`, so that repeats and late results do no
- * harm. Source: docs/contract.md, the table of section 4 and section 11, "Play".
+ * The round's state machine: pure and total. A message that is true already answers `unchanged`, so repeats
+ * and late results do no harm. Source: docs/contract.md, the table of section 4 and section 11, "Play".
  */
 export function transition(round: RoundState, message: RoundMessage, context: RoundContext): RoundChange {
   const step = change(round, message, context)
@@ -110,10 +109,7 @@ function returnStake(
   return endWhenNothingIsLeft(returned, stake.wasTaken ? 'returned' : 'stake_not_taken')
 }
 
-/**
- * Begins a round whose stake is taken, or free: one-shot games are drawn at once, stepwise ones wait for the
- * player.
- */
+/** One-shot games are drawn at once; stepwise ones wait for the player. */
 function begin(round: RoundState, context: RoundContext): RoundState {
   if (round.driver === 'operator') return { ...round, status: 'OPEN' }
   return applyPlay({ ...round, status: 'OPEN' }, context.play([], false), context)
@@ -185,10 +181,7 @@ function giveGrantBack(round: RoundState): RoundState {
   return { ...round, status: 'VOIDED', payout: 0n, endReason: 'abandoned', grantReturn: 'OWED' }
 }
 
-/**
- * Ends a round as it had ended before its database was set back: its seed and bet give the same outcome,
- * payout and win id, so wallet and wallet-bridge know the win if it was paid.
- */
+/** Ends a round as it had ended before a restore: seed and bet give the same outcome, payout and win id. */
 function endAsTold(
   round: RoundState,
   { play, endReason }: Extract<RoundMessage, { type: 'end-as-told' }>,
@@ -199,8 +192,7 @@ function endAsTold(
   const other = refuse('CONFLICT', { message: 'Seed and bet of the round give another end.' })
   if (round.driver === 'operator' || isBeingReturned(round)) return other
   if (play === null) {
-    // The refund has the id of the one that was paid, and moves nothing then. Of a stake that went back for
-    // another reason wallet-bridge tells.
+    // The refund has the paid one's id. Why a stake went back otherwise, wallet-bridge knows.
     if (round.actions.length > 0 || endReason !== 'abandoned') return other
     return round.freeBet ? giveGrantBack(round) : giveStakeBack(round, context)
   }

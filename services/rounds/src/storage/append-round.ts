@@ -47,10 +47,7 @@ export async function insertRound(
   return noteRound(streams, { round, stream, version: 1, dueAt, checks: 0, claims: 0, fields: base })
 }
 
-/**
- * Appends a change; null when another entry was first.
- * @throws IdTaken when a movement that it adds has an id of something else
- */
+/** Appends a change; null when another entry was first. @throws IdTaken for an added movement */
 export async function updateRound(
   streams: RoundStreams,
   stored: StoredRound,
@@ -67,10 +64,7 @@ export async function updateRound(
   return written(streams, stored, write, fields)
 }
 
-/**
- * Takes back a movement that was intended, as `updateRound` does; false when another entry was first. What
- * its entry had claimed is free again.
- */
+/** Takes back an intended movement and frees its claims; false when another entry was first. */
 export async function withdrawMovement(
   streams: RoundStreams,
   stored: StoredRound,
@@ -113,7 +107,6 @@ export async function removeRound(
   return true
 }
 
-/** Publishes an event of the round once more. */
 export async function publishAgain(
   streams: RoundStreams,
   stored: StoredRound,

@@ -12,10 +12,8 @@ const batchMax = 1000
 const searchMs = 30_000
 
 /**
- * Refuses master keys that lack one under which the seed of an unfinished round, or of a nonce to come, is
- * sealed: its round could take a stake and never end. Searches only if a key that this database was written
- * under is missing. Source: ours.
- * @throws ConfigError naming the key id
+ * Refuses master keys that lack one under which an unfinished or coming nonce's seed is sealed: its round
+ * could take a stake and never end. Source: ours. @throws ConfigError naming the key id
  */
 export async function assertSeedsOpen(db: Db, keyring: Pick<Keyring, 'kids'>): Promise<void> {
   const written = await db.collection<{ _id: string }>('master_keys').find({}).limit(keyIdsMax).toArray()

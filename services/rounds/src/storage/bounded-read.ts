@@ -5,10 +5,7 @@ import { MongoServerError } from 'mongodb'
 export const readMaxMs = 4000
 const maxTimeExpired = 50
 
-/**
- * Runs a read that was given `readMaxMs`.
- * @throws ServiceError SERVICE_UNAVAILABLE, which says how to ask for less, when the time was not enough
- */
+/** Runs a read given `readMaxMs`. @throws ServiceError SERVICE_UNAVAILABLE when it took too long */
 export async function boundedRead<Result>(read: () => Promise<Result>): Promise<Result> {
   try {
     return await read()

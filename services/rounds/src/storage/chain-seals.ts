@@ -24,10 +24,7 @@ const lowerMax = 1000
 const pageSize = 100
 const hexDigits = Array.from({ length: 16 }, (_, digit) => digit.toString(16))
 
-/**
- * Reads the last round of each nonce sequence in the book, one read of a claim and one of a stream for each.
- * @param within the first characters of the byte by which sequences are spread; all by default
- */
+/** The last round of each nonce sequence. @param within first hex characters of its spread; all by default */
 export async function readChainSeals(
   store: Store,
   { after, max, within = '' }: { after: string; max: number; within?: string },
@@ -43,9 +40,7 @@ export async function readChainSeals(
   return (await Promise.all(claims.map((claim) => lastOf(store, claim)))).flat()
 }
 
-/**
- * Whether a seed of the book that is not revealed is sealed under a key; null when the time did not suffice.
- */
+/** Whether a hidden seed of the book is sealed under a key; null when the time did not suffice. */
 export async function isSealedInBook(
   store: Store,
   kid: string,

@@ -11,10 +11,7 @@ import type { DatedCommitment } from './round-document.ts'
 import { bookKey, bookKind, bookOwner } from './round-stream.ts'
 import type { LastNonce, RoundsJournal } from './round-streams.ts'
 
-/**
- * The sealed seed and the hash of a nonce whose round before has made none: the first of a sequence, or one
- * that is older than the journal. Written once, before the hash is shown, and never changed.
- */
+/** The commitment of a nonce without a round of the journal: the first one, or an old one. Never changed. */
 type CommitmentDocument = {
   _id: string
   chain: string
@@ -74,10 +71,7 @@ export function createCommitmentsStore({
   return {
     make,
 
-    /**
-     * The commitment of the nonce after the last one: its round has made it, else it is made now. The first
-     * write decides it for ever.
-     */
+    /** The commitment of the next nonce, made by the last round or now; the first write decides. */
     async after(
       sequence: string,
       { nonce, next }: LastNonce,
@@ -90,20 +84,13 @@ export function createCommitmentsStore({
       return { nonce: nonce + 1, sealedSeed, serverSeedHash, createdAt }
     },
 
-    /**
-     * The commitment with its seed sealed under the current key.
-     * @throws Error when its seed cannot be opened: the key is gone, or the text is damaged or of another
-     * nonce
-     */
+    /** Reseals the commitment under the current key. @throws Error when the seed cannot be opened */
     resealed: <Sealed extends Commitment>(sequence: string, commitment: Sealed): Sealed => ({
       ...commitment,
       sealedSeed: secretBox.reseal(commitment.sealedSeed, idOf(sequence, commitment.nonce)),
     }),
 
-    /**
-     * Commitments below a nonce with the time of each, newest first: of the next nonce, of the book, and of
-     * what is older than the book.
-     */
+    /** Commitments below a nonce, newest first: the next one's, the book's, and older ones. */
     async list(
       sequence: string,
       { last, below, max }: { last: LastNonce; below: number | null; max: number },
@@ -136,10 +123,7 @@ export function createCommitmentsStore({
       return [...newer, ...older]
     },
 
-    /**
-     * The seed of a commitment.
-     * @throws Error when the sealed text is damaged or of another nonce
-     */
+    /** Opens a seed. @throws Error for a text that is damaged or of another nonce */
     open: (sequence: string, nonce: number, sealedSeed: string) =>
       secretBox.open(sealedSeed, idOf(sequence, nonce)),
   }

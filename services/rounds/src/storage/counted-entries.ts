@@ -14,12 +14,8 @@ export type CountedEntry = {
   readonly facts: readonly FactEntry[]
 }
 
-/** Sums over what entries count. */
 export type FactFold = {
-  /**
-   * Counts these entries of one instance, each once, however often it is called.
-   * @param missing numbers below the last of them under which an entry may still land
-   */
+  /** Counts entries of one instance, each once. @param missing numbers at which one may still land */
   fold(counted: readonly CountedEntry[], missing: readonly number[]): Promise<void>
   /** Acts on what was counted; doing it twice changes nothing. */
   afterwards?(): Promise<void>

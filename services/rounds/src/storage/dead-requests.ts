@@ -10,9 +10,8 @@ const writeMs = 5000
 export type DeadRequestsStore = ReturnType<typeof createDeadRequestsStore>
 
 /**
- * Creates the store of requests that are dead: a claim of the id, which a round's entry would have claimed.
- * So one id is one movement's or one refusal's, by one insert. Source: docs/contract.md, section 1, "What a
- * refusal promises".
+ * Dead requests: each claims the id that a round's entry would have claimed, so one insert decides. Source:
+ * docs/contract.md, section 1, "What a refusal promises".
  */
 export function createDeadRequestsStore({
   journal: { journal },

@@ -17,18 +17,14 @@ import type { DueRound } from './round-work.ts'
 /** The least number of due rounds that a tenant has in one look. */
 const shareMin = 8
 
-/**
- * Takes a round for this process until the time that is given; null when somebody has changed it since. From
- * then on no request takes an intent of the round back, since this process may ask for it.
- */
+/** Takes a round, so that no request takes its intents back any more; null when it has changed since. */
 export async function claimRound(
   streams: RoundStreams,
   { stream, checks }: StoredRound,
   until: Date,
 ): Promise<StoredRound | null> {
   const taken = await adopted(streams, stream)
-  // Another call of this process may have been first, and has it in memory: the next look drops what is
-  // others'.
+  // Another call of this process may have been first.
   if (taken === null) return null
   return noteRound(streams, { ...taken, stream, dueAt: until, checks: checks + 1 })
 }
@@ -92,10 +88,7 @@ export async function postpone(
     work.note(round.id, { ...waiting, dueAt: until })
 }
 
-/**
- * Rounds of this process that are due, longest due first, in a page for each tenant after `after`: at most
- * `tenantsMax`, and `roundsMax` rounds among them all.
- */
+/** Due rounds of this process, longest first: a page for each of `tenantsMax` tenants, `roundsMax` in all. */
 export async function findDue(
   streams: RoundStreams,
   now: Date,

@@ -48,10 +48,7 @@ export async function findRequest(
   return stored === null ? null : { stored }
 }
 
-/**
- * Rounds with a movement of this id, oldest first: hardly ever more than one. Rounds of earlier releases may
- * share one.
- */
+/** Rounds with a movement of this id, oldest first; rarely more than one. */
 export async function listByTransaction(
   streams: RoundStreams,
   scope: Scope,
@@ -65,10 +62,7 @@ export async function listByTransaction(
   return found.filter((one) => one !== null).sort((a, b) => (a.round.id < b.round.id ? -1 : 1))
 }
 
-/**
- * Resolves when lists show what this process knows of the round. Of one that is unfinished a document of its
- * status is enough: what else it shows is read from the journal.
- */
+/** Resolves when lists show the round. Of an unfinished one the status suffices: the journal has the rest. */
 export async function showRound({ met, lists, listed }: RoundStreams, roundId: string): Promise<void> {
   const known = met.get(roundId)
   if (known === undefined || known.number === 0) return

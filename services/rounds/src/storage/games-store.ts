@@ -34,10 +34,7 @@ type StatusDocument = WithAudit & {
   alarms?: readonly string[]
 }
 
-/**
- * The settings of one game by an account, for both environments. Without any, the game is on with the
- * platform's limits. `version` rises with each change, from 0.
- */
+/** An account's settings of a game, for both environments. `version` rises with each change, from 0. */
 export type GameSettings = {
   readonly enabled: boolean
   /** The account's own. */
@@ -47,10 +44,7 @@ export type GameSettings = {
   readonly version: number
 }
 
-/**
- * Parts to change; limits replace those of the same currency. A `maxPayout` that is undefined stays, null
- * follows the limits that are allowed again, and so do limits of operations that are null.
- */
+/** Parts to change, by currency. `maxPayout`: undefined stays, null follows what is allowed. */
 export type GameChange = {
   readonly enabled: boolean | undefined
   readonly limits: readonly {
@@ -167,13 +161,9 @@ export function createGamesStore({ db, copies: { of } }: { db: Db; copies: Pick<
       return result
     },
 
-    /** Whether the platform offers the game. */
     status: readStatus,
 
-    /**
-     * Takes a game down for an alarm of the watch of returns, which does so once: whoever brings the game
-     * back in between has the last word.
-     */
+    /** Takes a game down once for an alarm: who brings it back has the last word. */
     async takeDown(
       slug: string,
       alarmId: string,

@@ -9,9 +9,7 @@ import { boundedRead, readMaxMs } from './bounded-read.ts'
 import { pageFilter, scopeKey } from './round-document.ts'
 
 const openGrantsMax = 200
-/**
- * Bound of `closedTo`. Rounds of one player and game follow each other, so a late repeat is among the last.
- */
+/** Bound of `closedTo`: rounds of a player and game follow each other. */
 const closedToMax = 100
 
 /** A number of free bets of one stake. `uses` names the rounds that took one: at most `count` of them. */
@@ -92,10 +90,7 @@ export function createGrantsStore({ db }: { db: Db }) {
         .limit(openGrantsMax)
         .toArray(),
 
-    /**
-     * Takes one free bet for this round; false when none is left. Later calls for the same round have the
-     * same answer, since the one document decides.
-     */
+    /** Takes one free bet for this round; false when none is left. Repeats have the same answer. */
     async use(scope: Scope, grantId: string, roundId: string, now: Date): Promise<boolean> {
       const grant = { _id: grantId, scope: scopeKey(scope) }
       const undecided = { ...grant, uses: { $ne: roundId }, closedTo: { $ne: roundId } }

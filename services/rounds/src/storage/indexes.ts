@@ -9,7 +9,6 @@ import { journalIndexes } from '@pitboss/storage/journal/mongodb-journal'
 import { roundIndexes } from './round-lists.ts'
 import { sessionIndexes } from './sessions-store.ts'
 
-/** The core's collections whose changes are audited. */
 export const coreAudited = [
   'game_settings',
   'game_status',
@@ -19,7 +18,6 @@ export const coreAudited = [
   'audit_entries',
 ] as const
 
-/** The indexes of the core, by collection. */
 export const coreIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   journal: journalIndexes,
   rounds: roundIndexes,

@@ -17,19 +17,13 @@ export function createKeysStore({ db }: { db: Db }) {
   })
 
   return {
-    /**
-     * The id that was claimed under the caller's key; null for none, and without a key.
-     * @throws ServiceError CONFLICT for the same key with another body
-     */
+    /** The id claimed under the caller's key; null for none. @throws ServiceError CONFLICT for another */
     async find(caller: KeyOwner, creation: Creation): Promise<string | null> {
       const { idempotencyKey: key } = caller
       return key === null ? null : peekIdempotencyKey({ ...claimOf(caller, creation), key })
     },
 
-    /**
-     * The id for the object to be made, claimed under the caller's key if there is one.
-     * @throws ServiceError CONFLICT for the same key with another body
-     */
+    /** Claims an id under the caller's key, if any. @throws ServiceError CONFLICT for another body */
     async claim(caller: KeyOwner, creation: Creation, newId: () => string): Promise<string> {
       const { idempotencyKey: key } = caller
       if (key === null) return newId()

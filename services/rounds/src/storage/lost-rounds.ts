@@ -41,10 +41,7 @@ export function createLostRounds({
   const { store } = journal
   return { withoutRound, findRecent, nonceIsFree, hasPlace, placesHeld, skipTo, skipNext }
 
-  /**
-   * Of these ids, those that no round has, or that one has only asked for: after a restore that may be a
-   * round which is older than the stake, and had been taken back before it.
-   */
+  /** Of these ids, those that no round has, or has only asked for: it may be an older one after a restore. */
   async function withoutRound(scope: Scope, transactionIds: readonly string[]): Promise<string[]> {
     const [found, claimed] = await Promise.all([
       lists.withMovements(scope, transactionIds),
@@ -73,10 +70,7 @@ export function createLostRounds({
     return state.dead === null ? idsIn(state) : [claimedOwn(_id)]
   }
 
-  /**
-   * Finds a round among the last of its sequence by the book: lists may not show yet what a process that is
-   * gone has stored.
-   */
+  /** Finds a round by the book, which has what lists may not show yet. */
   async function findRecent(sequence: string, roundId: string): Promise<RoundState | null> {
     const claims = await store.readClaims(claimsOf(bookKind, bookOwner(sequence)), unlistedMax)
     const found = claims.find(({ s }) => isStreamOf(s, roundId))
@@ -113,10 +107,7 @@ export function createLostRounds({
     return [...held, ...(await lists.olderPlaces(sequence, range))]
   }
 
-  /**
-   * Moves a nonce sequence beyond a nonce whose round is lost, and beyond all before it: they are those of
-   * lost rounds, too. Each place is a round that is over, and no list and no search shows it.
-   */
+  /** Moves a sequence beyond a lost nonce; each place is an ended round that no list shows. */
   async function skipTo(
     sequence: string,
     nonce: number,
@@ -168,7 +159,6 @@ export function createLostRounds({
   }
 }
 
-/** Makes the commitment of a nonce. */
 export type NextCommitment = (sequence: string, nonce: number) => DatedCommitment
 
 /** The round of a stream; null where it was taken back. */

@@ -33,10 +33,7 @@ export async function lastNonce(streams: RoundStreams, sequence: string): Promis
   return (await readLast(streams, sequence)).last
 }
 
-/**
- * The last nonce and its round, for a page that shows the next nonce's commitment. That was made with the
- * last round, so from now on the round is not taken back.
- */
+/** The last nonce and its round, which is not taken back any more: a page shows the next commitment. */
 export async function lastShown(streams: RoundStreams, sequence: string): Promise<Last> {
   for (let tries = 0; tries < triesMax; tries++) {
     const found = await readLast(streams, sequence)
@@ -146,10 +143,7 @@ async function readOlderLast(streams: RoundStreams, sequence: string): Promise<L
   return { last: { nonce: document.nonce, unfinished, next: document.next ?? null }, stored }
 }
 
-/**
- * The document with the highest nonce of a sequence, of those below this one. The document of a round that
- * was taken back, which may outlive it for a moment, does not count.
- */
+/** The document with the highest nonce below this one, unless its round was taken back. */
 async function findListed(streams: RoundStreams, sequence: string, below: number | null) {
   for (let nonce = below, tries = 0; tries < triesMax; tries++) {
     const document = await streams.lists.last(sequence, nonce)

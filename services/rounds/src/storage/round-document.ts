@@ -15,10 +15,7 @@ import {
   type Win,
 } from '../rules/round.ts'
 
-/**
- * The share of a change in the reports and in the watch of returns, kept with the round until the projector
- * has added it up. Amounts are minor units as text.
- */
+/** The share of a change in reports and the watch of returns. Minor units as text. */
 export type FactEntry = {
   readonly id: string
   readonly rounds: number
@@ -72,17 +69,11 @@ export type RoundFields = Omit<
   readonly outcome: string | null
   /** When the commitment of this nonce was made; absent in rounds older than the journal. */
   readonly committedAt?: Date
-  /**
-   * The commitment of the next nonce, made with the round, so that the next request knows it;
-   * absent in rounds older than the journal, whose next one is in the collection of commitments.
-   */
+  /** The next nonce's commitment, made with the round; absent in rounds older than the journal. */
   readonly next?: DatedCommitment
 }
 
-/**
- * What lists show of a round: written from its entries. Documents without `n` are older than the journal;
- * they have further fields, which nothing reads.
- */
+/** What lists show of a round. Documents without `n` are older than the journal. */
 export type RoundDocument = RoundFields & {
   /** The number of the last entry that it shows, that entry's write, and the instance that wrote it. */
   readonly n?: number
@@ -94,17 +85,12 @@ export type RoundDocument = RoundFields & {
   readonly gone?: true
 }
 
-/**
- * A round as it was read or written last. A change is appended after `version`, the number of its last entry;
- * 0 for a round older than the journal that has ended.
- */
+/** A round as read or written last; `version` is 0 for an ended one older than the journal. */
 export type StoredRound = {
   readonly round: RoundState
   readonly stream: StreamKey
   readonly version: number
-  /**
-   * When a worker looks at it again, and how often one has since the last change, where this process has it.
-   */
+  /** When a worker looks again, and how often one has since the last change. */
   readonly dueAt: Date | null
   readonly checks: number
   /** The number of the entry by which workers have taken it over last. */
@@ -112,7 +98,6 @@ export type StoredRound = {
   readonly fields: RoundFields
 }
 
-/** A changed round, and what is written together with it. */
 export type RoundWrite = {
   readonly round: RoundState
   readonly dueAt: Date | null
@@ -139,7 +124,6 @@ export function pageFilter(
   }
 }
 
-/** The round's scope and nothing else of it. */
 export function scopeOf({ operatorId, environment }: RoundState): Scope {
   return { operatorId, environment }
 }
@@ -148,10 +132,7 @@ export function sequenceOf(round: RoundState): string {
   return sequenceKey(round, round.game, round.playerId)
 }
 
-/**
- * The filter for the rounds of a nonce sequence, of those below a nonce. Refusals of earlier releases have
- * negative ones.
- */
+/** The rounds of a sequence, below a nonce; refusals of earlier releases have negative ones. */
 export function playedIn(sequence: string, below: number | null = null) {
   return { chain: sequence, nonce: { $gt: 0, ...(below === null ? {} : { $lt: below }) } }
 }
@@ -160,10 +141,6 @@ export function sequenceKey(scope: Scope, game: string, playerId: string): strin
   return `${scopeKey(scope)}/${game}/${playerId}`
 }
 
-/**
- * The fields of a round.
- * @param more what is stored beside its state, and stays as it is
- */
 export function encodeRound(
   round: RoundState,
   more: Pick<RoundFields, 'committedAt' | 'next'> = {},
@@ -234,32 +211,24 @@ const beside = [
   'outboxAt',
 ]
 
-/** The fields of a round among those of its document. */
 export function fieldsOf(document: RoundDocument): RoundFields {
   const own = Object.entries(document).filter(([name]) => !beside.includes(name))
   // What is left has the type of a document without these names.
   return Object.fromEntries(own) as unknown as RoundFields
 }
 
-/** A stake or win with its minor units as a number. */
 export function decodeMinor<Part extends { minor: string }>(
   part: Part,
 ): Omit<Part, 'minor'> & { minor: bigint } {
   return { ...part, minor: BigInt(part.minor) }
 }
 
-/**
- * The mark, among the ids of movements, of the page's request that opened a round: no movement's id can equal
- * it.
- */
+/** Marks a page's request among the ids of movements; no movement's id equals it. */
 function requestMark(transactionId: string): string {
   return `=${transactionId}`
 }
 
-/**
- * The filter for rounds that page's requests have opened under an id. Those of earlier releases have it
- * without the mark.
- */
+/** Rounds opened by pages' requests under an id; without the mark in earlier releases. */
 export function openedByPage(transactionId: string): Document {
   return {
     transactionIds: { $in: [requestMark(transactionId), transactionId] },

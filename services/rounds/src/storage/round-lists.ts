@@ -74,16 +74,12 @@ export type RoundFilters = {
   to?: Date | undefined
 }
 
-/** The parts of a round that its sums need. */
 export type RoundSums = Pick<RoundState, 'currency' | 'started' | 'completedAt' | 'stakes' | 'wins'>
 type SumsDocument = Pick<RoundDocument, keyof RoundSums>
 
 export type RoundLists = ReturnType<typeof createRoundLists>
 
-/**
- * Creates the list documents of rounds, which show what the journal has. Nothing is decided by them but that
- * a round is not known, and what rounds that are older than the journal were.
- */
+/** List documents. They decide only that a round is unknown, and what rounds older than the journal were. */
 export function createRoundLists({ db }: { db: Db }) {
   const rounds = db.collection<RoundDocument>('rounds')
   const documents = createListDocuments(rounds, { shardKey: ['chain'] })
@@ -234,7 +230,6 @@ export function createRoundLists({ db }: { db: Db }) {
         .slice(0, max)
     },
 
-    /** Number of the scope's rounds that have not ended. */
     async countUnfinished(scope: Scope): Promise<number> {
       const filter = { scope: scopeKey(scope), unfinished: true }
       return Number(await rounds.countDocuments(filter, { hint: 'scope_unfinished' }))
@@ -263,10 +258,7 @@ export function createShownRounds({
   /** The status that a round's document shows at least. */
   const listed = new BoundedMap<string, RoundState['status']>(listedMax)
   return {
-    /**
-     * Writes what a stream's entries come to. The document of a round that was taken back loses all by which
-     * it is found; it stays for an earlier one that is still on its way.
-     */
+    /** Writes what entries come to. A withdrawn round's document is emptied, against late writes. */
     async show({ fields, number, write, owner, isWithdrawn, isPlace }: StreamState): Promise<void> {
       if (fields === null || isPlace) return
       const { _id, chain } = fields
@@ -286,10 +278,7 @@ export function createShownRounds({
   }
 }
 
-/**
- * The index of rounds of all players in a state that very few of very many rounds are in, of one game, or of
- * an id; null for other lists. The database takes such an index by its name alone.
- */
+/** The index of a list of few among very many rounds; null for others. The database takes it only by name. */
 function rareIndexOf(filters: RoundFilters): string | null {
   const { status, game, playerId, sessionId, clientTransactionId } = filters
   if (clientTransactionId !== undefined) return 'scope_transactions'

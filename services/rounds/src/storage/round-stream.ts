@@ -73,7 +73,6 @@ const nothing: StreamState = {
   dead: null,
 }
 
-/** Folds the entries of a stream. */
 export function streamState(entries: readonly RoundEntry[]): StreamState {
   return entries.reduce(evolve, nothing)
 }
@@ -181,12 +180,10 @@ export function requestKey(sequence: string, transactionId: string): string {
   return claimKey(idKind, chainOf(sequence), transactionId)
 }
 
-/** The key of a movement that the operator's server asks for. */
 export function movementKey({ operatorId, environment }: Scope, transactionId: string): string {
   return claimKey(idKind, [operatorId, environment], transactionId)
 }
 
-/** The key of a reversal that has the id of a tombstone. */
 export function besideTombstoneKey({ operatorId, environment }: Scope, transactionId: string): string {
   return claimKey(besideTombstoneKind, [operatorId, environment], transactionId)
 }

@@ -23,10 +23,7 @@ const streamsMax = 20_000
 /** Time within which the database answers a write. */
 const writeMs = 5000
 
-/**
- * The highest nonce of a sequence (0: none), whether its round is unfinished, and the commitment of the next
- * nonce, if its round has made one.
- */
+/** The highest nonce of a sequence (0: none), and the next one's commitment, if its round made one. */
 export type LastNonce = {
   readonly nonce: number
   readonly unfinished: boolean

@@ -33,10 +33,7 @@ export function createRoundWork() {
     },
     forget: () => waiting.clear(),
     size: () => waiting.size,
-    /**
-     * Those that are due, longest due first, by scope. What is owed and due later than any delay is due, too:
-     * a clock that was ahead has set that time.
-     */
+    /** Due rounds by scope, longest first; also those dated beyond any delay, by a clock ahead. */
     due(now: Date): ReadonlyMap<string, readonly DueRound[]> {
       const isMisdated = ({ dueAt, isOwed }: WaitingRound) =>
         isOwed && dueAt.getTime() > now.getTime() + waitMaxMs

@@ -20,7 +20,6 @@ const pageSize = 500
 const pagesMax = 20
 const atOnce = 16
 
-/** Opens the journal of rounds, with the lists and the store over it. */
 export async function openRounds({
   db,
   scaleMs,
@@ -115,7 +114,6 @@ export function wireRounds({
       forgetWork: () => work.forget(),
       duties: [{ name: 'sums', run: count }],
     } satisfies JournalWork<RoundFact>,
-    /** When a worker looks at a round that is taken over. */
     dueAtOf,
     showUndone,
     sums: { by: (all: readonly FactFold[]) => void (folds = all), catchUp },

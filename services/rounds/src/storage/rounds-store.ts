@@ -20,10 +20,7 @@ export type RoundsStore = ReturnType<typeof createRoundsStore>
 
 type Asked<Read extends keyof RoundLists> = Parameters<RoundLists[Read]>
 
-/**
- * Creates the store of rounds: a stream of entries for each, which alone decides, and list documents. A step
- * is the entry after the one that its writer knows; nonces and ids that clients send are claims.
- */
+/** Rounds: streams of entries decide, list documents show. Nonces and clients' ids are claims. */
 export function createRoundsStore({
   journal,
   lists,

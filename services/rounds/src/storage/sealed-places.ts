@@ -21,10 +21,7 @@ export const sealedSeeds: readonly SealedPlace[] = [
   },
 ]
 
-/**
- * The seeds that the journal has: of the last round of each nonce sequence, and of the nonce after it. They
- * are renewed by an entry, after which the round is this process's.
- */
+/** Seeds in the journal: of each sequence's last round and its next nonce. An entry renews them. */
 export function sealedInJournal({
   db,
   journal: { journal },
@@ -33,7 +30,6 @@ export function sealedInJournal({
   db: Db
   journal: Pick<RoundsJournal, 'journal'>
   rounds: Pick<RoundsStore, 'takeIn'>
-  /** When a worker looks at a round. */
 }): SealedRecords<ChainSeals> {
   return {
     ...{ collection: 'journal', purpose },

@@ -17,10 +17,7 @@ import { pageFilter, scopeKey } from './round-document.ts'
 
 const timesMax = 10_000
 
-/**
- * A session of one player at one game. `metadata` is a list of pairs, so that its keys mean nothing to the
- * database.
- */
+/** A session of one player at one game. `metadata` is pairs, so that keys mean nothing to the database. */
 export type SessionDocument = {
   _id: string
   version: number
@@ -103,10 +100,7 @@ export function createSessionsStore({ db }: { db: Db }) {
       return found?.scope === scopeKey(scope) ? found : null
     },
 
-    /**
-     * Closes a session once; closing it again changes nothing, and takes no audit entry. Null for an unknown
-     * one.
-     */
+    /** Closes a session once, with its audit entry. Null for an unknown one. */
     async close(
       scope: Scope,
       sessionId: string,
@@ -147,10 +141,7 @@ export function createSessionsStore({ db }: { db: Db }) {
       )
     },
 
-    /**
-     * Takes country, language, return url and metadata from the player's sessions that ended by `endedBy`.
-     * @returns the number of sessions that had any of it
-     */
+    /** Erases personal details of the player's sessions that ended by `endedBy`. @returns how many had any */
     async eraseDetails(scope: Scope, playerId: string, endedBy: Date): Promise<number> {
       const { modifiedCount } = await sessions.updateMany(
         { ...withDetails(scope, playerId), ...endedAt(endedBy) },

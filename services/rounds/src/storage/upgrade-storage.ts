@@ -39,10 +39,9 @@ const epoch = new Date(0)
 const writeMs = 10_000
 
 /**
- * Takes what releases before the journal have left unfinished into the journal: rounds that are not over or
- * owe something, events and facts that wait, and ids that are dead. Everything else stays as it is. Each step
- * is decided by an `_id`, so it may be repeated, and two processes may do it at once. No process of such a
- * release may run beside it. Source: docs/versioning.md.
+ * Takes what releases before the journal have left unfinished, or dead, into the journal. An `_id` decides
+ * each step, so it may be repeated and run twice at once, but beside no process of such a release. Source:
+ * docs/versioning.md.
  */
 export async function upgradeStorage({
   db,
@@ -55,7 +54,6 @@ export async function upgradeStorage({
   journal: RoundsJournal
   rounds: Pick<RoundsStore, 'takeIn'>
   deadRequests: DeadRequestsStore
-  /** When a worker looks at a round. */
   logger: Logger
 }): Promise<void> {
   const names = (await readIndexes(db, 'rounds')).map(({ name }) => String(name))
@@ -123,7 +121,6 @@ export async function upgradeStorage({
   }
 }
 
-/** The filter for documents whose time is set. */
 function isSet(field: string) {
   return { [field]: { $gt: epoch } }
 }

@@ -10,10 +10,7 @@ import { endBudget } from './end-budget.ts'
 import { beginCall, lostAttemptOf, runCall } from './run-call.ts'
 import { traceAdvance } from './trace-wallet-call.ts'
 
-/**
- * The movement after its due actions. `busy`: another call of its round is in flight, so its call was not
- * begun.
- */
+/** `busy`: another call of the movement's round is in flight, so its own was not begun. */
 type Advanced = { readonly kind: 'advanced' | 'busy'; readonly document: MovementDocument }
 
 const stepsMax = 6
@@ -66,10 +63,7 @@ async function advanceNow(
   return { kind: 'advanced', document }
 }
 
-/**
- * Begins a call by an entry and runs it. The first call of most movements is begun by their insert in
- * place-movement.ts.
- */
+/** Begins a call by an entry and runs it; the first is mostly begun by the insert in place-movement.ts. */
 async function call(
   settlement: Settlement,
   document: MovementDocument,
@@ -106,10 +100,7 @@ async function giveUpCall(settlement: Settlement, document: MovementDocument): P
 const pollFirstMs = 10
 const pollLastMs = 200
 
-/**
- * Waits for the end of a movement's first try, which this or another process makes; makes it when none does.
- * @returns the movement; past the deadline as it is then, and the resolver goes on with it
- */
+/** Waits for the end of a first try, or makes it. Past the deadline the resolver goes on with it. */
 export async function awaitFirstTry(
   settlement: Settlement,
   given: MovementDocument,

@@ -7,17 +7,13 @@ import type { MovementMessage, MovementStep } from '../rules/movement.ts'
 import type { AttemptRecord, MovementDocument } from '../storage/movement-document.ts'
 import type { AlsoChanged } from '../storage/movement-entry.ts'
 
-/**
- * The effect of a message on a movement, and the movement after it. `round-busy`: another call of the round
- * is in flight, and nothing was written.
- */
+/** `round-busy`: another call of the round is in flight, and nothing was written. */
 type Applied = {
   readonly kind: MovementStep['kind'] | 'round-busy'
   readonly document: MovementDocument
   readonly step: MovementStep
 }
 
-/** Makes the audit entry of a write, which takes it along. */
 export type EntryOf = (before: MovementDocument, after: MovementDocument) => AuditEntry
 
 type Beside = {
@@ -32,9 +28,8 @@ type Beside = {
 const fencedTriesMax = 50
 
 /**
- * Applies a message: the rules decide on the document, and the new state, its event and the attempt are
- * appended in one entry. When another entry was first, the rules decide again on the newer document. Events
- * are published after the append, without delaying the caller.
+ * Applies a message; the rules decide again when another entry was first. Events are published without delay
+ * to the caller.
  * @throws ServiceError SERVICE_UNAVAILABLE when the document keeps changing; Error when it is gone
  */
 export function applyMessage(

@@ -26,10 +26,8 @@ const staleByS = 3600
 const playerCodes = new Set(['OK', 'PLAYER_NOT_FOUND', 'PLAYER_BLOCKED', 'SELF_EXCLUDED', 'KYC_REQUIRED'])
 
 /**
- * Calls a wallet and describes its faults in plain words. Moves no money: it asks for a balance and rolls
- * back a movement that was never made. Takes at most the timeouts of five calls.
- * @param currency of the balance it asks for. @throws ServiceError NOT_FOUND. Source: docs/contract.md,
- * section 3
+ * Calls a wallet, without moving money, and describes its faults. Takes the timeouts of five calls at most.
+ * @throws ServiceError NOT_FOUND. Source: docs/contract.md, section 3
  */
 export async function checkWallet(
   { wallets, client, clock, newId }: WalletContext,

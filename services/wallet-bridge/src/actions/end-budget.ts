@@ -9,10 +9,9 @@ const askAgainMs = { unanswered: 5000, 'no-round': 5000, 'taken-by-events': 60_0
 const actor = { kind: 'service', id: 'settlement', name: 'settlement' } as const
 
 /**
- * Ends a stake whose time was used up while nobody called its wallet, or whose call was lost. Its record may
- * be older than what the service has told of it, as after a restore, so others are asked before its rollback
- * is owed: a stake that rounds knows as taken is a success, and one in doubt waits for operations. Source:
- * docs/contract.md, section 5.
+ * Ends a stake whose time was used up uncalled, or whose call was lost. Its record may be older than what the
+ * service has told of it, as after a restore: a stake that rounds knows as taken is a success, and one in
+ * doubt waits for operations. Source: docs/contract.md, section 5.
  */
 export async function endBudget(
   settlement: Settlement,

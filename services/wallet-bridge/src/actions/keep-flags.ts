@@ -54,10 +54,7 @@ export async function listFlags(
   })
 }
 
-/**
- * Changes the status of a case and adds a note. A repeat of the last change changes nothing.
- * @throws ServiceError NOT_FOUND; CONFLICT when the case has all the notes that it can have
- */
+/** A repeat of the last change is none. @throws ServiceError NOT_FOUND; CONFLICT with too many notes */
 export async function changeFlag(
   context: WalletContext,
   scopes: readonly Scope[],
@@ -86,10 +83,7 @@ export async function readFlagRules({ wallets }: WalletContext, scope: Scope): P
   return flagRulesOf(await wallets.find(scope))
 }
 
-/**
- * Stores when flags are raised.
- * @throws ServiceError WALLET_NOT_CONFIGURED; VALIDATION_ERROR for an amount that its currency cannot have
- */
+/** @throws ServiceError WALLET_NOT_CONFIGURED; VALIDATION_ERROR for an amount its currency cannot have */
 export async function putFlagRules(
   { wallets, audit }: WalletContext,
   scope: Scope,

@@ -42,9 +42,8 @@ export async function keepChunk(
 }
 
 /**
- * Orders the comparison of the chunks that were kept. Source: docs/contract.md, section 3.
- * @throws ServiceError CONFLICT while one of the environment runs; VALIDATION_ERROR for a window that ends
- * before it begins, and when chunks are missing
+ * Orders the comparison of the stored chunks. Source: docs/contract.md, section 3. @throws ServiceError
+ * CONFLICT while one of the environment runs; VALIDATION_ERROR for a wrong window or missing chunks
  */
 export async function startReconciliation(
   { reconciliations, chunks, audit, clock, wake }: WalletContext,
@@ -71,10 +70,7 @@ export async function startReconciliation(
   return job
 }
 
-/**
- * Ends one that runs, and its ledger; one that has ended stays as it is. A ledger that a crash leaves is gone
- * after a day. @throws ServiceError NOT_FOUND
- */
+/** Ends a comparison and its ledger, which is else gone within a day. @throws ServiceError NOT_FOUND */
 export async function cancelReconciliation(
   context: WalletContext,
   scopes: readonly Scope[],

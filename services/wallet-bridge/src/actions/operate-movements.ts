@@ -25,11 +25,7 @@ const inDoubtPageMax = 500
 
 type ListFilters = { status: MovementStatus | null; olderThanS: number | null; limit: number }
 
-/**
- * Finds a movement of any account by its reference or transaction id, a page of wallets at a time. Source:
- * docs/contract.md, section 10.
- * @throws ServiceError TRANSACTION_NOT_FOUND
- */
+/** Finds a movement of any account. Source: docs/contract.md, section 10. @throws TRANSACTION_NOT_FOUND */
 export async function findByReference(
   { wallets, lists, movements }: WalletContext,
   reference: string,

@@ -21,10 +21,7 @@ import type { WalletDocument, WalletSettings } from '../storage/wallet-document.
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const secretCharacters = 32
 const balanceTimeoutMaxMs = 5000
-/**
- * Bounds the callers who wait for the balance of one wallet, so that a wallet that hangs does not fill the
- * process.
- */
+/** Callers who may wait for one wallet's balance: a hanging wallet must not fill the process. */
 const balancesPerWalletMax = 64
 /** A change of a wallet is judged anew this often when others change it at the same time. */
 const putsMax = 10
@@ -84,8 +81,7 @@ export async function putApprovedWallet(
 }
 
 /**
- * Replaces the secret; the former one signs beside it for `overlapS` seconds, and one before that ends. To
- * replace that of the LIVE wallet is a grave act.
+ * Replaces the secret; the former signs beside it for `overlapS` seconds. Grave for a LIVE wallet.
  * @throws ServiceError NOT_FOUND; APPROVAL_NEEDED where the account wants a second person
  */
 export async function rotateSecret(

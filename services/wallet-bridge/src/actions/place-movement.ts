@@ -17,7 +17,6 @@ import { findStored, placeReversal, refuseOtherRequest, type Stored, storeOnce }
 import { beginCall, runCall } from './run-call.ts'
 
 export type PlaceContext = { readonly requestId: string; readonly deadlineAtMs: number }
-/** `stake`: of a rollback, the stake that it voids. */
 export type PlaceOrder = { readonly spec: MovementSpec; readonly stake?: MovementSpec | undefined }
 
 const stakesPerWalletMax = 256
@@ -64,10 +63,7 @@ async function place(
   return boundStakes(settlement, wallet.key, () => send(settlement, scope, spec, wallet, context))
 }
 
-/**
- * Stores the intent and makes the first try. One entry stores the movement with its call begun; every later
- * call is begun by an entry of its own in advance-due.ts, with the same message and the same `runCall`.
- */
+/** One entry stores the movement with its first call begun; later calls are begun in advance-due.ts. */
 async function send(
   settlement: Settlement,
   scope: Scope,
@@ -143,7 +139,6 @@ async function join(
   return { document: await awaitFirstTry(settlement, present, context), created: false }
 }
 
-/** Stores a zero win that calls no wallet. */
 async function record(
   settlement: Settlement,
   scope: Scope,

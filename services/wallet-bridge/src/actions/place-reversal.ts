@@ -15,10 +15,7 @@ import { runCall } from './run-call.ts'
 
 type ReversalSpec = MovementSpec & { readonly type: 'REFUND' | 'ROLLBACK' }
 
-/**
- * Gives back the movement that a caller names. The original has one `reversal` field, and the first request
- * to set it wins. @throws ServiceError as `placeMovement` says
- */
+/** Gives back a movement; its one `reversal` is the first to be set. @throws as `placeMovement` does */
 export async function placeReversal(
   settlement: Settlement,
   scope: Scope,
@@ -63,8 +60,7 @@ export async function placeReversal(
 }
 
 /**
- * The movement to give back. A stake that was never placed is recorded with its rollback, and one that was
- * taken and is lost with its refund.
+ * A stake never placed is recorded with its rollback; one taken and lost, with its refund.
  * @throws ServiceError TRANSACTION_NOT_FOUND, WALLET_NOT_CONFIGURED
  */
 async function originalOf(
@@ -168,10 +164,7 @@ function refuseOtherAmount(original: MovementDocument, spec: MovementSpec): void
 /** A stored movement. `created` is false when the id was stored before. */
 export type Stored = { readonly document: MovementDocument; readonly created: boolean }
 
-/**
- * Inserts a movement that has no call in flight, or finds the one that has its id.
- * @throws ServiceError by which `check` refuses a new one
- */
+/** Inserts a movement without a call in flight, or finds the one of its id. @throws what `check` throws */
 export async function storeOnce(
   movements: MovementStore,
   document: MovementDocument,
@@ -192,9 +185,8 @@ export async function findStored(movements: MovementStore, id: string): Promise<
 }
 
 /**
- * Records a stake together with its reversal, so that it is never sent: a request for it that is still on its
- * way finds it given back. One that was asked for long ago, at `at`, is recorded without: it is not sent any
- * more, either. @throws ServiceError WALLET_NOT_CONFIGURED
+ * Records a stake with its reversal, so that it is never sent; one asked for long ago, at `at`, needs none.
+ * @throws ServiceError WALLET_NOT_CONFIGURED
  */
 async function recordUncalled(
   { movements, wallets, rules, newId }: Settlement,
@@ -218,10 +210,7 @@ async function recordUncalled(
   return storeOnce(movements, documentOf({ scope, spec: stake, reference: newId('txn'), state }))
 }
 
-/**
- * Refuses a request whose id belongs to another one. The round counts too: two players may choose the same id
- * for the same bet, and one debit must not serve both. @throws ServiceError TRANSACTION_CONFLICT
- */
+/** The round counts: two players may choose one id for a bet. @throws ServiceError TRANSACTION_CONFLICT */
 export function refuseOtherRequest(
   present: MovementDocument,
   spec: Pick<MovementSpec, 'requestHash' | 'type' | 'roundId' | 'referenceTransactionId'>,

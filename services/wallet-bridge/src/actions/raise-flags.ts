@@ -14,10 +14,7 @@ type Raising = Pick<WalletContext, 'flags' | 'clock' | 'logger'> & {
   readonly readMoney: (entry: MoneyEntry) => Promise<RoundMoney>
 }
 
-/**
- * Raises the flags that follow from entries which ask for it, as a duty of theirs. The id of a flag follows
- * from its fact, so a repeat after a crash raises none twice.
- */
+/** Raises the flags that entries call for, under ids that follow from their facts. */
 export async function raiseFlags(context: Raising, entries: readonly MoneyEntry[]): Promise<void> {
   for (const entry of entries) {
     const asked = entry.f.flatMap(looksOf)

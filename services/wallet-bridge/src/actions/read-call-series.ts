@@ -28,10 +28,7 @@ function factsOf({ operatorId, environment, attempts }: CalledMovement): FigureF
   )
 }
 
-/**
- * The calls to a wallet over time. Source: docs/contract.md, section 3, "Series".
- * @throws ServiceError NOT_FOUND without a wallet; VALIDATION_ERROR as `seriesWindow` does
- */
+/** @throws ServiceError NOT_FOUND without a wallet; VALIDATION_ERROR as `seriesWindow` does */
 export async function readCallSeries(
   { wallets, figures, clock }: Pick<WalletContext, 'wallets' | 'figures' | 'clock'>,
   scope: Scope,

@@ -44,10 +44,7 @@ export async function listOfRound(
   return found
 }
 
-/**
- * Finds the movement of that id in the first of the scopes that has it; lists show it by then. Source: docs/contract.md, section 5.
- * @throws ServiceError TRANSACTION_NOT_FOUND
- */
+/** Finds the movement in the first scope that has it. @throws ServiceError TRANSACTION_NOT_FOUND */
 export async function findTransaction(
   { movements, clock }: Pick<Settlement, 'movements' | 'clock'>,
   scopes: readonly Scope[],

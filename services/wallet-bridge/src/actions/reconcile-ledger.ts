@@ -15,9 +15,8 @@ export async function compareRows({ lists }: Reading, scope: Scope, rows: readon
 }
 
 /**
- * Our movements that moved money within the window, oldest first, out of the next 1000 of the window after
- * the reference `after`. One that was asked for within it and paid later is not among them: the operator may
- * have it in either day.
+ * Our movements that moved money within the window, oldest first, out of the next 1000 after the reference
+ * `after`. Leaves out those asked for within it and paid later: the operator may have them in either day.
  * @returns `next` is the `after` of the next page, or null after the last one
  */
 export async function listMoved(

@@ -15,8 +15,7 @@ export async function listEnds({ lists }: Pick<WalletContext, 'lists'>, roundId:
 }
 
 /**
- * Makes these events of a round from the records of its movements and publishes them. Their ids follow from
- * the movements, so a repeat, or an original that comes late, publishes nothing twice.
+ * Makes and publishes these events of a round from its movements, under ids that follow from them.
  * @returns the ids of those that the records call for
  */
 export async function republishEnds(

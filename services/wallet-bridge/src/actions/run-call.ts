@@ -35,10 +35,9 @@ export function beginCall(
 }
 
 /**
- * Sends the call that the document says is in flight to the address to which the movement belongs, judges the
- * answer and stores both. An acknowledged reversal ends its original in the same entry. A wallet that does
- * not know an original which it acknowledged acknowledges nothing: a person has to look.
- * @returns the movement after it
+ * Sends the call that is in flight, judges the answer and stores both; an acknowledged reversal ends its
+ * original in the same entry. A wallet that does not know an original which it acknowledged acknowledges
+ * nothing: operations have to see to it.
  */
 export async function runCall(
   settlement: Settlement,

@@ -17,9 +17,8 @@ import type { Wallet } from '../storage/wallet-document.ts'
 const changedText = 'The wallet was changed meanwhile. Certify it again.'
 
 /**
- * Runs the cases of a certification that are left against the wallet, and keeps each result as it comes.
- * Calls go out as all wallet calls do; they touch neither breaker nor figures. Source: docs/contract.md,
- * section 3.
+ * Runs the cases that are left and stores each result. Its calls touch neither breaker nor figures. Source:
+ * docs/contract.md, section 3.
  */
 export async function runCertification(
   context: WalletContext,

@@ -21,9 +21,8 @@ class Ended extends Error {
 }
 
 /**
- * Compares the ledger of a held job with our movements and ends it. A job that another process had begun
- * begins again: the ledger is kept until the end, and progress is overwritten. Source: docs/contract.md,
- * section 3.
+ * Compares a held job's ledger with our movements. A job that another process had begun begins again. Source:
+ * docs/contract.md, section 3.
  */
 export async function runReconciliation(
   context: WalletContext,

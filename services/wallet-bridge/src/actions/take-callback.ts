@@ -71,9 +71,7 @@ async function verifiedScope(
   return scope
 }
 
-/**
- * Makes the movement due, and its reversal: a stake whose reversal has its own record is ended by that one.
- */
+/** Makes a movement and its reversal due; a stake is ended by a reversal with its own record. */
 async function makeDue(settlement: Callbacks, movement: MovementDocument, scope: Scope): Promise<void> {
   if (movement.status !== 'PENDING') return
   const at = settlement.clock.now()

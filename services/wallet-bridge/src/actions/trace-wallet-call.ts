@@ -17,10 +17,7 @@ export function traceAdvance<Result>(
   return inSpan('advance movement', { ...options, isUnknown: unknownTries > 0 }, work)
 }
 
-/**
- * Makes a wallet call below a span. After an answer that says nothing the trace is recorded, and so is each
- * later call.
- */
+/** Makes a wallet call below a span. An unclear answer has the trace recorded, and so has each later call. */
 export function traceWalletCall(
   document: MovementDocument,
   requestId: string,

@@ -8,10 +8,7 @@ const levels = [
   { name: '5m', count: (figures: PendingFigures) => figures.over5m },
 ] as const
 
-/**
- * Sets the metrics of pending movements, and logs an alarm each time more of them than before are older than
- * 5 minutes, 1 hour or 24 hours. Source: docs/contract.md, section 5.
- */
+/** Sets the metrics of pending movements; logs alarms as more get older than 5 min, 1 h or 24 h. */
 export function createReportPending({
   pending,
   metrics,
@@ -45,9 +42,8 @@ export function createReportPending({
 }
 
 /**
- * Makes every credit and rollback due whose next try is later than the retry schedule allows for its age, as
- * after a clock that was ahead. Source: docs/contract.md, section 12.
- * @param wake wakes the resolver
+ * Makes due every credit and rollback whose next try is later than the schedule allows, as after a clock that
+ * was ahead. Source: docs/contract.md, section 12.
  */
 export async function shortenWaits(
   { clock, logger }: Pick<WalletContext, 'clock' | 'logger'>,

@@ -1,7 +1,6 @@
 import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
 import { type AccountMode, toEventEnvironment } from '@pitboss/contracts/primitives'
 
-/** The scope of a person's request for one environment. */
 export function dashboardScope(caller: Caller, environment: AccountMode): Scope {
   return { operatorId: caller.scope.operatorId, environment: toEventEnvironment(environment) }
 }

@@ -38,9 +38,8 @@ import { toWalletRecord } from '../records/render-wallet.ts'
 import { dashboardScope, scopesOf } from './dashboard-scope.ts'
 
 /**
- * What the gateway asks, and rounds about wallets: settings and reads of the dashboard and of operators'
- * servers, signed callbacks, comparisons with an operator's own ledger in bounded chunks. Source:
- * docs/contract.md, sections 3, 5, 6 and 11.
+ * Settings and reads of the dashboard and of operators' servers, signed callbacks, ledger comparisons.
+ * Source: docs/contract.md, sections 3, 5, 6 and 11.
  */
 export function gatewayCalls(context: WalletContext): CallHandler[] {
   return [

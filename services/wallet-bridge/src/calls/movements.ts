@@ -16,7 +16,6 @@ const answerReserveMs = 750
 
 export type MovementActions = ReturnType<typeof movementActions>
 
-/** The actions of settlement that rounds asks for. */
 export function movementActions(settlement: Settlement) {
   return {
     place: placeMovement.bind(null, settlement),

@@ -16,10 +16,9 @@ export type Standing = 'taken' | 'not-taken' | Doubt
 export type AskStanding = (stake: MovementDocument, requestId: string) => Promise<Standing | null>
 
 /**
- * Creates the question to rounds about a stake. A stake that no living process would have left alone for so
- * long may come from a backup, and rounds may have been set back with it: then the events are asked, too.
- * @param inDoubtBefore a stake made before it is in doubt unless rounds knows it as taken: rounds and the
- * events were set back with it
+ * Asks rounds about a stake. One that no living process would have left for so long may come from a backup,
+ * and rounds may have been set back with it: then the events are asked, too.
+ * @param inDoubtBefore a stake made before it is in doubt unless rounds knows it as taken
  */
 export function createAskStanding({
   bus,

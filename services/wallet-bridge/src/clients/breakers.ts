@@ -10,16 +10,12 @@ import type { ScaleMs } from '../rules/advance-movement.ts'
 
 export const breakerNotes = ['answered', 'unknown', 'probed'] as const
 
-/**
- * A note to the other processes about a wallet: how a call ended here, or that a probe goes out from here.
- */
+/** Notifies other processes how a call to a wallet ended here, or that a probe goes out from here. */
 export type BreakerNote = { readonly wallet: string; readonly news: (typeof breakerNotes)[number] }
 
 /** The circuit breakers, one per wallet. They hold back new stakes only. */
 export type Breakers = {
-  /**
-   * Tells whether a new stake may be sent. While the breaker is open, one may as a probe in each interval.
-   */
+  /** Whether a new stake may be sent; while the breaker is open, one as a probe in each interval. */
   admit(walletKey: string): boolean
   isOpen(walletKey: string): boolean
   record(walletKey: string, answered: boolean): void

@@ -16,10 +16,7 @@ const messageSchema = z.strictObject({
   notes: z.array(z.tuple([z.string().max(64), z.enum(breakerNotes), z.int().min(1)])).max(notesPerMessageMax),
 })
 
-/**
- * Sends notes about wallets between the replicas over core NATS, each at most once. A replica that is away
- * misses them.
- */
+/** Shares notes between replicas, each at most once. A replica that is away misses them. */
 export function shareBreakers({
   bus,
   replicaId,

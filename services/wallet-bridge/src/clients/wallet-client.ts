@@ -12,7 +12,6 @@ import { secretsAt } from '../rules/wallet-secrets.ts'
 import type { WalletExchange } from '../rules/wallet-answers.ts'
 import type { Wallet } from '../storage/wallet-document.ts'
 
-/** One signed call and its result. */
 export type WalletCallResult = {
   readonly exchange: WalletExchange
   readonly sentAt: Date
@@ -36,10 +35,7 @@ export type WalletRequest = {
 }
 
 export type WalletClient = {
-  /**
-   * Never rejects: a failure is an exchange, too. One deadline covers connecting, sending and the whole
-   * answer.
-   */
+  /** Never rejects: a failure is an exchange, too. One deadline covers all of the exchange. */
   call(call: WalletRequest): Promise<WalletCallResult>
   close(): Promise<void>
 }
@@ -51,10 +47,9 @@ const poolsMax = 2000
 const keepAliveMs = 10_000
 
 /**
- * Calls operators' wallets. A wallet has two bounded pools of kept connections, one of them for credits and
- * rollbacks alone, so that slow stakes do not hold those up; every connection checks the address; redirects
- * are not followed; at most 64 KiB of an answer are read, and as many decoded of one that is encoded. Source:
- * docs/contract.md, section 6.
+ * Calls operators' wallets. Credits and rollbacks have connections of their own, so that slow stakes do not
+ * hold them up; every connection checks the address; redirects are not followed; at most 64 KiB of an answer
+ * are read, and as many decoded. Source: docs/contract.md, section 6.
  */
 export function createWalletClient({
   outbound,
@@ -65,10 +60,7 @@ export function createWalletClient({
 }): WalletClient {
   const pools = new Map<string, Agent>()
 
-  /**
-   * The pool for an operation at a wallet's origin. The least recently used one is closed when there are too
-   * many.
-   */
+  /** Closes the least recently used pool when there are too many. */
   function poolOf(wallet: Wallet, operation: WalletRequest['operation']): Agent {
     const isOwed = operation === 'credit' || operation === 'rollback'
     const key = `${wallet.key} ${new URL(wallet.url).origin} ${isOwed ? 'owed' : 'stakes'}`
@@ -158,10 +150,7 @@ async function exchangeOnce(
   }
 }
 
-/**
- * A short word for the record: the error's code (ECONNREFUSED, UND_ERR_SOCKET, ADDRESS_REFUSED …) or its
- * message.
- */
+/** The error's code (ECONNREFUSED, UND_ERR_SOCKET, ADDRESS_REFUSED …) or its message. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'no connection'
   const code = 'code' in error && typeof error.code === 'string' ? error.code : null

@@ -44,10 +44,7 @@ export function uncalledState(at: Date): MovementState {
   return { ...initialState('WIN', at), operation, status: 'SUCCESS', dueAt: null }
 }
 
-/**
- * The document of a movement that a caller asked for.
- * @throws ServiceError VALIDATION_ERROR at `amount` or `currency` for an amount that the currency cannot have
- */
+/** @throws ServiceError VALIDATION_ERROR for an amount that the currency cannot have */
 export function documentOf({
   scope,
   spec,

@@ -19,7 +19,6 @@ export function toCertificationSummary(
   }
 }
 
-/** The public record of a certification. */
 export function toCertification(document: CertificationDocument): z.infer<typeof walletCertificationSchema> {
   return { ...toCertificationSummary(document), cases: [...document.cases] }
 }

@@ -6,7 +6,6 @@ export function toFlag(flag: FlagDocument): Flag {
   return { ...shared(flag), movements: flag.transactionIds.length, notes: flag.notes.length }
 }
 
-/** The public record of one flag with its case. */
 export function toFlagCase(flag: FlagDocument): FlagCase {
   return {
     ...shared(flag),

@@ -39,7 +39,6 @@ export function toMovementRecord(document: MovementDocument): Movement {
   }
 }
 
-/** A movement and how it stands, for rounds. */
 export function toMovementAnswer(document: MovementDocument): {
   movement: Movement
   outcome: MovementOutcome
@@ -47,7 +46,6 @@ export function toMovementAnswer(document: MovementDocument): {
   return { movement: toMovementRecord(document), outcome: outcomeOf(document) }
 }
 
-/** A movement in a round's dossier, with its wallet calls. */
 export function toMovementFacts(document: MovementDocument): DossierMovement {
   const { call, status, dueAt, type, reversal, inDoubt, doubt = 'no-round' } = document
   const isPending = status === 'PENDING'
@@ -66,7 +64,6 @@ export function toMovementFacts(document: MovementDocument): DossierMovement {
   }
 }
 
-/** A movement for the operations command, with its age at `now`. */
 export function toOperationsRecord(document: MovementDocument, now: Date) {
   return {
     ...toMovementRecord(document),

@@ -26,7 +26,6 @@ export function toReconciliationSummary(
   }
 }
 
-/** The public record of a reconciliation. */
 export function toReconciliation(document: ReconciliationDocument): z.infer<typeof reconciliationSchema> {
   return { ...toReconciliationSummary(document), differences: [...document.differences] }
 }

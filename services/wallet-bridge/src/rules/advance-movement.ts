@@ -25,10 +25,7 @@ import {
 /** Divides the delays of the retry schedule; see docs/contract.md, section 9. */
 export type ScaleMs = (ms: number) => number
 
-/**
- * The rules of a movement. Every message has an answer in every state: one that does not fit the state
- * changes nothing. Never throws. Source: docs/contract.md, sections 5 and 11.
- */
+/** A message that does not fit the state changes nothing. Source: docs/contract.md, sections 5 and 11. */
 export function advanceMovement(
   state: MovementState,
   message: MovementMessage,
@@ -74,7 +71,6 @@ export function advanceMovement(
   }
 }
 
-/** The next action on a movement. */
 export type NextAction = 'call' | 'call-lost' | 'budget-spent' | 'place-reversal' | 'wait'
 
 /** Decides what to do with a movement at `now`. A time too far away counts as come. */

@@ -6,7 +6,6 @@ import {
 } from '@pitboss/contracts/objects/series'
 import type { WalletOperation } from './movement.ts'
 
-/** What figures need of a wallet call. */
 export type CountedCall = {
   readonly operation: WalletOperation
   readonly classification: 'SUCCESS' | 'REFUSED' | 'UNKNOWN'
@@ -23,7 +22,6 @@ export function countsOfCall({ operation, classification, latencyMs }: CountedCa
   ]
 }
 
-/** The point of a series from the counters of its minutes. */
 export function walletPointOf(at: Date, minutes: readonly Counters[]): WalletPoint {
   const sum = (name: string) => minutes.reduce((total, counters) => total + (counters[name] ?? 0), 0)
   const of = (operation: WalletOperation): WalletOperationFigures => ({

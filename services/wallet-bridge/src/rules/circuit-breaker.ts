@@ -18,10 +18,7 @@ export const closedBreaker: BreakerState = { unknownsInARow: 0, window: [], prob
 
 type ScaleMs = (ms: number) => number
 
-/**
- * Counts the outcome of one call. Any answer closes the breaker. It opens at 10 unknown outcomes in a row,
- * and when half of at least 20 calls in 30 s are unknown.
- */
+/** Opened by 10 unknown outcomes in a row, or half of at least 20 calls in 30 s; closed by any answer. */
 export function recordOutcome(
   state: BreakerState,
   answered: boolean,
@@ -43,10 +40,7 @@ export function recordOutcome(
   return { unknownsInARow, window, probeAtMs }
 }
 
-/**
- * Tells whether a new stake may go to the wallet now. While the breaker is open, one stake may go every 5 s
- * as a probe; `state` then holds the time of the next probe. Credits and rollbacks do not ask.
- */
+/** While the breaker is open, one stake may go every 5 s as a probe; `state` has the time of the next. */
 export function admitStake(
   state: BreakerState,
   nowMs: number,

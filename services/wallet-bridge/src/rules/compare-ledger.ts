@@ -22,10 +22,7 @@ type OurMovement = LedgerRow & {
   readonly uncertain: boolean
 }
 
-/**
- * `extra`: the operator has a row for which we have no movement, or a refused one. `different`: both have it,
- * with other values.
- */
+/** `extra`: we have no movement for the operator's row, or a refused one. `different`: other values. */
 export type LedgerDifference = {
   readonly kind: 'extra' | 'different' | 'duplicate'
   readonly transaction_id: string
@@ -45,10 +42,9 @@ type RecordedMovement = MovementState & {
 }
 
 /**
- * A movement as the comparison needs it. It certainly moved money when the wallet acknowledged it; a rollback
- * only when its original was acknowledged, too. It is uncertain when it was given back before a certain
- * answer, also beside a refusal, and when it is a rollback of what the wallet may never have had.
- * @param original of a rollback
+ * A movement certainly moved money when the wallet acknowledged it; a rollback only when its original was
+ * acknowledged, too. It is uncertain when it was given back before a certain answer, also beside a refusal,
+ * and when it is a rollback of what the wallet may never have had. @param original of a rollback
  */
 export function toOurMovement(movement: RecordedMovement, original?: RecordedMovement): OurMovement {
   const isTombstone = movement.walletCode === 'TRANSACTION_NOT_FOUND'

@@ -21,10 +21,9 @@ type Ended = Pick<
 > & { readonly attempts: readonly AttemptEnd[] }
 
 /**
- * The event that told the end of a movement, and when, from its record alone. Null for a movement that has
- * not ended, that never calls a wallet, that rolls a refused stake back, or that was given back before it was
- * known to be taken: its reversal tells of it. The time is that of the movement's last change or, once it has
- * a reversal, of the wallet's answer. Source: docs/contract.md, section 7.
+ * The event that told the end of a movement, and when, from its record alone; null for one that tells of
+ * none. The time is that of its last change or, once it has a reversal, of the wallet's answer. Source:
+ * docs/contract.md, section 7.
  */
 export function eventOfEnd(movement: Ended): { type: MovementEventType; at: Date } | null {
   const type = typeOfEnd(movement)

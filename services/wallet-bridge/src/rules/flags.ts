@@ -11,7 +11,6 @@ export function isLookReason(value: unknown): value is LookReason {
   return lookReasons.some((reason) => reason === value)
 }
 
-/** When movements of a wallet raise flags. */
 export function flagRulesOf(wallet: { readonly flagRules?: FlagRules } | null): FlagRules {
   return wallet?.flagRules ?? defaultFlagRules
 }
@@ -26,7 +25,6 @@ export function isBigWin({ type, amount, currency }: Money, thresholds: FlagRule
   return parseAmount(amount, currency) >= parseAmount(threshold.amount, currency)
 }
 
-/** Tells whether this step is the movement's first whose outcome nobody knows. */
 export function isFirstUnknown(
   before: Pick<MovementState, 'unknownTries'>,
   after: Pick<MovementState, 'unknownTries'>,
@@ -36,10 +34,7 @@ export function isFirstUnknown(
 
 type InRound = Money & Pick<MovementState, 'status'> & { readonly reference: string }
 
-/**
- * Tells whether a movement gives money back in a round that had won before it: the win itself, or a stake
- * beside it. References sort by time. A zero win is a loss, and a failed one paid nothing.
- */
+/** Whether a movement gives money back after its round's win, itself or a stake; references sort by time. */
 export function isBackAfterWin(
   { type, reference }: Pick<InRound, 'type' | 'reference'>,
   round: readonly InRound[],

@@ -12,7 +12,6 @@ export function movementIdOf(scope: Scope, transactionId: string): string {
   return `${walletKeyOf(scope)}/${transactionId}`
 }
 
-/** The scope of a stored movement. */
 export function scopeOf({ operatorId, environment }: Scope): Scope {
   return { operatorId, environment }
 }

@@ -2,9 +2,7 @@ import type { MovementOutcome } from '@pitboss/contracts/calls/wallet'
 import type { Doubt } from '@pitboss/contracts/objects/dossier'
 import type { Movement, MovementAttempt } from '@pitboss/contracts/objects/movement'
 
-/**
- * The state of a movement and the messages that change it. Pure data; the rules are in `advance-movement.ts`.
- */
+/** The state of a movement and its messages; the rules are in `advance-movement.ts`. */
 
 export type MovementType = Movement['type']
 export type MovementStatus = Movement['status']
@@ -44,10 +42,7 @@ export type Judgement =
       readonly reason: string
     }
 
-/**
- * A wallet call in flight. The process with its token may write the result; after `until` any process may
- * give it up as lost.
- */
+/** The process with its token may write the result; after `until` any may give the call up as lost. */
 export type WalletCall = {
   readonly token: string
   /** 1-based. */
@@ -66,9 +61,8 @@ export type OwnRollback = FreshMovement & {
 }
 
 /**
- * The one movement that takes the original back. It is one field of the original, set by a fenced write, so
- * there are never two. On a stake that is PENDING it means that a rollback is owed and that a late success
- * does not count.
+ * The one movement that takes the original back, set by a fenced write. On a PENDING stake a rollback is
+ * owed, and a late success does not count.
  */
 export type Reversal = FreshMovement & {
   readonly type: 'REFUND' | 'ROLLBACK'
@@ -84,10 +78,7 @@ export type Reversal = FreshMovement & {
 
 export type MovementState = {
   readonly type: MovementType
-  /**
-   * Null for a movement that never calls a wallet: the zero win of a lost round of which the wallet is not
-   * told.
-   */
+  /** Null for the zero win of a lost round of which the wallet is not told. */
   readonly operation: WalletOperation | null
   readonly status: MovementStatus
   readonly createdAt: Date
@@ -97,10 +88,7 @@ export type MovementState = {
   /** Calls whose outcome is unknown. */
   readonly unknownTries: number
   readonly call: WalletCall | null
-  /**
-   * The next time at which the resolver must act; null for never. While PENDING it is null only for a stake
-   * whose rollback has its own record.
-   */
+  /** When the resolver must act. While PENDING, null only for a stake whose rollback has its own record. */
   readonly dueAt: Date | null
   readonly pendingCode: PendingCode | null
   readonly refusalCode: RefusalCode | null
@@ -197,10 +185,8 @@ export type MovementStep =
       readonly message: string
     }
 
-/** The fields that a step changes. */
 export type Change = Partial<Omit<MovementState, 'type' | 'operation' | 'createdAt' | 'updatedAt'>>
 
-/** A step that changes the state at `at`. */
 export function applied(
   state: MovementState,
   at: Date,
@@ -210,15 +196,13 @@ export function applied(
   return { kind: 'applied', state: { ...state, ...change, updatedAt: at }, event }
 }
 
-/** A step that leaves the state as it was. */
 export function ignored(state: MovementState): MovementStep {
   return { kind: 'ignored', state }
 }
 
 /**
- * The outcome of a movement for its caller. A state always gives the same outcome. A movement whose first try
- * has no answer yet counts as WALLET_TIMEOUT. A stake that the wallet's tombstone ended is refused; one given
- * back otherwise is done.
+ * A state always has one outcome: WALLET_TIMEOUT before the first answer, a refusal after the wallet's
+ * tombstone, else done for what was given back.
  */
 export function outcomeOf(
   state: Pick<MovementState, 'status' | 'type' | 'refusalCode' | 'pendingCode' | 'reversal'>,
@@ -246,9 +230,7 @@ export function wasAcknowledged(
   return attempts.some(({ classification }) => classification === 'SUCCESS')
 }
 
-/**
- * Tells whether a caller can be told how the movement stands: its first try has ended, or it will have none.
- */
+/** Whether a caller can be answered: the first try has ended, or there will be none. */
 export function hasAnswer(
   movement: Pick<MovementState, 'status' | 'type' | 'reversal'> & { readonly attempts: readonly unknown[] },
 ): boolean {
@@ -256,10 +238,7 @@ export function hasAnswer(
   return movement.type === 'BET' && movement.reversal !== null
 }
 
-/**
- * The state once the process that made the call in flight has ended: its answer will not come, and nobody
- * waits for its time to pass.
- */
+/** The state once the caller's process has ended: nobody waits for the call's time to pass. */
 export function withCallOver<State extends Pick<MovementState, 'call' | 'dueAt'>>(
   state: State,
   at: Date,

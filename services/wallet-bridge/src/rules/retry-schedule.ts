@@ -28,10 +28,7 @@ type ScaleMs = (ms: number) => number
 /** From the age `fromAgeMs` on, until `untilAgeMs`, tries lie `delayMs` apart. */
 type RetryStep = { readonly fromAgeMs: number; readonly untilAgeMs: number; readonly delayMs: number }
 
-/**
- * The retry schedule by ages in milliseconds, delays and ages scaled alike. The last step has no end; delays
- * never get shorter.
- */
+/** The schedule by ages in milliseconds; delays never get shorter, and the last step has no end. */
 function retrySteps(scaleMs: ScaleMs): RetryStep[] {
   let fromAgeMs = 0
   return [...firstSteps, lastStep].map(({ delayMs: unscaledMs, times }) => {
@@ -101,20 +98,14 @@ export function nextStakeTryAt(createdAt: Date, tries: number, now: Date): Date 
   return at > createdAt.getTime() + stakeEnvelopeMs - stakeTryMinMs ? null : new Date(at)
 }
 
-/**
- * The longest time in milliseconds that a call begun at `now` may take: the wallet's own, or the rest of a
- * stake's envelope if that is shorter.
- */
+/** In milliseconds from `now`: the wallet's timeout, or the rest of a stake's envelope if that is shorter. */
 export function callTimeoutMs(walletTimeoutMs: number, stakeCreatedAt: Date | null, now: Date): number {
   if (stakeCreatedAt === null) return walletTimeoutMs
   const left = stakeCreatedAt.getTime() + stakeEnvelopeMs - now.getTime()
   return Math.max(1, Math.min(walletTimeoutMs, left))
 }
 
-/**
- * The furthest time from `now` on that anything waits for: the longest delay of the retry schedule, and at
- * least a minute. A time beyond it was set under a clock that was ahead.
- */
+/** The longest that anything waits: a retry delay, or a minute. A later time is of a clock that was ahead. */
 export function furthestWait(now: Date, scaleMs: ScaleMs): Date {
   return new Date(now.getTime() + Math.max(scaleMs(lastStep.delayMs), callHeldMaxMs))
 }

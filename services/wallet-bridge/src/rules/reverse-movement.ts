@@ -133,10 +133,7 @@ export function owed(rollback: OwnRollback, at: Date, requestHash = ''): OwedCha
   }
 }
 
-/**
- * The change that makes a refused stake owe a rollback beside its refusal. Source: docs/contract.md, section
- * 6.
- */
+/** Makes a refused stake owe a rollback beside its refusal. Source: docs/contract.md, section 6. */
 export function owedOfRefused(rollback: OwnRollback, at: Date): OwedChange {
   const { dueAt, reversal } = owed(rollback, at)
   return { dueAt, reversal: { ...reversal, ofRefused: true } }

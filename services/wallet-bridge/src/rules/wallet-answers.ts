@@ -4,7 +4,6 @@ import type { Judgement, RefusalCode, WalletOperation } from './movement.ts'
 import { digitsOf, type JsonObject, parseJsonObject } from '@pitboss/contracts/json'
 import { isNearSuccess, unclearStatuses } from '@pitboss/contracts/wallet-words'
 
-/** The result of one wallet call on the wire. */
 export type WalletExchange =
   | {
       readonly kind: 'answer'
@@ -24,9 +23,7 @@ export type WalletExchange =
 
 type Meaning = 'success' | 'rolled-back' | 'unknown' | RefusalCode
 
-/**
- * The meanings of the wallet's codes; any other code is WALLET_REJECTED. Source: docs/contract.md, section 6.
- */
+/** Any other code is WALLET_REJECTED. Source: docs/contract.md, section 6. */
 export const walletCodeMeanings: ReadonlyMap<string, Meaning> = new Map([
   ['OK', 'success'],
   ['DUPLICATE', 'success'],
@@ -42,10 +39,7 @@ export const walletCodeMeanings: ReadonlyMap<string, Meaning> = new Map([
   ['TRANSACTION_CONFLICT', 'WALLET_REJECTED'],
 ])
 
-/**
- * The codes that mean something else for one operation. A rollback of a movement that the wallet never saw is
- * done.
- */
+/** A rollback of a movement that the wallet never saw is done. */
 const operationMeanings: Readonly<Record<WalletOperation, ReadonlyMap<string, Meaning>>> = {
   debit: new Map([['TRANSACTION_ROLLED_BACK', 'rolled-back']]),
   credit: new Map(),
@@ -54,10 +48,7 @@ const operationMeanings: Readonly<Record<WalletOperation, ReadonlyMap<string, Me
 
 const walletCodeCharactersMax = 128
 
-/**
- * Judges one exchange. An answer that is neither a clear success nor a clear refusal is `unknown`: the wallet
- * may have moved money. Never throws. Source: docs/contract.md, section 6.
- */
+/** `unknown` unless clear: the wallet may have moved money. Source: docs/contract.md, section 6. */
 export function judgeExchange(
   operation: WalletOperation,
   currency: string,
@@ -139,17 +130,13 @@ function judgeCode({
   }
 }
 
-/**
- * The judgement of an answer that acknowledges a rollback by not knowing its original, when the wallet has
- * acknowledged that original before; null for any other answer.
- */
+/** Judges an answer that does not know an original which this wallet acknowledged; null for others. */
 export function contradictionOf(judgement: Judgement): Judgement | null {
   if (judgement.kind !== 'success' || judgement.walletCode !== 'TRANSACTION_NOT_FOUND') return null
   const reason = 'the wallet does not know the original, which it acknowledged'
   return unknown(reason, 'WALLET_UNAVAILABLE', judgement.walletCode)
 }
 
-/** The reading of an answer to `balance`. */
 export type BalanceReading =
   | { readonly kind: 'balance'; readonly amount: string }
   | { readonly kind: 'refused'; readonly walletCode: string }

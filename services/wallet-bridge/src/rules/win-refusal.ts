@@ -3,9 +3,8 @@ import type { MovementState } from './movement.ts'
 export type StakeStanding = Pick<MovementState, 'status' | 'reversal'>
 
 /**
- * Why a win must not be sent while no stake of its round is taken; null when it may be. Without any stake of
- * the round here, this database has lost them and the win is sent: rounds owes no credit before its stake is
- * taken. Source: docs/contract.md, section 12.
+ * Why a win must not be sent: no stake of its round is taken; null when it may be. Without any stake of the
+ * round this database has lost them, and the win is sent. Source: docs/contract.md, section 12.
  */
 export function winRefusal(
   stakes: readonly StakeStanding[],

@@ -19,7 +19,6 @@ export const certificationIndexes: Readonly<Record<'certifications', readonly In
   certifications: jobIndexes,
 }
 
-/** The collection `certifications`. */
 export function createCertifications(db: Db) {
   return createJobStore(db.collection<CertificationDocument>('certifications'))
 }

@@ -69,7 +69,6 @@ export const flagIndexes: Readonly<Record<'flags' | 'flag_counts', readonly Inde
 
 export type FlagStore = ReturnType<typeof createFlagStore>
 
-/** The collections `flags` and `flag_counts`. */
 export function createFlagStore(db: Db) {
   const flags = db.collection<FlagDocument>('flags')
   const counts = db.collection<UnknownCount>('flag_counts')
@@ -84,10 +83,7 @@ export function createFlagStore(db: Db) {
         { $set: { transactionIds, updatedAt: now }, $inc: { version: 1 } },
       )
     },
-    /**
-     * Counts a movement once among those of its subject.
-     * @returns all of them, up to `flagMax.transactions`
-     */
+    /** Counts a movement once. @returns all of its subject, up to `flagMax.transactions` */
     async count(
       scope: Scope,
       subject: string,

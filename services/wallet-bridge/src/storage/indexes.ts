@@ -11,7 +11,6 @@ import { reconciliationIndexes } from './reconciliation-store.ts'
 import { upgradeIndexes } from './upgrade-storage.ts'
 import { callbackIndexes } from './wallet-document.ts'
 
-/** The collections whose changes are audited. */
 export const auditedCollections = [
   'wallets',
   'audit_entries',
@@ -20,7 +19,6 @@ export const auditedCollections = [
   'reconciliations',
 ] as const
 
-/** Every index of the service, by collection. */
 export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   wallets: [auditOutboxIndex],
   ...movementIndexes,

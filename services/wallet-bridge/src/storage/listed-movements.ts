@@ -10,10 +10,7 @@ import { type MoneyEntry, moneyOf } from './round-money.ts'
 import { type EarlierMovement, fromEarlier } from './earlier-movement.ts'
 import type { MovementDocument } from './movement-document.ts'
 
-/**
- * A movement in the collection that lists are read from. While it has something left to do, `n` and `w` are
- * of the last entry of its round.
- */
+/** While it has something left to do, `n` and `w` are of the last entry of its round. */
 export type ListedMovement = MovementDocument & {
   /** Absent when it has nothing left to do. */
   readonly open?: true
@@ -60,7 +57,6 @@ export const movementIndexes: Readonly<Record<'movements', readonly IndexDeclara
   ],
 }
 
-/** What lists show of movements. */
 export type ListedMovements = Omit<ReturnType<typeof createListedMovements>, 'collection'>
 
 /** The collection `movements`. Documents of earlier builds have no number. */

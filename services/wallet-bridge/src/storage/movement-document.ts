@@ -30,10 +30,7 @@ export type MovementFacts = Omit<MovementSpec, 'type' | 'callWallet'> & {
   readonly walletKey: string
   /** `txn_…`, made here. It sorts by time, so lists page by it. */
   readonly reference: string
-  /**
-   * The wallet's url when the movement was stored, to which its calls and its reversal's go. Movements of
-   * earlier builds have none.
-   */
+  /** To which its calls and its reversal's go. Movements of earlier builds have none. */
   readonly walletUrl?: string
   /** Of the span that made it, where traces are recorded: later tries go on with the same trace. */
   readonly traceparent?: string

@@ -8,7 +8,6 @@ import type { MovementState } from '../rules/movement.ts'
 import type { AttemptRecord, MovementDocument } from './movement-document.ts'
 import type { MoneyFact, RoundMoney } from './round-money.ts'
 
-/** The new state of another movement of the round, as it was read. */
 export type AlsoChanged = { readonly document: MovementDocument; readonly state: MovementState }
 
 export type MovementWrite = {
@@ -58,7 +57,6 @@ export function alsoOf(money: RoundMoney, { document, state }: AlsoChanged): Mon
   return { of: transactionId, ...changeBetween(stored, { ...stored, ...state }) }
 }
 
-/** The entry of a movement's step. */
 export function decidedOf(
   stored: MovementDocument,
   read: MovementDocument,

@@ -119,10 +119,7 @@ export function createMovementLists({ collection }: { readonly collection: Colle
   }
 }
 
-/**
- * The index for a list that asks for few of very many movements: of a round, of a session, or of all players
- * with a rare status or type. The database takes it only when it is named. Null for other lists.
- */
+/** The index for lists that ask for few of very many; the database takes it only by name. Null for others. */
 function indexOf({ status, type, playerId, roundId, sessionId }: MovementFilters): string | null {
   if (roundId !== undefined) return 'round'
   if (sessionId !== undefined) return 'session'

@@ -60,22 +60,16 @@ export type InsertOptions = {
   readonly also?: AlsoChanged
 }
 
-/** The store of movements that settlement needs. */
 export type MovementStore = {
-  /**
-   * Stores a movement and claims its id, in one append to its round's money.
-   * @throws ServiceError SERVICE_UNAVAILABLE when it is not known whether it stands
-   */
+  /** Stores a movement and claims its id. @throws ServiceError SERVICE_UNAVAILABLE when that is uncertain */
   insert(document: MovementDocument, options?: InsertOptions): Promise<Inserted>
   find(scope: Scope, transactionId: string): Promise<MovementDocument | null>
   findById(id: string): Promise<MovementDocument | null>
   /** The movements of a round, oldest first. */
   ofRound(scope: Scope, roundId: string, limit: number): Promise<MovementDocument[]>
   /**
-   * Appends a step of a movement: the new state, its events and the attempt that caused it.
-   * @returns null when a movement of the entry changed meanwhile; `round-busy` when the step begins a call
-   * while another one of the round is in flight
-   * @throws ServiceError SERVICE_UNAVAILABLE when it is not known whether the step stands
+   * Appends a step: the new state, its events and the attempt. @returns null when a movement of the entry
+   * changed meanwhile @throws ServiceError SERVICE_UNAVAILABLE when it is not known whether it stands
    */
   write(document: MovementDocument, step: MovementWrite): Promise<MovementDocument | null | 'round-busy'>
   /** Appends an event once more to the movement's round. */

@@ -57,10 +57,7 @@ export function moneyOptions(
   }
 }
 
-/**
- * Opens the journal of the money of rounds, with what lists show of it and what this process goes on with.
- * Begin it with `running.start()` once the storage is upgraded.
- */
+/** Opens the journal of money and its views. Call `running.start()` once the storage is upgraded. */
 export async function openMoney({
   db,
   scaleMs,

@@ -29,7 +29,6 @@ export const reconciliationIndexes: Readonly<Record<'reconciliations', readonly 
   reconciliations: jobIndexes,
 }
 
-/** The collection `reconciliations`. */
 export function createReconciliations(db: Db) {
   return createJobStore(db.collection<ReconciliationDocument>('reconciliations'))
 }

@@ -47,7 +47,6 @@ export function evolveMoney(money: RoundMoney, entry: MoneyEntry): RoundMoney {
   return after
 }
 
-/** The money that a stream's entries make. */
 export function moneyOf(entries: readonly MoneyEntry[]): RoundMoney {
   return entries.reduce(evolveMoney, noMoney)
 }
@@ -78,7 +77,6 @@ export function looksOf(fact: MoneyFact): { transactionId: string; reasons: read
   return asked === undefined ? [] : [{ transactionId: fact.of, reasons: asked.filter(isLookReason) }]
 }
 
-/** Whether no movement of the round has anything left to do. */
 export function isSettled(money: RoundMoney): boolean {
   return ![...money.values()].some(hasWork)
 }

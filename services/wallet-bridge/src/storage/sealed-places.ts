@@ -3,7 +3,6 @@ import { z } from 'zod'
 
 const formerSecretSchema = z.object({ sealed: z.string() })
 
-/** Everything that wallet-bridge seals: the signing secrets of wallets. */
 export const sealedPlaces: readonly SealedPlace[] = [
   {
     collection: 'wallets',

@@ -11,9 +11,8 @@ import type { UnfinishedMovements } from './unfinished-movements.ts'
 const appendWithinMs = 10_000
 
 /**
- * Takes a round over whose owner is dead, and goes on with its movements. A movement whose id is another's by
- * now was never made: nobody acts on an entry before its claims are known. A wallet call whose process has
- * ended is over with it; one of a process that may only stand still is waited for until its time has passed.
+ * Takes a round over whose owner is dead. Nobody acts on an entry before its claims are known. A call whose
+ * process has ended is over with it; one of a process that may only stand still is waited for.
  * @throws Error when it is not known whether that stands: it is to be repeated
  */
 export async function takeOverMoney(

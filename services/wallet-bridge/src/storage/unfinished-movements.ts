@@ -12,15 +12,9 @@ export type DueMovements = {
   nextWallet(after: string, now: Date): Promise<string | null>
   /** A wallet's due movements, longest due first. */
   ofWallet(walletKey: string, now: Date, limit: number): Promise<MovementDocument[]>
-  /**
-   * Makes a wallet's waiting credits and rollbacks due at once.
-   * @returns the number of them
-   */
+  /** Makes a wallet's waiting credits and rollbacks due at once. @returns the number of them */
   pullForward(walletKey: string, now: Date): Promise<number>
-  /**
-   * Makes a waiting movement due later, in the memory of this process alone.
-   * @returns the movement as it waits now
-   */
+  /** Makes a movement due later, in the memory of this process alone. @returns it as it waits now */
   putOff(movement: MovementDocument, until: Date): MovementDocument
 }
 
@@ -35,23 +29,13 @@ type Waiting = Pick<MovementDocument, 'transactionId' | 'type' | 'createdAt' | '
 type OfWallet = { readonly waiting: Map<string, Waiting>; firstMs: number | null }
 
 export type UnfinishedMovements = DueMovements & {
-  /**
-   * Takes in a stream's movements: this process has written its last entry, and goes on with it.
-   * @param last that entry's number
-   */
+  /** Takes in a stream's movements: this process has written its last entry, number `last`. */
   own(movements: readonly MovementDocument[], last: number): void
   /** Leaves all of it to others. */
   clear(): void
-  /**
-   * Leaves a stream to the process that has written its last entry.
-   * @param last that entry's number; what was read before this process wrote a later one is passed over
-   */
+  /** Leaves a stream whose entry `last` another process wrote, unless this one has written a later one. */
   leave(stream: string, last: number): void
-  /**
-   * Makes every credit and rollback due whose next try is later than its age allows, and everything that
-   * waits longer than any age allows. Such waits come from clocks that were ahead.
-   * @returns the number of them
-   */
+  /** Makes due what waits longer than its age allows, by a clock that was ahead. @returns the number */
   endLongWaits(now: Date): number
   /** The next instant at which a movement is due; infinity when none is. */
   nextDueMs(): number
@@ -62,10 +46,7 @@ const pulledMax = 10_000
 /** Clocks of replicas may differ by this much before a wait counts as too long. */
 const slackMs = 2000
 
-/**
- * The unfinished movements of the streams whose last entry this process has written. Only what is due is
- * looked for here: the append of each step decides between processes. Source: ours.
- */
+/** The unfinished movements of streams whose last entry this process has written. Source: ours. */
 export function createUnfinishedMovements({
   journal,
   scaleMs,

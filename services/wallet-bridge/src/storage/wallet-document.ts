@@ -27,10 +27,7 @@ export type WalletDocument = Versioned &
     /** The approval by which it was changed the last time that one was needed. */
     readonly approvalId?: string
     readonly sealedSecret: string
-    /**
-     * The secret before, which signs beside the present one until then; null after a rotation without
-     * overlap.
-     */
+    /** It signs beside the present one until then; null after a rotation without overlap. */
     readonly formerSecret?: { readonly sealed: string; readonly validUntil: Date } | null
     readonly createdAt: Date
     readonly updatedAt: Date
@@ -53,7 +50,6 @@ export type Wallet = {
 
 export type WalletSettings = Pick<WalletDocument, 'url' | 'timeoutMs' | 'settleLosses' | 'formerOrigins'>
 
-/** Makes the audit entry of a write, which takes it along. */
 type EntryOfChange = (before: WalletDocument | null, after: WalletDocument) => AuditEntry
 
 const fencedTriesMax = 10
@@ -61,10 +57,7 @@ const keysPageSize = 500
 
 export type Wallets = ReturnType<typeof createWallets>
 
-/**
- * The collection `wallets`. Secrets are sealed under the wallet's key. Each write resolves once no process
- * uses what was there before.
- */
+/** Secrets are sealed under the wallet's key. Writes resolve once no process uses what was there before. */
 export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedCopies, 'of'>) {
   const collection = db.collection<WalletDocument>('wallets')
   const findByKey = (key: string) => collection.findOne({ _id: key })

@@ -5,17 +5,14 @@ import type { advanceDue } from '../actions/advance-due.ts'
 
 type Movement = Parameters<typeof advanceDue>[1]
 
-/** The movements that are due, and what is done with them. */
 type DueWork = {
   /** The first wallet after `after`, by key, that has a movement due now; null when there is none. */
   nextWallet(after: string): Promise<string | null>
   /** The movements of a wallet that are due now, longest due first. */
   ofWallet(walletKey: string, limit: number): Promise<Movement[]>
-  /** Tells whether the wallet's breaker is open: it does not answer. */
   isSilent(walletKey: string): boolean
   /** Tells whether a further try of a stake is next; its rollback, and what leads to it, is owed. */
   isStake(document: Movement): boolean
-  /** Does the next actions on a movement. */
   advance(document: Movement, requestId: string): Promise<{ readonly document: Movement }>
 }
 
@@ -35,9 +32,8 @@ type Lane = {
 }
 
 /**
- * For how many milliseconds the movement that is longest due has been due without being taken. `answering`:
- * it waits for a place of this process; `full`: its wallet has as many calls at once as it gets; `silent`:
- * its wallet does not answer.
+ * Milliseconds of the longest due movement. `answering`: no free place here; `full`: its wallet has as many
+ * calls as it gets; `silent`: its wallet does not answer.
  */
 type DueLags = Readonly<Record<'answering' | 'full' | 'silent', number>>
 
@@ -48,10 +44,7 @@ const pollMs = 500
 const queueMax = 128
 const refillBelow = 32
 const runningPerWalletMax = 32
-/**
- * The bound for a wallet that does not answer, enough to notice that it is back. A wallet that answers begins
- * with it and gets one place more after each call, so that its backlog is not sent to it all at once.
- */
+/** The bound for a silent wallet; one place more after each answer, so that its backlog comes slowly. */
 const runningPerWalletMin = 2
 const runningMax = 256
 /** Of these, the most for all wallets together that do not answer: theirs take as long as their time-out. */
@@ -66,10 +59,9 @@ const busyPauseMs = 200
 const pausedMax = 10_000
 
 /**
- * Advances every movement that is due, of every wallet. It looks for them every 500 ms and at each `wake`.
- * Each wallet has a lane for stakes and one for what is owed, each with its own bound; stakes, and wallets
- * that are silent, share half of the places, so that none delays the credits of a wallet that answers.
- * Replicas may work on the same wallet: the fenced write of each movement decides.
+ * Advances every due movement, every 500 ms and at each `wake`. Each wallet has a bounded lane for stakes and
+ * one for what is owed; stakes, and wallets that are silent, share half of the places, so that none delays
+ * the credits of a wallet that answers. Between replicas the fenced write decides.
  */
 export function startResolver({
   due,
@@ -89,10 +81,7 @@ export function startResolver({
   let silentAtWork = 0
   let stakesAtWork = 0
   let stopped = false
-  /**
-   * The wallet at which the last sweep ended. The next sweep begins after it, so that every wallet has its
-   * turn.
-   */
+  /** The next sweep begins after the last one's wallet, so that every wallet has its turn. */
   let sweptTo = ''
 
   async function sweep(): Promise<void> {
@@ -180,10 +169,7 @@ export function startResolver({
     atWork.set(document._id, work)
   }
 
-  /**
-   * Starts the next calls. When every place was taken, or every one for silent wallets, the free place goes
-   * to the lane with the fewest running calls.
-   */
+  /** A place that was scarce goes to the lane with the fewest running calls. */
   function afterRun(lane: Lane): void {
     if (stopped) return
     const isFirstFree =

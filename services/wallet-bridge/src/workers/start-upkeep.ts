@@ -18,10 +18,7 @@ const certificationsMax = 8
 /** Each reads thousands of movements; more orders wait their turn. */
 const reconciliationsMax = 2
 
-/**
- * Starts the work of the service that calls no wallet for a player: the watch of movements that wait, the
- * figures of calls, and the jobs that people order.
- */
+/** Starts what calls no wallet for a player: alarms of pending movements, figures, and ordered jobs. */
 export function startUpkeep(
   context: WalletContext,
   {

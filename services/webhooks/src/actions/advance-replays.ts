@@ -10,10 +10,7 @@ import { countedElsewhere, deliveriesOf } from '../storage/range-items.ts'
 import type { RangeStore } from '../storage/range-store.ts'
 import { markDue } from './mark-due.ts'
 
-/**
- * Where the next look continues after a full page of jobs: those of paused endpoints may wait for ever, and
- * must not hold up others.
- */
+/** Jobs of paused endpoints may wait for ever, so the next turn continues after a full page of them. */
 type ReplayTurn = { advancedTo: string }
 
 /** Advances each replay job by one page. @returns true when there is more to do at once */
@@ -35,10 +32,7 @@ export async function advanceReplays(
   return more
 }
 
-/**
- * Selects the next page of a job, or looks whether all its deliveries have ended. A page that is repeated
- * after a crash sends nothing twice. @returns true when there is more to do at once
- */
+/** Selects a job's next page, or ends it; a repeated page sends nothing twice. @returns true for more */
 async function advance(c: WebhooksContext, job: ReplayDocument): Promise<boolean> {
   const { replays, logger } = c
   const now = c.clock.now()
@@ -69,10 +63,7 @@ async function selectNext(c: WebhooksContext, job: ReplayDocument, now: Date): P
   return still !== null
 }
 
-/**
- * Cancels what a cancelled job would still send, in case of a crash since it was cancelled, and counts what
- * was in flight then and has ended.
- */
+/** Cancels what a crash since the cancellation has left, and counts what was in flight then and has ended. */
 async function countCancelled({ deliveries, replays, logger }: WebhooksContext, job: ReplayDocument) {
   await deliveries.cancelReplay(job)
   const { open, ...counts } = await countReplay(deliveries, job)
@@ -83,10 +74,7 @@ async function countCancelled({ deliveries, replays, logger }: WebhooksContext, 
 const pageSize = 500
 const countPageSize = 2000
 
-/**
- * The statuses that a replay job sends again, by `only`; never pending and held ones. Source:
- * docs/contract.md, section 11.
- */
+/** The statuses to send again, by `only`; not pending and held ones. Source: docs/contract.md, section 11. */
 const againStatuses: Readonly<Record<ReplayDocument['only'], readonly DeliveryStatus[]>> = {
   missing: [],
   failed: ['FAILED'],
@@ -108,10 +96,7 @@ type SelectedPage = {
   readonly end: boolean
 }
 
-/**
- * Selects one page of a job's events after `afterSeq`, in recording order, without those that the job has
- * sent already.
- */
+/** Selects one page of a job's events after `afterSeq`, without those that the job has sent already. */
 async function selectPage(
   { events, deliveries, ranges }: Pick<WebhooksContext, 'events' | 'deliveries' | 'ranges'>,
   job: ReplaySelector,
@@ -156,11 +141,7 @@ async function selectPage(
   }
 }
 
-/**
- * The deliveries of these events to an endpoint that were accepted at once, by id, and how far the endpoint
- * has passed the log.
- * @param events in the order of the log
- */
+/** The deliveries of these events that were accepted at once, by id, and how far the log is passed. */
 async function itemsAmong(
   ranges: Pick<RangeStore, 'between' | 'endOf'>,
   webhookId: string,
@@ -174,7 +155,6 @@ async function itemsAmong(
   return { cursor, items: new Map(found.flatMap((one) => (ids.has(one.eventId) ? [[one._id, one]] : []))) }
 }
 
-/** Counts the deliveries that a job would create or send again. */
 export async function countSelection(
   deps: Pick<WebhooksContext, 'events' | 'deliveries' | 'ranges'>,
   job: ReplaySelector,

@@ -24,9 +24,8 @@ type EndpointPatch = {
 }
 
 /*
- * Each changes an endpoint that a caller names, and has its worker see the change at once. Each throws
- * ServiceError NOT_FOUND for an unknown, foreign or deleted endpoint. Source: docs/contract.md, sections 7
- * and 11.
+ * Each has the endpoint's worker see its change at once. Each throws ServiceError NOT_FOUND. Source:
+ * docs/contract.md, sections 7 and 11.
  */
 
 /** @param decide the fields to set; null leaves the endpoint as it is, and no record */
@@ -77,8 +76,7 @@ function redirection(found: EndpointDocument, url: string, by: ActedBy) {
 }
 
 /**
- * Cancels what waits of types that are taken off; what is in flight is settled by its outcome. Another
- * address of a LIVE endpoint is a grave act.
+ * Cancels what waits of types that are taken off. Another address of a LIVE endpoint is a grave act.
  * @throws ServiceError VALIDATION_ERROR for a URL that is not called; CONFLICT for too crowded events;
  * APPROVAL_NEEDED where the account wants a second person
  */
@@ -145,7 +143,6 @@ export async function rotateSecret(
   return { webhookId: found._id, secret, previousValidUntil }
 }
 
-/** Holds what waits for the endpoint. */
 export async function pauseEndpoint(
   c: WebhooksContext,
   target: EndpointTarget,

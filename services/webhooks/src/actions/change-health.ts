@@ -3,7 +3,6 @@ import type { WebhooksContext } from '../context.ts'
 import type { EndpointHealth } from '../rules/endpoint-health.ts'
 import type { EndpointDocument } from '../storage/collections.ts'
 
-/** What an outcome makes of the health of its endpoint. */
 type Change = (endpoint: EndpointDocument) => EndpointHealth
 
 /** The endpoint afterwards, and its health after this very change. */
@@ -19,10 +18,8 @@ export function newHealthChanges(): HealthChanges {
 }
 
 /**
- * Changes the health of an endpoint. Changes of one endpoint are written one after the other, since at once
- * they would lose to each other; all that wait meanwhile are one write.
- * @param known the endpoint as it was last read
- * @returns null for an unknown endpoint
+ * Changes the health of an endpoint, one write after the other; all that wait meanwhile are one. @param known
+ * the endpoint as it was last read @returns null for an unknown endpoint
  */
 export async function changeHealth(
   { endpoints, memory }: Pick<WebhooksContext, 'endpoints'> & { memory: { healthChanges: HealthChanges } },

@@ -98,10 +98,7 @@ export async function createEndpoint(
   return created ? { endpoint: result, secret } : { endpoint: result }
 }
 
-/**
- * No types stand for all of them, wanted and listened to alike. Source: docs/contract.md, section 8.
- * @throws ServiceError CONFLICT when events of a wanted type go to as many endpoints as they may
- */
+/** @throws ServiceError CONFLICT for types too many endpoints have. Source: docs/contract.md, section 8. */
 export function refuseCrowd(
   wanted: readonly EventType[],
   listening: readonly Pick<EndpointDocument, 'events'>[],
@@ -136,10 +133,7 @@ type Owner = Pick<EndpointDocument, '_id' | 'operatorId' | 'environment'>
 
 export type SecretCipher = ReturnType<typeof createSecretCipher>
 
-/**
- * Encrypts and decrypts the signing secrets of endpoints. An encrypted secret is bound to its endpoint:
- * copied to another one, it does not decrypt.
- */
+/** Encrypts signing secrets, each bound to its endpoint: copied to another one, it does not decrypt. */
 export function createSecretCipher(box: SecretBox) {
   const boundTo = ({ _id, operatorId, environment }: Owner) => `webhook/${operatorId}/${environment}/${_id}`
   const opened = new BoundedMap<string, string>(openedMax)

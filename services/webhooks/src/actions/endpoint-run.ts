@@ -42,7 +42,6 @@ export type RunContext = WebhooksContext & {
 /** A delivery to be sent. @param probe the open breaker lets it through */
 export type Chosen = { readonly due: DueDelivery; readonly probe: boolean }
 
-/** A document that is to be stored, or just being stored. */
 export type Storing = {
   document: DeliveryDocument
   readonly seq: number
@@ -52,9 +51,7 @@ export type Storing = {
 
 /**
  * The work at one endpoint under one lease. A new delivery that is accepted at once becomes an item of the
- * next range. Every other one is stored as a document of its own, and goes on as such: one that failed, that
- * is under way for long, that waits for a breaker, or that is held or cancelled. A document is stored before
- * the range that passes its event.
+ * next range; every other one is a document of its own, stored before the range that passes its event.
  */
 export type EndpointRun = {
   readonly taken: TakenEndpoint

@@ -21,18 +21,14 @@ function resumeOf({ health, heldRule }: EndpointDocument): number | 'PAUSED' {
   return health.status === 'PAUSED' ? 'PAUSED' : (heldRule?.at.getTime() ?? 0)
 }
 
-/**
- * An endpoint is sent to as it was read no longer than this ago, if nobody told of a change; it is read again
- * while that goes on. Source: ours.
- */
+/** Without a notification, an endpoint read no longer ago than this is sent to. Source: ours. */
 const trustedMsMax = 200
 
 export type EndpointView = ReturnType<typeof openEndpointView>
 
 /**
- * Opens a worker's knowledge of an endpoint that it holds: the endpoint, and its stored deliveries that wait,
- * in due order. Nothing of it is known before the first refresh.
- * @param inFlight attempts under way, by the ids of their deliveries
+ * Opens a worker's knowledge of its endpoint and its waiting stored deliveries; empty before the first
+ * refresh. @param inFlight attempts under way, by the ids of their deliveries
  */
 export function openEndpointView(
   c: WebhooksContext,
@@ -108,17 +104,11 @@ export function openEndpointView(
     return true
   }
 
-  /**
-   * So many that a backlog is not read again for each delivery. Of an endpoint that takes few or none they
-   * would be read again before they are sent.
-   */
+  /** So many that a backlog is not read again for each delivery; fewer for an endpoint that takes few. */
   const readMax = () =>
     isFullyHealthy(current.health, inFlightMaxOf(current)) ? upcomingMax : 2 * inFlightMaxOf(current)
 
-  /**
-   * Holds, releases or cancels deliveries as the endpoint says, also after a crash between its change and
-   * theirs.
-   */
+  /** Moves deliveries as the endpoint says, also after a crash between its change and theirs. */
   async function applyPause(endpoint: EndpointDocument): Promise<void> {
     if (endpoint.deletedAt !== null) return deliveries.cancelAll(webhookId)
     await pruneDeliveries(c, endpoint)
@@ -178,9 +168,7 @@ export function openEndpointView(
       return isHeld
     },
 
-    /**
-     * Takes the endpoint over as somebody read it at `atMs`, so that it need not be read for what comes now.
-     */
+    /** Takes the endpoint over as somebody read it at `atMs`, so that it need not be read again. */
     see(endpoint: EndpointDocument, atMs: number) {
       if (stale || endpoint.leaseToken !== token || atMs < lookedAtMs) return
       lookedAtMs = atMs
@@ -209,10 +197,7 @@ export function openEndpointView(
   }
 }
 
-/**
- * Cancels what waits of types that the endpoint has unsubscribed, once for each change of its list. A crash
- * since that change leaves it to the endpoint's worker.
- */
+/** Cancels what waits of unsubscribed types, once per change; after a crash the worker does. */
 export async function pruneDeliveries(
   { endpoints, deliveries }: WebhooksContext,
   endpoint: EndpointDocument,

@@ -3,10 +3,7 @@ import { createExtraLateness } from '../rules/lateness.ts'
 /** How late the recording of events is, as the consumer tells it of its batches. */
 export type FanoutLateness = ReturnType<typeof createFanoutLateness>
 
-/**
- * Follows the batches of the fan-out. What was there before this process took the consumer, and what a rewind
- * brings again, counts for nothing until it has caught up.
- */
+/** Follows the fan-out. What was there before this process, and what a rewind brings, does not count. */
 export function createFanoutLateness() {
   const extra = createExtraLateness()
   /** When the event in the middle of the newest batch was made, as long as it or more is to be recorded. */
@@ -18,9 +15,7 @@ export function createFanoutLateness() {
   }
 
   return {
-    /**
-     * @param createdAt of each event, in the order of the stream; some may be old ones that were sent again
-     */
+    /** @param createdAt of each event in the stream's order; some may be old ones that were sent again */
     began(createdAt: readonly Date[]): void {
       at = createdAt[createdAt.length >> 1] ?? at
     },

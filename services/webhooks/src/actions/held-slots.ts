@@ -1,23 +1,18 @@
 /** Weight of the newest attempt in the mean. Source: ours. */
 const weight = 0.25
 /**
- * What the places of one endpoint may add up to while places are scarce, in milliseconds for which each is
- * held: so twenty for a receiver that answers within 50 ms, and one for a receiver that takes a second or
- * hangs. Source: ours.
+ * What one endpoint's places may add up to while places are scarce, in milliseconds for which each is held:
+ * twenty for a receiver that answers within 50 ms, one for one that takes a second or hangs. Source: ours.
  */
 const scarceHeldMs = 1000
 
-/**
- * The mean time for which an endpoint holds a place, with one more attempt. @param meanMs null before the
- * first
- */
+/** The mean time for which a place is taken, with one more attempt; `meanMs` is null before the first. */
 export function withHold(meanMs: number | null, heldMs: number): number {
   return meanMs === null ? heldMs : meanMs + weight * (heldMs - meanMs)
 }
 
 /**
- * Attempts that an endpoint may have in flight while places are scarce: the faster it gives places back, the
- * more; at least one.
+ * Attempts that an endpoint may have in flight while places are scarce; at least one.
  * @param meanMs of its attempts that have ended; null before the first: it has to show first that it answers
  * @param oldestMs how long its oldest attempt is in flight; a receiver that has begun to hang shows at once
  */

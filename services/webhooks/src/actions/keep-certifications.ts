@@ -15,12 +15,8 @@ import type { CertificationDocument } from '../storage/certification-store.ts'
 import type { CallsContext } from '../context.ts'
 import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 
-/*
- * Certifications of receivers: the order and what became of it. Each throws ServiceError NOT_FOUND. Source:
- * docs/contract.md, section 3.
- */
+/* Certifications of receivers. Each throws ServiceError NOT_FOUND. Source: docs/contract.md, section 3. */
 
-/** Reads one of an endpoint. */
 export async function findCertification(
   { endpoints, certifications }: CallsContext,
   target: EndpointTarget,
@@ -32,10 +28,7 @@ export async function findCertification(
   return found
 }
 
-/**
- * Orders a certification of a TEST endpoint's receiver, paused or not.
- * @throws ServiceError CONFLICT for a LIVE endpoint, and while one runs
- */
+/** Orders a certification. @throws ServiceError CONFLICT for a LIVE endpoint, and while one runs */
 export async function startCertification(
   { endpoints, certifications, audit, clock, newId, notifyCertifier }: CallsContext,
   target: EndpointTarget,

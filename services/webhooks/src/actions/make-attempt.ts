@@ -37,9 +37,8 @@ type AttemptContext = Pick<WebhooksContext, 'secretCipher' | 'clock' | 'logger'>
 type Attempted = Pick<DeliveryDocument, '_id' | 'eventId' | 'eventType' | 'attemptCount' | 'traceparent'>
 
 /**
- * Signs a delivery with the secrets valid now and posts it. Never rejects for anything that the receiver
- * does. Source: docs/contract.md, section 7.
- * @param body null when the event log lacks the event
+ * Signs and posts a delivery. Never rejects for anything the receiver does. Source: docs/contract.md, section
+ * 7. @param body null when the event log lacks the event
  */
 export async function makeAttempt(
   c: AttemptContext,
@@ -126,10 +125,7 @@ function hintFor(
   return signatureHint({ ...sent, computed, oldSecrets })
 }
 
-/**
- * An attempt that had nothing to send. Only a database restored to an earlier day lacks the event of a
- * delivery; a rewind brings it back, so the schedule continues.
- */
+/** The event is lost only in a database restored to an earlier day; a rewind brings it back. */
 function outcomeWithoutBody(attempt: number, at: Date): AttemptOutcome {
   const nothing = { durationMs: null, httpStatus: null, responseExcerpt: null, timings: null, hint: null }
   const error = 'the event is not in the log any more'

@@ -29,11 +29,7 @@ export async function parkMessage(
   logger.error({ stream_seq: streamSeq, subject, error }, 'message.parked')
 }
 
-/**
- * Handles the message again.
- * @returns its error, or null when it was handled (or would be, in a dry run)
- * @throws ServiceError NOT_FOUND
- */
+/** Handles the message again. @returns its error; null for none @throws ServiceError NOT_FOUND */
 export async function retryParked(
   c: CallsContext,
   order: OpsOrder,

@@ -55,10 +55,7 @@ export function sendFresh(
   return { delivery: claimed, body: event.body }
 }
 
-/**
- * Stores what cannot be sent, and what is under way for long.
- * @returns in how many milliseconds that is to be looked at again; null while nothing is under way
- */
+/** Stores what cannot be sent, and what is long under way. @returns ms until due again; null for not */
 export function putAside(c: RunContext, run: EndpointRun): number | null {
   const nowMs = performance.now()
   const endpoint = run.view.endpoint()
@@ -76,10 +73,7 @@ export function putAside(c: RunContext, run: EndpointRun): number | null {
   return null
 }
 
-/**
- * Writes the outcome of a first attempt.
- * @returns false when another worker has made up for the delivery
- */
+/** Writes the outcome of a first attempt. @returns false when another worker has made up for the delivery */
 export async function completeFresh(
   c: RunContext,
   run: EndpointRun,

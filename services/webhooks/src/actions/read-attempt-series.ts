@@ -6,9 +6,7 @@ import type { AttemptedDelivery } from '../storage/delivery-store.ts'
 import type { WebhooksContext } from '../context.ts'
 import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 
-/**
- * Reads the attempts that figures count: those of events, since tests say nothing of an endpoint's health.
- */
+/** The attempts that figures count: those of events, since tests show nothing of an endpoint's health. */
 export async function* readAttempts(
   { history }: { readonly history: Pick<WebhooksContext['history'], 'attemptedSince'> },
   from: Date,
@@ -28,10 +26,7 @@ function factsOf(delivery: AttemptedDelivery): FigureFact[] {
   )
 }
 
-/**
- * The attempts at an endpoint over time. Source: docs/contract.md, section 3, "Series".
- * @throws ServiceError NOT_FOUND as `findEndpoint` does; VALIDATION_ERROR as `seriesWindow` does
- */
+/** @throws ServiceError NOT_FOUND as `findEndpoint` does; VALIDATION_ERROR as `seriesWindow` does */
 export async function readAttemptSeries(
   { endpoints, figures, clock }: Pick<WebhooksContext, 'endpoints' | 'figures' | 'clock'>,
   target: EndpointTarget,

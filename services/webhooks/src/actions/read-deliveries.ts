@@ -79,9 +79,7 @@ export async function readDeliveryHealth({ endpoints, history, clock }: Webhooks
   }
 }
 
-/**
- * Reads one page of the deliveries of a scope, newest first. A `to` without `from` is a window of seven days.
- */
+/** A page of deliveries, newest first. A `to` without `from` is a window of seven days. */
 export function listDeliveries(
   { history, cursors, clock }: WebhooksContext,
   scope: Scope,

@@ -4,9 +4,7 @@ import { lagOf } from '../rules/lateness.ts'
 import type { EndpointSummary } from '../storage/endpoint-store.ts'
 import type { WebhooksContext } from '../context.ts'
 
-/**
- * Of the open breakers those that are looked into; the ones that failed longest are among them. Source: ours.
- */
+/** The open breakers to read of; the ones that failed longest are among them. Source: ours. */
 const breakersLookedInto = 50
 const lookupsAtOnce = 8
 /** Of the endpoints that no worker has, and of the events after an endpoint's cursor. Source: ours. */

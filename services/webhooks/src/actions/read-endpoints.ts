@@ -20,7 +20,6 @@ export async function showEndpoint(
   return { endpoint, held: await deliveries.countHeld(endpoint._id, countedMax) }
 }
 
-/** Reads one page of the endpoints of a scope, newest first. */
 export function listEndpoints(
   { endpoints, cursors }: Pick<WebhooksContext, 'endpoints' | 'cursors'>,
   scope: Scope,

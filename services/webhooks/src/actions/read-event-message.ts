@@ -5,7 +5,6 @@ import { idTimeMs } from '@pitboss/runtime/new-id'
 import { eventIdOf } from '@pitboss/storage/event-id'
 import { z } from 'zod'
 
-/** An event as the stream brings it: its scope, envelope and exact text. */
 export type EventMessage = {
   readonly scope: Scope
   readonly envelope: EventEnvelope
@@ -20,10 +19,7 @@ export type EventMessage = {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/**
- * Reads a message of the event stream. Subject, message id and envelope must agree.
- * @throws Error with the mistake of the message; reading it again gives the same
- */
+/** Subject, message id and envelope must agree. @throws Error, which reading it again gives, too */
 export function readEventMessage(message: {
   subject: string
   id: string | null

@@ -18,19 +18,14 @@ const roundEventsMax = 200
 
 export type EventQuery = z.output<typeof listEventsEndpoint.query>
 
-/**
- * A poller continues after `seq`. The first page fixes `from`, so that a slow poller never loses its place.
- */
+/** A poller continues after `seq`; the first page fixes `from`, so that a slow one stays in place. */
 const positionSchema = z.strictObject({ seq: z.int().min(0), from: z.int() })
 
 type Hour = { count: number; types: Record<string, number>; ids: ReturnType<typeof createHash> }
 
 /* Reads of the event log. Source: docs/contract.md, sections 7, 10 and 11. */
 
-/**
- * Reads one page in recording order; its cursor continues after the last event, also when there is none yet.
- * @throws ServiceError VALIDATION_ERROR for a cursor of another list
- */
+/** Its cursor continues after the last event, if any. @throws ServiceError VALIDATION_ERROR */
 export async function listEvents(
   { events, cursors, clock }: WebhooksContext,
   scope: Scope,
@@ -86,8 +81,7 @@ export async function findEvent(
 
 /**
  * Counts events per hour of `created_at` and hashes their ids: SHA-256 over the ids in recording order, each
- * followed by a newline.
- * @throws ServiceError VALIDATION_ERROR for more than 31 days
+ * followed by a newline. @throws ServiceError VALIDATION_ERROR for more than 31 days
  */
 export async function readManifest({ events }: WebhooksContext, scope: Scope, from: Date, to: Date) {
   if (to.getTime() - from.getTime() > manifestWindowMs)

@@ -74,8 +74,7 @@ export async function countReplay(
 }
 
 /**
- * Ends a job and cancels its deliveries, but for those in flight. After a crash in between, the replay worker
- * cancels them.
+ * Ends a job; after a crash, the replay worker cancels its deliveries. Those in flight go on.
  * @throws ServiceError NOT_FOUND; CONFLICT when the job has ended
  */
 export async function cancelReplay(

@@ -8,9 +8,7 @@ import type { EventMessage } from './read-event-message.ts'
 /** Records a batch of events. @returns the ids of those that were not recorded before */
 export type RecordEvents = (messages: readonly EventMessage[]) => Promise<ReadonlySet<string>>
 
-/**
- * What a batch has brought: recorded now, recorded before, and the endpoints as they were read before.
- */
+/** What a batch has brought: recorded now, recorded before, and the endpoints as they were read before. */
 export type Recorded = Pick<Appended, 'recorded' | 'known'> & { readonly read: readonly EndpointsRead[] }
 
 /**

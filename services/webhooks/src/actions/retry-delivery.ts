@@ -41,8 +41,7 @@ async function retry(c: WebhooksContext, delivery: DeliveryDocument, by: ActedBy
 }
 
 /**
- * Pulls a pending delivery forward, beside its schedule; sends an ended one once more with the next attempt
- * number.
+ * Pulls a pending delivery forward; sends an ended one once more with the next attempt number.
  * @throws ServiceError NOT_FOUND; CONFLICT while its endpoint is paused (a test is sent anyway) or when that
  * is deleted
  */

@@ -16,9 +16,8 @@ type CertifyContext = WebhooksContext & { readonly post: PostWebhook }
 const changedText = 'The endpoint was changed meanwhile. Certify it again.'
 
 /**
- * Runs the cases of a certification that are left against the receiver, and keeps each result as it comes.
- * Posts go out as deliveries do; they are none, and touch neither breaker nor figures. Source:
- * docs/contract.md, section 3.
+ * Runs the cases that are left and stores each result. Its posts are no deliveries: they touch neither
+ * breaker nor figures. Source: docs/contract.md, section 3.
  */
 export async function runCertification(
   c: CertifyContext,

@@ -17,10 +17,9 @@ import { drain } from './store-passing.ts'
 import { openPassage } from './take-over-passage.ts'
 
 /*
- * The invariant of this loop. The signal is notified after every change that can let it do more: new events,
- * new work, a changed endpoint, the end of an attempt, a stored range, a free slot, a stop. A notification
- * during a turn of the loop is kept for its next wait, so none is lost; and since every turn chooses from
- * what is known then, a notification too many does no harm.
+ * The invariant of this loop: the signal is notified after every change that can let it do more. A
+ * notification during a turn is kept for its next wait, so none is lost; every turn chooses from what is
+ * known then, so one too many does no harm.
  */
 
 const recheckMs = 5000
@@ -68,7 +67,6 @@ export function latenessOfRun(run: EndpointRun, now: Date): LateEndpoint {
   return { account: run.scope.operatorId, ...lateness }
 }
 
-/** Notes that the log of its account has come to `seq`. */
 export function noteLogEnd(run: EndpointRun, seq: number): void {
   if (seq <= run.endNoted) return
   run.endNoted = seq
@@ -145,10 +143,7 @@ function isPassed({ passage, endNoted, storing }: EndpointRun): boolean {
   return knownTo(passage) >= endNoted && passage.known.length === 0 && storing.size === 0
 }
 
-/**
- * Has lists read from the log what has waited for a second, until all of it is stored.
- * @returns in how many milliseconds that is to be looked at again; null for not by the clock
- */
+/** Has lists read from the log what waits there for a second. @returns ms until due again; null for not */
 async function noteLate(c: RunContext, run: EndpointRun): Promise<number | null> {
   const first = firstFresh(run)
   // What waited no more may still be on its way to be stored.

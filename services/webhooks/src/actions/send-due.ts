@@ -12,10 +12,7 @@ import { settleAttempt } from './settle-attempt.ts'
 /** What is sent. @param body null when the event log lacks the event */
 type Sending = { readonly delivery: DueDelivery; readonly body: string | null }
 
-/**
- * Sends what is due, as far as places are free.
- * @returns when there will be more, null for not by the clock alone; and whether places were lacking
- */
+/** Sends what is due. @returns when more will be, null for not by the clock; and whether places lacked */
 export async function sendDue(
   c: RunContext,
   run: EndpointRun,
@@ -117,7 +114,6 @@ async function startStored(
   }
 }
 
-/** Makes an attempt and writes its outcome. */
 async function send(
   c: RunContext,
   run: EndpointRun,

@@ -29,9 +29,8 @@ type Attempt = {
 }
 
 /**
- * Settles an attempt: the endpoint's health in one update, then the delivery in one update fenced by its
- * claim. A crash in between repeats the attempt. Tests never touch the health. The receiver has been asked:
- * it must not be asked again because the database is away for a moment.
+ * Settles an attempt: health first, then the delivery, fenced by its claim. A crash in between repeats the
+ * attempt. The receiver must not be asked again because the database is away for a moment.
  */
 export async function settleAttempt(c: RunContext, run: EndpointRun, attempt: Attempt): Promise<void> {
   const { view, webhookId } = run
@@ -170,9 +169,8 @@ function withLastSuccess(health: EndpointHealth, at: Date | null): EndpointHealt
 }
 
 /**
- * Writes the times of the last success at endpoints where a success changes nothing else. Those that cannot
- * be written are kept for the next time. A crash loses what was added since: that counts against an endpoint
- * only when a whole schedule has failed since. Never rejects.
+ * Writes the times of last successes. What a crash loses counts against an endpoint only when a whole
+ * schedule has failed since. Never rejects.
  */
 export async function writeSuccesses(
   { endpoints, logger }: Pick<WebhooksContext, 'endpoints' | 'logger'>,
@@ -189,7 +187,6 @@ export async function writeSuccesses(
   }
 }
 
-/** Keeps the time of a success to be written together with others. */
 function noteSuccess(successes: Map<string, Date>, webhookId: string, at: Date): void {
   const kept = successes.get(webhookId)
   if (kept === undefined || kept < at) successes.set(webhookId, at)

@@ -63,10 +63,7 @@ export function newShare(): Share {
   }
 }
 
-/**
- * Compares endpoints with the database: those of which notifications came, and the next page of all.
- * @returns in how many milliseconds there is more to do, if soon
- */
+/** Compares notified endpoints and the next page of all. @returns ms until there is more, if soon */
 export async function scanEndpoints(
   c: ShareContext,
   share: Share,
@@ -87,10 +84,7 @@ export async function scanEndpoints(
   if (share.isHurried || share.wanted.size > 0) return 0
 }
 
-/**
- * Begins the next scan when it is time and the last one has ended. A new connection to the broker is a
- * reason, too: a notification may have got lost.
- */
+/** Begins a scan when due, or after a new connection to the broker: a notification may be lost. */
 function beginScan({ connection }: ShareContext, share: Share): void {
   if (share.scopesLeft.length > 0 || share.pageAfter !== null) return
   const isDue = performance.now() - share.scannedAtMs >= scanEveryMs
@@ -166,7 +160,6 @@ async function takeEndpoint(
   })
 }
 
-/** Notes how far the logs of accounts have come. */
 function noteEnds({ byScope }: Share, ends: readonly LogEndNote[]): void {
   for (const end of ends) {
     for (const run of byScope.get(scopeKey(end))?.runs.values() ?? []) noteLogEnd(run, end.seq)

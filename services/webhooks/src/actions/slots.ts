@@ -21,8 +21,7 @@ export function createSlots({ totalMax }: { totalMax: number }) {
   return {
     /**
      * Takes up to `wanted` slots. An operator may hold three times what is free, so that others always find
-     * room and the share of each gets smaller the more there are. When more than half of either is in use, an
-     * endpoint has at most `scarceMax` in flight: a few slow receivers never use up the room of the others.
+     * room. When more than half of either is in use, slow receivers have at most `scarceMax` in flight.
      * @param endpoint what it has in flight now, and `scarceInFlight` of it
      */
     take(operatorId: string, wanted: number, endpoint: { inFlight: number; scarceMax: number }): number {

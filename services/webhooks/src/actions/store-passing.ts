@@ -6,10 +6,7 @@ import type { AcceptedDelivery } from '../storage/range-store.ts'
 import type { EndpointRun, RunContext, Storing } from './endpoint-run.ts'
 
 const storedTogetherMax = 100
-/**
- * A range waits so long for what else comes to an end, unless documents wait or half of what may be sent
- * ahead of it has come to an end. Nobody waits for it meanwhile. Source: ours.
- */
+/** A range waits so long for more, unless documents wait or half of its bound has ended. Source: ours. */
 const gatherMs = 25
 const retryFirstMs = 100
 const retryLastMs = 2000
@@ -112,9 +109,7 @@ export async function insertRange(
   return untilKnown(run, 'range.not-inserted', () => c.ranges.insert(run.taken.endpoint, range, write))
 }
 
-/**
- * Ranges and the lease are fenced, so a process that others may take for dead writes what it has sent, too.
- */
+/** Ranges and the lease are fenced: even a process that others may take for dead writes what it sent. */
 async function untilKnown<Result>(
   run: EndpointRun,
   event: string,

@@ -18,9 +18,7 @@ export type PassageStore<Event, Item> = {
   /** Events after `afterSeq` in the order of the log, without gaps; none at its end. */
   readonly readAfter: (afterSeq: number) => Promise<readonly Event[]>
   readonly isWanted: (event: Event) => boolean
-  /**
-   * Stores a delivery for each whose attempt has an unknown outcome; those that are there stay as they are.
-   */
+  /** Stores a delivery for each whose attempt has an unknown outcome; leaves those that are there. */
   readonly storeInterrupted: (events: readonly Event[]) => Promise<void>
   /** False when another range begins there: another worker passes the log for this endpoint. */
   readonly insertRange: (range: NextRange<Item>) => Promise<boolean>

@@ -2,10 +2,7 @@ import { earliest, type Lane, lanes } from '../rules/choose-due.ts'
 import { type Upcoming, upcomingMax } from '../storage/delivery-queue.ts'
 import type { DueDelivery } from '../storage/collections.ts'
 
-/**
- * Opens the stored deliveries that wait for an endpoint as the worker that holds it knows them: by lane, in
- * due order; none until they are read. A lane is open when more wait than are known.
- */
+/** The stored deliveries that wait, by lane, in due order. A lane is open when more wait than are known. */
 export function createWaitingDeliveries() {
   let upcoming: Upcoming = { lanes: { fresh: [], retry: [], replay: [], manual: [] }, open: new Set() }
   /** What is put back while the database is read; null while it is not. */

@@ -17,10 +17,7 @@ const notificationSchema = z.object({
 export type Notification = z.infer<typeof notificationSchema>
 export type LogEndNote = Notification['ends'][number]
 
-/**
- * Notifies every worker, in one message; ends are those of one batch, so no more than NATS takes. A message
- * may get lost: the dispatcher compares with the database from time to time.
- */
+/** A message may get lost: the dispatcher compares with the database from time to time. */
 export function notifyWorkers(
   { bus }: { readonly bus: Pick<Bus, 'publish'> },
   { ids = [], ends = [], leaving = [] }: Partial<Notification>,

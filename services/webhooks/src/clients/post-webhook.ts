@@ -162,9 +162,7 @@ function statusError(httpStatus: number | null): string | null {
   return isRedirect(httpStatus) ? `HTTP ${httpStatus}: redirects are not followed` : `HTTP ${httpStatus}`
 }
 
-/**
- * Phases follow each other. Null for a phase that was not reached, or that a kept-alive socket did not need.
- */
+/** Phases follow each other; null for one that was not reached, or not needed on a kept-alive socket. */
 function timingsOf(
   { startedAt, dns, tcp, connected, secure, firstByte }: Marks,
   totalMs: number,

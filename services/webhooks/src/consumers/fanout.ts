@@ -20,8 +20,7 @@ const batchEveryMs = 20
 const leaseEveryMs = 1000
 
 /**
- * Works the fan-out consumer while this process's instance holds the lease, else waits for it. A process that
- * others take for dead does no harm: every write of a batch is idempotent.
+ * Works the fan-out while this process's instance has the lease. Every write of a batch is idempotent.
  * @param self this process's instance; null while others may take it for dead
  */
 export function startFanout(parts: {
@@ -84,9 +83,8 @@ const failuresMax = 5
 const unreadableDelayMs = 200
 
 /**
- * Handles a batch of the event stream: records its events, then acknowledges. A message that cannot be read
- * comes again and is parked at its fifth failure; it holds up no other. A throw (the database is away) has
- * the whole batch come again.
+ * Records a batch's events, then acknowledges. A message that cannot be read is parked at its fifth failure;
+ * it holds up no other. A throw (the database is away) has the whole batch come again.
  */
 export async function handleFanoutBatch(
   c: CallsContext,

@@ -22,9 +22,7 @@ import type {
 
 /** Stored documents as public records. Source: docs/contract.md, sections 7, 10 and 11. */
 
-/**
- * A page of 200 deliveries must fit into one message. The record of a single delivery has the whole excerpt.
- */
+/** A page of 200 deliveries must fit into one message; a single delivery has the whole excerpt. */
 const listExcerptCharacters = 256
 /** Attempts of a delivery in a dossier. */
 const factsAttemptsMax = 20
@@ -80,11 +78,7 @@ export function presentDelivery(delivery: DeliveryDocument): Delivery {
   }
 }
 
-/**
- * A delivery with its attempts and the steps ahead. One whose attempt is under way has none: its result
- * decides.
- * @param wait why it is not sent yet, or null
- */
+/** A delivery, its attempts and the steps ahead: none while one is under way. `wait`: why it is not sent. */
 export function presentDeliveryDetail(
   delivery: DeliveryDocument,
   wait: Wait | null,
@@ -100,7 +94,6 @@ export function presentDeliveryDetail(
   }
 }
 
-/** A delivery in a round's dossier. */
 export function presentDeliveryFacts(delivery: DeliveryDocument, wait: Wait | null): DeliveryFacts {
   return {
     ...presentDelivery(delivery),
@@ -117,7 +110,6 @@ export function presentDeliveryFacts(delivery: DeliveryDocument, wait: Wait | nu
   }
 }
 
-/** A delivery for operations, who see every operator's. */
 export function presentDeliveryWithOperator(delivery: DeliveryDocument) {
   return { ...presentDelivery(delivery), operator_id: operatorHandleOf(delivery.operatorId) }
 }
@@ -147,7 +139,6 @@ export function presentCertificationSummary(
   return { ...summaryOf(job), webhook_id: job.subject }
 }
 
-/** The public record of a certification. */
 export function presentCertification(job: CertificationDocument): z.infer<typeof webhookCertificationSchema> {
   return { ...presentCertificationSummary(job), cases: [...job.cases] }
 }
@@ -195,7 +186,6 @@ export function attemptsEnded({ attemptCount, claimToken }: DeliveryDocument): n
   return claimToken > 0 ? attemptCount - 1 : attemptCount
 }
 
-/** An instant in ISO 8601, or null. */
 export function instantText(at: Date | null): string | null {
   return at === null ? null : at.toISOString()
 }

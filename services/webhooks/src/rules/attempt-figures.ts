@@ -5,7 +5,6 @@ import {
   firstDelayBoundsMs,
 } from '@pitboss/contracts/objects/series'
 
-/** What figures need of an attempt. */
 export type CountedAttempt = {
   readonly attempt: number
   readonly sentAt: Date
@@ -17,11 +16,7 @@ type Counters = Readonly<Record<string, number>>
 
 const interrupted = 'unknown'
 
-/**
- * The counters that an attempt raises by one: its outcome, the bucket of its duration, and for a first
- * attempt that of its delay since the creation of the delivery. `unknown` is an attempt whose worker went
- * away.
- */
+/** The counters that an attempt raises: its outcome, its duration, and if first that of its delay. */
 export function countsOfAttempt(
   { attempt, sentAt, durationMs, httpStatus }: CountedAttempt,
   createdAt: Date,
@@ -41,7 +36,6 @@ function outcomeOf(durationMs: number | null, httpStatus: number | null) {
   return httpStatus >= 200 && httpStatus < 300 ? 'delivered' : 'refused'
 }
 
-/** The point of a series from the counters of its minutes. */
 export function endpointPointOf(at: Date, minutes: readonly Counters[]): EndpointPoint {
   const sum = (name: string) => minutes.reduce((total, counters) => total + (counters[name] ?? 0), 0)
   const buckets = (bounds: readonly number[], prefix: string) =>

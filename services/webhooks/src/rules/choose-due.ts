@@ -11,10 +11,7 @@ export type Turns = { readonly all: number; readonly normal: number }
 const replayShare = 4
 const freshPerOld = 3
 
-/**
- * Chooses the due deliveries that take the free slots: manual ones first, then fresh before old ones 3:1, and
- * every fourth claim for a replay job while its lane has room.
- */
+/** Manual ones first, then fresh before old ones 3:1; every fourth claim is for a replay. */
 export function planClaims<Item>({
   free,
   replayFree,
@@ -52,10 +49,9 @@ export function planClaims<Item>({
 type Candidate = { readonly dueAt: Date; readonly eventType: string }
 
 /**
- * Chooses the waiting deliveries that may be claimed now. A paused endpoint takes tests alone; an open
- * breaker takes manual retries and one probe.
- * @returns `probe`: the breaker lets a probe through as well; `nextAt`: when there will be more, null for not
- * by the clock alone
+ * Chooses what may be claimed now. A paused endpoint takes tests alone; an open breaker takes manual retries
+ * and one probe. @returns `probe`: the breaker lets a probe through as well; `nextAt`: when there will be
+ * more, null for not by the clock alone
  */
 export function chooseDue<Item extends Candidate>({
   health,
@@ -128,10 +124,7 @@ type Waiting = {
 /** Why a delivery is not sent yet, in plain words; `at`: the time still to come that they name. */
 export type Wait = { readonly words: string; readonly at: Date | null }
 
-/**
- * Says why a delivery is not sent yet; null when it has ended.
- * @param probing the event that the breaker lets through next
- */
+/** Why a delivery is not sent yet; null when it has ended. @param probing the breaker's next probe */
 export function waitOf(state: {
   delivery: Waiting
   health: EndpointHealth

@@ -1,20 +1,15 @@
 import { attemptDelayMs, earliestAgeMs, livesAtLeastMs, type Place } from './retry-schedule.ts'
 
-/** The result of an attempt for its delivery. */
 export type DeliveryOutcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'retry'; readonly place: Place }
-  /**
-   * No attempt is left. `scheduleSpent` is false for a delivery with one attempt alone (a test, a manual
-   * retry).
-   */
+  /** `scheduleSpent` is false for a delivery with one attempt alone (a test, a manual retry). */
   | { readonly kind: 'failed'; readonly scheduleSpent: boolean }
 
 type Attempt = {
   /** The place on the schedule at which the attempt was made. */
   readonly place: Place
   readonly startedAt: Date
-  /** When the attempt failed. */
   readonly at: Date
   /** The first attempt of the present run of the schedule. */
   readonly firstAttemptAt: Date
@@ -25,10 +20,7 @@ type Attempt = {
   readonly scaleMs: (ms: number) => number
 }
 
-/**
- * Judges one attempt. Source: docs/contract.md, sections 7, 11 and 12.
- * @param single one attempt and no schedule
- */
+/** @param single one attempt and no schedule. Source: docs/contract.md, sections 7, 11 and 12. */
 export function judgeAttempt({
   ok,
   single,
@@ -40,18 +32,12 @@ export function judgeAttempt({
   return place === null ? { kind: 'failed', scheduleSpent: true } : { kind: 'retry', place }
 }
 
-/**
- * The place after an attempt whose worker died, so that its result is unknown. The attempt has used up its
- * step if it was one; the last step stays due. The delivery is sent again at once, beside the schedule.
- */
+/** After an attempt whose worker died: sent again at once; one that used up its step moves on. */
 export function placeAfterInterruption(attempt: Omit<Attempt, 'at' | 'retryAfterMs'>): Place {
   return placeAfter({ ...attempt, at: attempt.startedAt, retryAfterMs: null }) ?? attempt.place
 }
 
-/**
- * An attempt at the due time of the step, or later, is that step; an earlier one is none. Null when the
- * schedule is spent.
- */
+/** An attempt before the due time of the step uses none up. Null when the schedule is spent. */
 function placeAfter({
   place: { step, stepDueAt },
   startedAt,

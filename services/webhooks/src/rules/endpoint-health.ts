@@ -1,9 +1,7 @@
 import { fasterPace, type Pace, slowestPace } from '@pitboss/contracts/delivery-pace'
 import type { EventType } from '@pitboss/contracts/objects/event'
 
-/**
- * Health of an endpoint: streak, breaker, pause and pace. Source: docs/contract.md, sections 7, 11 and 12.
- */
+/** Streak, breaker, pause and pace of an endpoint. Source: docs/contract.md, sections 7, 11 and 12. */
 
 const secondMs = 1000
 const hourMs = 60 * 60 * secondMs
@@ -42,10 +40,7 @@ export type EndpointHealth = {
     /** When a success last closed it; rises with each closing. Earlier releases stored none. */
     readonly closedAt?: Date | null
   }
-  /**
-   * Attempts allowed in flight now (1, 2, 4 and so on since the breaker closed or a pause ended), and the
-   * successes at that pace.
-   */
+  /** Attempts in flight now (1, 2, 4 … since the breaker closed or a pause ended), and successes at that. */
   readonly pace: Pace
   readonly lastSuccessAt: Date | null
 }
@@ -105,9 +100,8 @@ export function afterAttempt(
 export type Probe = 'oldest' | { readonly afterTypes: readonly DeliveredType[] }
 
 /**
- * What an open breaker probes with next. Every third time it is an event type's turn: an endpoint that
- * refuses some events for ever would else be probed with them alone, and never get the others. Source:
- * docs/contract.md, section 7.
+ * What an open breaker probes with. Every third time it is a type's turn: an endpoint that refuses some
+ * events for ever would else never get the others. Source: docs/contract.md, section 7.
  */
 export function nextProbe({ breaker: { probes = 0, refusedTypes = [] } }: EndpointHealth): Probe {
   return probes % probesPerRound === probesPerRound - 1 ? { afterTypes: refusedTypes } : 'oldest'
@@ -118,10 +112,7 @@ export function isFullyHealthy(health: EndpointHealth, inFlightMax = inFlightMax
   return health.streak.attempts === 0 && health.pace.inFlight >= inFlightMax
 }
 
-/**
- * The closing of the breaker for which the backlog is yet to be pulled forward, or null.
- * @param doneFor the last closing for which it was pulled forward
- */
+/** The closing of the breaker whose backlog waits for its pull, or null; `doneFor` is the last done. */
 export function backlogOwedFor(
   { status, breaker: { probeAt, closedAt = null } }: EndpointHealth,
   doneFor: Date | null,
@@ -148,10 +139,7 @@ export function resumed(health: EndpointHealth): EndpointHealth {
   }
 }
 
-/**
- * Only the success that closes the breaker has the backlog pulled forward and starts the pace again at its
- * slowest.
- */
+/** Only the success that closes the breaker pulls the backlog forward and starts the pace at its slowest. */
 function afterSuccess(health: EndpointHealth, at: Date, inFlightMax: number): EndpointHealth {
   const streak = health.streak.attempts > 0 ? endedStreak(health) : health.streak
   const succeeded = { ...health, streak, lastSuccessAt: at }
@@ -162,10 +150,7 @@ function afterSuccess(health: EndpointHealth, at: Date, inFlightMax: number): En
   return { ...succeeded, breaker, pace: slowestPace }
 }
 
-/**
- * The pace stays: an event that the endpoint refuses must not hold up the others. When it refuses everything,
- * the breaker opens.
- */
+/** The pace stays: an event that is refused must not hold up others. If all are, the breaker opens. */
 function afterFailure(health: EndpointHealth, result: AttemptResult, scaleMs: Scale): EndpointHealth {
   const { at } = result
   const distinct = result.failedInStreak === health.streak.number ? 0 : 1

@@ -1,7 +1,6 @@
 /**
- * How endpoints stand whose deliveries are due. `healthy`: a worker should be sending them; `full`: the
- * receiver has as many attempts as it takes; `unhealthy`: it failed lately, is paused, or its breaker is
- * open; `untaken`: no worker runs the endpoint yet.
+ * `healthy`: a worker should be sending; `full`: the receiver has as many attempts as it takes; `unhealthy`:
+ * it failed lately, is paused, or its breaker is open; `untaken`: no worker runs the endpoint yet.
  */
 export const standings = ['healthy', 'full', 'unhealthy', 'untaken'] as const
 type Standing = (typeof standings)[number]
@@ -11,14 +10,11 @@ export type DueLags = Readonly<Record<Standing, number>>
 
 export const noDueLags: DueLags = { healthy: 0, full: 0, unhealthy: 0, untaken: 0 }
 
-/**
- * For how many milliseconds something that was due at `dueAt` has been due; 0 for nothing, or in the future.
- */
+/** For how many milliseconds something has been due; 0 for nothing, or in the future. */
 export function lagOf(dueAt: Date | null, now: Date): number {
   return dueAt === null ? 0 : Math.max(0, now.getTime() - dueAt.getTime())
 }
 
-/** The worst lag of each standing. */
 export function worstLags(lags: Iterable<{ readonly standing: Standing; readonly dueMs: number }>): DueLags {
   const worst: Record<Standing, number> = { ...noDueLags }
   for (const { standing, dueMs } of lags) worst[standing] = Math.max(worst[standing], dueMs)
@@ -38,10 +34,7 @@ type Look = {
   readonly now: Date
 }
 
-/**
- * `lateMs`: by how many milliseconds the endpoint's new deliveries are later than they have to be; `dueMs`:
- * for how many the new or repeated delivery that is longest due has been due, no matter who is to blame.
- */
+/** `lateMs`: how late its new deliveries are without need; `dueMs`: how long its longest is due. */
 export type EndpointLateness = {
   readonly lateMs: number
   readonly standing: Standing
@@ -50,16 +43,13 @@ export type EndpointLateness = {
 
 /** Weight of the newest look in the mean share. Source: ours. */
 const weight = 0.3
-/**
- * From this share on the receiver is what holds its deliveries up: no faster worker would help. Source: ours.
- */
+/** From this share on the receiver holds its deliveries up: no faster worker would help. Source: ours. */
 const busyMax = 0.9
 
 /**
- * Judges, look by look at even intervals, how late an endpoint's deliveries are. An endpoint that fails, is
- * paused, hangs or has all its places taken by a slow receiver is late by itself and counts for nothing; so
- * does what a pause or a breaker has kept back. After such a time, and at the first look, only what is added
- * to the least lateness since counts, until it has caught up.
+ * Judges at even intervals how late an endpoint's deliveries are. What the endpoint itself delays (failures,
+ * pauses, a slow receiver) does not count. After such a time, and at first, only what is added to the least
+ * lateness since counts, until it has caught up.
  */
 export function createLateness(): (look: Look) => EndpointLateness {
   const extra = createExtraLateness()

@@ -6,10 +6,7 @@
  * as interrupted, and passes them before anything else is sent. Source: ours.
  */
 
-/**
- * First attempts may be made so far ahead of the last range. At 1,000 a second a range has 128 ms to be
- * stored before sending waits for it; after a crash, so many are sent twice at most. Source: ours.
- */
+/** First attempts ahead of the last range, 128 ms at 1,000 a second; sent twice by a crash. Source: ours. */
 export const aheadMax = 128
 
 /** What has become of an event after the cursor. `aside`: it is a delivery of its own, which is stored. */
@@ -59,11 +56,7 @@ export function sendableTo({ cursor, known }: Passage<unknown>, ahead: number): 
   return seq
 }
 
-/**
- * The next range: as many events as have come to an end without a gap. Null while it would hold nothing but
- * a few events for others.
- * @param createdAtMs of an item's delivery
- */
+/** As many as have ended without a gap; null for nothing but a few events for others. */
 export function nextRange<Item>(
   { cursor, known }: Passage<Item>,
   createdAtMs: (item: Item) => number,
@@ -87,7 +80,6 @@ export function nextRange<Item>(
   return isWorthIt || to - cursor >= ignoredMax ? { first: cursor + 1, to, items } : null
 }
 
-/** Moves the cursor to the end of a range that stands. */
 export function passTo(passage: Passage<unknown>, to: number): void {
   passage.known.splice(0, to - passage.cursor)
   passage.cursor = Math.max(passage.cursor, to)

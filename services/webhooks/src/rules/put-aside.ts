@@ -2,10 +2,7 @@ import type { EventType } from '@pitboss/contracts/objects/event'
 import { type EndpointHealth, isShut } from './endpoint-health.ts'
 import { isUnsubscribed } from './subscription.ts'
 
-/**
- * A new delivery that waits in the log comes into lists when it has waited for so long. Source:
- * docs/contract.md, section 7.
- */
+/** Lists have a new delivery that has waited in the log for so long. Source: docs/contract.md, section 7. */
 export const waitingMsMax = 1000
 /** An attempt at a new delivery that takes longer is stored while it is under way. Source: ours. */
 export const unstoredMsMax = 250
@@ -20,10 +17,7 @@ type Endpoint = {
 
 type NewEvent = { readonly seq: number; readonly type: EventType }
 
-/**
- * Why a new delivery is stored instead of being sent: as a pause, a change or a deletion of its endpoint
- * wants it, or to wait for a breaker. Null when it may be sent; while places are taken, it waits in the log.
- */
+/** Why a new delivery is stored instead of sent; null when it may be sent, or waits for a place. */
 export function asideOf(endpoint: Endpoint, event: NewEvent): 'CANCELLED' | 'HELD' | 'PENDING' | null {
   const { health, deletedAt, skippedTo = 0 } = endpoint
   if (deletedAt !== null || event.seq <= skippedTo || isTakenOff(endpoint, event)) return 'CANCELLED'
@@ -33,9 +27,7 @@ export function asideOf(endpoint: Endpoint, event: NewEvent): 'CANCELLED' | 'HEL
   return isShut(health) ? 'PENDING' : null
 }
 
-/**
- * Whether a later list of the endpoint's types took the event's off, although a still later one may have it.
- */
+/** Whether a later list took the type off, although a still later one may have it. */
 function isTakenOff({ narrowings = [] }: Endpoint, { seq, type }: NewEvent): boolean {
   return narrowings.some(({ to, events }) => seq <= to && !events.includes(type))
 }

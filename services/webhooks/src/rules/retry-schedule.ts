@@ -2,10 +2,7 @@ const secondMs = 1000
 const minuteMs = 60 * secondMs
 const hourMs = 60 * minuteMs
 
-/**
- * Delays before the attempts; the first is due at once, the last after 23 h 42 m in all. Source:
- * docs/contract.md, section 7.
- */
+/** The first attempt is due at once, the last after 23 h 42 m in all. Source: docs/contract.md, section 7. */
 const delaysMs = [
   0,
   5 * secondMs,
@@ -28,10 +25,8 @@ export const stepsMax = delaysMs.length
 export const livesAtLeastMs = 23 * hourMs
 
 /**
- * Delay before the attempt at `step` of the schedule (1 = the first try), with ±10 % jitter. Source:
- * docs/contract.md, section 7.
- * @param random 0 to 1, drawn by the caller
- * @returns whole milliseconds; null when the schedule is spent
+ * With ±10 % jitter (`random` 0 to 1), in whole milliseconds; `step` 1 is the first try; null when spent.
+ * Source: docs/contract.md, section 7.
  */
 export function attemptDelayMs(step: number, random: number): number | null {
   const delayMs = delaysMs[step - 1]
@@ -39,10 +34,7 @@ export function attemptDelayMs(step: number, random: number): number | null {
   return Math.round(delayMs * (1 - jitter + 2 * jitter * random))
 }
 
-/**
- * The least age, counted from the first attempt, at which `step` is due with any jitter: the rest of the
- * schedule then still takes the delivery past 23 h.
- */
+/** The least age since the first attempt at which `step` is due, for the rest to pass 23 h. */
 export function earliestAgeMs(step: number): number {
   return Math.max(0, plainAgeMs(step) - (plainAgeMs(stepsMax) - livesAtLeastMs))
 }
@@ -87,10 +79,7 @@ export type Place = {
 
 const retryAfterMaxMs = 60 * 60 * 1000
 
-/**
- * The delay that an answer asks for, in milliseconds, at most an hour; null for none. Only 429 and 503 can
- * ask, in seconds or with an HTTP date. Never scaled. Source: docs/contract.md, sections 7 and 11.
- */
+/** What a 429 or 503 asks for, ms, at most an hour; null for none. Source: docs/contract.md, section 7. */
 export function retryAfterMs(httpStatus: number, header: string | null, now: Date): number | null {
   if (header === null || (httpStatus !== 429 && httpStatus !== 503)) return null
   const text = header.trim()

@@ -15,10 +15,7 @@ const secretsKept = 5
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const secretCharacters = 32
 
-/**
- * Makes a secret: `whsec_` and 32 base62 characters from the system's random source. Source:
- * docs/contract.md, section 7.
- */
+/** `whsec_` and 32 base62 characters of the system's random source. Source: docs/contract.md, section 7. */
 export function newWebhookSecret(): string {
   let text = ''
   for (let position = 0; position < secretCharacters; position++)
@@ -31,9 +28,7 @@ export function secretsValidAt(secrets: readonly StoredSecret[], now: Date): Sto
   return secrets.filter(({ validUntil }) => validUntil === null || validUntil > now).slice(0, signaturesMax)
 }
 
-/**
- * Secrets after a rotation: the replaced one stays valid for `overlapS` seconds, older ones keep their ends.
- */
+/** The replaced one stays valid for `overlapS` seconds, older ones keep their ends. */
 export function rotateSecrets(
   secrets: readonly StoredSecret[],
   { sealed, now, overlapS }: { sealed: string; now: Date; overlapS: number },

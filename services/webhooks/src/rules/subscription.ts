@@ -16,9 +16,8 @@ export function narrows(before: readonly EventType[], after: readonly EventType[
 }
 
 /**
- * Whether a waiting delivery is of a type that the endpoint has unsubscribed, so that it is cancelled instead
- * of sent. What a person has asked for by name, and what a later replay sends, goes out all the same. Source:
- * docs/contract.md, section 7.
+ * Whether a waiting delivery is cancelled as unsubscribed. What a person has asked for by name, and what a
+ * later replay sends, goes out all the same. Source: docs/contract.md, section 7.
  */
 export function isUnsubscribed(
   { events, narrowed }: Subscription,

@@ -10,7 +10,6 @@ export type CertificationDocument = CertificationJob & {
 
 export type CertificationStore = ReturnType<typeof createCertificationStore>
 
-/** Certifications of receivers. */
 export function createCertificationStore({ certifications }: Pick<Collections, 'certifications'>) {
   return createJobStore(certifications)
 }

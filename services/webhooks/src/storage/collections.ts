@@ -9,10 +9,7 @@ import type { StoredSecret } from '../rules/signing-secrets.ts'
 import type { Db } from 'mongodb'
 import type { CertificationDocument } from './certification-store.ts'
 
-/**
- * Documents of this service. Instants are dates; `never` stands for "not by the clock" where an index needs a
- * date.
- */
+/** Documents of this service. `never` stands for "not by the clock" where an index needs a date. */
 
 export const never = new Date('9999-12-31T00:00:00.000Z')
 
@@ -76,28 +73,19 @@ export type EndpointDocument = AuditedTenant & {
   health: EndpointHealth
   /** What was decided about held deliveries at the last resume. */
   heldRule: { action: 'deliver' | 'skip'; at: Date } | null
-  /**
-   * The closing of the breaker for which the backlog was last pulled forward. Earlier releases stored none.
-   */
+  /** The closing of the breaker whose backlog was last pulled forward. Earlier releases stored none. */
   pulledFor?: Date
-  /**
-   * The last time that types were taken off `events`, and the id that a replay job made then would have.
-   * Absent when none ever was.
-   */
+  /** The last time that types were taken off `events`, and the id that a replay job made then would have. */
   narrowed?: { at: Date; replayId: string }
   /** The `narrowed.at` for which waiting deliveries were cancelled. */
   prunedAt?: Date
   createdAt: Date
   deletedAt: Date | null
-  /**
-   * The end of the event log when it was created: it passes the log from there. Earlier releases stored none.
-   */
+  /** The end of the event log when it was created. Earlier releases stored none. */
   beginsAfter?: number
   /** Events up to this number that were not sent before the last resume with `skip` are cancelled. */
   skippedTo?: number
-  /**
-   * Lists of types that took some off: an event up to `to` of another type that was not sent is cancelled.
-   */
+  /** Lists of types that took some off: an unsent event up to `to` of another type is cancelled. */
   narrowings?: readonly { readonly to: number; readonly events: readonly EventType[] }[]
   /** New events have waited for a second: lists read them from the log. */
   isLate?: boolean
@@ -109,9 +97,7 @@ export type EndpointDocument = AuditedTenant & {
   leaseOwner: string | null
   /** Rises with each taking of the lease; claims bear it. */
   leaseToken: number
-  /**
-   * So many events after its last range may have been sent under this lease. Earlier releases stored none.
-   */
+  /** So many events after its last range may be sent. Earlier releases stored none. */
   leaseAhead?: number
 }
 
@@ -139,9 +125,7 @@ export type AttemptRecord = {
   storedAt?: Date
 }
 
-/**
- * A delivery that was accepted at once, as its range keeps it. Times are milliseconds after the range's `lo`.
- */
+/** A delivery that was accepted at once. Times are milliseconds after the range's `lo`. */
 export type RangeItem = {
   /** The event's number, counted from the range's first one. */
   readonly n: number
@@ -162,10 +146,7 @@ export type RangeItem = {
   readonly u?: string
 }
 
-/**
- * Events that an endpoint's worker has passed: each is an item, is a delivery of its own or was not for this
- * endpoint. Written once, never changed; the `_id` of the next one is free for one worker alone.
- */
+/** Events that an endpoint's worker has passed, written once; the next `_id` is free for one worker alone. */
 export type RangeDocument = Tenant & {
   /** `<webhook id>/<number of its first event, 12 digits>`. */
   readonly _id: string
@@ -210,10 +191,7 @@ export type DeliveryDocument = AuditedTenant & {
   /** Its place on the schedule (see `Place`). */
   step: number
   stepDueAt: Date
-  /**
-   * The closing of the breaker for which it was last pulled forward, or after which it last failed. Only
-   * later closings pull it.
-   */
+  /** The breaker's closing of its last pull or failure; only later closings pull it. */
   pulledFor: Date | null
   /** Attempts begun before the present run of the schedule. */
   scheduleBase: number

@@ -25,10 +25,7 @@ type Write = Claim | Completion
 /** The claimed delivery, or whether a completion was written. */
 type Written = DueDelivery | boolean
 
-/**
- * Writes of workers: claims, completions, and the recovery from workers that died. Claims and completions of
- * all endpoints of this process share their round trips, each under its own fence.
- */
+/** Claims, completions and recovery, fenced; those of all endpoints of a process share their round trips. */
 export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveries'>) {
   let waiting: { readonly one: Write; readonly end: PromiseWithResolvers<Written> }[] = []
   const { plan } = createCommandTurns({
@@ -60,10 +57,9 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
   }
 
   /**
-   * Writes claims and completions together, each under a fence that names the state that was read. When all
-   * match, each delivery is now as computed here; else they are read again. Completions go first, so that a
-   * claim waits for every completion that was asked for before it. Claims whose fences differ in the id alone
-   * are one update, which the database plans once.
+   * Writes claims and completions together, each under a fence that names the state that was read; what does
+   * not match is read again. Completions go first, so that a claim waits for those asked for before it.
+   * Claims whose fences differ in the id alone are one update, which the database plans once.
    */
   async function writeTogether(writes: readonly Write[]): Promise<Written[]> {
     const alike = Map.groupBy(
@@ -101,10 +97,7 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
   }
 
   return {
-    /**
-     * Stores the next attempt's number and the worker's token with each. Leaves out deliveries that changed
-     * since they were read, or that another worker has claimed.
-     */
+    /** Stores the next attempt's number and the worker's token; leaves out what changed since it was read. */
     async claim(dues: readonly DueDelivery[], token: number, now: Date): Promise<DueDelivery[]> {
       const written = await write(dues.map((due) => ({ due, token, now })))
       return written.filter((one) => typeof one === 'object')
@@ -120,10 +113,7 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
       return written === true
     },
 
-    /**
-     * Makes the deliveries due that dead workers left in flight for this endpoint; each attempt stays on
-     * record with an unknown result.
-     */
+    /** Makes due what dead workers left in flight; each attempt stays on record with an unknown result. */
     async recoverOrphans(
       webhookId: string,
       token: number,
@@ -172,10 +162,7 @@ function completionOperation({ claimed, fields, attempt }: Completion) {
   }
 }
 
-/**
- * A claim gives its attempt number once; the times distinguish the record of a worker from that of the next
- * one, which recovered the delivery.
- */
+/** The times distinguish a worker's record from that of the next one, which recovered the delivery. */
 function isSameAttempt(a: AttemptRecord, b: AttemptRecord): boolean {
   return a.attempt === b.attempt && a.sentAt.getTime() === b.sentAt.getTime() && a.durationMs === b.durationMs
 }

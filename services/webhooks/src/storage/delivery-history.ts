@@ -23,9 +23,8 @@ const sourcesAtOnce = 8
 export type DeliveryHistory = ReturnType<typeof createDeliveryHistory>
 
 /**
- * Reads all deliveries: those that are documents of their own, those that were accepted at once, which are
- * items of ranges, and those that wait in the log for an endpoint that is late. A document hides what else
- * has its id.
+ * Reads all deliveries: documents of their own, items of ranges, and those that wait in the log for a late
+ * endpoint. A document hides what else has its id.
  */
 export function createDeliveryHistory({
   stored,
@@ -139,10 +138,7 @@ export function createDeliveryHistory({
       return (await stored.read(id)) ?? (await itemById(null, id)) ?? stored.read(id)
     },
 
-    /**
-     * Newest first, of every account for null. What may become an item or a document meanwhile is read before
-     * those: so nothing is left out.
-     */
+    /** Newest first, of every account for null. What may become an item or a document is read before. */
     async list(scope: Scope | null, filter: DeliveryFilter, limit: number): Promise<DeliveryDocument[]> {
       const waiting = await listLate(scope, filter, limit)
       const items = await listItems(scope, filter, limit)
@@ -174,9 +170,7 @@ export function createDeliveryHistory({
       return { ...added(counts, waiting, max), failed: counts.failed, hasDelivered: hasDelivered || hasItems }
     },
 
-    /**
-     * For operations: of all accounts, with the first new delivery that waits at an endpoint which is late.
-     */
+    /** Of all accounts, with the first new delivery that waits at a late endpoint. */
     async statusCounts() {
       return added(await stored.statusCounts(), await late.count(null, lateCountedMax), Infinity)
     },
@@ -233,7 +227,6 @@ async function* toAsync<Item>(items: readonly Item[]): AsyncGenerator<Item> {
   yield* items
 }
 
-/** One of each id, the first. */
 function withoutTwice(deliveries: readonly DeliveryDocument[]): DeliveryDocument[] {
   return [...new Map(deliveries.toReversed().map((one) => [one._id, one])).values()].toReversed()
 }

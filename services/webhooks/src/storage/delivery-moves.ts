@@ -21,15 +21,9 @@ const cancelled = { $set: { status: 'CANCELLED', dueAt: never, nextAttemptAt: nu
 type ReplayKey = Pick<ReplayDocument, '_id' | 'webhookId'>
 type ReplayCounts = { readonly all: number; readonly delivered: number; readonly failed: number }
 
-/**
- * Changes by people, pauses and replay jobs, often of many deliveries at a time. Each names the endpoint, the
- * shard key.
- */
+/** Changes by people, pauses and replay jobs. Each names the endpoint, the shard key. */
 export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliveries'>) {
-  /**
-   * Updates all deliveries of `filter` in batches, so that no single write grows with the backlog. @returns
-   * how many were changed
-   */
+  /** Updates in batches, so that no single write grows with the backlog. @returns how many were changed */
   async function move(
     filter: Filter<DeliveryDocument> & { readonly webhookId: string },
     update: UpdateFilter<DeliveryDocument>,
@@ -73,10 +67,7 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
   }
 
   return {
-    /**
-     * Makes everything due that is pending and not in flight, beside its schedule: each delivery once for
-     * this closing of the breaker, however often this is repeated.
-     */
+    /** Makes all due that is pending and not in flight, once for this closing of the breaker. */
     pullBacklog: (webhookId: string, closedAt: Date, now: Date): Promise<number> =>
       move(
         {
@@ -130,9 +121,7 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
       )
     },
 
-    /**
-     * Makes an ended delivery due once more. Null for a foreign one, and for one that has changed meanwhile.
-     */
+    /** Makes an ended delivery due once more. Null for a foreign one, or one that has changed meanwhile. */
     reopen: (
       scope: Scope,
       delivery: Pick<DeliveryDocument, '_id' | 'webhookId' | 'status' | 'attemptCount'>,
@@ -146,10 +135,7 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
       return changeOne(scope, filter, { ...asked, ...times, previousStatus: status }, audit)
     },
 
-    /**
-     * Pulls a pending delivery forward, beside its schedule. Null for a foreign one, and for one that has
-     * been sent meanwhile.
-     */
+    /** Pulls a pending delivery forward. Null for a foreign one, or one that has been sent meanwhile. */
     pullForward: (
       scope: Scope,
       { _id, webhookId, attemptCount }: Pick<DeliveryDocument, '_id' | 'webhookId' | 'attemptCount'>,
@@ -163,10 +149,7 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
         audit,
       ),
 
-    /**
-     * Starts the schedule of ended deliveries of the job's endpoint again, in the lane of the job. @returns
-     * how many it took
-     */
+    /** Starts ended deliveries of the job's endpoint again, in its lane. @returns how many it took */
     async replayAgain(
       { _id: replayId, webhookId }: ReplayKey,
       ids: readonly string[],
@@ -196,10 +179,7 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
       return (await deliveries.bulkWrite(operations, { ordered: false })).modifiedCount
     },
 
-    /**
-     * Takes back the deliveries of a replay job that had no attempt since, and cancels those that it would
-     * send again. Leaves those in flight, and ended ones that a person sends once more.
-     */
+    /** Takes back a job's deliveries without a new attempt, and cancels its own; not those in flight. */
     async cancelReplay({ _id: replayId, webhookId }: ReplayKey): Promise<void> {
       for (const status of ['PENDING', 'HELD'] as const) {
         const mine = { webhookId, replayId, status, claimToken: 0, single: false }
@@ -214,9 +194,8 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
     },
 
     /**
-     * Counts the deliveries of a replay job and those that it has brought to an end. Each count is one query:
-     * a sum of several would count a delivery twice while it changes. When none is open any more they are
-     * counted again, since the last may have ended in between.
+     * Counts a job's deliveries and its ended ones, each in one query: a sum would count one twice while it
+     * changes. When none is open they are counted again: the last may have ended in between.
      */
     async countReplay(replayId: string): Promise<ReplayCounts & { open: boolean }> {
       const [counts, open] = await Promise.all([

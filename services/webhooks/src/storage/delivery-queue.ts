@@ -8,10 +8,7 @@ import type { Probe } from '../rules/endpoint-health.ts'
 import { type Collections, type DeliveryDocument, type DueDelivery, keyOf, never } from './collections.ts'
 import { type NewDelivery, newDocument } from './new-delivery.ts'
 
-/**
- * Deliveries that cannot be sent now come in hundreds and can wait: few go out with one command, and one
- * command at a time, so that the database has room for what is recorded and passed meanwhile. Source: ours.
- */
+/** Few go out with one command, one at a time, so that the database has room. Source: ours. */
 const limits = { documentsMax: 32, commandsMax: 1 }
 /** Of a delivery without attempts, about. */
 const documentBytes = 1024
@@ -23,7 +20,6 @@ export type Upcoming = { lanes: Record<Lane, DueDelivery[]>; open: Set<Lane> }
 
 const withoutAttempts = { attempts: 0 } as const
 
-/** The queue of deliveries: creation, and reads in due order. */
 export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliveries'>) {
   const firstDue = (filter: { webhookId: string; lane?: Lane }, limit: number): Promise<DueDelivery[]> =>
     deliveries
@@ -61,8 +57,7 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
     },
 
     /**
-     * The deliveries that are pending and not in flight, due or not: all of them, or the first of each lane
-     * when the backlog of one could hide another.
+     * Pending and not in flight, due or not: all, or the first of each lane when one could hide another.
      * @param limit of the answer, and of each lane
      */
     async upcoming(webhookId: string, limit: number): Promise<Upcoming> {

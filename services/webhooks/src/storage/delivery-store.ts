@@ -20,7 +20,6 @@ export type DeliveryFilter = {
   readonly before?: string | null
 }
 
-/** A delivery as figures need it. */
 export type AttemptedDelivery = Pick<
   DeliveryDocument,
   'operatorId' | 'environment' | 'webhookId' | 'eventType' | 'createdAt'
@@ -41,10 +40,7 @@ const attemptedFields = {
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>
 
-/**
- * All deliveries with the state of their schedules: the ledger of what was sent, and the queue of what is
- * due.
- */
+/** All deliveries with their schedules: the ledger of what was sent, and the queue of what is due. */
 export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>) {
   const { deliveries } = collections
 
@@ -128,10 +124,7 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
   }
 }
 
-/**
- * The index of an account's list that asks for few of very many deliveries; null for others. Unless it is
- * named, the database walks through all deliveries from the newest on.
- */
+/** The index of a list that asks for few of many; the database takes it only by name. Null for others. */
 function indexOf({ eventId, status, eventType, webhookId }: DeliveryFilter): string | null {
   if (isGiven(eventId)) return 'event'
   if (isGiven(status) && status !== 'DELIVERED') return 'list_status'

@@ -85,17 +85,11 @@ export function createEndpointStore(
     ofScope: (scope: Scope): Promise<Pick<EndpointDocument, '_id' | 'events'>[]> =>
       endpoints.find({ ...scopeFields(scope), deletedAt: null }, { projection: { events: 1 } }).toArray(),
 
-    /**
-     * The endpoints of these operators in both environments, without the deleted ones: from memory, with the
-     * types of events that hold now. All else may be seconds old.
-     */
+    /** The endpoints of these operators, from memory, with the types of now; all else may be seconds old. */
     targets: (operatorIds: readonly string[]): Promise<EndpointsRead[]> =>
       Promise.all(operatorIds.map((id) => targets.read(id))),
 
-    /**
-     * Resolves once every process records events for the operator's endpoints as they are now. To be awaited
-     * before the answer to a change of which events go where.
-     */
+    /** To be awaited before a change of which events go where is answered. */
     dropTargets: ({ operatorId }: Pick<Scope, 'operatorId'>): Promise<void> => targets.drop(operatorId),
 
     /**
@@ -158,17 +152,13 @@ export function createEndpointStore(
         .limit(limit)
         .toArray(),
 
-    /** The summaries of these. */
     summaries: (ids: readonly string[]): Promise<EndpointSummary[]> =>
       endpoints
         .find({ _id: { $in: [...ids] }, $or: [{ deletedAt: null }, { closing: true }] })
         .project<EndpointSummary>(summaryFields)
         .toArray(),
 
-    /**
-     * Takes the lease if none of `aliveOthers` has it, with a new token. Never ask for an endpoint that the
-     * owner runs at the moment.
-     */
+    /** Takes the lease, with a new token, if none of `aliveOthers` and not the owner itself has it. */
     async take(id: string, owner: string, aliveOthers: readonly string[]): Promise<TakenEndpoint | null> {
       const seen = await endpoints.findOne({ _id: id, leaseOwner: { $nin: [...aliveOthers] } })
       if (seen === null) return null
@@ -196,10 +186,7 @@ export function createEndpointStore(
     ofIds: (scope: Scope | null, ids: readonly string[]): Promise<EndpointDocument[]> =>
       endpoints.find({ _id: { $in: [...ids] }, ...(scope === null ? {} : scopeFields(scope)) }).toArray(),
 
-    /**
-     * The endpoints for which new events have waited for a second, of every account for null; also deleted
-     * ones that have not passed them yet.
-     */
+    /** The endpoints with new events that wait for a second; also deleted ones. */
     late: (scope: Scope | null): Promise<EndpointDocument[]> =>
       endpoints
         .find({

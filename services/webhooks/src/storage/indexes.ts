@@ -6,7 +6,6 @@ import { jobIndexes } from '@pitboss/storage/job-store'
 import { leaseIndexes } from '@pitboss/storage/lease'
 import { rewindIndexes } from '@pitboss/storage/rewind-store'
 
-/** The collections whose changes are audited. */
 export const auditedCollections = [
   'endpoints',
   'deliveries',
@@ -19,10 +18,7 @@ export const auditedCollections = [
 const pending = { status: 'PENDING' }
 const withItems = { hi: { $gt: new Date(0) } }
 
-/**
- * Indexes on pending, held and claimed deliveries are partial: a claim costs the same beside a million ended
- * ones.
- */
+/** Partial ones: a claim costs the same beside a million ended deliveries. */
 export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   ...leaseIndexes,
   ...idempotencyKeyIndexes,

@@ -11,10 +11,7 @@ import type { RangeStore } from './range-store.ts'
 
 const lookupsAtOnce = 8
 
-/**
- * Reads deliveries that are in the log alone: of events that an endpoint has not passed yet. Lists of many
- * events ask only the endpoints that are late.
- */
+/** Reads deliveries that are in the log alone. Lists of many events ask only the endpoints that are late. */
 export function createLateDeliveries({
   endpoints,
   ranges,

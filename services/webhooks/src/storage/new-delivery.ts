@@ -65,9 +65,8 @@ export function claimedOf(due: DueDelivery, token: number, now: Date): DueDelive
 }
 
 /**
- * The only id that a delivery of an event to an endpoint can have: the ten characters of time of the event
- * id, and 80 bits of a hash over event and endpoint. A repeated fan-out therefore finds the
- * deliveries that it created before. Source: ours.
+ * The only id of a delivery: the ten characters of time of the event id, and 80 bits of a hash over event and
+ * endpoint, so that a repeated fan-out finds what it created. Source: ours.
  */
 export function deliveryIdOf(eventId: string, webhookId: string): string {
   const [, eventText = ''] = eventId.split('_')
@@ -79,10 +78,7 @@ export function deliveryIdOf(eventId: string, webhookId: string): string {
   return `dlv_${eventText.slice(0, idTimeCharacters)}${text}`
 }
 
-/**
- * What becomes of a delivery in flight when its worker is gone: it is due again, and the attempt stays on
- * record with an unknown outcome.
- */
+/** After its worker is gone it is due again; the attempt stays on record with an unknown outcome. */
 export function afterInterruption(orphan: DueDelivery, now: Date, { random, scaleMs }: ScheduleContext) {
   const { attemptCount, claimedAt, lane, step, stepDueAt } = orphan
   const sentAt = claimedAt ?? now
@@ -102,10 +98,7 @@ export function afterInterruption(orphan: DueDelivery, now: Date, { random, scal
   return { fields, attempt }
 }
 
-/**
- * A delivery that was never stored although its event is recorded: the process that made it may have sent it
- * under the number of its first attempt.
- */
+/** A delivery never stored although its event is recorded: it may have been sent as its first attempt. */
 export function newInterrupted(
   delivery: NewDelivery,
   now: Date,

@@ -92,7 +92,6 @@ export function countedElsewhere(delivery: DeliveryDocument): DeliveryDocument {
   return { ...delivery, attempts }
 }
 
-/** What figures count of a range. */
 export function attemptsOf(range: RangeDocument): AttemptedDelivery[] {
   const { operatorId, environment, webhookId } = range
   return (range.d ?? []).map((item) => ({
@@ -107,7 +106,6 @@ export function deliveriesOf(range: RangeDocument): DeliveryDocument[] {
   return (range.d ?? []).map((item) => deliveryOfItem(range, item)).toSorted(newestFirst)
 }
 
-/** Orders deliveries as lists do. */
 export function newestFirst(a: Pick<DeliveryDocument, 'order'>, b: Pick<DeliveryDocument, 'order'>): number {
   return Number(a.order < b.order) - Number(a.order > b.order)
 }

@@ -48,7 +48,6 @@ export function firstOf({ _id }: Pick<RangeDocument, '_id'>): number {
   return Number(_id.slice(-seqDigits))
 }
 
-/** What endpoints have passed of the event log. */
 export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
   const insertTogether = createInsertTogether(ranges, ({ d = [] }) => rangeBytes + itemBytes * d.length)
   const ofEndpoint = (webhookId: string, from: number, to: number) => ({
@@ -70,11 +69,7 @@ export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
       return last?.to ?? null
     },
 
-    /**
-     * Inserts the range that comes next, together with those of other endpoints.
-     * @param w names this very write: the same one may be made again when its answer was lost
-     * @returns false when another one begins there
-     */
+    /** Inserts the next range. @param w names this write for a repeat @returns false when it is not next */
     async insert(
       { _id: webhookId, operatorId, environment }: Scope & { readonly _id: string },
       { first, to, items }: NextRange<AcceptedDelivery>,
@@ -136,7 +131,6 @@ export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
             })
             .toArray(),
 
-    /** Whether the scope has any item. */
     hasItems: async (scope: Scope): Promise<boolean> =>
       (await ranges.findOne(
         { ...scopeFields(scope), hi: { $gte: new Date(1) } },
@@ -147,10 +141,7 @@ export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
     storedSince: (from: Date) =>
       ranges.find({ at: { $gte: from }, hi: { $gte: new Date(1) } }, { sort: { at: 1 }, hint: 'stored' }),
 
-    /**
-     * Removes what the endpoint has passed beyond the end of its log: the database was restored, and the log
-     * set back further than the ranges. @returns how many it removed
-     */
+    /** Removes ranges beyond a log that was set back further. @returns how many it removed */
     async removeAfter(webhookId: string, end: number): Promise<number> {
       const beyond = { _id: ofEndpoint(webhookId, 0, 10 ** seqDigits - 1), to: { $gt: end } }
       const found = await ranges.find(beyond, { projection: { _id: 1 } }).toArray()

@@ -16,10 +16,7 @@ export type Floor = { highMs: number }
 /** What this process has recorded lately, by id, the oldest first. */
 export type RecentEvents = Map<string, { readonly floor: Floor; readonly highMs: number }>
 
-/**
- * Whether somebody may have recorded the event, so that the log is to be searched.
- * @param floor of a log whose later events this process has recorded, every one
- */
+/** Whether the log is to be searched for the event; all that follows `floor` this process has recorded. */
 export function mayBeRecorded(
   recent: RecentEvents,
   { id, openedAtMs, createdAt }: Pick<NewEvent, 'id' | 'openedAtMs' | 'createdAt'>,

@@ -10,7 +10,6 @@ export const runningMax = 200
 
 export type ReplayStore = ReturnType<typeof createReplayStore>
 
-/** Replay jobs of endpoints. */
 export function createReplayStore({ replays }: Pick<Collections, 'replays'>) {
   return {
     /** @returns the job, or the one that was inserted under its id before */

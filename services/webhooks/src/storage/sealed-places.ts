@@ -1,7 +1,6 @@
 import type { SealedPlace } from '@pitboss/storage/rewrite-seals'
 import type { Document } from 'mongodb'
 
-/** Everything that webhooks seals: the signing secrets of endpoints. */
 export const sealedPlaces: readonly SealedPlace[] = [
   {
     collection: 'endpoints',

@@ -20,8 +20,7 @@ const recordSuccessesEveryMs = 1000
 export type Dispatcher = ReturnType<typeof startDispatcher>
 
 /**
- * Shares all endpoints among the processes that are alive, and runs those of this one. An endpoint changes
- * hands when its worker gives its lease back, or is dead.
+ * Shares the endpoints among the living processes, and runs those of this one.
  * @param listen subscribes to the notifications of all processes; returns the end of it
  */
 export function startDispatcher({

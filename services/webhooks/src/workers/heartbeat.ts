@@ -15,11 +15,7 @@ type HeartbeatListener = {
   onLost(event: string): void
 }
 
-/**
- * Beats for this process until stopped. A process that could not beat, or whose clock is wrong, acts no more.
- * @param clockAgrees whether what is due by this machine's clock is due
- * @param hasLeft whether a dead instance has left something that is not taken over yet
- */
+/** Beats until stopped. A process that could not beat, or whose clock is wrong, acts no more. */
 export function startHeartbeat({
   instances,
   clockAgrees,

@@ -15,10 +15,7 @@ const toldFromMs = 500
 /** How often it is measured while nothing is late. */
 const measureEveryMs = 1000
 
-/**
- * Tells rounds how late events and deliveries are, five times a second while they are and once when they are
- * not any more. A message that is lost is made good by the next; after a second of silence nothing is late.
- */
+/** Tells rounds how late events are, five times a second; after a second of silence nothing is late. */
 export function startLatenessTeller(parts: {
   bus: Pick<Bus, 'publish'>
   by: string

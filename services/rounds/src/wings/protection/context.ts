@@ -11,7 +11,6 @@ export type ProtectionContext = RoundsContext & {
   readonly paces: PacesStore
 }
 
-/** What reads how limits stand, and holds stakes to them. */
 export type LimitsContext = Pick<RoundsContext, 'clock' | 'clockOffsetMs'> & {
   readonly sessions: Pick<RoundsContext['sessions'], 'timesOf'>
   readonly playerLimits: Pick<PlayerLimitsStore, 'find' | 'keep'>

@@ -68,7 +68,6 @@ export const protection: Wing = {
   },
 }
 
-/** Binds the wing's steps of the core's stories to its context. */
 export function protectionHooks(context: ProtectionContext): Omit<Hooks, 'folds'> {
   return {
     holdLimits: (scope, session) => holdLimits(context, scope, session),

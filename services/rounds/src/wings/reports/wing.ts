@@ -15,12 +15,10 @@ export const reports: Wing = {
   open: (core, { db }) => serveReports(reportsContext(core, db)),
 }
 
-/** Adds the wing's store and memory to the core's context. */
 export function reportsContext(core: RoundsContext, db: Db): ReportsContext {
   return { ...core, reports: createReportsStore({ db }), readings: createMailbox() }
 }
 
-/** Binds calls and fold to the wing's context. */
 export function serveReports(context: ReportsContext): OpenWing {
   return { calls: reportCalls(context), fold: { fold: context.reports.fold } }
 }

@@ -1,7 +1,6 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { ReturnsStore } from './storage/returns-store.ts'
 
-/** Registers the number of open alarms of the watch of returns. */
 export function registerAlarms(registry: Registry, returns: Pick<ReturnsStore, 'countOpen'>): void {
   new Gauge({
     name: 'pitboss_return_alarms',

@@ -45,8 +45,7 @@ export async function listGrants(
 }
 
 /**
- * Cancels the rest of a grant; repeating it changes nothing.
- * @param by the person whose act is audited; null for an operator's server
+ * Cancels the rest of a grant, once. @param by the person who is audited; null for an operator's server
  * @throws ServiceError NOT_FOUND, CONFLICT
  */
 export async function cancelGrant(

@@ -17,10 +17,7 @@ import { type FreeBetBody, grantFreeBets } from '../actions/grant-free-bets.ts'
 import type { RoundsContext } from '../../../context.ts'
 import { presentFreeBet } from '../../../records/present-free-bet.ts'
 
-/**
- * Calls of operators about grants of free bets; their use is part of playing a round.
- * Source: docs/contract.md, section 4, "Free bets".
- */
+/** Calls about grants of free bets. Source: docs/contract.md, section 4, "Free bets". */
 export function freeBetCalls(context: RoundsContext): CallHandler[] {
   const { clock } = context
 

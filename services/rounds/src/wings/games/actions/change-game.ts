@@ -12,10 +12,9 @@ import type { GameChange, GameSettings } from '../../../storage/games-store.ts'
 import { type GamePatch, readPatchLimits } from '../rules/wanted-limits.ts'
 
 /**
- * Changes the parts of the account's settings that the patch gives. To switch a game off is a grave act.
- * Source: docs/contract.md, sections 3, 4 and 11.
- * @throws ServiceError GAME_NOT_FOUND, CURRENCY_NOT_SUPPORTED, VALIDATION_ERROR naming the path;
- * APPROVAL_NEEDED where the account wants a second person
+ * Changes the account's settings of a game. Switching it off is a grave act. Source: docs/contract.md,
+ * sections 3, 4, 11.
+ * @throws ServiceError GAME_NOT_FOUND, CURRENCY_NOT_SUPPORTED, VALIDATION_ERROR; APPROVAL_NEEDED
  */
 export async function changeGame(
   context: RoundsContext,

@@ -12,8 +12,7 @@ import { readWantedLimits, type WantedLimits } from '../rules/wanted-limits.ts'
 type Order = { readonly by: string; readonly reason: string | null; readonly dryRun: boolean }
 
 /**
- * Sets what an account may use in a currency of a game, in place of the platform's limits and in either
- * direction; parts that are left out stay. Null goes back to the platform's.
+ * Sets what an account may use in place of the platform's limits; null goes back to those.
  * @returns the account's limits from then on
  * @throws ServiceError GAME_NOT_FOUND, CURRENCY_NOT_SUPPORTED, VALIDATION_ERROR naming the path
  */

@@ -19,10 +19,7 @@ import { listGames } from '../actions/list-games.ts'
 import { setGameLimits, setGameStatus } from '../actions/platform-games.ts'
 import { presentGame } from '../../../records/present-game.ts'
 
-/**
- * Calls about the catalogue with the account's settings, and the platform's switch of a game.
- * Source: docs/contract.md, sections 3, 4 and 11.
- */
+/** Calls about games. Source: docs/contract.md, sections 3, 4 and 11. */
 export function gameCalls(context: RoundsContext): CallHandler[] {
   async function list(caller: Caller, query: Parameters<typeof listGames>[2]) {
     const { currencies } = caller.account

@@ -11,10 +11,7 @@ export type WantedLimits = {
   readonly [Part in 'min_stake' | 'max_stake' | 'max_payout']?: string | undefined
 }
 
-/**
- * Reads the limits that operations want for an account; parts that are left out stay.
- * @throws ServiceError VALIDATION_ERROR naming the path
- */
+/** Reads wanted limits; omitted parts stay. @throws ServiceError VALIDATION_ERROR naming the path */
 export function readWantedLimits(
   { min_stake, max_stake, max_payout }: WantedLimits,
   now: Limits,
@@ -31,10 +28,7 @@ export function readWantedLimits(
   return { minStake, maxStake, maxPayout }
 }
 
-/**
- * Reads the limits of a patch: inside those that the account may use.
- * @throws ServiceError CURRENCY_NOT_SUPPORTED, VALIDATION_ERROR naming the path
- */
+/** Reads a patch, inside what is allowed. @throws ServiceError CURRENCY_NOT_SUPPORTED, VALIDATION_ERROR */
 export function readPatchLimits(
   account: Account,
   settings: Parameters<typeof allowedLimits>[0],

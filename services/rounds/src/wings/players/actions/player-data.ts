@@ -14,10 +14,7 @@ type Order = { readonly by: string; readonly reason: string | null; readonly dry
 /** Idempotency keys show a session again for 24 hours after it was made, as it was. */
 const detailsNeededMs = 24 * 60 * 60 * 1000
 
-/**
- * Reads a page of one kind of a player's records, newest first, for a player who asks for his data.
- * Source: docs/data.md.
- */
+/** Reads a page of one kind of a player's records, newest first. Source: docs/data.md. */
 export async function readPlayerData(
   context: RoundsContext,
   scope: Scope,
@@ -55,10 +52,9 @@ export async function readPlayerData(
 }
 
 /**
- * Erases the details of the player's sessions that ended a day ago or earlier. The order is audited before
- * it is carried out, by number: the audit must not keep what the erasure takes. What money records and proofs
- * need stays. Source: docs/data.md.
- * @returns how many sessions lost details, or would in a dry run, and how many keep them for now
+ * Erases details of sessions that ended a day ago or earlier; money records and proofs stay. It is audited
+ * before, by number: the audit must not retain what the erasure takes. Source: docs/data.md.
+ * @returns how many sessions lost details, or would in a dry run, and how many still have them
  */
 export async function erasePlayer(
   { sessions, audit, clock }: RoundsContext,

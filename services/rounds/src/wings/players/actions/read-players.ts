@@ -29,7 +29,6 @@ type PlayedGame = {
   readonly last: RoundState | null
 }
 
-/** What is known of a player in one environment. */
 type PlayerView = {
   readonly playerId: string
   readonly scope: Scope
@@ -43,7 +42,6 @@ type PlayerView = {
   readonly complete: boolean
 }
 
-/** A nonce of a sequence with what is known of it. */
 type NonceView = {
   readonly nonce: number
   readonly state: 'PLAYED' | 'SHOWN' | 'SKIPPED' | 'MISSING'
@@ -52,9 +50,8 @@ type NonceView = {
 }
 
 /**
- * Finds a player with the sums of 30 days. One without a session, a round or a free bet is unknown.
- * Source: docs/contract.md, section 3, "Player".
- * @throws ServiceError NOT_FOUND
+ * Finds a player with the sums of 30 days. Source: docs/contract.md, section 3, "Player".
+ * @throws ServiceError NOT_FOUND without a session, round or free bet
  */
 export async function showPlayerToDesk(
   context: RoundsContext,
@@ -103,9 +100,8 @@ async function playedIn(
 }
 
 /**
- * Lists each nonce of a player in a game, newest first, without a hole: the one that was shown last, and all
- * below.
- * @throws ServiceError GAME_NOT_FOUND, and NOT_FOUND for a player who has neither a nonce nor a session
+ * Lists each nonce of a player in a game, newest first, without a hole.
+ * @throws ServiceError GAME_NOT_FOUND; NOT_FOUND for a player without a nonce and a session
  */
 export async function listNoncesOf(
   context: RoundsContext,

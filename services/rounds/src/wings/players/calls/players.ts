@@ -7,10 +7,7 @@ import { erasePlayer, readPlayerData } from '../actions/player-data.ts'
 import { listNoncesOf, showPlayerToDesk } from '../actions/read-players.ts'
 import { presentNonce, presentPlayer } from '../records/present-player.ts'
 
-/**
- * Calls of the operator's people about one player, and of operations for a player who asks for his data or
- * for its erasure. Source: docs/contract.md, section 3, "Player"; docs/data.md.
- */
+/** Calls about one player. Source: docs/contract.md, section 3, "Player"; docs/data.md. */
 export function playerDeskCalls(context: RoundsContext): CallHandler[] {
   return [
     handler(getPlayer.call, async ({ caller, params }) => ({

@@ -7,9 +7,8 @@ import { earlyStart, latestEarlierStart } from '../rules/pace.ts'
 import type { PacesStore } from '../storage/paces-store.ts'
 
 /**
- * Gives the step that spaces the game starts of a player, in all games and sessions and on all replicas. All
- * times are the database's, so clocks of replicas that differ shorten no gap.
- * Source: docs/contract.md, section 4, "Jurisdictions".
+ * Spaces a player's game starts over all games, sessions and replicas, by the database's time. Source:
+ * docs/contract.md, section 4, "Jurisdictions".
  */
 export function holdPace(
   { paces, clock, clockOffsetMs }: Pick<RoundsContext, 'clock' | 'clockOffsetMs'> & { paces: PacesStore },

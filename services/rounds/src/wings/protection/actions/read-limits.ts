@@ -7,7 +7,6 @@ import type { StoredLimits } from '../storage/player-limits-store.ts'
 /** A session that was open in a period began at most its longest life before. */
 const sessionMaxMs = 86_400_000
 
-/** A player's limits with what counts towards them, as the rounds stand now. */
 export type LimitsNow = {
   readonly stored: StoredLimits
   readonly limits: readonly PlayerLimit[]

@@ -9,11 +9,7 @@ import { stopInForce } from './stop-in-force.ts'
 /** Rounds that are read at once for the last bet; refused stakes leave rounds that have not started. */
 const roundsAtOnce = 100
 
-/**
- * Looks at the rounds of the stops that are due, and keeps the last bet of those whose rounds have all
- * ended. Called by a worker of each replica; doing it twice changes nothing.
- * @returns how many stops were due
- */
+/** Stores the last bet of due stops whose rounds have all ended. @returns how many were due */
 export async function settleStops(context: ProtectionContext, stopping: AbortSignal): Promise<number> {
   const { stops, clock } = context
   const due = await stops.findDue(clock.now())
@@ -28,11 +24,7 @@ export async function settleStops(context: ProtectionContext, stopping: AbortSig
   return due.length
 }
 
-/**
- * Closes the player's sessions, unless the stop is over, and lets the open rounds be ended now. A repeat does
- * it for what was under way.
- * @returns true while a round is left
- */
+/** Closes the player's sessions and ends rounds unless the stop is over. @returns true while any is left */
 export async function enforceStop(context: ProtectionContext, stopped: StopDocument): Promise<boolean> {
   const { sessions, rounds, clock, scaleMs } = context
   const { operatorId, environment, playerId, endsAt } = stopped

@@ -83,11 +83,7 @@ async function extendStop(
   return stops.extend(scope, current._id, wanted, now, entry)
 }
 
-/**
- * Lifts the stop that is in force. Repeating it answers the stop that was lifted.
- * @param by as of `stopPlayer`
- * @throws ServiceError CONFLICT when the player has no stop
- */
+/** Lifts the stop in force, or answers the last lifted one. @throws ServiceError CONFLICT for none */
 export async function liftStop(
   context: ProtectionContext,
   { scope }: Caller,
@@ -110,7 +106,6 @@ export async function liftStop(
   return lifted
 }
 
-/** Lists the stops of a player, newest first. */
 export async function listStops(
   { stops, cursors }: Pick<ProtectionContext, 'stops' | 'cursors'>,
   { scope }: Caller,

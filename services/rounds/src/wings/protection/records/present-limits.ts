@@ -18,10 +18,7 @@ type State = {
   readonly now: Date
 }
 
-/**
- * The public record of a player's limits.
- * @param played the time that was played in the period of each limit of time
- */
+/** The public record of limits. @param played the time played in the period of each limit of time */
 export function presentLimits({
   scope: { environment },
   playerId,
@@ -77,7 +74,6 @@ function presentLimit(
   return { ...standing, kind, currency, amount: text(value), used: text(used), left: text(left), next: later }
 }
 
-/** A limit as it was asked for. */
 export function presentWanted({ kind, period, currency, value }: WantedLimit): WantedRecord {
   if (kind === 'time' || currency === null) return { kind: 'time', period, minutes: Number(value) }
   return { kind, period, currency, amount: formatAmount(value, currency) }

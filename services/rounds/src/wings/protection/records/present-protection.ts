@@ -5,10 +5,7 @@ import { realityCheckAt } from '../../../rules/live-rules.ts'
 import type { SessionDocument } from '../../../storage/sessions-store.ts'
 import type { Spend } from '../storage/spends-store.ts'
 
-/**
- * The figures of a session that its jurisdiction wants in the player's view. Net spend is stakes less
- * payouts, below zero for who has won. Source: docs/contract.md, section 4, "Jurisdictions".
- */
+/** What a jurisdiction wants shown; net spend is stakes less payouts. Source: docs/contract.md, section 4. */
 export function presentProtection(
   session: SessionDocument,
   { stakes, payouts }: Spend,

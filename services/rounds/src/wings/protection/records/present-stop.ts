@@ -21,10 +21,7 @@ export function presentStop(stop: StopDocument, now: Date): PlayerStop {
   }
 }
 
-/**
- * The text of a stop's record, whose bytes are signed.
- * @throws Error while its rounds have not ended
- */
+/** The text of a stop's record, to be signed. @throws Error while its rounds have not ended */
 export function stopRecordText(stop: StopDocument): string {
   if (stop.roundsEndedAt === null) throw new Error(`rounds of ${stop._id} have not ended`)
   const record: StopRecord = {

@@ -90,10 +90,7 @@ function isKept(period: Period, from: Date, now: Date): boolean {
   return from >= periodAt(period, new Date(running.getTime() - 1)).from
 }
 
-/**
- * What counts towards a limit of money at `now`, in minor units: stakes, of a loss less what was paid out. A
- * stake of a round that is not over counts as lost.
- */
+/** What counts towards a limit of money, in minor units. A stake of an open round counts as lost. */
 export function usedOf(
   { charges, sums }: LimitBook,
   { kind, period, currency }: PlayerLimit,

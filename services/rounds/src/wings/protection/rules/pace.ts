@@ -1,8 +1,6 @@
 import { ServiceError } from '@pitboss/errors/service-error'
 
-/**
- * The last game start of a player. `startedBy` names the request, so that its repeat never comes too early.
- */
+/** A player's last game start. `startedBy` names the request: its repeat is never too early. */
 export type GameStart = { readonly startedAt: Date; readonly startedBy: string }
 
 /** The last instant of an earlier start that allows a start at `at`. Source: docs/contract.md, section 4. */
@@ -10,10 +8,7 @@ export function latestEarlierStart(at: Date, gapS: number): Date {
   return new Date(at.getTime() - gapS * 1000)
 }
 
-/**
- * The refusal of a start by `startedBy` at `now`; null when it may happen. A player starts a game at least
- * `gapS` seconds after the last one. Source: docs/contract.md, section 4.
- */
+/** The refusal of a start too soon after the last; else null. Source: docs/contract.md, section 4. */
 export function earlyStart(
   last: GameStart | null,
   { startedBy, gapS }: { readonly startedBy: string; readonly gapS: number },

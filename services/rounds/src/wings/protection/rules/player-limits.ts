@@ -70,10 +70,7 @@ function loosened({ next }: PlayerLimit, value: bigint | null, now: Date) {
   return { value, at: waits ? next.at : new Date(now.getTime() + coolingMs) }
 }
 
-/**
- * Milliseconds from `from` to `now` in which at least one of the sessions was open.
- * Source: docs/contract.md, section 4, "Limits of a player".
- */
+/** Milliseconds with a session open. Source: docs/contract.md, section 4, "Limits of a player". */
 export function playedMs(sessions: readonly SessionTimes[], from: Date, now: Date): number {
   const spans = sessions
     .map(({ createdAt, expiresAt, closedAt }) => ({

@@ -1,14 +1,8 @@
 import type { RoundState } from '../../../rules/round.ts'
 
-/**
- * Time after the beginning of a stop within which a stake that passed the check before it can still appear:
- * the longest time budget of a call, twice. Source: ours.
- */
+/** A stake that passed its check can still appear: the longest call, twice. Source: ours. */
 const lateStakeMs = 10_000
-/**
- * Bounds of the time between two looks at rounds that have not ended: a tenth of the stop's age. Source:
- * ours.
- */
+/** Bounds of the time between looks, a tenth of the stop's age. Source: ours. */
 const [lookAgainMs, lookAgainMaxMs] = [1000, 60_000]
 
 export type LastBet = {
@@ -50,10 +44,7 @@ export function isEndedByStop(round: Pick<RoundState, 'driver' | 'status'>): boo
   return round.driver === 'game' && (round.status === 'PENDING' || round.status === 'OPEN')
 }
 
-/**
- * When to look at the player's rounds again; null when none is left and none can appear any more.
- * @param left whether a round that the stop ends has not ended
- */
+/** The next look at the rounds; null when none can appear. @param left whether one has not ended */
 export function nextLookAt({ from }: Pick<Stop, 'from'>, left: boolean, now: Date): Date | null {
   const lastLookAt = new Date(from.getTime() + lateStakeMs)
   if (!left && now >= lastLookAt) return null

@@ -35,10 +35,7 @@ export function createPacesStore({ db }: { db: Db }) {
       return found === null ? null : { startedAt: found.startedAt, startedBy: found.startedBy }
     },
 
-    /**
-     * Records a start. False, and nothing is written, when another request started a game after
-     * `notAfter`, or an equal one after the round was made: its round would have begun before that.
-     */
+    /** Records a start; false after another since `notAfter`, or an equal one after the round was made. */
     start: (
       scope: Scope,
       playerId: string,

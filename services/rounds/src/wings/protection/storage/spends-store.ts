@@ -8,16 +8,11 @@ export type Spend = { readonly stakes: bigint; readonly payouts: bigint }
 
 export type SpendsStore = ReturnType<typeof createSpendsStore>
 
-/** Creates the reads of what rounds have cost their player. */
 export function createSpendsStore({ db }: { db: Db }) {
   const rounds = db.collection<RoundDocument>('rounds')
 
   return {
-    /**
-     * Stakes and payouts of the session's rounds that the service drives. The gap between game starts bounds
-     * their number. A free bet has no stake; a round
-     * that was voided or refused, or whose stake is not certain yet, has neither.
-     */
+    /** Stakes and payouts of the session's game rounds, few by the start gap. Free bets have no stake. */
     async of(scope: Scope, sessionId: string): Promise<Spend> {
       const filter = { scope: scopeKey(scope), sessionId, driver: 'game' }
       const [sum] = await boundedRead(() =>

@@ -127,10 +127,7 @@ export function createStopsStore({ db }: { db: Db }) {
         .limit(dueMax)
         .toArray(),
 
-    /**
-     * Keeps the bytes of the record for good. False when they are there already, or when the stop was changed
-     * since `seen`.
-     */
+    /** Stores the record's bytes for good. False when they stand, or the stop changed since it was read. */
     async keepRecord({ _id, reason, endsAt, liftedAt }: StopDocument, text: string): Promise<boolean> {
       const { matchedCount } = await stops.updateOne(
         { _id, record: { $exists: false }, reason, endsAt, liftedAt },

@@ -12,17 +12,14 @@ type ReceiptDocument = { _id: string; scope: string; receivedAt: Date; sealed: s
 /** Receipts of earlier releases lack `reason`. */
 const storedSchema = sealedReceiptSchema.extend({ reason: sealedReceiptSchema.shape.reason.default(null) })
 
-/** The purpose of the key that seals receipts. */
 export const receiptPurpose = 'receipts'
 
 export type ReceiptsStore = ReturnType<typeof createReceiptsStore>
 
-/** What a sealed receipt is bound to. */
 export function receiptBinding({ _id, scope }: Pick<ReceiptDocument, '_id' | 'scope'>): string {
   return `receipt/${scope}/${_id}`
 }
 
-/** Where receipts are sealed. */
 export const receiptPlace: SealedPlace = {
   ...{ collection: 'receipts', purpose: receiptPurpose, filter: {} },
   holding: (range) => ({ sealed: range }),

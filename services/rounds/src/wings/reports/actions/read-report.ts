@@ -16,17 +16,13 @@ const dimensions: readonly ReportDimension[] = ['day', 'game', 'currency', 'bran
 const beginning = new Date('2020-01-01T00:00:00.000Z')
 const aheadMs = 40 * 24 * 60 * 60 * 1000
 
-/** The rows of a report, the dimensions that it groups by, and when a row was last restated. */
 export type Report = {
   readonly rows: readonly ReportRow[]
   readonly by: ReadonlySet<ReportDimension>
   restatedAt(row: ReportRow): Date | null
 }
 
-/**
- * Reads the report of an account: sums of money that moved, by the UTC day on which a round ended.
- * Source: docs/contract.md, section 11, "Business".
- */
+/** An account's report by the UTC day of a round's end. Source: docs/contract.md, section 11, "Business". */
 export function readReport(context: ReportsContext, { scope }: Caller, query: ReportQuery): Promise<Report> {
   return context.readings(scope.operatorId, async () => {
     const by = new Set(dimensions.filter((one) => (query.group_by ?? 'day').split(',').includes(one)))

@@ -18,10 +18,7 @@ export function reportCalls(context: ReportsContext): CallHandler[] {
   ]
 }
 
-/**
- * One row of a report; `ggr` is stakes less refunds and payouts, and the adjustments. Source:
- * docs/contract.md, section 11.
- */
+/** `ggr` is stakes less refunds and payouts, and the adjustments. Source: docs/contract.md, section 11. */
 function presentReportRow(row: Report['rows'][number], { by, restatedAt }: Omit<Report, 'rows'>) {
   const { currency, stakes, payouts, refunds, adjustments } = row
   const amountOf = (minor: bigint) => formatAmount(minor, currency)

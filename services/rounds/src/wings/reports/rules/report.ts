@@ -1,6 +1,4 @@
-/**
- * Calendar units in which reports are added up, in UTC. Parts of an hour are read from the rounds themselves.
- */
+/** UTC units in which reports are summed; parts of an hour are read from the rounds. */
 export type Grain = 'month' | 'day' | 'hour'
 
 /** A part of a window: whole units of one grain, or a rest smaller than an hour. Ends are exclusive. */
@@ -8,11 +6,7 @@ export type Segment = { readonly grain: Grain | 'raw'; readonly from: Date; read
 
 const hourMs = 60 * 60 * 1000
 
-/**
- * Cuts a window into whole units, coarse ones inside and finer ones at its ends: a year is a dozen months and
- * a few dozen days and hours. Never throws.
- * @param grains coarse to fine
- */
+/** Cuts a window into whole units, coarse inside and finer at its ends. @param grains coarse to fine */
 export function reportSegments(from: Date, to: Date, grains: readonly Grain[]): Segment[] {
   if (from >= to) return []
   const [grain, ...finer] = grains
@@ -53,23 +47,16 @@ export type CellSums = {
   readonly stakes: bigint
   readonly payouts: bigint
   readonly refunds: bigint
-  /**
-   * What changes after the ends of rounds gave back, on the day of the change; below zero where they took.
-   */
+  /** Revenue of changes after rounds' ends, on the day of the change; may be negative. */
   readonly adjustments: bigint
 }
 /** Sums with their distinct players, which only days count. */
 export type Cell = CellSums & { readonly players: number }
 
-/**
- * The place of a sum; a part is "" when the grouping does not divide by it, and for plays without a brand.
- */
+/** The place of a sum; a part is "" when the grouping lacks it, and for plays without a brand. */
 export type CellPlace = { readonly game: string; readonly currency: string; readonly brand: string }
 
-/**
- * The divisions that are kept, besides the currency, which always divides: a report reads no more than it
- * shows.
- */
+/** Divisions beside the currency: a report reads no more than it shows. */
 export const groupings = ['currency', 'game', 'brand', 'all'] as const
 export type Grouping = (typeof groupings)[number]
 
@@ -106,10 +93,7 @@ export function addSums(a: Cell, b: CellSums): Cell {
   }
 }
 
-/**
- * Encodes cells as text, a line each. Minor units of a coin do not fit into an integer of the database, and a
- * year of texts is read several times faster than a year of nested documents.
- */
+/** Encodes cells as text, a line each: coins overflow integers, and texts are read several times faster. */
 export function encodeCells(cells: Iterable<CellPlace & Cell>): string {
   return Array.from(
     cells,
@@ -165,10 +149,7 @@ export type ReportRow = { -readonly [Sum in keyof CellSums]: CellSums[Sum] } & {
   playersCounted: number
 }
 
-/**
- * Adds parts up by the wanted dimensions. Money of two currencies is never added, so every row has one. Rows
- * are sorted by key, with plays without a brand last.
- */
+/** Adds parts up by the wanted dimensions and always by currency; sorted by key, no brand last. */
 export function reportRows(
   parts: readonly ReportPart[],
   players: readonly ReportPlayer[],

@@ -7,9 +7,8 @@ import { type CellTexts, countedFacts, groupByUnit, withFacts } from './report-f
 import type { ReportPlayers } from './report-players.ts'
 
 /**
- * One unit of time of an account with all its sums, so that a year is a few hundred documents however many
- * games, currencies and brands it has. It counts each entry once, but for facts in `applied`: a release
- * before the journal has counted those, and left them with their rounds.
+ * A unit of time with all sums of an account. Each entry counts once; facts in `applied` a release before the
+ * journal has counted.
  */
 export type UnitDocument = Sum & {
   readonly scope: string

@@ -32,7 +32,6 @@ export type PendingFact = CellSums & {
   readonly adjusted: (Record<'stakes' | 'payouts' | 'refunds', bigint> & { readonly endedAt: Date }) | null
 }
 
-/** The facts for one unit of time of an account. */
 export type UnitGroup = {
   readonly scope: string
   readonly grain: Grain
@@ -43,7 +42,6 @@ export type UnitGroup = {
 /** Sums and distinct players of every grouping, as `encodeCells` writes them. */
 export type CellTexts = Record<Grouping, string>
 
-/** The players of a batch of facts. */
 export type PlayersOfUnit = {
   /** The number of players that these facts brought to a place of the unit. */
   broughtTo(unit: string, grouping: Grouping, key: string, facts: readonly PendingFact[]): number
@@ -70,7 +68,6 @@ export function countedFacts({ fields, facts }: Pick<CountedEntry, 'fields' | 'f
   })
 }
 
-/** Gross gaming revenue of sums. */
 export function revenueOf({ stakes, payouts, refunds }: Pick<CellSums, 'stakes' | 'payouts' | 'refunds'>) {
   return stakes - refunds - payouts
 }

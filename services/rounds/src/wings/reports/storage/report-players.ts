@@ -24,9 +24,8 @@ const cursorBatch = 20_000
 const onlyAll: readonly Grouping[] = ['all']
 
 /**
- * A player who played in a day or an hour. Days have one for every grouping, since a report by day needs
- * every count there can be. `by` is the fact that brought the player there and never changes: the unit counts
- * the player when it counts that fact, so once, whichever process dies in between.
+ * A player in a day or an hour. `by` is the fact that brought the player and never changes: with it the unit
+ * counts the player once, whichever process dies. Days have one for each grouping.
  */
 type PlayerDocument = {
   _id: string
@@ -41,10 +40,7 @@ type PlayerDocument = {
   by: string
 }
 
-/**
- * The months in which a player played in a game, currency and brand: a year is one document for each of them,
- * instead of a dozen.
- */
+/** A player's months in a game, currency and brand: one document a year instead of a dozen. */
 type MonthsDocument = {
   _id: string
   scope: string
@@ -67,10 +63,7 @@ export const reportPlayerIndexes: Readonly<
 
 export type ReportPlayers = ReturnType<typeof createReportPlayers>
 
-/**
- * Creates the store of players by unit and place, for distinct counts.
- * @param playersMax players that `distinct` names at most
- */
+/** Players by unit and place. @param playersMax that `distinct` names at most */
 export function createReportPlayers({ db, playersMax = namedMax }: { db: Db; playersMax?: number }) {
   const players = db.collection<PlayerDocument>('report_players')
   const months = db.collection<MonthsDocument>('report_player_months')
@@ -116,10 +109,7 @@ export function createReportPlayers({ db, playersMax = namedMax }: { db: Db; pla
       }
     },
 
-    /**
-     * The players of whole units, each at least once per grouping of the report.
-     * @throws ServiceError SERVICE_UNAVAILABLE when they are more than a process holds in its memory
-     */
+    /** The players of whole units by grouping. @throws ServiceError SERVICE_UNAVAILABLE for too many */
     async distinct(window: Window, by: ReadonlySet<ReportDimension>): Promise<ReportPlayer[]> {
       const found = await (window.grain === 'month' ? inMonths(window, by) : inUnits(window, by))
       if (found.length <= playersMax) return found

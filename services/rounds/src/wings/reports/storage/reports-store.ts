@@ -48,17 +48,13 @@ export const reportIndexes: Readonly<Record<string, readonly IndexDeclaration[]>
 
 export type ReportsStore = ReturnType<typeof createReportsStore>
 
-/** Creates the store of exact sums, kept up to date from what entries count. */
 export function createReportsStore({ db }: { db: Db }) {
   const rounds = db.collection<RoundDocument>('rounds')
   const units = db.collection<UnitDocument>('report_units')
   const players = createReportPlayers({ db })
   const adjustments = createReportAdjustments({ db })
 
-  /**
-   * Reads a rest of less than an hour, a few fields of one round after the other. A round counts as it was at
-   * its end, and what changed since at the time of the change.
-   */
+  /** Reads less than an hour: rounds as they were at their end, changes since at their own time. */
   async function readRaw(scope: Scope, { from, to }: Segment): Promise<ReportRead> {
     const ended = { scope: scopeKey(scope), completedAt: { $gte: from, $lt: to }, started: true }
     const parts = new Map<string, Raised<ReportPart>>()

@@ -12,7 +12,6 @@ type OpsPage = { readonly after: string | null; readonly max: number }
 /** The bytes of a presented stream and of one of its points, roughly. */
 const [bytesOfStream, bytesOfPoint] = [800, 200]
 
-/** Lists the streams of the caller's account. */
 export async function listReturns(
   { returns, cursors }: ReturnsContext,
   { scope }: Caller,
@@ -30,7 +29,6 @@ export async function listReturns(
   })
 }
 
-/** Lists the streams of an account, or of the whole installation, for operations. */
 export async function listReturnsOf(
   { returns }: ReturnsContext,
   {

@@ -17,10 +17,7 @@ const watchActor: ActedBy = {
   reason: null,
 }
 
-/**
- * Acts on each new alarm: keeps its evidence, takes the game down and logs it. The fold stores an alarm in
- * the write that finds it. Called by a worker; doing it twice changes nothing. Source: docs/rtp-watch.md.
- */
+/** Acts on new alarms: stores evidence, takes the game down, logs. Idempotent. Source: docs/rtp-watch.md. */
 export async function raiseAlarms(context: ReturnsContext): Promise<void> {
   const { returns, clock, rule, logger } = context
   for (const stream of await returns.findDue()) {
@@ -49,10 +46,9 @@ async function takeDown(context: ReturnsContext, { _id, game, stream }: AlarmDoc
 }
 
 /**
- * Lifts an alarm: its stream begins again, and the game that the watch took down comes back unless another
- * open alarm, or somebody else, keeps it down. Repeating it finishes what a crash left.
- * @param keepDown leaves the game as it is
- * @throws ServiceError NOT_FOUND
+ * Lifts an alarm: its stream restarts, and the game comes back unless another alarm or somebody else took it
+ * down. A repeat finishes what a crash left. @param keepDown leaves the game as it is. @throws ServiceError
+ * NOT_FOUND
  */
 export async function liftAlarm(
   context: ReturnsContext,

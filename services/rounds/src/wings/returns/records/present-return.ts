@@ -40,7 +40,6 @@ export function presentReturn(document: StreamDocument): ReturnStream {
   }
 }
 
-/** The record for operations, with the account. */
 export function presentOpsReturn(document: StreamDocument): OpsReturnStream {
   const [account = ''] = document.scope.split('/')
   return { operator_id: account === '*' ? null : operatorHandleOf(account), ...presentReturn(document) }

@@ -10,10 +10,7 @@ import type { PlayedRound } from '@pitboss/fairness/returns/read-trials'
 import type { Catalogue } from '../../../rules/catalogue.ts'
 import type { TakenTrials } from '../../../rules/round.ts'
 
-/**
- * Half of the error budget goes to streams of the whole installation, half to those of accounts. Source:
- * ours.
- */
+/** Half of the error budget for the installation's streams, half for accounts'. Source: ours. */
 export const streamBudget = errorBudget / 2
 /** A point of the picture comes after this many times the trials of the point before. */
 const growth = 1.25
@@ -46,10 +43,7 @@ export type WatchedRound = PlayedRound & {
   readonly payout: bigint | null
 }
 
-/**
- * The steps of the chances that a fact of a round names: each goes into a stream of its account and a common
- * one.
- */
+/** The steps of a fact's chances: each for a stream of its account and a common one. */
 export function stepsOf(
   round: WatchedRound,
   { from, to, rules }: TakenTrials & { readonly rules: string },
@@ -120,7 +114,6 @@ export type StoredStream = Pick<
   readonly paid: string
 }
 
-/** The stream that is stored. */
 export function keptStream({ counts, log, staked, paid, ...stored }: StoredStream): KeptStream {
   const { game, shape, position, win, points, alarmedAt, crossing } = stored
   const total = counts.reduce((sum, count) => sum + count, 0)

@@ -46,7 +46,6 @@ export type AlarmDocument = WithAudit & {
   liftReason: string | null
 }
 
-/** A stream before its first outcome. */
 export function newStreamDocument(step: StreamStep, position: number, at: Date): StreamDocument {
   const { share, scope, currency, game, rules, shape, win, outcomes } = step
   return {
@@ -70,7 +69,6 @@ export function emptied(outcomes: number, at: Date) {
   }
 }
 
-/** The fields of a stream's document that its outcomes change. */
 export function encodeStream({ evidence, staked, paid, points, alarmedAt, crossing }: KeptStream) {
   const { counts, log } = evidence
   return { counts, log, staked: String(staked), paid: String(paid), points, alarmedAt, crossing }

@@ -30,9 +30,8 @@ type EntrySteps = {
 export type FoldReturns = (counted: readonly CountedEntry[], missing: readonly number[]) => Promise<void>
 
 /**
- * Creates the fold of entries into the streams of the watch. An entry that draws, or opens tiles, is appended
- * then, whatever becomes of its credit: so the order does not follow from what came out.
- * Source: docs/rtp-watch.md.
+ * Folds entries into streams. A draw's entry is appended whatever becomes of its credit, so the order does
+ * not follow from what came out. Source: docs/rtp-watch.md.
  */
 export function createReturnsFold({ db, catalogue }: { db: Db; catalogue: Catalogue }): FoldReturns {
   const streams = db.collection<StreamDocument>('return_streams')
@@ -112,7 +111,6 @@ function groupByStream(
   return groups
 }
 
-/** The stream with the steps of these entries. */
 function withSteps(stream: StreamDocument, counted: readonly EntrySteps[]): StreamDocument {
   const fresh = counted.filter(({ factId }) => stream.applied?.includes(factId) !== true)
   let kept = keptStream(stream)

@@ -37,10 +37,7 @@ type Page = { readonly after: string | null; readonly max: number }
 
 export type ReturnsStore = ReturnType<typeof createReturnsStore>
 
-/**
- * Creates the reads of the watch of returns and the store of its alarms. `createReturnsFold` fills the
- * streams.
- */
+/** Reads of the watch of returns, and its alarms. `createReturnsFold` fills the streams. */
 export function createReturnsStore({ db }: { db: Db }) {
   const streams = db.collection<StreamDocument>('return_streams')
   const alarms = db.collection<AlarmDocument>('return_alarms')
@@ -95,7 +92,6 @@ export function createReturnsStore({ db }: { db: Db }) {
       return held !== null
     },
 
-    /** Number of alarms that nobody has lifted. */
     countOpen: async () => Number(await alarms.countDocuments({ open: true }, { hint: 'open_by_game' })),
 
     /** Lifts an alarm; false when it was lifted before. */
@@ -113,10 +109,7 @@ export function createReturnsStore({ db }: { db: Db }) {
       return matchedCount === 1
     },
 
-    /**
-     * Begins a stream anew after its alarm was lifted, with a part of the error budget of its own. A stream
-     * that began anew already is left as it is.
-     */
+    /** Restarts a stream once after its alarm was lifted, with an error budget of its own. */
     async restart({ _id, generation, share, counts }: StreamDocument, now: Date): Promise<void> {
       for (let tries = 0; tries < restartsMax; tries++) {
         const position = (await lastPosition(streams, share)) + 1

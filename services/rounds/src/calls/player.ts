@@ -1,13 +1,5 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
-import {
-  cashOut,
-  getFairnessBook,
-  getPlayerRound,
-  getPlayerSession,
-  listPlayerRounds as listEndpoint,
-  playRound as playEndpoint,
-  revealTile,
-} from '@pitboss/contracts/endpoints/play'
+import * as endpoints from '@pitboss/contracts/endpoints/play'
 import { answerPage } from '@pitboss/storage/read-page'
 import { actOnRound } from '../actions/act-on-round.ts'
 import { findPlayer, findPlayerRound } from '../actions/find-player.ts'
@@ -30,32 +22,32 @@ export function playerCalls(context: RoundsContext & PlayContext): CallHandler[]
     }))
 
   return [
-    handler(getPlayerSession.call, async ({ caller }, call) => ({
+    handler(endpoints.getPlayerSession.call, async ({ caller }, call) => ({
       status: 200,
       body: presentPlayerSession(await showPlayer(context, caller, call), caller.account.currencies),
     })),
-    handler(listEndpoint.call, async ({ caller, query }) =>
+    handler(endpoints.listPlayerRounds.call, async ({ caller, query }) =>
       answerPage(await listPlayerRounds(context, caller, query), presentRound),
     ),
-    handler(getPlayerRound.call, async ({ caller, params }) => {
+    handler(endpoints.getPlayerRound.call, async ({ caller, params }) => {
       const player = await findPlayer(context, caller)
       const { round } = await findPlayerRound(context, player, params.round_id)
       await context.rounds.show(round.id)
       return { status: 200, body: presentRound(round) }
     }),
-    handler(playEndpoint.call, ({ caller, body }, call) =>
+    handler(endpoints.playRound.call, ({ caller, body }, call) =>
       showFirst(context, async () => ({
         status: 201,
         body: presentRound(await playRound(context, caller, body, call)),
       })),
     ),
-    handler(revealTile.call, ({ caller, params, body: { tile } }, call) =>
+    handler(endpoints.revealTile.call, ({ caller, params, body: { tile } }, call) =>
       act(caller, params.round_id, { type: 'reveal', tile }, call),
     ),
-    handler(cashOut.call, ({ caller, params }, call) =>
+    handler(endpoints.cashOut.call, ({ caller, params }, call) =>
       act(caller, params.round_id, { type: 'cash-out' }, call),
     ),
-    handler(getFairnessBook.call, async ({ caller, query }) =>
+    handler(endpoints.getFairnessBook.call, async ({ caller, query }) =>
       answerPage(await listFairness(context, caller, query), presentFairness),
     ),
   ]

@@ -4,22 +4,7 @@ import { type CallHandler, handler, type HandlerContext } from '@pitboss/bus/ser
 import { roundsMovements } from '@pitboss/bus/topology'
 import { orderedBy } from '@pitboss/contracts/audit'
 import type { Caller } from '@pitboss/contracts/caller'
-import {
-  countUnfinishedRounds,
-  opsCertainMovements,
-  opsEndRoundAsTold,
-  opsHealOrphan,
-  opsOrphanedStakes,
-  opsRepublishRound,
-  opsResolveOwed,
-  movementsRewind,
-  showStakeStanding,
-  opsRoundsBetween,
-  opsRoundsStatus,
-  opsShowRound,
-  opsSkipNonces,
-  opsUnendedRounds,
-} from '@pitboss/contracts/calls/rounds'
+import * as calls from '@pitboss/contracts/calls/rounds'
 import type { TransactionBody } from '@pitboss/contracts/objects/movement'
 import * as endpoints from '@pitboss/contracts/endpoints/rounds'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
@@ -29,14 +14,7 @@ import { answerPage } from '@pitboss/storage/read-page'
 import { endAsTold } from '../actions/end-as-told.ts'
 import { healOrphan, listOrphans, skipNonces } from '../actions/heal-orphans.ts'
 import type { PlacedTransaction } from '../actions/operator-movement.ts'
-import {
-  countUnfinished,
-  findRound,
-  listCertain,
-  listRounds,
-  listUnended,
-  readStakeStanding,
-} from '../actions/read-rounds.ts'
+import * as reads from '../actions/read-rounds.ts'
 import { republishEnd } from '../actions/republish-end.ts'
 import { resolveOwed } from '../actions/resolve-owed.ts'
 import { showFirst } from '../actions/show-first.ts'
@@ -50,12 +28,12 @@ type Context = RoundsContext & PlayContext
 export function roundCalls(context: Context): CallHandler[] {
   const { rounds } = context
 
-  async function list(caller: Caller, query: Parameters<typeof listRounds>[2]) {
-    return answerPage(await listRounds(context, caller, query), presentRound)
+  async function list(caller: Caller, query: Parameters<typeof reads.listRounds>[2]) {
+    return answerPage(await reads.listRounds(context, caller, query), presentRound)
   }
 
   async function show(caller: Caller, roundId: string) {
-    const { round } = await findRound(context, caller, roundId)
+    const { round } = await reads.findRound(context, caller, roundId)
     return { status: 200, body: presentRound(round) }
   }
 
@@ -73,11 +51,13 @@ export function roundCalls(context: Context): CallHandler[] {
         return { status: round.status === 'VOIDED' ? 200 : 202, body: presentRound(round) }
       }),
     ),
-    handler(countUnfinishedRounds, async ({ scope }) => ({ count: await countUnfinished(context, scope) })),
-    handler(showStakeStanding, async ({ scope, roundId, transactionId }) => ({
-      standing: await readStakeStanding(context, scope, roundId, transactionId),
+    handler(calls.countUnfinishedRounds, async ({ scope }) => ({
+      count: await reads.countUnfinished(context, scope),
     })),
-    handler(opsShowRound, async ({ roundId }) => {
+    handler(calls.showStakeStanding, async ({ scope, roundId, transactionId }) => ({
+      standing: await reads.readStakeStanding(context, scope, roundId, transactionId),
+    })),
+    handler(calls.opsShowRound, async ({ roundId }) => {
       const stored = await rounds.findAnywhere(roundId)
       if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
       const { round } = stored
@@ -87,7 +67,7 @@ export function roundCalls(context: Context): CallHandler[] {
         history: round.history.map(({ at, what }) => ({ at: at.toISOString(), what })),
       }
     }),
-    handler(opsRoundsBetween, async ({ from, to, after, limit }) => {
+    handler(calls.opsRoundsBetween, async ({ from, to, after, limit }) => {
       const found = await rounds.between({ from: new Date(from), to: new Date(to) }, after, limit)
       return {
         data: found.map((round) => ({
@@ -97,7 +77,7 @@ export function roundCalls(context: Context): CallHandler[] {
         })),
       }
     }),
-    handler(opsRoundsStatus, async () => {
+    handler(calls.opsRoundsStatus, async () => {
       const { count, oldestAt } = await rounds.unfinished()
       return { unfinished: count, oldest_unfinished_at: oldestAt?.toISOString() ?? null }
     }),
@@ -127,7 +107,7 @@ const { stream, config } = roundsMovements
 /** Calls of operations that rewind the consumer of movements. Source: docs/contract.md, section 10. */
 export function rewindCalls(audit: RoundsContext['audit'], bus: Bus, rewinds: RewindStore): CallHandler[] {
   return [
-    handler(movementsRewind.start, (request, { requestId }) =>
+    handler(calls.movementsRewind.start, (request, { requestId }) =>
       rewinds.start(request, (after) =>
         audit.entry(orderedBy(request.order, null, requestId), {
           act: 'consumer.rewind',
@@ -137,7 +117,7 @@ export function rewindCalls(audit: RoundsContext['audit'], bus: Bus, rewinds: Re
         }),
       ),
     ),
-    handler(movementsRewind.show, async ({ rewindId }) =>
+    handler(calls.movementsRewind.show, async ({ rewindId }) =>
       rewinds.progress(rewindId, await acknowledgedSequence(bus, stream, config.durable_name ?? '')),
     ),
   ]
@@ -146,37 +126,37 @@ export function rewindCalls(audit: RoundsContext['audit'], bus: Bus, rewinds: Re
 /** Calls of operations after a database was restored. Source: docs/runbook.md. */
 export function restoreCalls(context: Context): CallHandler[] {
   return [
-    handler(opsRepublishRound, async ({ order, roundId }) => ({
+    handler(calls.opsRepublishRound, async ({ order, roundId }) => ({
       event_id: await republishEnd(context, roundId, order.dryRun),
     })),
-    handler(opsUnendedRounds, async ({ scope, status, after }) => {
-      const { found, next } = await listUnended(context, scope, status, after)
+    handler(calls.opsUnendedRounds, async ({ scope, status, after }) => {
+      const { found, next } = await reads.listUnended(context, scope, status, after)
       return {
         data: found.map(({ id, playerId, game }) => ({ round_id: id, player_id: playerId, game })),
         next,
       }
     }),
-    handler(opsSkipNonces, async ({ order, scope, rounds: started }, { requestId }) => ({
+    handler(calls.opsSkipNonces, async ({ order, scope, rounds: started }, { requestId }) => ({
       data: await skipNonces(context, { scope, started, order }, requestId),
     })),
-    handler(opsEndRoundAsTold, async (told, { requestId }) => ({
+    handler(calls.opsEndRoundAsTold, async (told, { requestId }) => ({
       round_id: told.roundId,
       status: await endAsTold(context, told, requestId),
     })),
-    handler(opsCertainMovements, ({ scope, from, after }) =>
-      listCertain(context, scope, new Date(from), after),
+    handler(calls.opsCertainMovements, ({ scope, from, after }) =>
+      reads.listCertain(context, scope, new Date(from), after),
     ),
-    handler(opsResolveOwed, async (asked, { requestId }) => ({
+    handler(calls.opsResolveOwed, async (asked, { requestId }) => ({
       round_id: asked.roundId,
       status: await resolveOwed(context, asked, requestId),
     })),
-    handler(opsOrphanedStakes, async ({ scope, transactionIds }) => ({
+    handler(calls.opsOrphanedStakes, async ({ scope, transactionIds }) => ({
       data: (await listOrphans(context, scope, transactionIds)).map(({ movement, stands }) => {
         const { transaction_id, round_id, player_id, game, amount, currency, created_at } = movement
         return { transaction_id, round_id, player_id, game, amount, currency, created_at, stands }
       }),
     })),
-    handler(opsHealOrphan, async (heal, { requestId }) => ({
+    handler(calls.opsHealOrphan, async (heal, { requestId }) => ({
       transaction_id: heal.transactionId,
       refund: await healOrphan(context, heal, requestId),
     })),

@@ -2,15 +2,7 @@ import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { type ActedBy, actedBy } from '@pitboss/contracts/audit'
 import { currenciesInUse } from '@pitboss/contracts/calls/rounds'
 import type { Caller } from '@pitboss/contracts/caller'
-import {
-  closeSession as closeEndpoint,
-  createSession,
-  dashboardCloseSession,
-  dashboardGetSession,
-  dashboardListSessions,
-  getSession,
-  listSessions as listEndpoint,
-} from '@pitboss/contracts/endpoints/sessions'
+import * as endpoints from '@pitboss/contracts/endpoints/sessions'
 import { answerPage } from '@pitboss/storage/read-page'
 import { closeSession } from '../actions/close-session.ts'
 import { openSession } from '../actions/open-session.ts'
@@ -37,18 +29,19 @@ export function sessionCalls(context: RoundsContext): CallHandler[] {
   }
 
   return [
-    handler(createSession.call, async ({ caller, body }) => ({
+    handler(endpoints.createSession.call, async ({ caller, body }) => ({
       status: 201,
       body: presentSession(await openSession(context, caller, body), clock.now()),
     })),
-    handler(listEndpoint.call, ({ caller, query }) => list(caller, query)),
-    handler(dashboardListSessions.call, ({ caller, query: { environment: _environment, ...query } }) =>
-      list(caller, query),
+    handler(endpoints.listSessions.call, ({ caller, query }) => list(caller, query)),
+    handler(
+      endpoints.dashboardListSessions.call,
+      ({ caller, query: { environment: _environment, ...query } }) => list(caller, query),
     ),
-    handler(getSession.call, ({ caller, params }) => show(caller, params.session_id)),
-    handler(dashboardGetSession.call, ({ caller, params }) => show(caller, params.session_id)),
-    handler(closeEndpoint.call, ({ caller, params }) => close(caller, params.session_id, null)),
-    handler(dashboardCloseSession.call, ({ caller, params }, call) =>
+    handler(endpoints.getSession.call, ({ caller, params }) => show(caller, params.session_id)),
+    handler(endpoints.dashboardGetSession.call, ({ caller, params }) => show(caller, params.session_id)),
+    handler(endpoints.closeSession.call, ({ caller, params }) => close(caller, params.session_id, null)),
+    handler(endpoints.dashboardCloseSession.call, ({ caller, params }, call) =>
       close(caller, params.session_id, actedBy(caller, call)),
     ),
     handler(currenciesInUse, async ({ operatorId }) => ({

@@ -1,19 +1,9 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
-import {
-  cancelWalletCertification,
-  certifyWallet,
-  getWalletCertification,
-  listWalletCertifications,
-} from '@pitboss/contracts/endpoints/wallet'
+import * as endpoints from '@pitboss/contracts/endpoints/wallet'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { answerPage } from '@pitboss/storage/read-page'
-import {
-  cancelCertification,
-  findCertification,
-  listCertifications,
-  startCertification,
-} from '../actions/keep-certifications.ts'
+import * as certifications from '../actions/keep-certifications.ts'
 import type { WalletContext } from '../context.ts'
 import { toCertification, toCertificationSummary } from '../records/render-certification.ts'
 import { dashboardScope } from './dashboard-scope.ts'
@@ -24,28 +14,34 @@ const notLiveText =
 /** What people ask about certifications of the TEST wallet. Source: docs/contract.md, section 3. */
 export function certificationCalls(context: WalletContext): CallHandler[] {
   return [
-    handler(certifyWallet.call, async ({ caller, params, body }, call) => {
+    handler(endpoints.certifyWallet.call, async ({ caller, params, body }, call) => {
       if (params.environment === 'LIVE') throw new ServiceError('NOT_FOUND', { message: notLiveText })
       const fallback = caller.account.currencies[0] ?? 'USD'
       const scope = dashboardScope(caller, 'TEST')
-      const job = await startCertification(context, scope, body, fallback, actedBy(caller, call))
+      const job = await certifications.startCertification(
+        context,
+        scope,
+        body,
+        fallback,
+        actedBy(caller, call),
+      )
       return { status: 202, body: toCertification(job) }
     }),
-    handler(listWalletCertifications.call, async ({ caller, query }) =>
+    handler(endpoints.listWalletCertifications.call, async ({ caller, query }) =>
       answerPage(
-        await listCertifications(context, dashboardScope(caller, 'TEST'), query),
+        await certifications.listCertifications(context, dashboardScope(caller, 'TEST'), query),
         toCertificationSummary,
       ),
     ),
-    handler(getWalletCertification.call, async ({ caller, params }) => {
+    handler(endpoints.getWalletCertification.call, async ({ caller, params }) => {
       const scope = dashboardScope(caller, 'TEST')
-      const found = await findCertification(context, scope, params.certification_id)
+      const found = await certifications.findCertification(context, scope, params.certification_id)
       return { status: 200, body: toCertification(found) }
     }),
-    handler(cancelWalletCertification.call, async ({ caller, params }, call) => {
+    handler(endpoints.cancelWalletCertification.call, async ({ caller, params }, call) => {
       const scope = dashboardScope(caller, 'TEST')
       const by = actedBy(caller, call)
-      const job = await cancelCertification(context, scope, params.certification_id, by)
+      const job = await certifications.cancelCertification(context, scope, params.certification_id, by)
       return { status: 200, body: toCertification(job) }
     }),
   ]

@@ -3,15 +3,7 @@ import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
 import { doApproved } from '@pitboss/contracts/calls/approvals'
 import { roundTransactions, walletHealth } from '@pitboss/contracts/calls/dashboard'
-import {
-  playerBalance,
-  opsReconcileChunk,
-  opsReconcileOurs,
-  reconcileChunk,
-  reconcileOurs,
-  walletCallback,
-  walletStatus,
-} from '@pitboss/contracts/calls/wallet'
+import * as calls from '@pitboss/contracts/calls/wallet'
 import * as endpoints from '@pitboss/contracts/endpoints/wallet'
 import type { Scope } from '@pitboss/contracts/caller'
 import { dossierMax } from '@pitboss/contracts/objects/dossier'
@@ -19,15 +11,7 @@ import type { walletPutSchema } from '@pitboss/contracts/objects/wallet'
 import { answerPage, type PageQuery } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import { checkWallet } from '../actions/check-wallet.ts'
-import {
-  askBalance,
-  findWallet,
-  putApprovedWallet,
-  putWallet,
-  readHealth,
-  readStatus,
-  rotateSecret,
-} from '../actions/operator-wallets.ts'
+import * as wallets from '../actions/operator-wallets.ts'
 import { findTransaction, listAttempts, listTransactions } from '../actions/read-movements.ts'
 import { readCallSeries } from '../actions/read-call-series.ts'
 import { compareRows, listMoved } from '../actions/reconcile-ledger.ts'
@@ -46,14 +30,14 @@ export function gatewayCalls(context: WalletContext): CallHandler[] {
     ...walletCalls(context),
     ...transactionCalls(context),
     ...compositionCalls(context),
-    handler(walletCallback, async (callback, { requestId }) => {
+    handler(calls.walletCallback, async (callback, { requestId }) => {
       await takeCallback(context, callback, requestId)
       return null
     }),
-    ...[reconcileChunk, opsReconcileChunk].map((call) =>
+    ...[calls.reconcileChunk, calls.opsReconcileChunk].map((call) =>
       handler(call, ({ scope, rows }) => compareRows(context, scope, rows)),
     ),
-    ...[reconcileOurs, opsReconcileOurs].map((call) =>
+    ...[calls.reconcileOurs, calls.opsReconcileOurs].map((call) =>
       handler(call, ({ scope, from, to, after }) =>
         listMoved(context, scope, { from: new Date(from), to: new Date(to) }, after),
       ),
@@ -63,13 +47,13 @@ export function gatewayCalls(context: WalletContext): CallHandler[] {
 
 function walletCalls(context: WalletContext): CallHandler[] {
   return [
-    handler(walletStatus, ({ scope }) => readStatus(context, scope)),
-    handler(playerBalance, async (request, { requestId }) => ({
-      balance: await askBalance(context, request, requestId),
+    handler(calls.walletStatus, ({ scope }) => wallets.readStatus(context, scope)),
+    handler(calls.playerBalance, async (request, { requestId }) => ({
+      balance: await wallets.askBalance(context, request, requestId),
     })),
     handler(endpoints.getWallet.call, async ({ caller, params }) => ({
       status: 200,
-      body: toWalletRecord(await findWallet(context, dashboardScope(caller, params.environment))),
+      body: toWalletRecord(await wallets.findWallet(context, dashboardScope(caller, params.environment))),
     })),
     handler(endpoints.getWalletSeries.call, async ({ caller, params, query }) => ({
       status: 200,
@@ -78,7 +62,7 @@ function walletCalls(context: WalletContext): CallHandler[] {
     handler(endpoints.putWallet.call, async ({ caller, params, body }, call) => {
       const scope = dashboardScope(caller, params.environment)
       const by = actedBy(caller, call)
-      const { wallet, secret } = await putWallet(context, scope, settingsOf(body), by, call)
+      const { wallet, secret } = await wallets.putWallet(context, scope, settingsOf(body), by, call)
       if (secret === null) return { status: 200, body: toWalletRecord(wallet) }
       return { status: 201, body: { ...toWalletRecord(wallet), secret } }
     }),
@@ -86,12 +70,12 @@ function walletCalls(context: WalletContext): CallHandler[] {
       await requireApproved({ order, seen, by }, { bus: context.bus, context: call })
       const scope = { operatorId: by.operator_id ?? '', environment: 'LIVE' } as const
       const settings = settingsOf(order.settings)
-      return { result: await putApprovedWallet(context, scope, settings, Number(seen), by) }
+      return { result: await wallets.putApprovedWallet(context, scope, settings, Number(seen), by) }
     }),
     handler(endpoints.rotateWalletSecret.call, async ({ caller, params, body }, call) => {
       const scope = dashboardScope(caller, params.environment)
       const by = actedBy(caller, call)
-      const { wallet, secret } = await rotateSecret(context, scope, body.overlap_s, by, call)
+      const { wallet, secret } = await wallets.rotateSecret(context, scope, body.overlap_s, by, call)
       const previous_valid_until = wallet.formerSecret?.validUntil.toISOString() ?? null
       return { status: 200, body: { ...toWalletRecord(wallet), secret, previous_valid_until } }
     }),
@@ -149,7 +133,7 @@ function compositionCalls(context: WalletContext): CallHandler[] {
       return { data: found.slice(0, max).map(toMovementFacts), complete: found.length <= max }
     }),
     handler(walletHealth, async ({ caller: { scope } }) => {
-      const { isConfigured, isBreakerOpen, unresolved, oldest } = await readHealth(context, scope)
+      const { isConfigured, isBreakerOpen, unresolved, oldest } = await wallets.readHealth(context, scope)
       return {
         configured: isConfigured,
         breaker_open: isBreakerOpen,

@@ -1,10 +1,5 @@
 import { type CallHandler, type HandlerContext, handler } from '@pitboss/bus/serve-calls'
-import {
-  placeMovement as placeCall,
-  roundMovements as roundCall,
-  showMovement as showCall,
-  voidStake as voidCall,
-} from '@pitboss/contracts/calls/wallet'
+import * as calls from '@pitboss/contracts/calls/wallet'
 import { placeMovement } from '../actions/place-movement.ts'
 import { voidStake } from '../actions/place-reversal.ts'
 import { findAnswered, listOfRound } from '../actions/read-movements.ts'
@@ -28,12 +23,12 @@ export function movementActions(settlement: Settlement) {
 /** The calls that rounds makes. */
 export function movementCalls(actions: MovementActions): CallHandler[] {
   return [
-    handler(placeCall, async ({ scope, ...order }, context) => {
+    handler(calls.placeMovement, async ({ scope, ...order }, context) => {
       const { document, created } = await actions.place(scope, order, waitingContext(context))
       const { movement, outcome } = toMovementAnswer(document)
       return { movement, outcome, created }
     }),
-    handler(voidCall, async ({ scope, stake, rollbackTransactionId, askedAt: text }, context) => {
+    handler(calls.voidStake, async ({ scope, stake, rollbackTransactionId, askedAt: text }, context) => {
       const askedAt = text === undefined ? undefined : new Date(text)
       const asked = { stake, rollbackTransactionId, askedAt }
       const voided = await actions.void(scope, asked, waitingContext(context))
@@ -44,14 +39,14 @@ export function movementCalls(actions: MovementActions): CallHandler[] {
         outcome,
       }
     }),
-    handler(showCall, async ({ scope, transactionId }) => {
+    handler(calls.showMovement, async ({ scope, transactionId }) => {
       const found = await actions.find(scope, transactionId)
       if (found === null) return null
       const { document, answered } = found
       const { requestHash, driver } = document
       return { ...toMovementAnswer(document), requestHash, driver, answered }
     }),
-    handler(roundCall, async ({ scope, roundId }) => {
+    handler(calls.roundMovements, async ({ scope, roundId }) => {
       const found = await actions.ofRound(scope, roundId)
       return { data: found.map(toMovementAnswer) }
     }),

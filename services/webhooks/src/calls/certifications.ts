@@ -1,49 +1,46 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
 import { findWebhookCertification } from '@pitboss/contracts/calls/dashboard'
-import {
-  cancelWebhookCertification,
-  certifyWebhook,
-  getWebhookCertification,
-  listWebhookCertifications,
-} from '@pitboss/contracts/endpoints/webhooks'
+import * as endpoints from '@pitboss/contracts/endpoints/webhooks'
 import { answerPage } from '@pitboss/storage/read-page'
 import type { CallsContext } from '../context.ts'
-import {
-  cancelCertification,
-  certifiedEndpoint,
-  findCertification,
-  listCertifications,
-  startCertification,
-} from '../actions/keep-certifications.ts'
+import * as certifications from '../actions/keep-certifications.ts'
 import { presentCertification, presentCertificationSummary } from '../records/webhook-records.ts'
 import { endpointTarget } from './endpoints.ts'
 
 /** Certifications of receivers. Source: docs/contract.md, section 3. */
 export function certificationHandlers(deps: CallsContext): CallHandler[] {
   return [
-    handler(certifyWebhook.call, async (request, context) => {
-      const job = await startCertification(deps, endpointTarget(request), actedBy(request.caller, context))
+    handler(endpoints.certifyWebhook.call, async (request, context) => {
+      const job = await certifications.startCertification(
+        deps,
+        endpointTarget(request),
+        actedBy(request.caller, context),
+      )
       return { status: 202, body: presentCertification(job) }
     }),
-    handler(listWebhookCertifications.call, async (request) =>
+    handler(endpoints.listWebhookCertifications.call, async (request) =>
       answerPage(
-        await listCertifications(deps, endpointTarget(request), request.query),
+        await certifications.listCertifications(deps, endpointTarget(request), request.query),
         presentCertificationSummary,
       ),
     ),
     handler(findWebhookCertification, async ({ caller, certificationId }) => ({
-      webhookId: await certifiedEndpoint(deps, caller.scope, certificationId),
+      webhookId: await certifications.certifiedEndpoint(deps, caller.scope, certificationId),
     })),
-    handler(getWebhookCertification.call, async (request) => ({
+    handler(endpoints.getWebhookCertification.call, async (request) => ({
       status: 200,
       body: presentCertification(
-        await findCertification(deps, endpointTarget(request), request.params.certification_id),
+        await certifications.findCertification(
+          deps,
+          endpointTarget(request),
+          request.params.certification_id,
+        ),
       ),
     })),
-    handler(cancelWebhookCertification.call, async (request, context) => {
+    handler(endpoints.cancelWebhookCertification.call, async (request, context) => {
       const by = actedBy(request.caller, context)
-      const job = await cancelCertification(
+      const job = await certifications.cancelCertification(
         deps,
         endpointTarget(request),
         request.params.certification_id,

@@ -2,31 +2,9 @@ import { actedBy } from '@pitboss/contracts/audit'
 import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
 import { type AccountMode, toEventEnvironment } from '@pitboss/contracts/primitives'
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
-import {
-  cancelReplay as cancelReplayEndpoint,
-  createReplay,
-  createWebhook,
-  deleteWebhook,
-  getReplay,
-  getWebhook,
-  getWebhookSeries,
-  listReplays as listReplaysEndpoint,
-  listWebhooks,
-  patchWebhook,
-  pauseWebhook,
-  resumeWebhook,
-  rotateWebhookSecret,
-  testWebhook,
-} from '@pitboss/contracts/endpoints/webhooks'
+import * as endpoints from '@pitboss/contracts/endpoints/webhooks'
 import { answerPage } from '@pitboss/storage/read-page'
-import {
-  patchEndpoint,
-  pauseEndpoint,
-  removeEndpoint,
-  resumeEndpoint,
-  rotateSecret,
-  sendTest,
-} from '../actions/change-endpoint.ts'
+import * as changes from '../actions/change-endpoint.ts'
 import { createEndpoint } from '../actions/create-endpoint.ts'
 import type { CallsContext } from '../context.ts'
 import { listEndpoints, showEndpoint } from '../actions/read-endpoints.ts'
@@ -49,53 +27,56 @@ export function idScopes(caller: Caller, environment: AccountMode | undefined): 
 /** Webhook endpoints. Source: docs/contract.md, sections 7 and 11. */
 export function endpointHandlers(deps: CallsContext): CallHandler[] {
   return [
-    handler(createWebhook.call, async ({ caller, body }, context) => {
+    handler(endpoints.createWebhook.call, async ({ caller, body }, context) => {
       const scope = queryScope(caller, body.environment)
       const by = actedBy(caller, context)
       const { endpoint, secret } = await createEndpoint(deps, scope, caller.idempotencyKey, body, by, context)
       return { status: 201, body: presentEndpoint(endpoint, secret) }
     }),
-    handler(listWebhooks.call, async ({ caller, query }) => {
+    handler(endpoints.listWebhooks.call, async ({ caller, query }) => {
       const { items, nextCursor } = await listEndpoints(deps, queryScope(caller, query.environment), query)
       const data = items.map((endpoint) => presentEndpoint(endpoint))
       return { status: 200, body: { data, next_cursor: nextCursor } }
     }),
-    handler(getWebhook.call, async (request) => {
+    handler(endpoints.getWebhook.call, async (request) => {
       const { endpoint, held } = await showEndpoint(deps, endpointTarget(request))
       return { status: 200, body: { ...presentEndpoint(endpoint), held } }
     }),
-    handler(getWebhookSeries.call, async (request) => ({
+    handler(endpoints.getWebhookSeries.call, async (request) => ({
       status: 200,
       body: await readAttemptSeries(deps, endpointTarget(request), request.query),
     })),
-    handler(patchWebhook.call, async (request, context) => {
+    handler(endpoints.patchWebhook.call, async (request, context) => {
       const by = actedBy(request.caller, context)
-      const endpoint = await patchEndpoint(deps, endpointTarget(request), request.body, by, context)
+      const endpoint = await changes.patchEndpoint(deps, endpointTarget(request), request.body, by, context)
       return { status: 200, body: presentEndpoint(endpoint) }
     }),
-    handler(deleteWebhook.call, async (request, context) => {
-      await removeEndpoint(deps, endpointTarget(request), actedBy(request.caller, context))
+    handler(endpoints.deleteWebhook.call, async (request, context) => {
+      await changes.removeEndpoint(deps, endpointTarget(request), actedBy(request.caller, context))
       return { status: 204, body: null }
     }),
-    handler(rotateWebhookSecret.call, async (request, context) => {
+    handler(endpoints.rotateWebhookSecret.call, async (request, context) => {
       const by = actedBy(request.caller, context)
       const target = endpointTarget(request)
-      const rotated = await rotateSecret(deps, target, request.body.overlap_s, by)
+      const rotated = await changes.rotateSecret(deps, target, request.body.overlap_s, by)
       const { webhookId, secret, previousValidUntil } = rotated
       const until = instantText(previousValidUntil)
       return { status: 200, body: { webhook_id: webhookId, secret, previous_valid_until: until } }
     }),
-    handler(testWebhook.call, async (request, context) => {
+    handler(endpoints.testWebhook.call, async (request, context) => {
       const by = actedBy(request.caller, context)
-      return { status: 202, body: { delivery_id: await sendTest(deps, endpointTarget(request), by) } }
+      return { status: 202, body: { delivery_id: await changes.sendTest(deps, endpointTarget(request), by) } }
     }),
-    handler(pauseWebhook.call, async (request, context) => {
+    handler(endpoints.pauseWebhook.call, async (request, context) => {
       const by = actedBy(request.caller, context)
-      return { status: 200, body: presentEndpoint(await pauseEndpoint(deps, endpointTarget(request), by)) }
+      return {
+        status: 200,
+        body: presentEndpoint(await changes.pauseEndpoint(deps, endpointTarget(request), by)),
+      }
     }),
-    handler(resumeWebhook.call, async (request, context) => {
+    handler(endpoints.resumeWebhook.call, async (request, context) => {
       const by = actedBy(request.caller, context)
-      const endpoint = await resumeEndpoint(deps, endpointTarget(request), request.body.held, by)
+      const endpoint = await changes.resumeEndpoint(deps, endpointTarget(request), request.body.held, by)
       return { status: 200, body: presentEndpoint(endpoint) }
     }),
   ]
@@ -114,20 +95,20 @@ export function endpointTarget(request: {
 /** Replay jobs. Source: docs/contract.md, sections 7, 11 and 12. */
 export function replayHandlers(deps: CallsContext): CallHandler[] {
   return [
-    handler(createReplay.call, async (request, context) => {
+    handler(endpoints.createReplay.call, async (request, context) => {
       const { caller, body } = request
       const by = actedBy(caller, context)
       const job = await startReplay(deps, endpointTarget(request), caller.idempotencyKey, body, by)
       return { status: body.dry_run ? 200 : 202, body: presentReplay(job) }
     }),
-    handler(listReplaysEndpoint.call, async (request) =>
+    handler(endpoints.listReplays.call, async (request) =>
       answerPage(await listReplays(deps, endpointTarget(request), request.query), presentReplay),
     ),
-    handler(getReplay.call, async (request) => {
+    handler(endpoints.getReplay.call, async (request) => {
       const job = await findReplay(deps, endpointTarget(request), request.params.replay_id)
       return { status: 200, body: presentReplay(job) }
     }),
-    handler(cancelReplayEndpoint.call, async (request, context) => {
+    handler(endpoints.cancelReplay.call, async (request, context) => {
       const by = actedBy(request.caller, context)
       const job = await cancelReplay(deps, endpointTarget(request), request.params.replay_id, by)
       return { status: 200, body: presentReplay(job) }

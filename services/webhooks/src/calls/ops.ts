@@ -1,20 +1,5 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
-import {
-  fanoutRewind,
-  opsEventsOfRound,
-  opsListDeliveries,
-  opsListParked,
-  opsMissingEvents,
-  opsReplayEndpoint,
-  opsRetryDelivery,
-  opsRetryParked,
-  opsRoundsStarted,
-  opsShowDelivery,
-  opsShowParked,
-  opsShowReplay,
-  opsWebhooksStatus,
-  showLoggedStake,
-} from '@pitboss/contracts/calls/webhooks'
+import * as calls from '@pitboss/contracts/calls/webhooks'
 import { eventDataSchemas } from '@pitboss/contracts/objects/event'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
 import { parseJsonObject } from '@pitboss/contracts/json'
@@ -27,13 +12,7 @@ import { findReplayAnywhere } from '../actions/read-replays.ts'
 import { readStatus, showRewind, startRewind } from '../actions/read-status.ts'
 import { retryDeliveryAnywhere } from '../actions/retry-delivery.ts'
 import { startReplayAnywhere } from '../actions/start-replay.ts'
-import {
-  instantText,
-  presentDeliveryDetail,
-  presentDeliveryWithOperator,
-  presentParked,
-  presentReplay,
-} from '../records/webhook-records.ts'
+import * as records from '../records/webhook-records.ts'
 import { z } from 'zod'
 
 const startedEvent = z.object({ data: eventDataSchemas['round.started'] })
@@ -41,45 +20,49 @@ const startedEvent = z.object({ data: eventDataSchemas['round.started'] })
 /** Calls of operations, about every operator's data. Source: docs/contract.md, section 10. */
 export function opsHandlers(deps: CallsContext): CallHandler[] {
   return [
-    handler(opsListDeliveries, async ({ limit, ...filter }) => {
+    handler(calls.opsListDeliveries, async ({ limit, ...filter }) => {
       const found = await deps.history.list(null, filter, limit)
-      return { data: found.map(presentDeliveryWithOperator) }
+      return { data: found.map(records.presentDeliveryWithOperator) }
     }),
-    handler(opsShowDelivery, async ({ deliveryId }) => {
+    handler(calls.opsShowDelivery, async ({ deliveryId }) => {
       const delivery = await findDeliveryAnywhere(deps.history, deliveryId)
       return {
-        ...presentDeliveryDetail(delivery, await explainWait(deps, delivery), deps.scaleMs),
+        ...records.presentDeliveryDetail(delivery, await explainWait(deps, delivery), deps.scaleMs),
         operator_id: operatorHandleOf(delivery.operatorId),
       }
     }),
-    handler(opsRetryDelivery, async ({ order, deliveryId }, { requestId }) =>
-      presentDeliveryWithOperator(await retryDeliveryAnywhere(deps, order, deliveryId, requestId)),
+    handler(calls.opsRetryDelivery, async ({ order, deliveryId }, { requestId }) =>
+      records.presentDeliveryWithOperator(await retryDeliveryAnywhere(deps, order, deliveryId, requestId)),
     ),
-    handler(opsReplayEndpoint, async ({ order, ...request }, { requestId }) =>
-      presentReplay(await startReplayAnywhere(deps, order, request, requestId)),
+    handler(calls.opsReplayEndpoint, async ({ order, ...request }, { requestId }) =>
+      records.presentReplay(await startReplayAnywhere(deps, order, request, requestId)),
     ),
-    handler(opsShowReplay, async ({ replayId }) => presentReplay(await findReplayAnywhere(deps, replayId))),
-    handler(opsListParked, async ({ limit }) => ({
-      data: (await deps.parked.list(limit)).map(presentParked),
+    handler(calls.opsShowReplay, async ({ replayId }) =>
+      records.presentReplay(await findReplayAnywhere(deps, replayId)),
+    ),
+    handler(calls.opsListParked, async ({ limit }) => ({
+      data: (await deps.parked.list(limit)).map(records.presentParked),
     })),
-    handler(opsShowParked, async ({ parkedId }) => presentParked(await findParked(deps, parkedId))),
-    handler(opsRetryParked, async ({ order, parkedId }, { requestId }) => {
+    handler(calls.opsShowParked, async ({ parkedId }) =>
+      records.presentParked(await findParked(deps, parkedId)),
+    ),
+    handler(calls.opsRetryParked, async ({ order, parkedId }, { requestId }) => {
       const error = await retryParked(deps, order, parkedId, requestId)
       return { parked_id: parkedId, handled: error === null && !order.dryRun, error }
     }),
-    handler(fanoutRewind.start, (request, { requestId }) => startRewind(deps, request, requestId)),
-    handler(fanoutRewind.show, ({ rewindId }) => showRewind(deps, rewindId)),
-    handler(opsWebhooksStatus, async () => {
+    handler(calls.fanoutRewind.start, (request, { requestId }) => startRewind(deps, request, requestId)),
+    handler(calls.fanoutRewind.show, ({ rewindId }) => showRewind(deps, rewindId)),
+    handler(calls.opsWebhooksStatus, async () => {
       const { oldestDueAt, pausedEndpoints, ...counts } = await readStatus(deps)
-      return { ...counts, oldest_due_at: instantText(oldestDueAt), paused_endpoints: pausedEndpoints }
+      return { ...counts, oldest_due_at: records.instantText(oldestDueAt), paused_endpoints: pausedEndpoints }
     }),
-    handler(opsMissingEvents, async ({ events }) => ({
+    handler(calls.opsMissingEvents, async ({ events }) => ({
       data: await missingEvents(
         deps,
         events.map(({ event_id }) => event_id),
       ),
     })),
-    handler(opsRoundsStarted, async ({ scope, from, to, after }) => {
+    handler(calls.opsRoundsStarted, async ({ scope, from, to, after }) => {
       const window = { from: new Date(from), to: new Date(to) }
       const { bodies, next } = await listStarted(deps, scope, window, after)
       const data = bodies.map((body) => {
@@ -88,15 +71,15 @@ export function opsHandlers(deps: CallsContext): CallHandler[] {
       })
       return { data, next }
     }),
-    handler(showLoggedStake, async ({ scope, since, ...stake }) => ({
+    handler(calls.showLoggedStake, async ({ scope, since, ...stake }) => ({
       standing: await readLoggedStake(deps, scope, { ...stake, since: new Date(since) }),
     })),
-    handler(opsEventsOfRound, async ({ roundId }) => {
+    handler(calls.opsEventsOfRound, async ({ roundId }) => {
       const found = await eventsOfRoundAnywhere(deps, roundId)
       return {
         data: found.map(({ body, deliveries }) => ({
           event: parseJsonObject(Buffer.from(body)) ?? {},
-          deliveries: deliveries.map(presentDeliveryWithOperator),
+          deliveries: deliveries.map(records.presentDeliveryWithOperator),
         })),
       }
     }),

@@ -1,16 +1,7 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { type ActedBy, actedBy } from '@pitboss/contracts/audit'
 import type { Caller } from '@pitboss/contracts/caller'
-import {
-  cancelFreeBet,
-  createFreeBet,
-  dashboardCancelFreeBet,
-  dashboardCreateFreeBet,
-  dashboardGetFreeBet,
-  dashboardListFreeBets,
-  getFreeBet,
-  listFreeBets,
-} from '@pitboss/contracts/endpoints/rounds'
+import * as endpoints from '@pitboss/contracts/endpoints/rounds'
 import { answerPage } from '@pitboss/storage/read-page'
 import { cancelGrant, findGrant, type ListGrantsQuery, listGrants } from '../actions/manage-grants.ts'
 import { type FreeBetBody, grantFreeBets } from '../actions/grant-free-bets.ts'
@@ -41,18 +32,19 @@ export function freeBetCalls(context: RoundsContext): CallHandler[] {
   }
 
   return [
-    handler(createFreeBet.call, ({ caller, body }) => grant(caller, body, null)),
-    handler(dashboardCreateFreeBet.call, ({ caller, body }, context) =>
+    handler(endpoints.createFreeBet.call, ({ caller, body }) => grant(caller, body, null)),
+    handler(endpoints.dashboardCreateFreeBet.call, ({ caller, body }, context) =>
       grant(caller, body, actedBy(caller, context)),
     ),
-    handler(listFreeBets.call, ({ caller, query }) => list(caller, query)),
-    handler(dashboardListFreeBets.call, ({ caller, query: { environment: _environment, ...query } }) =>
-      list(caller, query),
+    handler(endpoints.listFreeBets.call, ({ caller, query }) => list(caller, query)),
+    handler(
+      endpoints.dashboardListFreeBets.call,
+      ({ caller, query: { environment: _environment, ...query } }) => list(caller, query),
     ),
-    handler(getFreeBet.call, ({ caller, params }) => show(caller, params.grant_id)),
-    handler(dashboardGetFreeBet.call, ({ caller, params }) => show(caller, params.grant_id)),
-    handler(cancelFreeBet.call, ({ caller, params }) => cancel(caller, params.grant_id, null)),
-    handler(dashboardCancelFreeBet.call, ({ caller, params }, context) =>
+    handler(endpoints.getFreeBet.call, ({ caller, params }) => show(caller, params.grant_id)),
+    handler(endpoints.dashboardGetFreeBet.call, ({ caller, params }) => show(caller, params.grant_id)),
+    handler(endpoints.cancelFreeBet.call, ({ caller, params }) => cancel(caller, params.grant_id, null)),
+    handler(endpoints.dashboardCancelFreeBet.call, ({ caller, params }, context) =>
       cancel(caller, params.grant_id, actedBy(caller, context)),
     ),
   ]

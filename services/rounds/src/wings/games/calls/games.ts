@@ -4,13 +4,7 @@ import { type ActedBy, actedBy } from '@pitboss/contracts/audit'
 import { doApproved } from '@pitboss/contracts/calls/approvals'
 import { opsSetGame, opsSetGameLimits } from '@pitboss/contracts/calls/rounds'
 import type { Caller } from '@pitboss/contracts/caller'
-import {
-  dashboardListGames,
-  dashboardPatchGame,
-  getGame,
-  listGames as listEndpoint,
-  patchGame,
-} from '@pitboss/contracts/endpoints/sessions'
+import * as endpoints from '@pitboss/contracts/endpoints/sessions'
 import { answerPage } from '@pitboss/storage/read-page'
 import { showGame } from '../../../actions/offered-game.ts'
 import type { RoundsContext } from '../../../context.ts'
@@ -38,16 +32,16 @@ export function gameCalls(context: RoundsContext): CallHandler[] {
   }
 
   return [
-    handler(listEndpoint.call, ({ caller, query }) => list(caller, query)),
-    handler(dashboardListGames.call, ({ caller, query }) => list(caller, query)),
-    handler(getGame.call, async ({ caller: { account }, params }) => ({
+    handler(endpoints.listGames.call, ({ caller, query }) => list(caller, query)),
+    handler(endpoints.dashboardListGames.call, ({ caller, query }) => list(caller, query)),
+    handler(endpoints.getGame.call, async ({ caller: { account }, params }) => ({
       status: 200,
       body: presentGame(await showGame(context, account.operator_id, params.slug), account.currencies),
     })),
-    handler(patchGame.call, ({ caller, params, body }, call) =>
+    handler(endpoints.patchGame.call, ({ caller, params, body }, call) =>
       change(caller, params.slug, body, actedBy(caller, call), call),
     ),
-    handler(dashboardPatchGame.call, ({ caller, params, body }, call) =>
+    handler(endpoints.dashboardPatchGame.call, ({ caller, params, body }, call) =>
       change(caller, params.slug, body, actedBy(caller, call), call),
     ),
     handler(doApproved.game, async ({ account, order, seen, by }, call) => {

@@ -1,12 +1,7 @@
 import { type CallHandler, handler, type HandlerContext } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
 import type { Caller } from '@pitboss/contracts/caller'
-import {
-  dashboardGetLimits,
-  dashboardPutLimits,
-  getLimits,
-  putLimits,
-} from '@pitboss/contracts/endpoints/players'
+import * as endpoints from '@pitboss/contracts/endpoints/players'
 import { type PutBody, setLimits, showLimits } from '../actions/set-limits.ts'
 import type { ProtectionContext } from '../context.ts'
 
@@ -22,11 +17,13 @@ export function limitCalls(context: ProtectionContext): CallHandler[] {
   })
 
   return [
-    handler(putLimits.call, ({ caller, params, body }, call) => put(caller, params.player_id, body, call)),
-    handler(dashboardPutLimits.call, ({ caller, params, body }, call) =>
+    handler(endpoints.putLimits.call, ({ caller, params, body }, call) =>
       put(caller, params.player_id, body, call),
     ),
-    handler(getLimits.call, ({ caller, params }) => show(caller, params.player_id)),
-    handler(dashboardGetLimits.call, ({ caller, params }) => show(caller, params.player_id)),
+    handler(endpoints.dashboardPutLimits.call, ({ caller, params, body }, call) =>
+      put(caller, params.player_id, body, call),
+    ),
+    handler(endpoints.getLimits.call, ({ caller, params }) => show(caller, params.player_id)),
+    handler(endpoints.dashboardGetLimits.call, ({ caller, params }) => show(caller, params.player_id)),
   ]
 }

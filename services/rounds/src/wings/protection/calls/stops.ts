@@ -1,13 +1,6 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
-import {
-  dashboardLiftStop,
-  dashboardListStops,
-  dashboardStopPlayer,
-  liftStop as liftEndpoint,
-  listStops as listEndpoint,
-  stopPlayer as stopEndpoint,
-} from '@pitboss/contracts/endpoints/players'
+import * as endpoints from '@pitboss/contracts/endpoints/players'
 import { answerPage } from '@pitboss/storage/read-page'
 import { liftStop, listStops, stopPlayer } from '../actions/stop-player.ts'
 import type { ProtectionContext } from '../context.ts'
@@ -18,26 +11,26 @@ export function stopCalls(context: ProtectionContext): CallHandler[] {
   const present = (stop: Parameters<typeof presentStop>[0]) => presentStop(stop, context.clock.now())
 
   return [
-    handler(stopEndpoint.call, async ({ caller, params, body }) => ({
+    handler(endpoints.stopPlayer.call, async ({ caller, params, body }) => ({
       status: 200,
       body: present(await stopPlayer(context, caller, params.player_id, body, null)),
     })),
-    handler(dashboardStopPlayer.call, async ({ caller, params, body }, call) => ({
+    handler(endpoints.dashboardStopPlayer.call, async ({ caller, params, body }, call) => ({
       status: 200,
       body: present(await stopPlayer(context, caller, params.player_id, body, actedBy(caller, call))),
     })),
-    handler(liftEndpoint.call, async ({ caller, params, body: { reason } }) => ({
+    handler(endpoints.liftStop.call, async ({ caller, params, body: { reason } }) => ({
       status: 200,
       body: present(await liftStop(context, caller, params.player_id, reason, null)),
     })),
-    handler(dashboardLiftStop.call, async ({ caller, params, body: { reason } }, call) => ({
+    handler(endpoints.dashboardLiftStop.call, async ({ caller, params, body: { reason } }, call) => ({
       status: 200,
       body: present(await liftStop(context, caller, params.player_id, reason, actedBy(caller, call))),
     })),
-    handler(listEndpoint.call, async ({ caller, params, query }) =>
+    handler(endpoints.listStops.call, async ({ caller, params, query }) =>
       answerPage(await listStops(context, caller, params.player_id, query), present),
     ),
-    handler(dashboardListStops.call, async ({ caller, params, query }) => {
+    handler(endpoints.dashboardListStops.call, async ({ caller, params, query }) => {
       const { environment: _environment, ...asked } = query
       return answerPage(await listStops(context, caller, params.player_id, asked), present)
     }),

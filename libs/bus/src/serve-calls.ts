@@ -8,6 +8,7 @@ import { inSpan, type OpenSpan } from '@pitboss/tracing/spans'
 import { headers, type Msg, type Subscription } from 'nats'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
+import type { z } from 'zod'
 import { isOutage, notStarted } from './call-failure.ts'
 import {
   respond,
@@ -67,6 +68,23 @@ export function handler<Request, Reply>(
       return encodeJson(call.reply.parse(await fn(request, context)))
     },
   }
+}
+
+/** The answer of an endpoint. */
+export function answer<Body>(body: Body, status = 200) {
+  return { status, body }
+}
+
+type Callable = { readonly request: z.ZodType; readonly reply: z.ZodType }
+type RequestOf<One extends Callable> = z.output<One['request']>
+type ReplyOf<One extends Callable> = z.output<One['reply']>
+
+/** Binds `fn` to each of these calls, as to the doors of operators' servers and of the dashboard. */
+export function handlers<One extends Callable>(
+  calls: readonly One[],
+  fn: (request: RequestOf<One>, context: HandlerContext) => Promise<NoInfer<ReplyOf<One>>>,
+): CallHandler[] {
+  return calls.map((call) => handler(call as unknown as Call<RequestOf<One>, ReplyOf<One>>, fn))
 }
 
 /**
@@ -161,7 +179,7 @@ export async function serveCalls({
     const id = message.headers?.get(callHeaders.call) ?? ''
     atWork.add(id)
     const start = () =>
-      answer({ callHandler, stats, message, tokens, count, logger }).finally(() => atWork.delete(id))
+      answerMessage({ callHandler, stats, message, tokens, count, logger }).finally(() => atWork.delete(id))
     if (places.offer({ account, neverShed: callHandler.neverShed, start }) === 'taken') return
     atWork.delete(id)
     refuse(subject, stats, message)
@@ -196,7 +214,7 @@ type Answering = {
 }
 
 /** Runs one call to its answer, below a span of its own. Never rejects. */
-function answer(given: Answering): Promise<void> {
+function answerMessage(given: Answering): Promise<void> {
   const { callHandler, message } = given
   const context = readCallContext(message.headers, callHandler.budgetMs, Date.now())
   const { requestId } = context

@@ -140,6 +140,11 @@ export function actedBy({ scope, actor, clientAddress }: Caller, { requestId }: 
   }
 }
 
+/** The person whose change is audited; null for an operator's server. */
+export function personActing(caller: Caller, context: CallContext): ActedBy | null {
+  return caller.actor.kind === 'user' ? actedBy(caller, context) : null
+}
+
 /** The author of a change by the operations command. @param operatorId the account of what is changed */
 export function orderedBy(
   { by, reason }: { readonly by: string; readonly reason: string | null },

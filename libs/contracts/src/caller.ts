@@ -60,7 +60,10 @@ export const actorSchema = z.discriminatedUnion('kind', [
 ])
 export type Actor = z.infer<typeof actorSchema>
 
-/** `eitherEnvironment`: an object named by id alone is looked up in both, on dashboard routes. */
+/**
+ * `scope` has the environment that the token, or a person's request, names. `eitherEnvironment`: an object
+ * named by id alone is looked up in both, on dashboard routes.
+ */
 export const callerSchema = z.strictObject({
   scope: scopeSchema,
   eitherEnvironment: z.boolean(),

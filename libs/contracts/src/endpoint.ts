@@ -25,7 +25,7 @@ type EndpointDefinition<
   Query extends z.ZodType,
   Body extends z.ZodType,
   Reply extends z.ZodType,
-  Added extends z.ZodType = z.ZodType,
+  Added extends z.ZodType = z.ZodUndefined,
 > = {
   readonly access: Access
   /** Subject of its call, `<service>.v1.<noun>.<verb>`. */

@@ -1,5 +1,3 @@
-import { invalidField } from '@pitboss/errors/service-error'
-import type { z } from 'zod'
 import type { CursorCodec } from './cursor.ts'
 
 /** Bytes of items in one answer, which travels in one message of at most 1 MiB. */
@@ -14,11 +12,10 @@ export type Page<Item> = { items: Item[]; nextCursor: string | null }
  * @param binding the list, its filters, the account and the environment: the cursor is bound to them
  * @throws ServiceError VALIDATION_ERROR for a cursor of another list
  */
-export async function readPage<Item, Position extends string | number>({
+export async function readPage<Item, Position extends string | number = string>({
   cursors,
   binding,
   query: { limit, cursor },
-  position,
   read,
   positionOf,
   bytesOf = () => 0,
@@ -26,13 +23,13 @@ export async function readPage<Item, Position extends string | number>({
   cursors: CursorCodec
   binding: unknown
   query: PageQuery
-  position: z.ZodType<Position>
   read: (before: Position | null, max: number) => Promise<Item[]>
   positionOf: (item: Item) => Position
   /** The approximate bytes of an item in the answer, where items may be large. */
   bytesOf?: (item: Item) => number
 }): Promise<Page<Item>> {
-  const before = cursor === undefined ? null : readPosition({ cursors, binding, cursor, position })
+  // Signed over this list, so it is what `positionOf` has given.
+  const before = cursor === undefined ? null : (cursors.decode(binding, cursor) as Position)
   const found = await read(before, limit + 1)
   const items = withinBytes(found.slice(0, limit), bytesOf)
   const last = items.at(-1)
@@ -50,23 +47,6 @@ export function withinBytes<Item>(items: readonly Item[], bytesOf: (item: Item) 
     taken.push(item)
   }
   return taken
-}
-
-/** The position in a cursor. @throws ServiceError VALIDATION_ERROR for a cursor of another list */
-export function readPosition<Position>({
-  cursors,
-  binding,
-  cursor,
-  position,
-}: {
-  cursors: CursorCodec
-  binding: unknown
-  cursor: string
-  position: z.ZodType<Position>
-}): Position {
-  const parsed = position.safeParse(cursors.decode(binding, cursor))
-  if (!parsed.success) throw invalidField('cursor', 'is damaged or belongs to another list')
-  return parsed.data
 }
 
 /** The answer to a request for a page, each of its items presented. */

@@ -1,4 +1,5 @@
 import type { Actor, Caller, Scope } from '@pitboss/contracts/caller'
+import { type AccountMode, toEventEnvironment } from '@pitboss/contracts/primitives'
 import { sampleAccount } from './sample-account.ts'
 
 /** A caller for tests: this actor of the scope's account, from this machine. Source: ours. */
@@ -12,4 +13,9 @@ export function sampleCaller(scope: Scope, actor: Actor, more: Partial<Caller> =
     clientAddress: '127.0.0.1',
     ...more,
   }
+}
+
+/** The caller of a request for this environment, as the gateway names him. */
+export function callerIn(caller: Caller, mode: AccountMode): Caller {
+  return { ...caller, scope: { ...caller.scope, environment: toEventEnvironment(mode) } }
 }

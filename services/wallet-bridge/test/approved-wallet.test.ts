@@ -1,6 +1,7 @@
 import { doApproved } from '@pitboss/contracts/calls/approvals'
 import { getWallet, putWallet, rotateWalletSecret } from '@pitboss/contracts/endpoints/wallet'
 import { newId } from '@pitboss/runtime/new-id'
+import { callerIn } from '@pitboss/testing/sample-caller'
 import { serveApprovals } from '@pitboss/testing/serve-approvals'
 import { serveAuditLog } from '@pitboss/testing/serve-audit-log'
 import { pino } from 'pino'
@@ -19,7 +20,11 @@ const second = 'http://127.0.0.1:9/second'
 /** An account whose wallets, TEST and LIVE, stand at the first address. */
 async function newAccount() {
   const caller = callerOf(newScope())
-  const at = (environment: 'TEST' | 'LIVE') => ({ caller, params: { environment }, query: {} })
+  const at = (environment: 'TEST' | 'LIVE') => ({
+    caller: callerIn(caller, environment),
+    params: { environment },
+    query: {},
+  })
   const put = (environment: 'TEST' | 'LIVE', url: string, timeout_ms = 1000) =>
     suite.bus.call(putWallet.call, {
       ...at(environment),

@@ -12,6 +12,7 @@ import {
 } from '@pitboss/contracts/endpoints/wallet'
 import { defaultFlagRules } from '@pitboss/contracts/objects/flag'
 import { newId } from '@pitboss/runtime/new-id'
+import { callerIn } from '@pitboss/testing/sample-caller'
 import type { JobDocument } from '@pitboss/storage/job-store'
 import { holdAudit } from '@pitboss/testing/hold-audit'
 import { serveApprovals } from '@pitboss/testing/serve-approvals'
@@ -46,7 +47,7 @@ const order = { by: 'ann', reason: 'the wallet is gone', dryRun: false }
 const at = { caller, params: { environment: 'TEST' }, query: {} } as const
 const settings = { url: wallet.url, timeout_ms: 1000, settle_losses: 'none' } as const
 const client = clientOf(suite.bus, scope)
-const inLive = { caller, params: { environment: 'LIVE' }, query: {} } as const
+const inLive = { caller: callerIn(caller, 'LIVE'), params: { environment: 'LIVE' }, query: {} } as const
 const live = await suite.bus.call(putWallet.call, { ...inLive, body: settings })
 const { storage } = suite
 

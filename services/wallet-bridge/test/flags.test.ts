@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { callerIn } from '@pitboss/testing/sample-caller'
 import type { Scope } from '@pitboss/contracts/caller'
 import { getFlag, getFlagRules, listFlags, patchFlag, putFlagRules } from '@pitboss/contracts/endpoints/flags'
 import { defaultFlagRules, type FlagRules } from '@pitboss/contracts/objects/flag'
@@ -206,7 +207,8 @@ t.test('rules are of one environment, need its wallet, and name what is wrong', 
   await configureWallet(suite.bus, scope, wallet.url)
   const rules = { ...defaultFlagRules, big_win: [{ currency: 'USD', amount: '5' }] }
   t.match((await put(rules)).body, { big_win: [{ amount: '5.00' }] })
-  const live = { ...at, params: { environment: 'LIVE' }, body: undefined } as const
+  const params = { environment: 'LIVE' } as const
+  const live = { ...at, caller: callerIn(at.caller, 'LIVE'), params, body: undefined }
   t.strictSame((await suite.bus.call(getFlagRules.call, live)).body, defaultFlagRules)
   await t.rejects(put({ ...rules, big_win: [{ currency: 'JPY', amount: '5.5' }] }), {
     code: 'VALIDATION_ERROR',

@@ -126,7 +126,7 @@ await t.test('one movement is read by the operator and by the dashboard', async 
   })
   t.equal(dashboard.body.transaction_id, id)
   const listed = await suite.bus.call(dashboardListTransactions.call, {
-    caller: callerOf(scope),
+    caller: callerOf({ ...scope, environment: 'LIVE' }),
     params: {},
     query: { limit: 50, environment: 'LIVE' },
     body: undefined,

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import { checkWallet, getWallet, putWallet, rotateWalletSecret } from '@pitboss/contracts/endpoints/wallet'
 import { playerBalance, walletCallback, walletStatus } from '@pitboss/contracts/calls/wallet'
+import { callerIn } from '@pitboss/testing/sample-caller'
 import type { Scope } from '@pitboss/contracts/caller'
 import { newId } from '@pitboss/runtime/new-id'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
@@ -23,13 +24,13 @@ const wallet = await startSandboxWallet(t, 'not yet known')
 
 const put = (scope: Scope, environment: 'TEST' | 'LIVE', url: string) =>
   suite.bus.call(putWallet.call, {
-    caller: callerOf(scope),
+    caller: callerIn(callerOf(scope), environment),
     params: { environment },
     query: {},
     body: { url, timeout_ms: 1000, settle_losses: 'none' },
   })
 const route = (scope: Scope, environment: 'TEST' | 'LIVE') => ({
-  caller: callerOf(scope),
+  caller: callerIn(callerOf(scope), environment),
   params: { environment },
   query: {},
   body: undefined,

@@ -11,6 +11,7 @@ import {
 import { verifyBody } from '@pitboss/signing/body-signature'
 import { runOutClaims } from '@pitboss/testing/run-out-claims'
 import { waitFor } from '@pitboss/testing/wait-for'
+import { callerIn } from '@pitboss/testing/sample-caller'
 import t from 'tap'
 import { type Received, startReceiver } from './fixtures/receiver.ts'
 import { type Rig, startRig, testCaller } from './fixtures/rig.ts'
@@ -129,13 +130,17 @@ await t.test('an endpoint has one at a time, ends when it is changed, and LIVE h
   t.match(job, { certified: false, reason: /changed meanwhile/, passed: 1 })
   const live = { url: 'https://1.1.1.1/hook', environment: 'LIVE', events: [] } as const
   const { body } = await rig.call(createWebhook, {
-    caller: rig.caller(),
+    caller: callerIn(rig.caller(), 'LIVE'),
     params: {},
     query: {},
     body: { ...live, events: [] },
   })
   await t.rejects(
-    rig.call(certifyWebhook, { ...at(body.webhook_id), query: { environment: 'LIVE' }, body: undefined }),
+    rig.call(certifyWebhook, {
+      ...at(body.webhook_id),
+      caller: callerIn(rig.caller(), 'LIVE'),
+      body: undefined,
+    }),
     { code: 'CONFLICT', message: /LIVE/ },
   )
 })

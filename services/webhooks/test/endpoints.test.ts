@@ -17,6 +17,7 @@ import {
   testWebhook,
 } from '@pitboss/contracts/endpoints/webhooks'
 import { parseRange } from '@pitboss/contracts/address-range'
+import { callerIn } from '@pitboss/testing/sample-caller'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import { signBody } from '@pitboss/signing/body-signature'
 import { waitFor } from '@pitboss/testing/wait-for'
@@ -35,7 +36,13 @@ t.test('endpoints', async (t) => {
   const create = (
     body: { url: string; environment: 'TEST' | 'LIVE'; events?: 'transaction.bet'[]; description?: string },
     as = caller,
-  ) => rig.call(createWebhook, { caller: as, params: {}, query: {}, body: { events: [], ...body } })
+  ) =>
+    rig.call(createWebhook, {
+      caller: callerIn(as, body.environment),
+      params: {},
+      query: {},
+      body: { events: [], ...body },
+    })
 
   await t.test('creation shows the secret once and stores it encrypted', async (t) => {
     const { status: code, body } = await create({
@@ -109,7 +116,7 @@ t.test('endpoints', async (t) => {
     await t.rejects(rig.call(getWebhook, { ...at(body.webhook_id, foreign), body: undefined }), notFound)
     await t.rejects(rig.call(getWebhook, { ...at('whe_x'), body: undefined }), notFound)
     await t.rejects(rig.call(deleteWebhook, { ...at(body.webhook_id, foreign), body: undefined }), notFound)
-    const live = { ...at(body.webhook_id), query: { environment: 'LIVE' as const }, body: undefined }
+    const live = { ...at(body.webhook_id, callerIn(rig.caller(), 'LIVE')), body: undefined }
     await t.rejects(rig.call(getWebhook, live), notFound)
   })
 
@@ -369,7 +376,7 @@ t.test('endpoints', async (t) => {
       const live = rig.caller({ scope: { ...rig.scope, environment: 'LIVE' } })
       t.equal((await list({ webhook_id }, live)).body.data.length, 0)
       const dashboard = await rig.call(dashboardListDeliveries, {
-        caller: live,
+        caller: callerIn(live, 'TEST'),
         params: {},
         query: { webhook_id, environment: 'TEST', limit: 50 },
         body: undefined,
@@ -426,7 +433,7 @@ t.test(
       'what it has stays',
     )
     const live = { url, environment: 'LIVE' as const, events: [] }
-    const caller = rig.caller({ eitherEnvironment: true })
+    const caller = callerIn(rig.caller(), 'LIVE')
     t.match(
       await rig.call(createWebhook, { caller, params: {}, query: {}, body: live }),
       { status: 201 },

@@ -1,5 +1,6 @@
 import { createWebhook, patchWebhook } from '@pitboss/contracts/endpoints/webhooks'
 import { newId } from '@pitboss/runtime/new-id'
+import { callerIn } from '@pitboss/testing/sample-caller'
 import t from 'tap'
 import { startRig } from './fixtures/rig.ts'
 
@@ -10,9 +11,13 @@ t.test('a new LIVE endpoint, and another address of one, wait for a second perso
   const { approvals } = rig
   const caller = rig.caller()
   const create = (url: string, environment: 'TEST' | 'LIVE' = 'LIVE') =>
-    rig.call(createWebhook, { caller, ...none, body: { url, environment, events: [] } })
+    rig.call(createWebhook, {
+      caller: callerIn(caller, environment),
+      ...none,
+      body: { url, environment, events: [] },
+    })
   const patch = (webhook_id: string, body: object) =>
-    rig.call(patchWebhook, { caller, params: { webhook_id }, query: { environment: 'LIVE' }, body })
+    rig.call(patchWebhook, { caller: callerIn(caller, 'LIVE'), params: { webhook_id }, query: {}, body })
   const given = () => ({ approval_id: newId('apr'), user_id: newId('usr'), email: 'second@casino.example' })
   approvals.isWanted = true
   const [first, second] = ['https://example.com/first', 'https://example.com/second']

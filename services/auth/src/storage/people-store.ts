@@ -4,7 +4,6 @@ import { auditedUpdate, type WithAudit } from '@pitboss/storage/audit-outbox'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import { type PageQuery as ListQuery, readPage as readListPage } from '@pitboss/storage/read-page'
 import type { Db } from 'mongodb'
-import { z } from 'zod'
 import { type AccessSubject, accessChangesIn, unpublishedChange } from './access-change.ts'
 import { type AccountScope, type PageQuery, readPage } from './page.ts'
 import { secondFactorsIn } from './second-factors.ts'
@@ -144,7 +143,6 @@ export function createPeopleStore({ db, cursors }: { db: Db; cursors: CursorCode
         cursors,
         binding: ['sessions', _id],
         query,
-        position: z.string(),
         read: async (before, max) =>
           open.filter((one) => before === null || placeOf(one) < before).slice(0, max),
         positionOf: placeOf,

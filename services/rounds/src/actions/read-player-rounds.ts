@@ -1,6 +1,5 @@
 import type { Caller } from '@pitboss/contracts/caller'
 import { type Page, type PageQuery, readPage } from '@pitboss/storage/read-page'
-import { z } from 'zod'
 import type { RoundsContext } from '../context.ts'
 import { roundBytes } from '../records/present-round.ts'
 import type { RoundState } from '../rules/round.ts'
@@ -8,8 +7,6 @@ import type { ListedCommitment } from '../storage/commitments-store.ts'
 import { findPlayer } from './find-player.ts'
 
 type FairnessEntry = { readonly commitment: ListedCommitment; readonly round: RoundState | null }
-
-const nonceSchema = z.int().min(1)
 
 /** Reads a page of the player's rounds, newest nonce first. Source: docs/contract.md, section 11. */
 export async function listPlayerRounds(
@@ -22,8 +19,7 @@ export async function listPlayerRounds(
     cursors: context.cursors,
     binding: { list: 'player-rounds', scope, chain: sequence },
     query,
-    position: nonceSchema,
-    read: (below, max) => context.rounds.listSequence(sequence, { below, max }),
+    read: (below: number | null, max) => context.rounds.listSequence(sequence, { below, max }),
     positionOf: ({ nonce }) => nonce,
     bytesOf: roundBytes,
   })
@@ -41,8 +37,7 @@ export async function listFairness(
     cursors: context.cursors,
     binding: { list: 'fairness', scope, chain: sequence },
     query,
-    position: nonceSchema,
-    read: (below, max) => context.commitments.list(sequence, { last, below, max }),
+    read: (below: number | null, max) => context.commitments.list(sequence, { last, below, max }),
     positionOf: ({ nonce }) => nonce,
   })
   const [first] = items

@@ -1,9 +1,8 @@
 import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
 import type { StakeStanding } from '@pitboss/contracts/calls/rounds'
-import type { listRounds as endpoint } from '@pitboss/contracts/endpoints/rounds'
-import { roundId as roundIdSchema } from '@pitboss/contracts/primitives'
-import { ServiceError } from '@pitboss/errors/service-error'
+import type { dashboardListRounds as endpoint } from '@pitboss/contracts/endpoints/rounds'
 import { readConfirmed } from '@pitboss/storage/confirm-primary'
+import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { type Page, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import type { RoundsContext } from '../context.ts'
@@ -28,13 +27,10 @@ export async function findRound(
   caller: Caller,
   roundId: string,
 ): Promise<StoredRound> {
-  for (const scope of lookupScopes(caller)) {
-    const stored = await rounds.find(scope, roundId)
-    if (stored === null) continue
-    await rounds.show(roundId)
-    return stored
-  }
-  throw new ServiceError('ROUND_NOT_FOUND')
+  const find = (scope: Scope) => rounds.find(scope, roundId)
+  const stored = await findInScopes(lookupScopes(caller), find, 'ROUND_NOT_FOUND')
+  await rounds.show(roundId)
+  return stored
 }
 
 /** The account's rounds that have not ended, those that lists do not show yet included. */
@@ -110,7 +106,7 @@ export async function listUnended(
 export async function listRounds(
   context: Reading,
   { scope }: Caller,
-  { limit, cursor, ...filters }: ListQuery,
+  { limit, cursor, environment: _environment, ...filters }: ListQuery,
 ): Promise<Page<RoundState>> {
   const { player_id: playerId, session_id: sessionId, game, status, currency } = filters
   const { client_transaction_id: clientTransactionId } = filters
@@ -118,7 +114,6 @@ export async function listRounds(
     cursors: context.cursors,
     binding: { list: 'rounds', scope, filters },
     query: { limit, cursor },
-    position: roundIdSchema,
     read: (before, max) =>
       context.rounds.list(
         scope,

@@ -1,4 +1,4 @@
-import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import { answer, type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import * as endpoints from '@pitboss/contracts/endpoints/play'
 import { answerPage } from '@pitboss/storage/read-page'
 import { actOnRound } from '../actions/act-on-round.ts'
@@ -16,16 +16,12 @@ type ActedOn = Parameters<typeof actOnRound> extends [unknown, ...infer Asked] ?
 /** Calls of a player's browser, under `/v1/game`. Source: docs/contract.md, sections 4 and 11. */
 export function playerCalls(context: RoundsContext & PlayContext): CallHandler[] {
   const act = (...asked: ActedOn) =>
-    showFirst(context, async () => ({
-      status: 200,
-      body: presentRound(await actOnRound(context, ...asked)),
-    }))
+    showFirst(context, async () => answer(presentRound(await actOnRound(context, ...asked))))
 
   return [
-    handler(endpoints.getPlayerSession.call, async ({ caller }, call) => ({
-      status: 200,
-      body: presentPlayerSession(await showPlayer(context, caller, call), caller.account.currencies),
-    })),
+    handler(endpoints.getPlayerSession.call, async ({ caller }, call) =>
+      answer(presentPlayerSession(await showPlayer(context, caller, call), caller.account.currencies)),
+    ),
     handler(endpoints.listPlayerRounds.call, async ({ caller, query }) =>
       answerPage(await listPlayerRounds(context, caller, query), presentRound),
     ),
@@ -33,13 +29,10 @@ export function playerCalls(context: RoundsContext & PlayContext): CallHandler[]
       const player = await findPlayer(context, caller)
       const { round } = await findPlayerRound(context, player, params.round_id)
       await context.rounds.show(round.id)
-      return { status: 200, body: presentRound(round) }
+      return answer(presentRound(round))
     }),
     handler(endpoints.playRound.call, ({ caller, body }, call) =>
-      showFirst(context, async () => ({
-        status: 201,
-        body: presentRound(await playRound(context, caller, body, call)),
-      })),
+      showFirst(context, async () => answer(presentRound(await playRound(context, caller, body, call)), 201)),
     ),
     handler(endpoints.revealTile.call, ({ caller, params, body: { tile } }, call) =>
       act(caller, params.round_id, { type: 'reveal', tile }, call),

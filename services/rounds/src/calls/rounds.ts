@@ -1,6 +1,6 @@
 import { acknowledgedSequence } from '@pitboss/bus/consume-durable'
 import type { Bus } from '@pitboss/bus/connect-bus'
-import { type CallHandler, handler, type HandlerContext } from '@pitboss/bus/serve-calls'
+import { answer, type CallHandler, handler, handlers, type HandlerContext } from '@pitboss/bus/serve-calls'
 import { roundsMovements } from '@pitboss/bus/topology'
 import { orderedBy } from '@pitboss/contracts/audit'
 import type { Caller } from '@pitboss/contracts/caller'
@@ -28,27 +28,18 @@ type Context = RoundsContext & PlayContext
 export function roundCalls(context: Context): CallHandler[] {
   const { rounds } = context
 
-  async function list(caller: Caller, query: Parameters<typeof reads.listRounds>[2]) {
-    return answerPage(await reads.listRounds(context, caller, query), presentRound)
-  }
-
-  async function show(caller: Caller, roundId: string) {
-    const { round } = await reads.findRound(context, caller, roundId)
-    return { status: 200, body: presentRound(round) }
-  }
-
   return [
-    handler(endpoints.listRounds.call, ({ caller, query }) => list(caller, query)),
-    handler(
-      endpoints.dashboardListRounds.call,
-      ({ caller, query: { environment: _environment, ...query } }) => list(caller, query),
+    ...handlers([endpoints.listRounds.call, endpoints.dashboardListRounds.call], async ({ caller, query }) =>
+      answerPage(await reads.listRounds(context, caller, query), presentRound),
     ),
-    handler(endpoints.getRound.call, ({ caller, params }) => show(caller, params.round_id)),
-    handler(endpoints.dashboardGetRound.call, ({ caller, params }) => show(caller, params.round_id)),
+    ...handlers([endpoints.getRound.call, endpoints.dashboardGetRound.call], async ({ caller, params }) => {
+      const { round } = await reads.findRound(context, caller, params.round_id)
+      return answer(presentRound(round))
+    }),
     handler(endpoints.voidRound.call, ({ caller, params }, call) =>
       showFirst(context, async () => {
         const round = await voidRound(context, caller, params.round_id, call)
-        return { status: round.status === 'VOIDED' ? 200 : 202, body: presentRound(round) }
+        return answer(presentRound(round), round.status === 'VOIDED' ? 200 : 202)
       }),
     ),
     handler(calls.countUnfinishedRounds, async ({ scope }) => ({

@@ -11,13 +11,11 @@ import {
   orderCertification,
 } from '@pitboss/storage/certification-jobs'
 import { type PageQuery, readPage } from '@pitboss/storage/read-page'
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { WalletContext } from '../context.ts'
 import { toCertificationSummary } from '../records/render-certification.ts'
 import { walletKeyOf } from '../rules/movement-keys.ts'
 import type { CertificationDocument } from '../storage/certification-store.ts'
-
-const positionSchema = z.string().regex(/^crt_[0-9a-z]{26}$/)
 
 /** @throws ServiceError NOT_FOUND */
 export async function findCertification(
@@ -97,7 +95,6 @@ export async function listCertifications(
     cursors,
     binding: ['certifications', walletKeyOf(scope)],
     query,
-    position: positionSchema,
     read: (before, limit) => certifications.list(scope, walletKeyOf(scope), { before, limit }, 'cases'),
     positionOf: ({ _id }) => _id,
   })

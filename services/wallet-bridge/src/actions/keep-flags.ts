@@ -1,43 +1,38 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
 import type { listFlags as endpoint } from '@pitboss/contracts/endpoints/flags'
 import { flagMax, type FlagRules, type flagPatchSchema } from '@pitboss/contracts/objects/flag'
 import { toAccountMode } from '@pitboss/contracts/primitives'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { AmountError, formatAmount, parseAmount } from '@pitboss/money/amount'
 import { changeFenced } from '@pitboss/storage/change-fenced'
+import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { type Page, readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
 import type { WalletContext } from '../context.ts'
 import { toCaseRecord } from '../records/render-flag.ts'
 import { flagRulesOf } from '../rules/flags.ts'
-import { scopeOf } from '../rules/movement-keys.ts'
 import type { FlagDocument } from '../storage/flag-store.ts'
 
-type ListQuery = Omit<z.infer<typeof endpoint.call.request>['query'], 'environment'>
+type ListQuery = z.infer<typeof endpoint.query>
 type Patch = z.infer<typeof flagPatchSchema>
 
-const positionSchema = z.string().regex(/^flg_[0-9a-z]{26}$/)
 const fencedTriesMax = 10
 
-/** The flag in the first of the scopes that has it. @throws ServiceError NOT_FOUND */
+/**  @throws ServiceError NOT_FOUND */
 export async function findFlag(
   { flags }: WalletContext,
-  scopes: readonly Scope[],
+  caller: Caller,
   flagId: string,
 ): Promise<FlagDocument> {
-  for (const scope of scopes) {
-    const found = await flags.find(scope, flagId)
-    if (found !== null) return found
-  }
-  throw new ServiceError('NOT_FOUND')
+  return findInScopes(lookupScopes(caller), (scope) => flags.find(scope, flagId))
 }
 
 /** Newest first. @throws ServiceError VALIDATION_ERROR for a bad cursor or window */
 export async function listFlags(
   { flags, cursors }: WalletContext,
   scope: Scope,
-  { limit, cursor, ...query }: ListQuery,
+  { limit, cursor, environment: _environment, ...query }: ListQuery,
 ): Promise<Page<FlagDocument>> {
   const from = query.from === undefined ? undefined : new Date(query.from)
   const to = query.to === undefined ? undefined : new Date(query.to)
@@ -48,7 +43,6 @@ export async function listFlags(
     cursors,
     binding: { list: 'flags', scope, ...query },
     query: { limit, cursor },
-    position: positionSchema,
     read: (before, max) => flags.list(scope, filters, { before, limit: max }),
     positionOf: ({ _id }) => _id,
   })
@@ -57,14 +51,14 @@ export async function listFlags(
 /** A repeat of the last change is none. @throws ServiceError NOT_FOUND; CONFLICT with too many notes */
 export async function changeFlag(
   context: WalletContext,
-  scopes: readonly Scope[],
+  caller: Caller,
   flagId: string,
   patch: Patch,
   by: ActedBy,
 ): Promise<FlagDocument> {
   const { flags, audit, clock } = context
   return changeFenced<FlagDocument, FlagDocument>({
-    document: await findFlag(context, scopes, flagId),
+    document: await findFlag(context, caller, flagId),
     change: async (flag) => {
       const after = changedCase(flag, patch, by.actor, clock.now())
       if (after === null) return flag
@@ -72,7 +66,7 @@ export async function changeFlag(
       const object = { type: 'flag', id: flag._id }
       return flags.change(flag, after, audit.entry(by, { act: 'flag.change', object, before, after: now }))
     },
-    reread: (flag) => findFlag(context, [scopeOf(flag)], flagId),
+    reread: () => findFlag(context, caller, flagId),
     triesMax: fencedTriesMax,
     name: `the flag ${flagId}`,
   })

@@ -1,10 +1,10 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
-import type { Scope } from '@pitboss/contracts/caller'
-import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
+import { invalidField } from '@pitboss/errors/service-error'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { cancelJob, jobUnderWay, newJob } from '@pitboss/storage/job-store'
+import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { type PageQuery, readPage } from '@pitboss/storage/read-page'
-import { z } from 'zod'
 import type { WalletContext } from '../context.ts'
 import { toReconciliationSummary } from '../records/render-reconciliation.ts'
 import { walletKeyOf } from '../rules/movement-keys.ts'
@@ -13,19 +13,14 @@ import type { LedgerLine } from '../storage/ledger-chunks.ts'
 import type { ReconciliationDocument } from '../storage/reconciliation-store.ts'
 
 const cancelledText = 'A person cancelled it; the lines left were not compared.'
-const positionSchema = z.string().regex(/^rcn_[0-9a-z]{26}$/)
 
 /** @throws ServiceError NOT_FOUND */
 export async function findReconciliation(
   { reconciliations }: WalletContext,
-  scopes: readonly Scope[],
+  caller: Caller,
   id: string,
 ): Promise<ReconciliationDocument> {
-  for (const scope of scopes) {
-    const found = await reconciliations.find(scope, walletKeyOf(scope), id)
-    if (found !== null) return found
-  }
-  throw new ServiceError('NOT_FOUND')
+  return findInScopes(lookupScopes(caller), (scope) => reconciliations.find(scope, walletKeyOf(scope), id))
 }
 
 /** Keeps a chunk of a ledger. @throws ServiceError CONFLICT at the first one while a job runs */
@@ -73,12 +68,12 @@ export async function startReconciliation(
 /** Ends a comparison and its ledger, which is else gone within a day. @throws ServiceError NOT_FOUND */
 export async function cancelReconciliation(
   context: WalletContext,
-  scopes: readonly Scope[],
+  caller: Caller,
   id: string,
   by: ActedBy,
 ): Promise<ReconciliationDocument> {
   const { reconciliations, chunks, audit, clock } = context
-  const job = await findReconciliation(context, scopes, id)
+  const job = await findReconciliation(context, caller, id)
   const object = { type: 'reconciliation', id }
   const before = toReconciliationSummary(job)
   const end = { reason: cancelledText }
@@ -102,7 +97,6 @@ export async function listReconciliations(
     cursors,
     binding: ['reconciliations', walletKeyOf(scope)],
     query,
-    position: positionSchema,
     read: (before, limit) =>
       reconciliations.list(scope, walletKeyOf(scope), { before, limit }, 'differences'),
     positionOf: ({ _id }) => _id,

@@ -1,23 +1,22 @@
-import type { Scope } from '@pitboss/contracts/caller'
-import type { listTransactions as endpoint } from '@pitboss/contracts/endpoints/wallet'
-import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
+import type { dashboardListTransactions as endpoint } from '@pitboss/contracts/endpoints/wallet'
+import { invalidField } from '@pitboss/errors/service-error'
+import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { type Page, type PageQuery, readPage } from '@pitboss/storage/read-page'
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { Settlement, WalletContext } from '../context.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
 import { hasAnswer, hasWork } from '../rules/movement.ts'
 import type { MovementFilters } from '../storage/movement-lists.ts'
 import type { AttemptRecord, MovementDocument } from '../storage/movement-document.ts'
 
-type ListQuery = z.infer<typeof endpoint.call.request>['query']
+type ListQuery = z.infer<typeof endpoint.query>
 
 /** Lists show every step of a movement by then. */
 const listedWithinMs = 10_000
 /** Bounds the reply; the contract of the call names this number. */
 const roundMovementsMax = 500
 const defaultWindowMs = 7 * 24 * 60 * 60 * 1000
-const positionSchema = z.string().regex(/^txn_[0-9a-z]{26}$/)
-const attemptSchema = z.int().min(1)
 
 /** Finds a movement for rounds, which keeps none itself, and whether its first try has ended. */
 export async function findAnswered(
@@ -47,30 +46,26 @@ export async function listOfRound(
 /** Finds the movement in the first scope that has it. @throws ServiceError TRANSACTION_NOT_FOUND */
 export async function findTransaction(
   { movements, clock }: Pick<Settlement, 'movements' | 'clock'>,
-  scopes: readonly Scope[],
+  caller: Caller,
   transactionId: string,
 ): Promise<MovementDocument> {
-  for (const scope of scopes) {
-    const found = await movements.find(scope, transactionId)
-    if (found === null) continue
-    const isNew = clock.now().getTime() - found.updatedAt.getTime() < listedWithinMs
-    if (isNew || hasWork(found)) await movements.listed(found)
-    return found
-  }
-  throw new ServiceError('TRANSACTION_NOT_FOUND')
+  const find = (scope: Scope) => movements.find(scope, transactionId)
+  const found = await findInScopes(lookupScopes(caller), find, 'TRANSACTION_NOT_FOUND')
+  const isNew = clock.now().getTime() - found.updatedAt.getTime() < listedWithinMs
+  if (isNew || hasWork(found)) await movements.listed(found)
+  return found
 }
 
 /** Newest first. @throws ServiceError VALIDATION_ERROR for a bad cursor, or a window that ends first */
 export async function listTransactions(
   { lists, cursors }: Pick<WalletContext, 'lists' | 'cursors'>,
   scope: Scope,
-  { limit, cursor, ...query }: ListQuery,
+  { limit, cursor, environment: _environment, ...query }: ListQuery,
 ): Promise<Page<MovementDocument>> {
   return readPage({
     cursors,
     binding: { list: 'transactions', scope, ...query },
     query: { limit, cursor },
-    position: positionSchema,
     read: (before, max) => lists.newestFirst(scope, filtersOf(query), { before, limit: max }),
     positionOf: ({ reference }) => reference,
   })
@@ -79,23 +74,22 @@ export async function listTransactions(
 /** The wallet calls of a movement, in the order in which they were made. Throws as the two above do. */
 export async function listAttempts(
   context: Pick<WalletContext, 'movements' | 'cursors' | 'clock'>,
-  scopes: readonly Scope[],
+  caller: Caller,
   transactionId: string,
   query: PageQuery,
 ): Promise<Page<AttemptRecord>> {
-  const document = await findTransaction(context, scopes, transactionId)
+  const document = await findTransaction(context, caller, transactionId)
   return readPage({
     cursors: context.cursors,
     binding: { list: 'attempts', scope: scopeOf(document), reference: document.reference },
     query,
-    position: attemptSchema,
-    read: async (after, max) =>
+    read: async (after: number | null, max) =>
       document.attempts.filter(({ attempt }) => attempt > (after ?? 0)).slice(0, max),
     positionOf: ({ attempt }) => attempt,
   })
 }
 
-function filtersOf(query: Omit<ListQuery, 'limit' | 'cursor'>): MovementFilters {
+function filtersOf(query: Omit<ListQuery, 'limit' | 'cursor' | 'environment'>): MovementFilters {
   const to = query.to === undefined ? undefined : new Date(query.to)
   const given = query.from === undefined ? undefined : new Date(query.from)
   const from = given ?? (to === undefined ? undefined : new Date(to.getTime() - defaultWindowMs))

@@ -1,14 +1,13 @@
 import { requireApproved } from '@pitboss/bus/ask-approval'
-import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import { answer, type CallHandler, handler, handlers } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
 import { doApproved } from '@pitboss/contracts/calls/approvals'
 import { roundTransactions, walletHealth } from '@pitboss/contracts/calls/dashboard'
 import * as calls from '@pitboss/contracts/calls/wallet'
 import * as endpoints from '@pitboss/contracts/endpoints/wallet'
-import type { Scope } from '@pitboss/contracts/caller'
 import { dossierMax } from '@pitboss/contracts/objects/dossier'
 import type { walletPutSchema } from '@pitboss/contracts/objects/wallet'
-import { answerPage, type PageQuery } from '@pitboss/storage/read-page'
+import { answerPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import { checkWallet } from '../actions/check-wallet.ts'
 import * as wallets from '../actions/operator-wallets.ts'
@@ -19,7 +18,6 @@ import { takeCallback } from '../actions/take-callback.ts'
 import type { WalletContext } from '../context.ts'
 import { toAttemptRecord, toMovementFacts, toMovementRecord } from '../records/render-movement.ts'
 import { toWalletRecord } from '../records/render-wallet.ts'
-import { dashboardScope, scopesOf } from './dashboard-scope.ts'
 
 /**
  * Settings and reads of the dashboard and of operators' servers, signed callbacks, ledger comparisons.
@@ -51,20 +49,18 @@ function walletCalls(context: WalletContext): CallHandler[] {
     handler(calls.playerBalance, async (request, { requestId }) => ({
       balance: await wallets.askBalance(context, request, requestId),
     })),
-    handler(endpoints.getWallet.call, async ({ caller, params }) => ({
-      status: 200,
-      body: toWalletRecord(await wallets.findWallet(context, dashboardScope(caller, params.environment))),
-    })),
-    handler(endpoints.getWalletSeries.call, async ({ caller, params, query }) => ({
-      status: 200,
-      body: await readCallSeries(context, dashboardScope(caller, params.environment), query),
-    })),
-    handler(endpoints.putWallet.call, async ({ caller, params, body }, call) => {
-      const scope = dashboardScope(caller, params.environment)
+    handler(endpoints.getWallet.call, async ({ caller }) =>
+      answer(toWalletRecord(await wallets.findWallet(context, caller.scope))),
+    ),
+    handler(endpoints.getWalletSeries.call, async ({ caller, query }) =>
+      answer(await readCallSeries(context, caller.scope, query)),
+    ),
+    handler(endpoints.putWallet.call, async ({ caller, body }, call) => {
       const by = actedBy(caller, call)
-      const { wallet, secret } = await wallets.putWallet(context, scope, settingsOf(body), by, call)
-      if (secret === null) return { status: 200, body: toWalletRecord(wallet) }
-      return { status: 201, body: { ...toWalletRecord(wallet), secret } }
+      const { wallet, secret } = await wallets.putWallet(context, caller.scope, settingsOf(body), by, call)
+      return secret === null
+        ? answer(toWalletRecord(wallet))
+        : answer({ ...toWalletRecord(wallet), secret }, 201)
     }),
     handler(doApproved.wallet, async ({ order, seen, by }, call) => {
       await requireApproved({ order, seen, by }, { bus: context.bus, context: call })
@@ -72,17 +68,15 @@ function walletCalls(context: WalletContext): CallHandler[] {
       const settings = settingsOf(order.settings)
       return { result: await wallets.putApprovedWallet(context, scope, settings, Number(seen), by) }
     }),
-    handler(endpoints.rotateWalletSecret.call, async ({ caller, params, body }, call) => {
-      const scope = dashboardScope(caller, params.environment)
+    handler(endpoints.rotateWalletSecret.call, async ({ caller, body }, call) => {
       const by = actedBy(caller, call)
-      const { wallet, secret } = await wallets.rotateSecret(context, scope, body.overlap_s, by, call)
+      const { wallet, secret } = await wallets.rotateSecret(context, caller.scope, body.overlap_s, by, call)
       const previous_valid_until = wallet.formerSecret?.validUntil.toISOString() ?? null
-      return { status: 200, body: { ...toWalletRecord(wallet), secret, previous_valid_until } }
+      return answer({ ...toWalletRecord(wallet), secret, previous_valid_until })
     }),
-    handler(endpoints.checkWallet.call, async ({ caller, params }) => {
-      const scope = dashboardScope(caller, params.environment)
-      return { status: 200, body: await checkWallet(context, scope, caller.account.currencies[0] ?? 'USD') }
-    }),
+    handler(endpoints.checkWallet.call, async ({ caller: { scope, account } }) =>
+      answer(await checkWallet(context, scope, account.currencies[0] ?? 'USD')),
+    ),
   ]
 }
 
@@ -96,30 +90,21 @@ function settingsOf(body: z.output<typeof walletPutSchema>) {
 }
 
 function transactionCalls(context: WalletContext): CallHandler[] {
-  const list = async (scope: Scope, query: Parameters<typeof listTransactions>[2]) =>
-    answerPage(await listTransactions(context, scope, query), toMovementRecord)
-  const show = async (scopes: readonly Scope[], id: string) => ({
-    status: 200,
-    body: toMovementRecord(await findTransaction(context, scopes, id)),
-  })
-  const attempts = async (scopes: readonly Scope[], id: string, query: PageQuery) =>
-    answerPage(await listAttempts(context, scopes, id, query), toAttemptRecord)
   return [
-    handler(endpoints.listTransactions.call, ({ caller, query }) => list(caller.scope, query)),
-    handler(endpoints.dashboardListTransactions.call, ({ caller, query: { environment, ...query } }) =>
-      list(dashboardScope(caller, environment ?? 'TEST'), query),
+    ...handlers(
+      [endpoints.listTransactions.call, endpoints.dashboardListTransactions.call],
+      async ({ caller, query }) =>
+        answerPage(await listTransactions(context, caller.scope, query), toMovementRecord),
     ),
-    handler(endpoints.getTransaction.call, ({ caller, params }) =>
-      show([caller.scope], params.transaction_id),
+    ...handlers(
+      [endpoints.getTransaction.call, endpoints.dashboardGetTransaction.call],
+      async ({ caller, params }) =>
+        answer(toMovementRecord(await findTransaction(context, caller, params.transaction_id))),
     ),
-    handler(endpoints.dashboardGetTransaction.call, ({ caller, params, query }) =>
-      show(scopesOf(caller, query.environment), params.transaction_id),
-    ),
-    handler(endpoints.getTransactionAttempts.call, ({ caller, params, query }) =>
-      attempts([caller.scope], params.transaction_id, query),
-    ),
-    handler(endpoints.dashboardGetTransactionAttempts.call, ({ caller, params, query }) =>
-      attempts(scopesOf(caller, query.environment), params.transaction_id, query),
+    ...handlers(
+      [endpoints.getTransactionAttempts.call, endpoints.dashboardGetTransactionAttempts.call],
+      async ({ caller, params, query }) =>
+        answerPage(await listAttempts(context, caller, params.transaction_id, query), toAttemptRecord),
     ),
   ]
 }

@@ -9,7 +9,6 @@ import {
   orderCertification,
 } from '@pitboss/storage/certification-jobs'
 import { readPage } from '@pitboss/storage/read-page'
-import { z } from 'zod'
 import { presentCertificationSummary } from '../records/webhook-records.ts'
 import type { CertificationDocument } from '../storage/certification-store.ts'
 import type { CallsContext } from '../context.ts'
@@ -90,7 +89,7 @@ export async function listCertifications(
 ) {
   const endpoint = await findEndpoint(endpoints, target)
   return readPage({
-    ...{ cursors, binding: ['certifications', endpoint._id], query, position: z.string() },
+    ...{ cursors, binding: ['certifications', endpoint._id], query },
     read: (before, limit) => certifications.list(endpoint, endpoint._id, { before, limit }, 'cases'),
     positionOf: ({ _id }) => _id,
   })

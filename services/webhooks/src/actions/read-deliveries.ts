@@ -1,11 +1,12 @@
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
 import type { listDeliveries as listDeliveriesEndpoint } from '@pitboss/contracts/endpoints/webhooks'
 import { countedMax } from '@pitboss/contracts/objects/overview'
 import { deliveryId } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
+import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { readPage } from '@pitboss/storage/read-page'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { attemptsEnded } from '../records/webhook-records.ts'
 import { inFlightMaxOf, nextProbe } from '../rules/endpoint-health.ts'
 import { type Wait, waitOf } from '../rules/choose-due.ts'
@@ -17,7 +18,7 @@ import type { WebhooksContext } from '../context.ts'
 const dayMs = 24 * 60 * 60 * 1000
 const waitsAtOnce = 8
 
-export type DeliveryQuery = z.output<typeof listDeliveriesEndpoint.query>
+type DeliveryQuery = z.output<typeof listDeliveriesEndpoint.query>
 
 /* Reads of deliveries. Source: docs/contract.md, sections 7, 10 and 11. */
 
@@ -95,7 +96,6 @@ export function listDeliveries(
   const bound = { webhook_id, status, event_type, event_id, from, to }
   return readPage({
     ...{ cursors, binding: ['deliveries', scope.operatorId, scope.environment, bound], query },
-    position: z.string(),
     read: (before, limit) => history.list(scope, { ...filter, before }, limit),
     positionOf: ({ order }) => order,
   })
@@ -104,14 +104,11 @@ export function listDeliveries(
 /** @throws ServiceError NOT_FOUND for an unknown, foreign or malformed id */
 export async function findDelivery(
   history: Pick<DeliveryHistory, 'find'>,
-  scopes: readonly Scope[],
+  caller: Caller,
   id: string,
 ): Promise<DeliveryDocument> {
-  for (const scope of deliveryId.safeParse(id).success ? scopes : []) {
-    const delivery = await history.find(scope, id)
-    if (delivery !== null) return delivery
-  }
-  throw new ServiceError('NOT_FOUND')
+  const scopes = deliveryId.safeParse(id).success ? lookupScopes(caller) : []
+  return findInScopes(scopes, (scope) => history.find(scope, id))
 }
 
 /** For operations: a delivery of any account. @throws ServiceError NOT_FOUND */

@@ -1,9 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { countedMax } from '@pitboss/contracts/objects/overview'
-import { webhookId } from '@pitboss/contracts/primitives'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { readPage } from '@pitboss/storage/read-page'
-import { z } from 'zod'
 import type { EndpointDocument } from '../storage/collections.ts'
 import type { EndpointStore } from '../storage/endpoint-store.ts'
 import type { WebhooksContext } from '../context.ts'
@@ -27,20 +25,16 @@ export function listEndpoints(
 ) {
   const binding = ['webhooks', scope.operatorId, scope.environment]
   return readPage({
-    ...{ cursors, binding, query, position: z.string() },
+    ...{ cursors, binding, query },
     read: (before, limit) => endpoints.list(scope, before, limit),
     positionOf: ({ _id }) => _id,
   })
 }
 
-/** @throws ServiceError NOT_FOUND for an unknown, foreign or deleted endpoint, and for a malformed id. */
+/** @throws ServiceError NOT_FOUND for an unknown, foreign or deleted endpoint */
 export async function findEndpoint(
   endpoints: EndpointStore,
-  target: EndpointTarget,
+  { scopes, webhookId }: EndpointTarget,
 ): Promise<EndpointDocument> {
-  for (const scope of webhookId.safeParse(target.webhookId).success ? target.scopes : []) {
-    const endpoint = await endpoints.find(scope, target.webhookId)
-    if (endpoint !== null) return endpoint
-  }
-  throw new ServiceError('NOT_FOUND')
+  return findInScopes(scopes, (scope) => endpoints.find(scope, webhookId))
 }

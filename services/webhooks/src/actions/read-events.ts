@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
 import type { listEvents as listEventsEndpoint } from '@pitboss/contracts/endpoints/events'
 import { eventId } from '@pitboss/contracts/primitives'
-import { invalidField, ServiceError } from '@pitboss/errors/service-error'
-import { readPosition } from '@pitboss/storage/read-page'
+import { invalidField } from '@pitboss/errors/service-error'
+import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { z } from 'zod'
 import type { WebhooksContext } from '../context.ts'
 
@@ -16,7 +16,7 @@ const pageCharactersMax = 300_000
 const deliveriesOfEventMax = 200
 const roundEventsMax = 200
 
-export type EventQuery = z.output<typeof listEventsEndpoint.query>
+type EventQuery = z.output<typeof listEventsEndpoint.query>
 
 /** A poller continues after `seq`; the first page fixes `from`, so that a slow one stays in place. */
 const positionSchema = z.strictObject({ seq: z.int().min(0), from: z.int() })
@@ -34,8 +34,7 @@ export async function listEvents(
   const { operatorId, environment } = scope
   const { cursor, type = null } = query
   const binding = ['events', operatorId, environment, type, query.from ?? 'default', query.to ?? null]
-  const position =
-    cursor === undefined ? null : readPosition({ cursors, binding, cursor, position: positionSchema })
+  const position = cursor === undefined ? null : positionSchema.parse(cursors.decode(binding, cursor))
   const to = query.to === undefined ? null : new Date(query.to)
   const from = position === null ? windowStart(query.from, to ?? clock.now()) : new Date(position.from)
   const lastSeq = await events.endOf(scope)
@@ -67,16 +66,9 @@ export async function listStarted(
 }
 
 /** @returns the event's text. @throws ServiceError NOT_FOUND for an unknown, foreign or malformed id */
-export async function findEvent(
-  { events }: WebhooksContext,
-  scopes: readonly Scope[],
-  id: string,
-): Promise<string> {
-  for (const scope of eventId.safeParse(id).success ? scopes : []) {
-    const event = await events.find(scope, id)
-    if (event !== null) return event.body
-  }
-  throw new ServiceError('NOT_FOUND')
+export async function findEvent({ events }: WebhooksContext, caller: Caller, id: string): Promise<string> {
+  const scopes = eventId.safeParse(id).success ? lookupScopes(caller) : []
+  return (await findInScopes(scopes, (scope) => events.find(scope, id))).body
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { readPage } from '@pitboss/storage/read-page'
-import { z } from 'zod'
 import type { DeliveryStore } from '../storage/delivery-store.ts'
 import { presentReplay } from '../records/webhook-records.ts'
 import type { ReplayDocument } from '../storage/collections.ts'
@@ -35,7 +34,7 @@ export async function listReplays(
 ) {
   const endpoint = await findEndpoint(endpoints, target)
   const { items, nextCursor } = await readPage({
-    ...{ cursors, binding: ['replays', endpoint._id], query, position: z.string() },
+    ...{ cursors, binding: ['replays', endpoint._id], query },
     read: (before, limit) => replays.list(endpoint, endpoint._id, before, limit),
     positionOf: ({ _id }) => _id,
   })

@@ -1,5 +1,5 @@
 import { type ActedBy, orderedBy } from '@pitboss/contracts/audit'
-import type { Scope } from '@pitboss/contracts/caller'
+import type { Caller } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { presentDelivery } from '../records/webhook-records.ts'
 import type { DeliveryDocument } from '../storage/collections.ts'
@@ -47,11 +47,11 @@ async function retry(c: WebhooksContext, delivery: DeliveryDocument, by: ActedBy
  */
 export async function retryDelivery(
   c: WebhooksContext,
-  scopes: readonly Scope[],
+  caller: Caller,
   id: string,
   by: ActedBy,
 ): Promise<DeliveryDocument> {
-  return retry(c, await findDelivery(c.history, scopes, id), by)
+  return retry(c, await findDelivery(c.history, caller, id), by)
 }
 
 /** For operations: `retryDelivery`, of a delivery of any account. */

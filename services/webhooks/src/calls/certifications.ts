@@ -1,4 +1,4 @@
-import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import { answer, type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
 import { findWebhookCertification } from '@pitboss/contracts/calls/dashboard'
 import * as endpoints from '@pitboss/contracts/endpoints/webhooks'
@@ -12,12 +12,9 @@ import { endpointTarget } from './endpoints.ts'
 export function certificationHandlers(deps: CallsContext): CallHandler[] {
   return [
     handler(endpoints.certifyWebhook.call, async (request, context) => {
-      const job = await certifications.startCertification(
-        deps,
-        endpointTarget(request),
-        actedBy(request.caller, context),
-      )
-      return { status: 202, body: presentCertification(job) }
+      const by = actedBy(request.caller, context)
+      const job = await certifications.startCertification(deps, endpointTarget(request), by)
+      return answer(presentCertification(job), 202)
     }),
     handler(endpoints.listWebhookCertifications.call, async (request) =>
       answerPage(
@@ -28,25 +25,16 @@ export function certificationHandlers(deps: CallsContext): CallHandler[] {
     handler(findWebhookCertification, async ({ caller, certificationId }) => ({
       webhookId: await certifications.certifiedEndpoint(deps, caller.scope, certificationId),
     })),
-    handler(endpoints.getWebhookCertification.call, async (request) => ({
-      status: 200,
-      body: presentCertification(
-        await certifications.findCertification(
-          deps,
-          endpointTarget(request),
-          request.params.certification_id,
-        ),
-      ),
-    })),
+    handler(endpoints.getWebhookCertification.call, async (request) => {
+      const id = request.params.certification_id
+      const found = await certifications.findCertification(deps, endpointTarget(request), id)
+      return answer(presentCertification(found))
+    }),
     handler(endpoints.cancelWebhookCertification.call, async (request, context) => {
       const by = actedBy(request.caller, context)
-      const job = await certifications.cancelCertification(
-        deps,
-        endpointTarget(request),
-        request.params.certification_id,
-        by,
-      )
-      return { status: 200, body: presentCertification(job) }
+      const id = request.params.certification_id
+      const job = await certifications.cancelCertification(deps, endpointTarget(request), id, by)
+      return answer(presentCertification(job))
     }),
   ]
 }

@@ -1,8 +1,8 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
 import { type Caller, lookupScopes } from '@pitboss/contracts/caller'
-import type { listFreeBets } from '@pitboss/contracts/endpoints/rounds'
-import { grantId as grantIdSchema } from '@pitboss/contracts/primitives'
+import type { dashboardListFreeBets as endpoint } from '@pitboss/contracts/endpoints/rounds'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { type Page, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import { readWindow } from '../../../actions/read-window.ts'
@@ -10,7 +10,7 @@ import type { RoundsContext } from '../../../context.ts'
 import { grantStatusAt, presentFreeBet } from '../../../records/present-free-bet.ts'
 import type { GrantDocument } from '../../../storage/grants-store.ts'
 
-export type ListGrantsQuery = z.output<typeof listFreeBets.query>
+type ListGrantsQuery = z.output<typeof endpoint.query>
 
 /** Finds a grant of the caller's account. @throws ServiceError NOT_FOUND */
 export async function findGrant(
@@ -18,18 +18,14 @@ export async function findGrant(
   caller: Caller,
   grantId: string,
 ): Promise<GrantDocument> {
-  for (const scope of lookupScopes(caller)) {
-    const found = await grants.find(scope, grantId)
-    if (found !== null) return found
-  }
-  throw new ServiceError('NOT_FOUND')
+  return findInScopes(lookupScopes(caller), (scope) => grants.find(scope, grantId))
 }
 
 /** Lists grants, newest first. Source: docs/contract.md, section 4, "Free bets". */
 export async function listGrants(
   { grants, cursors }: Pick<RoundsContext, 'grants' | 'cursors'>,
   { scope }: Caller,
-  { limit, cursor, ...filters }: ListGrantsQuery,
+  { limit, cursor, environment: _environment, ...filters }: ListGrantsQuery,
   now: Date,
 ): Promise<Page<GrantDocument>> {
   const { player_id: playerId, game, status } = filters
@@ -37,7 +33,6 @@ export async function listGrants(
     cursors,
     binding: { list: 'free-bets', scope, filters },
     query: { limit, cursor },
-    position: grantIdSchema,
     read: (before, max) =>
       grants.list(scope, { playerId, game, status, ...readWindow(filters) }, { before, max, now }),
     positionOf: ({ _id }) => _id,

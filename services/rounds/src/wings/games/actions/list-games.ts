@@ -1,6 +1,5 @@
 import type { Caller } from '@pitboss/contracts/caller'
 import { type Page, type PageQuery, readPage } from '@pitboss/storage/read-page'
-import { z } from 'zod'
 import { type GameView, showGame } from '../../../actions/offered-game.ts'
 import type { RoundsContext } from '../../../context.ts'
 
@@ -15,8 +14,7 @@ export async function listGames(
     cursors,
     binding: { list: 'games', scope },
     query,
-    position: z.int().min(0),
-    read: async (before, max) => {
+    read: async (before: number | null, max) => {
       const start = before === null ? 0 : before + 1
       return catalogue.entries.slice(start, start + max)
     },

@@ -1,9 +1,8 @@
 import { requireApproved } from '@pitboss/bus/ask-approval'
-import { type CallHandler, handler, type HandlerContext } from '@pitboss/bus/serve-calls'
-import { type ActedBy, actedBy } from '@pitboss/contracts/audit'
+import { answer, type CallHandler, handler, handlers } from '@pitboss/bus/serve-calls'
+import { actedBy } from '@pitboss/contracts/audit'
 import { doApproved } from '@pitboss/contracts/calls/approvals'
 import { opsSetGame, opsSetGameLimits } from '@pitboss/contracts/calls/rounds'
-import type { Caller } from '@pitboss/contracts/caller'
 import * as endpoints from '@pitboss/contracts/endpoints/sessions'
 import { answerPage } from '@pitboss/storage/read-page'
 import { showGame } from '../../../actions/offered-game.ts'
@@ -15,34 +14,21 @@ import { presentGame } from '../../../records/present-game.ts'
 
 /** Calls about games. Source: docs/contract.md, sections 3, 4 and 11. */
 export function gameCalls(context: RoundsContext): CallHandler[] {
-  async function list(caller: Caller, query: Parameters<typeof listGames>[2]) {
-    const { currencies } = caller.account
-    return answerPage(await listGames(context, caller, query), (view) => presentGame(view, currencies))
-  }
-
-  async function change(
-    { account }: Caller,
-    slug: string,
-    patch: GamePatch,
-    by: ActedBy,
-    call: HandlerContext,
-  ) {
-    const view = await changeGame(context, account, slug, patch, by, call)
-    return { status: 200, body: presentGame(view, account.currencies) }
-  }
-
   return [
-    handler(endpoints.listGames.call, ({ caller, query }) => list(caller, query)),
-    handler(endpoints.dashboardListGames.call, ({ caller, query }) => list(caller, query)),
-    handler(endpoints.getGame.call, async ({ caller: { account }, params }) => ({
-      status: 200,
-      body: presentGame(await showGame(context, account.operator_id, params.slug), account.currencies),
-    })),
-    handler(endpoints.patchGame.call, ({ caller, params, body }, call) =>
-      change(caller, params.slug, body, actedBy(caller, call), call),
+    ...handlers([endpoints.listGames.call, endpoints.dashboardListGames.call], async ({ caller, query }) => {
+      const { currencies } = caller.account
+      return answerPage(await listGames(context, caller, query), (view) => presentGame(view, currencies))
+    }),
+    handler(endpoints.getGame.call, async ({ caller: { account }, params }) =>
+      answer(presentGame(await showGame(context, account.operator_id, params.slug), account.currencies)),
     ),
-    handler(endpoints.dashboardPatchGame.call, ({ caller, params, body }, call) =>
-      change(caller, params.slug, body, actedBy(caller, call), call),
+    ...handlers(
+      [endpoints.patchGame.call, endpoints.dashboardPatchGame.call],
+      async ({ caller, params, body }, call) => {
+        const { account } = caller
+        const view = await changeGame(context, account, params.slug, body, actedBy(caller, call), call)
+        return answer(presentGame(view, account.currencies))
+      },
     ),
     handler(doApproved.game, async ({ account, order, seen, by }, call) => {
       await requireApproved({ order, seen, by }, { bus: context.bus, context: call })
@@ -59,5 +45,3 @@ export function gameCalls(context: RoundsContext): CallHandler[] {
     }),
   ]
 }
-
-type GamePatch = Parameters<typeof changeGame>[3]

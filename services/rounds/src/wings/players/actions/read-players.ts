@@ -3,7 +3,7 @@ import type { listNonces } from '@pitboss/contracts/endpoints/players'
 import { activeSessionsMax, playerRoundsMax } from '@pitboss/contracts/objects/player'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { type Page, readPage } from '@pitboss/storage/read-page'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { roundBytes } from '../../../records/present-round.ts'
 import type { RoundState } from '../../../rules/round.ts'
 import type { ListedCommitment } from '../../../storage/commitments-store.ts'
@@ -13,14 +13,13 @@ import { sequenceKey } from '../../../storage/round-document.ts'
 import { findGame } from '../../../actions/offered-game.ts'
 import type { RoundsContext } from '../../../context.ts'
 
-type ListQuery = Omit<z.output<typeof listNonces.query>, 'environment'>
+type ListQuery = z.output<typeof listNonces.query>
 
 const dayMs = 24 * 60 * 60 * 1000
 const sumsOfMs = 30 * dayMs
 /** No session is longer than a day; one that was claimed under a key may carry an earlier id. */
 const sessionsOfMs = 2 * dayMs
 const grantsMax = 200
-const nonceNumber = z.int().min(1)
 
 /** One game of a player; `last` is the newest round that there is. */
 type PlayedGame = {
@@ -107,7 +106,7 @@ export async function listNoncesOf(
   context: RoundsContext,
   { scope }: Caller,
   { playerId, game }: { readonly playerId: string; readonly game: string },
-  { limit, cursor, ...filters }: ListQuery,
+  { limit, cursor, environment: _environment, ...filters }: ListQuery,
 ): Promise<Page<NonceView>> {
   const { rounds, commitments, cursors } = context
   findGame(context, game)
@@ -122,8 +121,7 @@ export async function listNoncesOf(
     cursors,
     binding: { list: 'nonces', scope, chain: sequence, filters },
     query: { limit, cursor },
-    position: nonceNumber,
-    read: (below, max) => {
+    read: (below: number | null, max) => {
       const to = Math.min(highest, Number(to_nonce ?? highest), (below ?? Infinity) - 1)
       return readNonces(context, sequence, { from: Math.max(lowest, to - max + 1), to }, last)
     },

@@ -1,4 +1,4 @@
-import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import { answer, type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { opsErasePlayer, opsPlayerData } from '@pitboss/contracts/calls/rounds'
 import { getPlayer, listNonces } from '@pitboss/contracts/endpoints/players'
 import { answerPage } from '@pitboss/storage/read-page'
@@ -10,14 +10,12 @@ import { presentNonce, presentPlayer } from '../records/present-player.ts'
 /** Calls about one player. Source: docs/contract.md, section 3, "Player"; docs/data.md. */
 export function playerDeskCalls(context: RoundsContext): CallHandler[] {
   return [
-    handler(getPlayer.call, async ({ caller, params }) => ({
-      status: 200,
-      body: presentPlayer(await showPlayerToDesk(context, caller, params.player_id, context.clock.now())),
-    })),
-    handler(listNonces.call, async ({ caller, params: { player_id: playerId, game }, query }) => {
-      const { environment: _environment, ...asked } = query
-      return answerPage(await listNoncesOf(context, caller, { playerId, game }, asked), presentNonce)
-    }),
+    handler(getPlayer.call, async ({ caller, params }) =>
+      answer(presentPlayer(await showPlayerToDesk(context, caller, params.player_id, context.clock.now()))),
+    ),
+    handler(listNonces.call, async ({ caller, params: { player_id: playerId, game }, query }) =>
+      answerPage(await listNoncesOf(context, caller, { playerId, game }, query), presentNonce),
+    ),
     handler(opsPlayerData, ({ scope, playerId, kind, before }) =>
       readPlayerData(context, scope, playerId, kind, before),
     ),

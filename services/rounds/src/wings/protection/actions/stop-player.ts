@@ -1,10 +1,9 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
 import type { Caller, Scope } from '@pitboss/contracts/caller'
-import type { listStops as endpoint, stopPlayer as stopping } from '@pitboss/contracts/endpoints/players'
-import { stopId as stopIdSchema } from '@pitboss/contracts/primitives'
+import type { stopPlayer as stopping } from '@pitboss/contracts/endpoints/players'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import { type Page, readPage } from '@pitboss/storage/read-page'
+import { type Page, type PageQuery, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import { neverEnds } from '../../../rules/live-rules.ts'
 import { scopeKey } from '../../../storage/round-document.ts'
@@ -14,7 +13,6 @@ import type { StopDocument } from '../storage/stops-store.ts'
 import { enforceStop } from './settle-stops.ts'
 
 type StopBody = z.output<typeof stopping.call.request>['body']
-type ListQuery = Omit<z.output<typeof endpoint.query>, 'environment'>
 type Wanted = Pick<StopDocument, 'reason' | 'until' | 'endsAt'>
 
 /**
@@ -110,13 +108,12 @@ export async function listStops(
   { stops, cursors }: Pick<ProtectionContext, 'stops' | 'cursors'>,
   { scope }: Caller,
   playerId: string,
-  query: ListQuery,
+  query: PageQuery,
 ): Promise<Page<StopDocument>> {
   return readPage({
     cursors,
     binding: { list: 'player-stops', scope, filters: { playerId } },
     query,
-    position: stopIdSchema,
     read: (before, max) => stops.list(scope, playerId, { before, max }),
     positionOf: ({ _id }) => _id,
   })

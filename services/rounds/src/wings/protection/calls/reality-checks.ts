@@ -1,4 +1,4 @@
-import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import { answer, type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { answerRealityCheck as endpoint } from '@pitboss/contracts/endpoints/play'
 import type { RoundsContext } from '../../../context.ts'
 import { presentSession } from '../../../records/present-session.ts'
@@ -9,10 +9,7 @@ export function realityCheckCalls(context: RoundsContext): CallHandler[] {
   return [
     handler(endpoint.call, async ({ caller, body: { choice } }) => {
       const now = context.clock.now()
-      return {
-        status: 200,
-        body: presentSession(await answerRealityCheck(context, caller, choice, now), now),
-      }
+      return answer(presentSession(await answerRealityCheck(context, caller, choice, now), now))
     }),
   ]
 }

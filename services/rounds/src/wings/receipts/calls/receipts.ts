@@ -1,4 +1,4 @@
-import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import { answer, type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { roundReceipt } from '@pitboss/contracts/calls/dashboard'
 import { sendReceipt } from '@pitboss/contracts/endpoints/play'
 import { findReceipt, keepReceipt } from '../actions/receipts.ts'
@@ -9,7 +9,7 @@ export function receiptCalls(context: ReceiptsContext): CallHandler[] {
   return [
     handler(sendReceipt.call, async ({ caller, params: { round_id }, body, added }) => {
       const { hash, received_at } = await keepReceipt(context, caller, round_id, body, added?.page ?? null)
-      return { status: 200, body: { round_id, hash, received_at } }
+      return answer({ round_id, hash, received_at })
     }),
     handler(roundReceipt, async ({ caller, roundId }) => ({
       receipt: await findReceipt(context, caller, roundId),

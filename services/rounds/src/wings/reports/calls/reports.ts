@@ -1,21 +1,15 @@
-import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
-import type { Caller } from '@pitboss/contracts/caller'
+import { answer, type CallHandler, handlers } from '@pitboss/bus/serve-calls'
 import { dashboardGetReport, getReport } from '@pitboss/contracts/endpoints/rounds'
 import { formatAmount } from '@pitboss/money/amount'
-import { type Report, type ReportQuery, readReport } from '../actions/read-report.ts'
+import { type Report, readReport } from '../actions/read-report.ts'
 import type { ReportsContext } from '../context.ts'
 
 /** Calls for reports: sums of money that moved. Source: docs/contract.md, section 11, "Business". */
 export function reportCalls(context: ReportsContext): CallHandler[] {
-  async function report(caller: Caller, query: ReportQuery) {
+  return handlers([getReport.call, dashboardGetReport.call], async ({ caller, query }) => {
     const { rows, ...more } = await readReport(context, caller, query)
-    return { status: 200, body: { data: rows.map((row) => presentReportRow(row, more)) } }
-  }
-
-  return [
-    handler(getReport.call, ({ caller, query }) => report(caller, query)),
-    handler(dashboardGetReport.call, ({ caller, query }) => report(caller, query)),
-  ]
+    return answer({ data: rows.map((row) => presentReportRow(row, more)) })
+  })
 }
 
 /** `ggr` is stakes less refunds and payouts, and the adjustments. Source: docs/contract.md, section 11. */

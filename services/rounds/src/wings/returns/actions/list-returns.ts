@@ -1,6 +1,5 @@
 import type { Caller } from '@pitboss/contracts/caller'
 import { type Page, type PageQuery, readPage } from '@pitboss/storage/read-page'
-import { z } from 'zod'
 import { scopeKey } from '../../../storage/round-document.ts'
 import type { ReturnsContext } from '../context.ts'
 import { installationScope } from '../rules/watched-streams.ts'
@@ -22,7 +21,6 @@ export async function listReturns(
     cursors,
     binding: { list: 'returns', scope, filters },
     query,
-    position: z.string().max(400),
     read: (after, max) => returns.list(scope, filters, { after, max }),
     positionOf: ({ _id }) => _id,
     bytesOf: ({ points }) => bytesOfStream + points.length * bytesOfPoint,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Scope } from '@pitboss/contracts/caller'
+import { idCharacters } from '@pitboss/contracts/id-characters'
 
-const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const timeCharacters = 10
 const hashCharacters = 16
 const ownId = /^[a-z]{2,8}_([0-9a-hjkmnp-tv-z]{26})$/
@@ -27,9 +27,6 @@ export function factIdOf(
   { type, about, of = about }: Fact,
 ): string {
   const hash = createHash('sha256').update(`${operatorId}/${environment}/${type}/${about}`).digest()
-  let text = (ownId.exec(of)?.[1] ?? '').slice(0, timeCharacters).padStart(timeCharacters, '0')
-  for (let position = 0; position < hashCharacters; position++) {
-    text += alphabet.charAt((hash[position] ?? 0) & 31)
-  }
-  return `${prefix}_${text}`
+  const time = (ownId.exec(of)?.[1] ?? '').slice(0, timeCharacters).padStart(timeCharacters, '0')
+  return `${prefix}_${time}${idCharacters(hash, hashCharacters)}`
 }

@@ -6,7 +6,7 @@ import type { CommitmentsStore } from '@pitboss/rounds/storage/commitments-store
 import type { DeadRequestsStore } from '@pitboss/rounds/storage/dead-requests'
 import type { GrantsStore } from '@pitboss/rounds/storage/grants-store'
 import type { PlayerLimitsStore } from '@pitboss/rounds/wings/protection/storage/player-limits-store'
-import { idCharacters } from '@pitboss/rounds/rules/id-characters'
+import { idCharacters } from '@pitboss/contracts/id-characters'
 import { sequenceOf, type RoundWrite, type StoredRound } from '@pitboss/rounds/storage/round-document'
 import type { PacesStore } from '@pitboss/rounds/wings/protection/storage/paces-store'
 import type { ReportsStore } from '@pitboss/rounds/wings/reports/storage/reports-store'

@@ -2,18 +2,12 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { WalletOperation } from './rules/movement.ts'
 import type { MovementStore } from './storage/movement-store.ts'
 
-export type WalletMetrics = {
-  callEnded(operation: string, judged: string, latencyMs: number): void
-  /** A wallet has answered the first try of a movement as one that it did before. */
-  repeatedAtFirstTry(operation: WalletOperation): void
-  ended(movement: { type: string; status: string }): void
-  pending(counts: { all: number; over5m: number; over1h: number; over24h: number; oldestAgeS: number }): void
-}
+export type WalletMetrics = ReturnType<typeof createWalletMetrics>
 
 const operations: readonly WalletOperation[] = ['debit', 'credit', 'rollback']
 const bucketsS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 
-export function createWalletMetrics(registry: Registry): WalletMetrics {
+export function createWalletMetrics(registry: Registry) {
   const calls = new Counter({
     name: 'pitboss_wallet_calls_total',
     help: 'Calls to wallets by operation and by how the answer was judged',
@@ -52,13 +46,20 @@ export function createWalletMetrics(registry: Registry): WalletMetrics {
   })
   for (const operation of operations) repeated.inc({ operation }, 0)
   return {
-    repeatedAtFirstTry: (operation) => repeated.inc({ operation }),
-    ended: ({ type, status }) => outcomes.inc({ type, outcome: status }),
-    callEnded(operation, judged, latencyMs) {
+    /** A wallet has answered the first try of a movement as one that it did before. */
+    repeatedAtFirstTry: (operation: WalletOperation) => repeated.inc({ operation }),
+    ended: ({ type, status }: { type: string; status: string }) => outcomes.inc({ type, outcome: status }),
+    callEnded(operation: string, judged: string, latencyMs: number) {
       calls.inc({ operation, judged })
       latency.observe({ operation }, latencyMs / 1000)
     },
-    pending({ all, over5m, over1h, over24h, oldestAgeS }) {
+    pending({
+      all,
+      over5m,
+      over1h,
+      over24h,
+      oldestAgeS,
+    }: Record<'all' | 'over5m' | 'over1h' | 'over24h' | 'oldestAgeS', number>) {
       unresolved.set({ older_than: '0s' }, all)
       unresolved.set({ older_than: '5m' }, over5m)
       unresolved.set({ older_than: '1h' }, over1h)

@@ -63,8 +63,6 @@ export type WebhooksContext = {
 
 export type CallsContext = WebhooksContext & {
   readonly recordEvents: RecordEvents
-  /** Has the replay worker look at its jobs at once. */
   readonly notifyReplayWorker: () => void
-  /** Has an ordered certification worked on at once. */
   readonly notifyCertifier: () => void
 }

@@ -2,7 +2,6 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import { Registry } from 'prom-client'
 import t from 'tap'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
-import { auditDuty } from '../../src/journal/audit-duty.ts'
 import { append, type Entry, load } from '../../src/journal/journal.ts'
 import { streamKey } from '../../src/journal/journal-keys.ts'
 import { createSteadyClock } from '@pitboss/runtime/steady-clock'
@@ -50,10 +49,13 @@ await t.test('a running journal on a real engine', async (t) => {
     const isAway = { now: true }
     const a = await fleet.start('audited', {
       duties: [
-        auditDuty(async (orders) => {
-          if (isAway.now) throw new Error('auth is away')
-          log.push(...orders)
-        }),
+        {
+          name: 'audit',
+          async run(entries) {
+            if (isAway.now) throw new Error('auth is away')
+            log.push(...entries.flatMap(({ au }) => au ?? []))
+          },
+        },
       ],
     })
     await a.append(streamKey('audited'), 0, { facts: ['ended'], audit: order })

@@ -17,7 +17,6 @@ import { sequenceOf, type RoundWrite, scopeOf, type StoredRound } from '../stora
 const triesMax = 12
 const withdrawalsMax = 5
 
-/** A round to be opened, with the commitment of its nonce and of the next one. */
 export type MadeRound = {
   readonly round: RoundState
   readonly committedAt: Date

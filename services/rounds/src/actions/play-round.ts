@@ -258,7 +258,6 @@ function refusedHash({ requestHash, player }: Play): string {
   return `${requestHash} ${player.session.currency}`
 }
 
-/** Whether a round is of an equal request: same id, meaning, player, game and currency. */
 function isOwn({ player, requestHash, body }: Play): (round: RoundState) => boolean {
   const { transaction_id: id } = body
   return ({ clientTransactionId, stakes, ...round }) =>

@@ -34,11 +34,7 @@ export function presentUsableFreeBet(
 
 /** The status of a grant at `now`: CANCELLED stays, the others follow from the count and the clock. */
 export function grantStatusAt(
-  grant: {
-    readonly remaining: number
-    readonly expiresAt: Date | null
-    readonly cancelledAt: Date | null
-  },
+  grant: Pick<GrantDocument, 'remaining' | 'expiresAt' | 'cancelledAt'>,
   now: Date,
 ): 'ACTIVE' | 'EXHAUSTED' | 'EXPIRED' | 'CANCELLED' {
   if (grant.cancelledAt !== null) return 'CANCELLED'

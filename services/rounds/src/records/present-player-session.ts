@@ -9,17 +9,7 @@ import { presentSession } from './present-session.ts'
 
 /** What a player's page shows. Source: docs/contract.md, section 11, "Play". */
 export function presentPlayerSession(
-  {
-    now,
-    session,
-    game,
-    stakeRange,
-    balance,
-    openRound,
-    next,
-    freeBets,
-    fields,
-  }: {
+  shown: {
     readonly now: Date
     readonly session: SessionDocument
     readonly game: Parameters<typeof presentGame>[0]
@@ -32,13 +22,14 @@ export function presentPlayerSession(
   },
   currencies: readonly string[],
 ) {
+  const { session, openRound, next } = shown
   return {
-    session: presentSession(session, now),
-    game: presentGame(game, currencies, { currency: session.currency, range: stakeRange }),
-    balance,
+    session: presentSession(session, shown.now),
+    game: presentGame(shown.game, currencies, { currency: session.currency, range: shown.stakeRange }),
+    balance: shown.balance,
     open_round: openRound === null ? null : presentRound(openRound),
     next_round: { server_seed_hash: next.serverSeedHash, nonce: next.nonce },
-    free_bets: freeBets.map(presentUsableFreeBet),
-    ...fields,
+    free_bets: shown.freeBets.map(presentUsableFreeBet),
+    ...shown.fields,
   }
 }

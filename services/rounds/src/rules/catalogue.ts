@@ -4,7 +4,7 @@ import { games as allGames } from '@pitboss/fairness/games/registry'
 import { leastReturn, type StakeAtLimit } from '@pitboss/fairness/returns/paid-return'
 import { multiplyFloor, type Rational } from '@pitboss/money/rational'
 import { v5 } from 'uuid'
-import { idCharacters } from './id-characters.ts'
+import { idCharacters } from '@pitboss/contracts/id-characters'
 import type { RoundContext } from './round-message.ts'
 import type { RoundState } from './round.ts'
 

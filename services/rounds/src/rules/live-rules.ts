@@ -93,7 +93,6 @@ function assertSessionOpen(session: SessionEnd, now: Date): void {
   if (status === 'EXPIRED') throw new ServiceError('SESSION_EXPIRED')
 }
 
-/** The refusal of what a stopped player may not begin. */
 export function playerStopped(endsAt: Date): ServiceError {
   const until = endsAt < neverEnds ? `until ${endsAt.toISOString()}` : 'until the stop is lifted'
   return new ServiceError('PLAYER_BLOCKED', { message: `This player is stopped ${until}.` })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { JsonObject } from '@pitboss/fairness/games/game'
-import { idCharacters } from './id-characters.ts'
+import { idCharacters } from '@pitboss/contracts/id-characters'
 import type { RoundState, Stake } from './round.ts'
 
 /** The seed of one nonce: sealed for us, and hashed for the player, who sees the hash before the round. */
@@ -10,7 +10,6 @@ export type Commitment = {
   readonly serverSeedHash: string
 }
 
-/** The parts of a session that its rounds take over. */
 type PlayedSession = Pick<
   RoundState,
   'operatorId' | 'environment' | 'playerId' | 'game' | 'brandId' | 'currency'

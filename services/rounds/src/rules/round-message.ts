@@ -25,7 +25,6 @@ export type RoundMessage =
   | { readonly type: 'learn-end-reason'; readonly endReason: string }
   | { readonly type: 'win-paid'; readonly transactionId: string }
   | { readonly type: 'win-failed'; readonly transactionId: string }
-  /** The operator's server asks for a movement of a round that it drives. */
   | { readonly type: 'add-stake'; readonly stake: Stake }
   | {
       readonly type: 'add-win'
@@ -35,7 +34,6 @@ export type RoundMessage =
   | { readonly type: 'add-reversal'; readonly reversal: Reversal }
   | { readonly type: 'reversal-done'; readonly transactionId: string }
   | { readonly type: 'reversal-failed'; readonly transactionId: string }
-  /** The movement was intended and certainly never written. */
   | { readonly type: 'withdraw'; readonly transactionId: string }
 
 /** The inputs of a transition from outside; the functions are pure or bound to this one round. */

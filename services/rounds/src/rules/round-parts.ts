@@ -1,7 +1,6 @@
 import type { Step } from './round-message.ts'
 import type { RoundState, Stake, Win } from './round.ts'
 
-/** Ends the round when its last stake was given back. */
 export function endWhenNothingIsLeft(round: RoundState, reason: string): RoundState {
   if (round.status !== 'PENDING' && round.status !== 'OPEN') return round
   const left = round.stakes.some(({ state }) => state !== 'RETURNED' && state !== 'REFUSED')
@@ -76,7 +75,6 @@ export function failReversal(round: RoundState, transactionId: string): Step {
   return settleWhenPaid(releaseReversal(round, transactionId, 'FAILED'))
 }
 
-/** Undoes the effect of an intended reversal on its stake or win. */
 export function releaseReversal(
   round: RoundState,
   transactionId: string,

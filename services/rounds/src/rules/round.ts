@@ -2,7 +2,6 @@ import type { JsonObject } from '@pitboss/fairness/games/game'
 
 export type RoundStatus = 'PENDING' | 'OPEN' | 'SETTLING' | 'SETTLED' | 'VOIDED' | 'FAILED'
 
-/** Codes of a stake that the wallet has refused for certain. */
 export type RefusalCode =
   | 'INSUFFICIENT_FUNDS'
   | 'PLAYER_BLOCKED'

@@ -76,7 +76,6 @@ function takeStake(round: RoundState, transactionId: string, context: RoundConte
   return state === 'TAKEN' ? begin(taken, context) : { ...taken, status: 'OPEN' }
 }
 
-/** The stake of which it is not known yet whether the wallet took it. */
 function undecidedStake({ stakes }: RoundState, transactionId: string): Stake | undefined {
   const stake = stakes.find((one) => one.transactionId === transactionId)
   const isOpen = stake?.state === 'ASKED' || stake?.state === 'RETURNING'
@@ -220,7 +219,6 @@ function finalActionOf(ended: RoundState, endReason: string | null): RoundState[
   return tile === undefined ? null : { kind: 'reveal', tile }
 }
 
-/** Whether the only stake of a round that we play is on its way back. */
 function isBeingReturned(round: RoundState): boolean {
   return round.stakes.some(({ state }) => state === 'RETURNING')
 }

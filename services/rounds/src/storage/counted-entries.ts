@@ -7,7 +7,6 @@ import { type RoundEntry, type RoundFact, streamState } from './round-stream.ts'
 /** Streams that are read at once, of rounds that are not remembered. */
 const readsAtOnce = 16
 
-/** An entry that sums count, with what it counts and the round as it was then. */
 export type CountedEntry = {
   readonly entry: RoundEntry
   readonly fields: RoundFields

@@ -123,7 +123,6 @@ export function createRoundLists({ db }: { db: Db }) {
         .limit(siblingsMax * ids.length)
         .toArray(),
 
-    /** The round that a page's request has opened under an id. */
     openedBy: (scope: Scope, sequence: string, id: string) =>
       rounds.findOne({ scope: scopeKey(scope), chain: sequence, ...openedByPage(id) }),
 
@@ -249,7 +248,6 @@ export function createRoundLists({ db }: { db: Db }) {
   }
 }
 
-/** Creates the writes of list documents, each of what a stream's entries come to. */
 export function createShownRounds({
   write: writeDocument,
 }: {

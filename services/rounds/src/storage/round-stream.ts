@@ -188,7 +188,6 @@ export function besideTombstoneKey({ operatorId, environment }: Scope, transacti
   return claimKey(besideTombstoneKind, [operatorId, environment], transactionId)
 }
 
-/** The claims that an entry of a round was written with. */
 export function claimsOfEntry({ f }: RoundEntry): readonly Claim[] {
   return f.flatMap((fact) => claimsOfFact(fact))
 }

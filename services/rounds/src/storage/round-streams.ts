@@ -88,7 +88,6 @@ export function storedOf(streams: RoundStreams, stream: StreamKey, state: Stream
   return { round, stream, version: number, dueAt, checks, claims: adoptedAt, fields }
 }
 
-/** The round of a list document as it is now. */
 export async function currentOf(streams: RoundStreams, document: RoundDocument): Promise<StoredRound | null> {
   const fields = fieldsOf(document)
   const round = decodeRound(fields)

@@ -1,7 +1,7 @@
-import type { AuditEntry } from '@pitboss/contracts/audit'
+import type { ActedBy, AuditEntry } from '@pitboss/contracts/audit'
 import { changeFenced } from '@pitboss/storage/change-fenced'
 import type { Settlement } from '../context.ts'
-import { toMovementEvent } from '../records/render-movement.ts'
+import { toMovementEvent, toMovementRecord } from '../records/render-movement.ts'
 import { isFirstUnknown } from '../rules/flags.ts'
 import type { MovementMessage, MovementStep } from '../rules/movement.ts'
 import type { AttemptRecord, MovementDocument } from '../storage/movement-document.ts'
@@ -14,12 +14,25 @@ type Applied = {
   readonly step: MovementStep
 }
 
-export type EntryOf = (before: MovementDocument, after: MovementDocument) => AuditEntry
+/** Makes the audit entries of what a person, or settlement by itself, does with movements. */
+export function entriesOf(
+  { audit }: Pick<Settlement, 'audit'>,
+  by: ActedBy,
+  act: 'movement.heal' | 'movement.resolve',
+) {
+  return (before: MovementDocument | null, after: MovementDocument): AuditEntry =>
+    audit.entry(by, {
+      ...{ act, object: { type: 'movement', id: after.reference } },
+      before: before === null ? null : toMovementRecord(before),
+      after: toMovementRecord(after),
+    })
+}
+
+export type EntryOf = ReturnType<typeof entriesOf>
 
 type Beside = {
   /** Makes the record of the call that the message answers, from the time of the next one. */
   readonly attemptOf?: (nextAttemptAt: Date | null) => AttemptRecord
-  /** Makes the audit entry of a person's order. */
   readonly entryOf?: EntryOf
   /** Reads what another movement of the round becomes in the same entry. */
   readonly alsoOf?: () => Promise<AlsoChanged | null>

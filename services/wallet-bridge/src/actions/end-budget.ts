@@ -1,8 +1,7 @@
 import type { Settlement } from '../context.ts'
 import { freshRollback } from '../records/new-movement.ts'
-import { toMovementRecord } from '../records/render-movement.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
-import { applyMessage, type EntryOf } from './apply-message.ts'
+import { applyMessage, entriesOf } from './apply-message.ts'
 
 /** The pause before others are asked again: what events say takes them longer, and seldom changes. */
 const askAgainMs = { unanswered: 5000, 'no-round': 5000, 'taken-by-events': 60_000, 'events-missing': 60_000 }
@@ -29,7 +28,8 @@ export async function endBudget(
   const about = { operator_id: operatorId, environment, transaction_id: transactionId, reference }
   if (standing === 'taken') {
     logger.warn({ ...about, round_id: roundId }, 'stake.known-as-taken')
-    const entryOf = healEntryOf(settlement, requestId)
+    const by = { operator_id: operatorId, actor, client_address: null, request_id: requestId, reason: null }
+    const entryOf = entriesOf(settlement, by, 'movement.heal')
     return (await applyMessage(settlement, stake, { kind: 'known-taken', at }, { entryOf })).document
   }
   const until = new Date(at.getTime() + askAgainMs[standing ?? 'unanswered'])
@@ -39,17 +39,4 @@ export async function endBudget(
   if (stake.inDoubt !== true) logger.error({ ...about, round_id: roundId, doubt: standing }, 'stake.in-doubt')
   const held = { kind: 'rollback-held', at, until, doubt: standing } as const
   return (await applyMessage(settlement, stake, held)).document
-}
-
-function healEntryOf({ audit }: Settlement, requestId: string): EntryOf {
-  return (before, after) =>
-    audit.entry(
-      { operator_id: before.operatorId, actor, client_address: null, request_id: requestId, reason: null },
-      {
-        act: 'movement.heal',
-        object: { type: 'movement', id: before.reference },
-        before: toMovementRecord(before),
-        after: toMovementRecord(after),
-      },
-    )
 }

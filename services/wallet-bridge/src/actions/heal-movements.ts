@@ -5,12 +5,12 @@ import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import type { z } from 'zod'
 import type { Settlement } from '../context.ts'
 import { documentOf, initialState } from '../records/new-movement.ts'
-import { toMovementRecord } from '../records/render-movement.ts'
 import type { MovementState } from '../rules/movement.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
-import { applyMessage } from './apply-message.ts'
+import { applyMessage, entriesOf } from './apply-message.ts'
 import { isUncalled } from './place-movement.ts'
 import { storeOnce } from './place-reversal.ts'
+import { originalOf } from './read-movements.ts'
 
 export type Heal = z.output<typeof opsHealMovements.request>
 type Certain = Heal['movements'][number]
@@ -32,7 +32,7 @@ export async function healMovements(
   { order, scope, movements: certain }: Heal,
   requestId: string,
 ): Promise<string[]> {
-  const { movements, wallets, audit, clock, newId } = settlement
+  const { movements, wallets, clock, newId } = settlement
   const wallet = await wallets.find(scope)
   if (wallet === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
   const lost: string[] = []
@@ -65,24 +65,16 @@ export async function healMovements(
     const [stake] = await movements.ofRound(scope, spec.roundId, 1)
     const known = { ...spec, brandId: spec.brandId ?? stake?.brandId ?? null }
     const document = documentOf({ scope, spec: known, reference: told?.reference ?? newId('txn'), state })
-    const entry = audit.entry(orderedBy(order, scope.operatorId, requestId), {
-      act: 'movement.heal',
-      object: { type: 'movement', id: document.reference },
-      before: null,
-      after: toMovementRecord(document),
-    })
+    const by = orderedBy(order, scope.operatorId, requestId)
+    const entry = entriesOf(settlement, by, 'movement.heal')(null, document)
     return (await storeOnce(movements, document, { audit: entry })).document
   }
 
-  /** Ends the original of a refund or rollback with it. */
-  async function endOriginal({
-    referenceTransactionId,
-    ...own
-  }: MovementDocument): Promise<MovementDocument | null> {
-    const { type, transactionId, reference, requestHash, roundClosed, createdAt } = own
-    if ((type !== 'REFUND' && type !== 'ROLLBACK') || referenceTransactionId === null) return null
-    const original = await movements.find(scope, referenceTransactionId)
-    if (original === null || own.status !== 'SUCCESS') return null
+  async function endOriginal(document: MovementDocument): Promise<MovementDocument | null> {
+    const { type, transactionId, reference, requestHash, roundClosed, createdAt } = document
+    if (type !== 'REFUND' && type !== 'ROLLBACK') return null
+    const original = await originalOf(settlement, document)
+    if (original === null || document.status !== 'SUCCESS') return null
     const about = { transactionId, reference, type, requestHash, roundClosed, askedAt: createdAt }
     const reversal = { ...about, origin: 'caller', placed: true } as const
     const known = { kind: 'reversal-known', at: clock.now(), reversal } as const

@@ -4,12 +4,12 @@ import type { listFlags as endpoint } from '@pitboss/contracts/endpoints/flags'
 import { flagMax, type FlagRules, type flagPatchSchema } from '@pitboss/contracts/objects/flag'
 import { toAccountMode } from '@pitboss/contracts/primitives'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
-import { AmountError, formatAmount, parseAmount } from '@pitboss/money/amount'
 import { changeFenced } from '@pitboss/storage/change-fenced'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { type Page, readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
 import type { WalletContext } from '../context.ts'
+import { normaliseAmount } from '../records/new-movement.ts'
 import { toCaseRecord } from '../records/render-flag.ts'
 import { flagRulesOf } from '../rules/flags.ts'
 import type { FlagDocument } from '../storage/flag-store.ts'
@@ -84,7 +84,10 @@ export async function putFlagRules(
   given: FlagRules,
   by: ActedBy,
 ): Promise<FlagRules> {
-  const rules = { ...given, big_win: given.big_win.map(normalised) }
+  const big_win = given.big_win.map(({ currency, amount }, index) => ({
+    ...{ currency, amount: normaliseAmount(amount, currency, `big_win[${index}].`) },
+  }))
+  const rules = { ...given, big_win }
   const object = { type: 'flag-rules', id: toAccountMode(scope.environment) }
   const changed = await wallets.setFlagRules(scope, rules, (before) =>
     audit.entry(by, { act: 'flag-rules.put', object, before: flagRulesOf(before), after: rules }),
@@ -110,14 +113,4 @@ function changedCase(
     throw new ServiceError('CONFLICT', { message: `A case has at most ${flagMax.notes} notes.` })
   }
   return { status: wanted, notes: [...notes, ...added], updatedAt: at }
-}
-
-function normalised({ currency, amount }: FlagRules['big_win'][number], index: number) {
-  try {
-    return { currency, amount: formatAmount(parseAmount(amount, currency), currency) }
-  } catch (error) {
-    if (!(error instanceof AmountError)) throw error
-    const field = error.reason === 'UNKNOWN_CURRENCY' ? 'currency' : 'amount'
-    throw invalidField(`big_win[${index}].${field}`, error.message)
-  }
 }

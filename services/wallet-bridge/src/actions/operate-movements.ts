@@ -4,11 +4,10 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { withinBytes } from '@pitboss/storage/read-page'
 import type { Settlement, WalletContext } from '../context.ts'
 import { freshRollback } from '../records/new-movement.ts'
-import { toMovementRecord } from '../records/render-movement.ts'
-import { scopeOf } from '../rules/movement-keys.ts'
 import type { MovementStatus } from '../rules/movement.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
-import { applyMessage, type EntryOf } from './apply-message.ts'
+import { applyMessage, entriesOf, type EntryOf } from './apply-message.ts'
+import { originalOf } from './read-movements.ts'
 
 type ResolveOrder = {
   readonly reference: string
@@ -121,16 +120,10 @@ export async function resolveByPerson(
   order: Pick<ResolveOrder, 'by' | 'reason' | 'dryRun'>,
   requestId: string,
 ): Promise<MovementDocument> {
-  const { movements, rules, audit, clock, newId } = settlement
+  const { movements, rules, clock, newId } = settlement
   const { dryRun } = order
   const by = orderedBy(order, document.operatorId, requestId)
-  const entryOf = (before: MovementDocument, after: MovementDocument) =>
-    audit.entry(by, {
-      act: 'movement.resolve',
-      object: { type: 'movement', id: before.reference },
-      before: toMovementRecord(before),
-      after: toMovementRecord(after),
-    })
+  const entryOf = entriesOf(settlement, by, 'movement.resolve')
   const rollback = freshRollback(document, newId)
   const message = { kind: 'resolved', at: clock.now(), as, rollback } as const
   if (as === 'failed' && document.status === 'FAILED' && (await holdsOriginal(settlement, document))) {
@@ -148,15 +141,6 @@ export async function resolveByPerson(
   if (as === 'failed') await endOriginal(settlement, document, 'reversal-given-up', entryOf)
   await movements.listed(resolved.document)
   return resolved.document
-}
-
-async function originalOf(
-  { movements }: Resolving,
-  document: MovementDocument,
-): Promise<MovementDocument | null> {
-  const { referenceTransactionId, type } = document
-  if (referenceTransactionId === null || (type !== 'REFUND' && type !== 'ROLLBACK')) return null
-  return movements.find(scopeOf(document), referenceTransactionId)
 }
 
 async function holdsOriginal(settlement: Resolving, document: MovementDocument): Promise<boolean> {

@@ -9,7 +9,7 @@ import { countedMax } from '@pitboss/contracts/objects/overview'
 import { toAccountMode } from '@pitboss/contracts/primitives'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { checkOutboundUrlAndResolve } from '@pitboss/outbound/address-guard'
-import { randomInt } from 'node:crypto'
+import { newSecret } from '@pitboss/runtime/new-secret'
 import type { z } from 'zod'
 import type { WalletContext } from '../context.ts'
 import { toWalletRecord } from '../records/render-wallet.ts'
@@ -18,8 +18,6 @@ import { formerOriginsAfter, originOf } from '../rules/wallet-address.ts'
 import { readBalanceAnswer } from '../rules/wallet-answers.ts'
 import type { WalletDocument, WalletSettings } from '../storage/wallet-document.ts'
 
-const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const secretCharacters = 32
 const balanceTimeoutMaxMs = 5000
 /** Callers who may wait for one wallet's balance: a hanging wallet must not fill the process. */
 const balancesPerWalletMax = 64
@@ -49,7 +47,7 @@ export async function putWallet(
     const present = await wallets.find(scope)
     const settings = await admit(context, scope, present, given)
     if (present === null) {
-      const secret = newWalletSecret()
+      const secret = newSecret('wsec')
       const created = await wallets.create(scope, settings, secret, clock.now(), put)
       if (created !== null) return { wallet: created, secret }
     } else {
@@ -93,7 +91,7 @@ export async function rotateSecret(
 ): Promise<{ wallet: WalletDocument; secret: string }> {
   const { wallets, clock } = context
   const by = scope.environment === 'LIVE' ? await askToRotate(context, scope, overlapS, asker, call) : asker
-  const secret = newWalletSecret()
+  const secret = newSecret('wsec')
   const rotated = entryOf(context, by, 'wallet.rotate-secret')
   const wallet = await wallets.replaceSecret(scope, { secret, overlapS }, clock.now(), rotated)
   if (wallet === null) throw new ServiceError('NOT_FOUND')
@@ -197,7 +195,6 @@ async function askToRotate(
   return context.askApproval(grave, call)
 }
 
-/** What a second person is shown of another address of the LIVE wallet. */
 function graveMove(
   present: WalletDocument,
   settings: WalletSettings,
@@ -231,11 +228,4 @@ async function refuseBadUrl({ outbound }: WalletContext, url: string, scope: Sco
   const verdict = await checkOutboundUrlAndResolve(url, policy, scope.operatorId)
   if (!verdict.ok) throw invalidField('url', verdict.reason)
   if (url.includes('?')) throw invalidField('url', 'must not have a query')
-}
-
-/** `wsec_` and 32 base62 characters. The whole text is the HMAC key of wallet calls and callbacks. */
-function newWalletSecret(): string {
-  let text = 'wsec_'
-  for (let position = 0; position < secretCharacters; position++) text += base62.charAt(randomInt(62))
-  return text
 }

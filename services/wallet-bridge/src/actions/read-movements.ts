@@ -56,6 +56,16 @@ export async function findTransaction(
   return found
 }
 
+/** What a refund or rollback gives back; null for other movements, and when it is lost. */
+export async function originalOf(
+  { movements }: Pick<Settlement, 'movements'>,
+  document: MovementDocument,
+): Promise<MovementDocument | null> {
+  const { type, referenceTransactionId } = document
+  if ((type !== 'REFUND' && type !== 'ROLLBACK') || referenceTransactionId === null) return null
+  return movements.find(scopeOf(document), referenceTransactionId)
+}
+
 /** Newest first. @throws ServiceError VALIDATION_ERROR for a bad cursor, or a window that ends first */
 export async function listTransactions(
   { lists, cursors }: Pick<WalletContext, 'lists' | 'cursors'>,

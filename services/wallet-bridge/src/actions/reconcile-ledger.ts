@@ -1,12 +1,12 @@
+import { paidAt } from '../rules/event-of-end.ts'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { WalletContext } from '../context.ts'
-import { compareLedger, type LedgerRow, paidAt, toOurMovement } from '../rules/compare-ledger.ts'
+import { compareLedger, type LedgerRow, toOurMovement } from '../rules/compare-ledger.ts'
 
 const pageSize = 1000
 
 type Reading = Pick<WalletContext, 'lists'>
 
-/** Compares a chunk of the operator's ledger with our movements of the same ids. */
 export async function compareRows({ lists }: Reading, scope: Scope, rows: readonly LedgerRow[]) {
   const ids = [...new Set(rows.map(({ transaction_id }) => transaction_id))]
   const found = await lists.byTransactionIds(scope, ids)

@@ -3,7 +3,6 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Settlement } from '../context.ts'
 import type { WalletCallResult } from '../clients/wallet-client.ts'
 import { freshRollback } from '../records/new-movement.ts'
-import { scopeOf } from '../rules/movement-keys.ts'
 import { type Judgement, type MovementMessage, type WalletCall, wasAcknowledged } from '../rules/movement.ts'
 import { callTimeoutMs } from '../rules/retry-schedule.ts'
 import { addressFor } from '../rules/wallet-address.ts'
@@ -12,6 +11,7 @@ import type { AttemptRecord, MovementDocument } from '../storage/movement-docume
 import type { AlsoChanged } from '../storage/movement-entry.ts'
 import type { Wallet } from '../storage/wallet-document.ts'
 import { applyMessage } from './apply-message.ts'
+import { originalOf } from './read-movements.ts'
 import { traceWalletCall } from './trace-wallet-call.ts'
 
 /** Milliseconds between the clocks of two processes: each may differ from the database's. */
@@ -20,7 +20,6 @@ const clocksApartMs = 2 * clockDifferenceMaxMs
 const sendWithinMs = 2000
 const excerptBytesMax = 4096
 
-/** The message that begins a call to the wallet at `at`. */
 export function beginCall(
   wallet: Pick<Wallet, 'timeoutMs'>,
   at: Date,
@@ -109,15 +108,6 @@ export async function runCall(
     'wallet-call.ended',
   )
   return after
-}
-
-async function originalOf(
-  { movements }: Pick<Settlement, 'movements'>,
-  document: MovementDocument,
-): Promise<MovementDocument | null> {
-  const { type, referenceTransactionId } = document
-  if ((type !== 'REFUND' && type !== 'ROLLBACK') || referenceTransactionId === null) return null
-  return movements.find(scopeOf(document), referenceTransactionId)
 }
 
 /** What becomes of the original of an acknowledged reversal; it is read again where it has changed. */

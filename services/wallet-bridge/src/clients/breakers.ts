@@ -14,15 +14,7 @@ export const breakerNotes = ['answered', 'unknown', 'probed'] as const
 export type BreakerNote = { readonly wallet: string; readonly news: (typeof breakerNotes)[number] }
 
 /** The circuit breakers, one per wallet. They hold back new stakes only. */
-export type Breakers = {
-  /** Whether a new stake may be sent; while the breaker is open, one as a probe in each interval. */
-  admit(walletKey: string): boolean
-  isOpen(walletKey: string): boolean
-  record(walletKey: string, answered: boolean): void
-  /** Takes in a note of another process. */
-  receive(note: BreakerNote): void
-  open(): string[]
-}
+export type Breakers = ReturnType<typeof createBreakers>
 
 const walletsMax = 10_000
 /**
@@ -44,7 +36,7 @@ export function createBreakers({
   notify: (note: BreakerNote) => void
   onOpened: (walletKey: string) => void
   onClosed: (walletKey: string) => void
-}): Breakers {
+}) {
   const states = new BoundedMap<string, BreakerState>(walletsMax)
   const stateOf = (key: string) => states.get(key) ?? closedBreaker
   const isOpen = (key: string) => stateOf(key).probeAtMs !== null
@@ -57,7 +49,8 @@ export function createBreakers({
   }
 
   return {
-    admit(key) {
+    /** Whether a new stake may be sent; while the breaker is open, one as a probe in each interval. */
+    admit(key: string): boolean {
       const before = stateOf(key)
       const { admitted, state } = admitStake(before, nowMs(), scaleMs)
       if (state === before) return admitted
@@ -66,11 +59,12 @@ export function createBreakers({
       return admitted
     },
     isOpen,
-    record(key, answered) {
+    record(key: string, answered: boolean): void {
       count(key, answered)
       notify({ wallet: key, news: answered ? 'answered' : 'unknown' })
     },
-    receive({ wallet, news }) {
+    /** Takes in a note of another process. */
+    receive({ wallet, news }: BreakerNote): void {
       if (news === 'probed') states.set(wallet, deferProbe(stateOf(wallet), nowMs(), scaleMs))
       else count(wallet, news === 'answered')
     },

@@ -64,7 +64,6 @@ export function shareBreakers({
           for (let time = 0; time < times; time++) receive({ wallet, news })
         }
       }),
-    /** Sends what is gathered. */
     stop: send,
   }
 }

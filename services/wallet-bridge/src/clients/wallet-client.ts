@@ -23,7 +23,6 @@ export type WalletCallResult = {
 export type WalletRequest = {
   readonly wallet: Wallet
   readonly operation: WalletOperation | 'balance'
-  /** The exact text of the body. */
   readonly body: string
   readonly requestId: string
   readonly timeoutMs: number
@@ -34,11 +33,7 @@ export type WalletRequest = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export type WalletClient = {
-  /** Never rejects: a failure is an exchange, too. One deadline covers all of the exchange. */
-  call(call: WalletRequest): Promise<WalletCallResult>
-  close(): Promise<void>
-}
+export type WalletClient = ReturnType<typeof createWalletClient>
 
 export const answerBytesMax = 64 * 1024
 /** Sockets for stakes and balances, and as many that credits and rollbacks have for themselves. */
@@ -51,13 +46,7 @@ const keepAliveMs = 10_000
  * hold them up; every connection checks the address; redirects are not followed; at most 64 KiB of an answer
  * are read, and as many decoded. Source: docs/contract.md, section 6.
  */
-export function createWalletClient({
-  outbound,
-  clock,
-}: {
-  outbound: OutboundSettings
-  clock: Clock
-}): WalletClient {
+export function createWalletClient({ outbound, clock }: { outbound: OutboundSettings; clock: Clock }) {
   const pools = new Map<string, Agent>()
 
   /** Closes the least recently used pool when there are too many. */
@@ -88,7 +77,9 @@ export function createWalletClient({
   }
 
   return {
-    async call({ wallet, operation, body, requestId, timeoutMs, ...given }) {
+    /** Never rejects: a failure is an exchange, too. One deadline covers all of the exchange. */
+    async call(request: WalletRequest): Promise<WalletCallResult> {
+      const { wallet, operation, body, requestId, timeoutMs, ...given } = request
       const sentAt = clock.now()
       const timestamp = given.timestamp ?? signatureTimestamp(sentAt)
       const url = `${wallet.url.replace(/\/+$/, '')}/${operation}`
@@ -108,7 +99,7 @@ export function createWalletClient({
       const latencyMs = Math.round(performance.now() - startedAtMs)
       return { exchange: outcome, sentAt, latencyMs, request: { url, timestamp, requestId } }
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.all([...pools.values()].map((agent) => agent.destroy()))
       pools.clear()
     },

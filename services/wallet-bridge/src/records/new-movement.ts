@@ -108,13 +108,13 @@ export function reversalDocumentOf(original: MovementDocument, reversal: Reversa
   return reversal.origin === 'caller' ? lookedAt(document, 'BACK_AFTER_WIN') : document
 }
 
-/** The amount with all decimals of its currency. @throws ServiceError VALIDATION_ERROR */
-export function normaliseAmount(amount: string, currency: string): string {
+/** The amount with all decimals of its currency. @throws ServiceError VALIDATION_ERROR, `at` some place */
+export function normaliseAmount(amount: string, currency: string, at = ''): string {
   try {
     return formatAmount(parseAmount(amount, currency), currency)
   } catch (error) {
     if (!(error instanceof AmountError)) throw error
-    throw invalidField(error.reason === 'UNKNOWN_CURRENCY' ? 'currency' : 'amount', error.message)
+    throw invalidField(`${at}${error.reason === 'UNKNOWN_CURRENCY' ? 'currency' : 'amount'}`, error.message)
   }
 }
 

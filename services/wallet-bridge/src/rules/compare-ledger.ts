@@ -14,7 +14,6 @@ export type LedgerRow = {
 type OurMovement = LedgerRow & {
   readonly player_id: string
   readonly status: string
-  /** The wallet's word for it. */
   readonly wallet_code: string | null
   /** The wallet has certainly moved money for it. */
   readonly moved: boolean
@@ -63,13 +62,6 @@ export function toOurMovement(movement: RecordedMovement, original?: RecordedMov
   }
 }
 
-/** The time of the wallet's acknowledgement, or null when no call of ours was told of it. */
-export function paidAt({ attempts }: Pick<RecordedMovement, 'attempts'>): Date | null {
-  const paid = attempts.find(({ classification }) => classification === 'SUCCESS')
-  return paid === undefined ? null : new Date(paid.sentAt.getTime() + (paid.latencyMs ?? 0))
-}
-
-/** Compares one chunk of ledger rows with our movements of the same transaction ids. */
 export function compareLedger(
   rows: readonly LedgerRow[],
   ours: ReadonlyMap<string, OurMovement>,

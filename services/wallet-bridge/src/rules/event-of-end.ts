@@ -32,7 +32,7 @@ export function eventOfEnd(movement: Ended): { type: MovementEventType; at: Date
   // Its refusal and its rollback were one write.
   if (reversal?.ofRefused === true) return { type, at: reversal.askedAt }
   const isUntouched = reversal === null && status !== 'REFUNDED'
-  return { type, at: isUntouched || status === 'FAILED' ? updatedAt : (successOf(movement) ?? createdAt) }
+  return { type, at: isUntouched || status === 'FAILED' ? updatedAt : (paidAt(movement) ?? createdAt) }
 }
 
 function typeOfEnd(movement: Ended): MovementEventType | null {
@@ -50,12 +50,12 @@ function wasTakenBefore(movement: Ended, { origin, askedAt }: NonNullable<Ended[
   // The service gives back only stakes of unknown outcome.
   if (origin === 'service') return false
   if (movement.walletTransactionId !== null || movement.balanceAfter !== null) return true
-  const success = successOf(movement)
+  const success = paidAt(movement)
   return success !== null && success <= askedAt
 }
 
-/** The time of the wallet's acknowledgement. */
-function successOf({ attempts }: Ended): Date | null {
-  const success = attempts.find(({ classification }) => classification === 'SUCCESS')
-  return success === undefined ? null : new Date(success.sentAt.getTime() + (success.latencyMs ?? 0))
+/** The time of the wallet's acknowledgement, or null when no call of ours was told of it. */
+export function paidAt({ attempts }: Pick<Ended, 'attempts'>): Date | null {
+  const paid = attempts.find(({ classification }) => classification === 'SUCCESS')
+  return paid === undefined ? null : new Date(paid.sentAt.getTime() + (paid.latencyMs ?? 0))
 }

@@ -118,7 +118,6 @@ export function giveUpReversal(
   return applied(state, at, failed, 'transaction.failed')
 }
 
-/** The change that makes a stake owe its rollback. */
 export function owed(rollback: OwnRollback, at: Date, requestHash = ''): OwedChange {
   return {
     dueAt: at,

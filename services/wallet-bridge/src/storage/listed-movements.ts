@@ -93,7 +93,6 @@ export function createListedMovements(db: Db) {
   }
 }
 
-/** What lists show of a round after these entries. */
 export function listedAfter(entries: readonly MoneyEntry[]): ListedMovement[] {
   const last = entries.at(-1)
   if (last === undefined) return []

@@ -41,7 +41,6 @@ export function firstEntryOf(
   }
 }
 
-/** The part of a movement's key after its operator and environment. */
 export function transactionIdIn(id: string): string {
   return id.split('/').slice(2).join('/')
 }

@@ -18,7 +18,6 @@ export type MovementFilters = {
   readonly to?: Date | undefined
 }
 
-/** A movement as figures need it. */
 export type CalledMovement = Pick<MovementDocument, 'operatorId' | 'environment'> & {
   readonly attempts: readonly Pick<AttemptRecord, 'operation' | 'classification' | 'latencyMs' | 'storedAt'>[]
 }

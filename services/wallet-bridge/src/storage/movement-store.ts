@@ -60,25 +60,7 @@ export type InsertOptions = {
   readonly also?: AlsoChanged
 }
 
-export type MovementStore = {
-  /** Stores a movement and claims its id. @throws ServiceError SERVICE_UNAVAILABLE when that is uncertain */
-  insert(document: MovementDocument, options?: InsertOptions): Promise<Inserted>
-  find(scope: Scope, transactionId: string): Promise<MovementDocument | null>
-  findById(id: string): Promise<MovementDocument | null>
-  /** The movements of a round, oldest first. */
-  ofRound(scope: Scope, roundId: string, limit: number): Promise<MovementDocument[]>
-  /**
-   * Appends a step: the new state, its events and the attempt. @returns null when a movement of the entry
-   * changed meanwhile @throws ServiceError SERVICE_UNAVAILABLE when it is not known whether it stands
-   */
-  write(document: MovementDocument, step: MovementWrite): Promise<MovementDocument | null | 'round-busy'>
-  /** Appends an event once more to the movement's round. */
-  republish(document: MovementDocument, event: OutboxEntry): Promise<void>
-  /** Resolves when lists show the movement as this document does, or as it was later. */
-  listed(document: MovementDocument): Promise<void>
-  /** Confirms the primary by its majority. */
-  confirmPrimary(): Promise<void>
-}
+export type MovementStore = ReturnType<typeof createMovementStore>
 
 /** For how long an append is tried whose answer is lost. */
 const appendWithinMs = 10_000
@@ -108,7 +90,7 @@ export function createMovementStore({
   hasEarlier?: () => boolean
   /** Called with each audit entry that an entry of this process has. */
   onAudit?: (auditId: string) => void
-}): MovementStore {
+}) {
   const streams = new BoundedMap<string, StreamKey>(streamsMax)
   const inTurn = createMailbox()
   const untilMs = () => journal.steadyMs() + appendWithinMs
@@ -195,16 +177,20 @@ export function createMovementStore({
 
   return {
     findById,
-    find: (scope, transactionId) => findById(movementIdOf(scope, transactionId)),
-    confirmPrimary: () => lists.confirmPrimary(),
-    async ofRound(scope, roundId, limit) {
+    find: (scope: Scope, transactionId: string): Promise<MovementDocument | null> =>
+      findById(movementIdOf(scope, transactionId)),
+    confirmPrimary: (): Promise<void> => lists.confirmPrimary(),
+    /** The movements of a round, oldest first. */
+    async ofRound(scope: Scope, roundId: string, limit: number): Promise<MovementDocument[]> {
       const money = await read(moneyStream({ ...scope, roundId }))
       if (money.size === 0 && hasEarlier()) return lists.ofRound(scope, roundId, limit)
       const oldestFirst = [...money.values()].toSorted((a, b) => (a.reference < b.reference ? -1 : 1))
       return oldestFirst.slice(0, limit)
     },
 
-    async insert(document, { isFirst = false, ...options } = {}) {
+    /** Stores a movement and claims its id. @throws ServiceError SERVICE_UNAVAILABLE when that is uncertain */
+    async insert(document: MovementDocument, given?: InsertOptions): Promise<Inserted> {
+      const { isFirst = false, ...options } = given ?? {}
       if (hasEarlier() && (await lists.find(document._id))?.n === 0) return 'taken'
       const stream = moneyStream(document)
       if (!isFirst) await bringOver(document)
@@ -220,7 +206,14 @@ export function createMovementStore({
       return insertOnce(document, options)
     },
 
-    async write(document, step) {
+    /**
+     * Appends a step: the new state, its events and the attempt. @returns null when a movement of the entry
+     * changed meanwhile @throws ServiceError SERVICE_UNAVAILABLE when it is not known whether the step stands
+     */
+    async write(
+      document: MovementDocument,
+      step: MovementWrite,
+    ): Promise<MovementDocument | null | 'round-busy'> {
       if (document.n === 0) await bringOver(document)
       const { transactionId } = document
       let isBusy = false
@@ -237,7 +230,8 @@ export function createMovementStore({
       return isBusy ? 'round-busy' : null
     },
 
-    async republish(document, event) {
+    /** Appends an event once more to the movement's round. */
+    async republish(document: MovementDocument, event: OutboxEntry): Promise<void> {
       await bringOver(document)
       const { transactionId } = document
       await changeMoney(document, (money) =>
@@ -247,7 +241,8 @@ export function createMovementStore({
       )
     },
 
-    async listed(document) {
+    /** Resolves when lists show the movement as this document does, or as it was later. */
+    async listed(document: MovementDocument): Promise<void> {
       if (document.n > 0) await isListed(moneyStream(document), document.n)
     },
   }

@@ -4,7 +4,6 @@ import { walletKeyOf } from '../rules/movement-keys.ts'
 import type { ListedMovement } from './listed-movements.ts'
 import type { MovementDocument } from './movement-document.ts'
 
-/** The numbers of pending movements by age, and the oldest one. */
 export type PendingFigures = {
   readonly all: number
   /** A rollback of a refused stake, which holds up nobody, counts after 15 minutes. */
@@ -21,7 +20,6 @@ const countMax = 100_000
 
 export type PendingMovements = ReturnType<typeof createPendingMovements>
 
-/** Counts what lists show as unfinished. */
 export function createPendingMovements({ collection }: { readonly collection: Collection<ListedMovement> }) {
   const count = (now: Date, olderThanMs: number) => {
     const since: Filter<ListedMovement> =
@@ -71,7 +69,6 @@ export function createPendingMovements({ collection }: { readonly collection: Co
       ])
       return Math.min(counts[0] + counts[1], max)
     },
-    /** The pending movement of a wallet that was made first. */
     oldestOf: (scope: Scope) =>
       collection
         .find({ walletKey: walletKeyOf(scope), status: 'PENDING' })

@@ -3,7 +3,6 @@ import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { createJobStore, type JobDocument, jobIndexes } from '@pitboss/storage/job-store'
 import type { Db } from 'mongodb'
 
-/** What a comparison has found so far. */
 type ReconciliationTally = {
   readonly lines: number
   readonly matched: number

@@ -33,7 +33,6 @@ export function moneyStream({
   return streamKey(operatorId, environment, roundId)
 }
 
-/** Folds one entry into the round's money. */
 export function evolveMoney(money: RoundMoney, entry: MoneyEntry): RoundMoney {
   const shown = { n: entryNumber(entry._id), w: entry.w }
   const after = new Map(money)

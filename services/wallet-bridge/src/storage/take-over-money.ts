@@ -49,7 +49,6 @@ function callsOver(
     }))
 }
 
-/** The claims that an entry was written with. */
 export function claimsOf({ f }: MoneyEntry): readonly Claim[] {
   return f.flatMap((fact) => ('base' in fact ? [claimOf(fact.base._id)] : []))
 }

@@ -6,17 +6,10 @@ import { furthestWait, hasCome, nextTryWithinMs } from '../rules/retry-schedule.
 import { type MoneyFact, moneyOf, moneyStream } from './round-money.ts'
 import type { MovementDocument } from './movement-document.ts'
 
-/** The movements that this process goes on with and that are due. */
-export type DueMovements = {
-  /** The first wallet key after `after` with a movement due at `now`, or null. */
-  nextWallet(after: string, now: Date): Promise<string | null>
-  /** A wallet's due movements, longest due first. */
-  ofWallet(walletKey: string, now: Date, limit: number): Promise<MovementDocument[]>
-  /** Makes a wallet's waiting credits and rollbacks due at once. @returns the number of them */
-  pullForward(walletKey: string, now: Date): Promise<number>
-  /** Makes a movement due later, in the memory of this process alone. @returns it as it waits now */
-  putOff(movement: MovementDocument, until: Date): MovementDocument
-}
+export type UnfinishedMovements = ReturnType<typeof createUnfinishedMovements>
+
+/** What of it settlement takes. */
+export type DueMovements = Pick<UnfinishedMovements, 'nextWallet' | 'ofWallet' | 'pullForward' | 'putOff'>
 
 /** What stays in memory of a movement: its state is loaded when it is due. */
 type Waiting = Pick<MovementDocument, 'transactionId' | 'type' | 'createdAt' | 'updatedAt'> & {
@@ -27,19 +20,6 @@ type Waiting = Pick<MovementDocument, 'transactionId' | 'type' | 'createdAt' | '
 }
 
 type OfWallet = { readonly waiting: Map<string, Waiting>; firstMs: number | null }
-
-export type UnfinishedMovements = DueMovements & {
-  /** Takes in a stream's movements: this process has written its last entry, number `last`. */
-  own(movements: readonly MovementDocument[], last: number): void
-  /** Leaves all of it to others. */
-  clear(): void
-  /** Leaves a stream whose entry `last` another process wrote, unless this one has written a later one. */
-  leave(stream: string, last: number): void
-  /** Makes due what waits longer than its age allows, by a clock that was ahead. @returns the number */
-  endLongWaits(now: Date): number
-  /** The next instant at which a movement is due; infinity when none is. */
-  nextDueMs(): number
-}
 
 /** Wallets whose last pull forward is remembered. */
 const pulledMax = 10_000
@@ -53,7 +33,7 @@ export function createUnfinishedMovements({
 }: {
   journal: Journal<MoneyFact>
   scaleMs: ScaleMs
-}): UnfinishedMovements {
+}) {
   const wallets = new Map<string, OfWallet>()
   const keysOf = new Map<
     string,
@@ -63,6 +43,7 @@ export function createUnfinishedMovements({
   const pulledAt = new BoundedMap<string, Date>(pulledMax)
   let sorted: readonly string[] | null = null
 
+  /** Leaves a stream whose entry `last` another process wrote, unless this one has written a later one. */
   function leave(stream: string, last: number): void {
     const known = keysOf.get(stream)
     if (known !== undefined && known.last >= last) return
@@ -138,7 +119,8 @@ export function createUnfinishedMovements({
   }
 
   return {
-    own(movements, last) {
+    /** Takes in a stream's movements: this process has written its last entry, number `last`. */
+    own(movements: readonly MovementDocument[], last: number): void {
       const open = movements.filter((one) => hasWork(one) && one.dueAt !== null)
       const [any] = movements
       if (any === undefined) return
@@ -150,17 +132,19 @@ export function createUnfinishedMovements({
       if (open.length > 0) keysOf.set(stream, { wallet: any.walletKey, ids, last })
     },
     leave,
-    clear() {
+    clear(): void {
       wallets.clear()
       keysOf.clear()
       sorted = null
     },
-    async nextWallet(after, now) {
+    /** The first wallet key after `after` with a movement due at `now`, or null. */
+    async nextWallet(after: string, now: Date): Promise<string | null> {
       sorted ??= [...wallets.keys()].toSorted()
       const isDue = (key: string) => key > after && firstMs(key) <= now.getTime()
       return sorted.find(isDue) ?? null
     },
-    async ofWallet(walletKey, now, limit) {
+    /** A wallet's due movements, longest due first. */
+    async ofWallet(walletKey: string, now: Date, limit: number): Promise<MovementDocument[]> {
       const waiting = [...(wallets.get(walletKey)?.waiting.values() ?? [])]
       const due = waiting
         .filter(({ dueAt }) => hasCome(dueAt, now, scaleMs))
@@ -168,11 +152,13 @@ export function createUnfinishedMovements({
         .slice(0, limit)
       return (await Promise.all(due.map(loadOwn))).flat()
     },
-    async pullForward(walletKey, now) {
+    /** Makes a wallet's waiting credits and rollbacks due at once. @returns the number of them */
+    async pullForward(walletKey: string, now: Date): Promise<number> {
       pulledAt.set(walletKey, now)
       return makeDue((one) => isPulledBy(one, now), now, [walletKey])
     },
-    putOff(movement, until) {
+    /** Makes a movement due later, in the memory of this process alone. @returns it as it waits now */
+    putOff(movement: MovementDocument, until: Date): MovementDocument {
       const ofWallet = wallets.get(movement.walletKey)
       const one = ofWallet?.waiting.get(movement._id)
       if (ofWallet !== undefined && one !== undefined) {
@@ -181,8 +167,10 @@ export function createUnfinishedMovements({
       }
       return { ...movement, dueAt: until }
     },
-    endLongWaits: (now) => makeDue((one) => isTooLong(one, now), now, [...wallets.keys()]),
-    nextDueMs: () => Math.min(Number.POSITIVE_INFINITY, ...[...wallets.keys()].map(firstMs)),
+    /** Makes due what waits longer than its age allows, by a clock that was ahead. @returns the number */
+    endLongWaits: (now: Date): number => makeDue((one) => isTooLong(one, now), now, [...wallets.keys()]),
+    /** The next instant at which a movement is due; infinity when none is. */
+    nextDueMs: (): number => Math.min(Number.POSITIVE_INFINITY, ...[...wallets.keys()].map(firstMs)),
   }
 }
 

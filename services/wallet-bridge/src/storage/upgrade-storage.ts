@@ -18,7 +18,6 @@ import type { UnfinishedMovements } from './unfinished-movements.ts'
 
 type Round = Pick<MovementDocument, 'operatorId' | 'environment' | 'roundId'>
 
-/** The upgrades that a database has had. */
 type UpgradeDocument = { readonly _id: string; readonly at: Date; readonly hasEarlier: boolean }
 
 export const upgradeIndexes: Readonly<Record<'upgrades', readonly IndexDeclaration[]>> = { upgrades: [] }

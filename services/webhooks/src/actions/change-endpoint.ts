@@ -7,7 +7,8 @@ import { auditedUpdate } from '@pitboss/storage/audit-outbox'
 import { presentEndpoint } from '../records/webhook-records.ts'
 import { paused, resumed } from '../rules/endpoint-health.ts'
 import { narrows } from '../rules/subscription.ts'
-import { newWebhookSecret, rotateSecrets } from '../rules/signing-secrets.ts'
+import { newSecret } from '@pitboss/runtime/new-secret'
+import { rotateSecrets } from '../rules/signing-secrets.ts'
 import type { EndpointDocument } from '../storage/collections.ts'
 import type { NewDelivery } from '../storage/new-delivery.ts'
 import { checkEndpointUrl, refuseCrowd } from './create-endpoint.ts'
@@ -65,7 +66,6 @@ async function refuseMoreEvents(
   if (more.length > 0) refuseCrowd(more, await endpoints.ofScope(found), eventEndpointsMax)
 }
 
-/** What a second person is asked for when a LIVE endpoint gets another address. */
 function redirection(found: EndpointDocument, url: string, by: ActedBy) {
   return {
     by,
@@ -131,7 +131,7 @@ export async function rotateSecret(
   by: ActedBy,
 ): Promise<{ webhookId: string; secret: string; previousValidUntil: Date | null }> {
   const found = await findEndpoint(c.endpoints, target)
-  const secret = newWebhookSecret()
+  const secret = newSecret('whsec')
   const sealed = c.secretCipher.encrypt(found, secret)
   let previousValidUntil: Date | null = null
   await changePresent(c, by, 'endpoint.rotate-secret', found, ({ secrets }) => {
@@ -203,7 +203,6 @@ export async function sendTest(c: WebhooksContext, target: EndpointTarget, by: A
   return deliveryId
 }
 
-/** Names the address that an approval was asked for. */
 function seenUrl(url: string): string {
   return createHash('sha256').update(url).digest('base64url')
 }

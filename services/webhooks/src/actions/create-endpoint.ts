@@ -13,7 +13,8 @@ import { claimIdempotencyKey } from '@pitboss/storage/idempotency-keys'
 import { notifyWorkers } from '../clients/notify-workers.ts'
 import { presentEndpoint } from '../records/webhook-records.ts'
 import { freshHealth, newHealth } from '../rules/endpoint-health.ts'
-import { newWebhookSecret, type StoredSecret } from '../rules/signing-secrets.ts'
+import { newSecret } from '@pitboss/runtime/new-secret'
+import type { StoredSecret } from '../rules/signing-secrets.ts'
 import type { EndpointDocument } from '../storage/collections.ts'
 import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import type { WebhooksContext } from '../context.ts'
@@ -69,7 +70,7 @@ export async function createEndpoint(
     throw new ServiceError('CONFLICT', { message: `An account can have ${endpointsMax} endpoints.` })
   }
   refuseCrowd(body.events, await endpoints.ofScope(scope), c.eventEndpointsMax)
-  const secret = newWebhookSecret()
+  const secret = newSecret('whsec')
   const sealed = c.secretCipher.encrypt({ _id, ...scope }, secret)
   const endpoint: EndpointDocument = {
     ...{ _id, ...scope, version: 1, url: body.url, description: body.description ?? null },

@@ -20,7 +20,6 @@ import type { Slots } from './slots.ts'
 const slowMs = 1000
 const fastKnownMax = 256
 
-/** What the worker of an endpoint works with. */
 export type RunContext = WebhooksContext & {
   readonly post: PostWebhook
   readonly memory: {

@@ -1,6 +1,5 @@
 import { createExtraLateness } from '../rules/lateness.ts'
 
-/** How late the recording of events is, as the consumer tells it of its batches. */
 export type FanoutLateness = ReturnType<typeof createFanoutLateness>
 
 /** Follows the fan-out. What was there before this process, and what a rewind brings, does not count. */

@@ -98,7 +98,6 @@ export async function readManifest({ events }: WebhooksContext, scope: Scope, fr
     .map(([hour, { count, types, ids }]) => ({ hour, count, types, ids_sha256: ids.digest('hex') }))
 }
 
-/** Names those of these events that are not recorded, for operations. */
 export async function missingEvents({ events }: WebhooksContext, ids: readonly string[]): Promise<string[]> {
   const recorded = new Set((await events.headersOf(ids)).map(({ id }) => id))
   return ids.filter((id) => !recorded.has(id))

@@ -9,7 +9,6 @@ const roundEventsMax = 200
 /** Read by sequence in about a second. After an outage of wallet-bridge there are fewer. Source: ours. */
 const messagesMax = 20_000
 
-/** A stake that was asked for at `since`. */
 type Stake = { readonly roundId: string; readonly transactionId: string; readonly since: Date }
 
 /**

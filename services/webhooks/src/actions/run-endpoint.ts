@@ -53,7 +53,6 @@ export function abandonRun(run: EndpointRun): void {
   run.signal.ring()
 }
 
-/** An endpoint of an account, and how late its deliveries are. */
 export type LateEndpoint = EndpointLateness & { readonly account: string }
 
 /** Tells how late the deliveries are; asked at even intervals. */
@@ -138,7 +137,6 @@ async function takeTurn(c: RunContext, run: EndpointRun): Promise<boolean> {
   return true
 }
 
-/** Whether all events that are known of are passed. */
 function isPassed({ passage, endNoted, storing }: EndpointRun): boolean {
   return knownTo(passage) >= endNoted && passage.known.length === 0 && storing.size === 0
 }

@@ -19,7 +19,6 @@ import type { WebhooksContext } from '../context.ts'
 const triesMax = 6
 const retryFirstMs = 200
 
-/** An attempt that has ended, and the slot that it has. */
 type Attempt = {
   readonly delivery: DueDelivery
   readonly outcome: AttemptOutcome
@@ -158,7 +157,6 @@ function settledFields(
   return { status: 'PENDING', lane: nextLane, ...place, dueAt, nextAttemptAt: dueAt } as const
 }
 
-/** When an attempt ended, as its record says. */
 function endedAt({ at, record: { sentAt, durationMs } }: AttemptOutcome): Date {
   return durationMs === null ? at : new Date(sentAt.getTime() + durationMs)
 }

@@ -40,7 +40,6 @@ type WebhookAnswer = {
   /** A 2xx status, even when the body broke off. */
   readonly ok: boolean
   readonly httpStatus: number | null
-  /** The failure in a few words, or null. */
   readonly error: string | null
   readonly headers: AnswerHeaders
   readonly excerpt: string | null

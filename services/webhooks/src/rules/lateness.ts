@@ -21,7 +21,6 @@ export function worstLags(lags: Iterable<{ readonly standing: Standing; readonly
   return worst
 }
 
-/** An endpoint as one look finds it. */
 type Look = {
   /** It takes attempts at its full pace, and its last ones were accepted. */
   readonly healthy: boolean

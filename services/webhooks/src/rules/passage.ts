@@ -29,7 +29,6 @@ export const ignoredMax = 1000
 /** Deliveries of one range were made within so long, so that lists know where to look. Source: ours. */
 export const rangeSpanMsMax = 60_000
 
-/** The number of the last event that is known. */
 export function knownTo({ cursor, known }: Passage<unknown>): number {
   return cursor + known.length
 }

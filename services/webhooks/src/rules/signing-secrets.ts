@@ -1,5 +1,3 @@
-import { randomInt } from 'node:crypto'
-
 /** A secret of an endpoint. Lists of them are newest first; the newest has no end. */
 export type StoredSecret = {
   /** Encrypted. The plain text exists only while it signs or is shown. */
@@ -12,16 +10,6 @@ export type StoredSecret = {
 const signaturesMax = 3
 /** Old secrets serve the hint to a test receiver that still uses one. */
 const secretsKept = 5
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const secretCharacters = 32
-
-/** `whsec_` and 32 base62 characters of the system's random source. Source: docs/contract.md, section 7. */
-export function newWebhookSecret(): string {
-  let text = ''
-  for (let position = 0; position < secretCharacters; position++)
-    text += alphabet.charAt(randomInt(alphabet.length))
-  return `whsec_${text}`
-}
 
 /** The secrets that sign at `now`, newest first, at most three. Source: docs/contract.md, section 11. */
 export function secretsValidAt(secrets: readonly StoredSecret[], now: Date): StoredSecret[] {

@@ -19,7 +19,6 @@ const eventsOfInstantMax = 1000
 const lateCountedMax = 100_000
 const sourcesAtOnce = 8
 
-/** What lists have to say of deliveries, wherever it is kept. */
 export type DeliveryHistory = ReturnType<typeof createDeliveryHistory>
 
 /**

@@ -32,7 +32,6 @@ export function createDeliveryQueue({ deliveries }: Pick<Collections, 'deliverie
   const insertTogether = createInsertTogether(deliveries, () => documentBytes, limits)
 
   return {
-    /** Creates a delivery that a person asks for. */
     async createOne(delivery: NewDelivery, audit: AuditEntry): Promise<void> {
       await deliveries.insertOne({ ...newDocument(delivery), ...auditedInsert(audit) })
     },

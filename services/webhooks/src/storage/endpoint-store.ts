@@ -123,7 +123,6 @@ export function createEndpointStore(
       return endpoint
     },
 
-    /** Stores the times of the last success of endpoints at which nothing else changed. */
     async noteSuccesses(successes: ReadonlyMap<string, Date>): Promise<void> {
       if (successes.size === 0) return
       await endpoints.bulkWrite(
@@ -197,14 +196,12 @@ export function createEndpointStore(
         .hint('late')
         .toArray(),
 
-    /** Removes the narrowings of events that were passed. */
     forgetNarrowings: (id: string, cursor: number) =>
       update({ _id: id }, { $pull: { narrowings: { to: { $lte: cursor } } } }),
 
     /** Notes that a deleted endpoint has nothing left to do. */
     close: (id: string, leaseToken: number) => update({ _id: id, leaseToken }, { $unset: { closing: true } }),
 
-    /** Whether an instance has any lease. */
     hasLeases: async (owner: string): Promise<boolean> =>
       (await endpoints.findOne({ leaseOwner: owner }, { projection: { _id: 1 } })) !== null,
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
+import { idCharacters } from '@pitboss/contracts/id-characters'
 import { placeAfterInterruption } from '../rules/delivery-outcome.ts'
 import { type AttemptRecord, type DeliveryDocument, type DueDelivery, never } from './collections.ts'
 import type { EventHeader } from './event-log.ts'
 
-const idAlphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const idTimeCharacters = 10
 const idHashCharacters = 16
 
@@ -20,7 +20,6 @@ export type ScheduleContext = {
   readonly scaleMs: (ms: number) => number
 }
 
-/** The delivery of a new event to an endpoint. */
 export function newDeliveryOf(
   webhookId: string,
   { id, type, scope, recordedAt, traceparent }: EventHeader,
@@ -37,7 +36,6 @@ export function orderOf(createdAt: Date, id: string): string {
   return `${String(createdAt.getTime()).padStart(15, '0')}/${id}`
 }
 
-/** A new delivery, pending and due. */
 export function newDocument(delivery: NewDelivery): DeliveryDocument {
   return { ...newDue(delivery), attempts: [] }
 }
@@ -71,11 +69,7 @@ export function claimedOf(due: DueDelivery, token: number, now: Date): DueDelive
 export function deliveryIdOf(eventId: string, webhookId: string): string {
   const [, eventText = ''] = eventId.split('_')
   const hash = createHash('sha256').update(`${eventId}/${webhookId}/0`).digest()
-  let text = ''
-  for (let position = 0; position < idHashCharacters; position++) {
-    text += idAlphabet.charAt((hash[position] ?? 0) & 31)
-  }
-  return `dlv_${eventText.slice(0, idTimeCharacters)}${text}`
+  return `dlv_${eventText.slice(0, idTimeCharacters)}${idCharacters(hash, idHashCharacters)}`
 }
 
 /** After its worker is gone it is due again; the attempt stays on record with an unknown outcome. */

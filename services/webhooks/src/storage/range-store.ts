@@ -43,7 +43,6 @@ function rangeKey(webhookId: string, first: number): string {
   return `${webhookId}/${String(first).padStart(seqDigits, '0')}`
 }
 
-/** The number of a range's first event. */
 export function firstOf({ _id }: Pick<RangeDocument, '_id'>): number {
   return Number(_id.slice(-seqDigits))
 }

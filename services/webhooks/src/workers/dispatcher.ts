@@ -70,7 +70,6 @@ export function startDispatcher({
     onRecorded: (batch: Recorded): void => noteRecorded(context, share, batch),
     /** The endpoints that no live worker has, as they were last found. */
     untaken: () => [...share.untaken.values()],
-    /** How late the deliveries of the endpoints are that this worker runs. */
     lateness: (now: Date): LateEndpoint[] => [...share.runs.values()].map((run) => latenessOfRun(run, now)),
   }
 }

@@ -1,3 +1,4 @@
+import { newSecret } from '@pitboss/runtime/new-secret'
 import { createHmac } from 'node:crypto'
 import t from 'tap'
 import { replaySlots } from '@pitboss/contracts/delivery-pace'
@@ -5,12 +6,7 @@ import { planClaims, waitOf } from '../../src/rules/choose-due.ts'
 import { deliveryIdOf } from '../../src/storage/new-delivery.ts'
 import { freshHealth } from '../../src/rules/endpoint-health.ts'
 import { signatureHint } from '../../src/rules/signature-hint.ts'
-import {
-  newWebhookSecret,
-  rotateSecrets,
-  secretsValidAt,
-  type StoredSecret,
-} from '../../src/rules/signing-secrets.ts'
+import { rotateSecrets, secretsValidAt, type StoredSecret } from '../../src/rules/signing-secrets.ts'
 
 const many = (lane: string) => Array.from({ length: 100 }, () => lane)
 
@@ -54,7 +50,7 @@ t.test('a delivery has one id, in the order of its event', (t) => {
 t.test('secrets: the newest and those within their overlap sign, at most three', (t) => {
   const now = new Date('2026-11-20T00:00:00.000Z')
   const later = (s: number) => new Date(now.getTime() + s * 1000)
-  t.match(newWebhookSecret(), /^whsec_[0-9A-Za-z]{32}$/)
+  t.match(newSecret('whsec'), /^whsec_[0-9A-Za-z]{32}$/)
   const first = [{ sealed: 'a', createdAt: now, validUntil: null }]
   const second = rotateSecrets(first, { sealed: 'b', now, overlapS: 100 })
   t.strictSame(second.previousValidUntil, later(100))

@@ -61,7 +61,6 @@ export async function changeApprovedGame(
   )
 }
 
-/** Judges a patch, and gives what its change and its records need. */
 async function readPatch(context: RoundsContext, account: Account, slug: string, patch: GamePatch) {
   readAll(
     ...(patch.limits ?? []).flatMap(({ currency, min_stake, max_stake, max_payout }, position) => [
@@ -83,7 +82,6 @@ async function readPatch(context: RoundsContext, account: Account, slug: string,
   return { entry: view.entry, status: view.status, given, object, shown }
 }
 
-/** The account's own limits of these currencies, once they are changed. */
 function ownOf({ limits: before }: GameSettings, limits: GameChange['limits']) {
   return limits.map(({ currency, maxPayout = before.get(currency)?.maxPayout ?? null, ...stakes }) => {
     return [currency, { ...stakes, maxPayout }] as const

@@ -5,13 +5,11 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { type Page, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import { roundBytes } from '../../../records/present-round.ts'
-import type { RoundState } from '../../../rules/round.ts'
-import type { ListedCommitment } from '../../../storage/commitments-store.ts'
-import type { RoundSums } from '../../../storage/round-lists.ts'
 import type { LastNonce } from '../../../storage/round-streams.ts'
 import { sequenceKey } from '../../../storage/round-document.ts'
 import { findGame } from '../../../actions/offered-game.ts'
 import type { RoundsContext } from '../../../context.ts'
+import type { NonceView, PlayedGame, PlayerView } from '../records/present-player.ts'
 
 type ListQuery = z.output<typeof listNonces.query>
 
@@ -20,33 +18,6 @@ const sumsOfMs = 30 * dayMs
 /** No session is longer than a day; one that was claimed under a key may carry an earlier id. */
 const sessionsOfMs = 2 * dayMs
 const grantsMax = 200
-
-/** One game of a player; `last` is the newest round that there is. */
-type PlayedGame = {
-  readonly game: string
-  readonly lastNonce: number
-  readonly last: RoundState | null
-}
-
-type PlayerView = {
-  readonly playerId: string
-  readonly scope: Scope
-  readonly lastSessionAt: Date | null
-  readonly activeSessions: number
-  readonly freeBets: number
-  readonly games: readonly PlayedGame[]
-  readonly from: Date
-  readonly to: Date
-  readonly sums: readonly RoundSums[]
-  readonly complete: boolean
-}
-
-type NonceView = {
-  readonly nonce: number
-  readonly state: 'PLAYED' | 'SHOWN' | 'SKIPPED' | 'MISSING'
-  readonly commitment: ListedCommitment | null
-  readonly round: RoundState | null
-}
 
 /**
  * Finds a player with the sums of 30 days. Source: docs/contract.md, section 3, "Player".

@@ -6,28 +6,33 @@ import type { ListedCommitment } from '../../../storage/commitments-store.ts'
 import type { RoundSums } from '../../../storage/round-lists.ts'
 import { presentRound } from '../../../records/present-round.ts'
 
-/** The public record of a player. Source: docs/contract.md, section 3, "Player". */
-export function presentPlayer({
-  scope,
-  games,
-  sums,
-  ...player
-}: {
+/** What is known of a player in one environment; `last` is the newest round of a game. */
+export type PlayerView = {
   readonly playerId: string
   readonly scope: Scope
   readonly lastSessionAt: Date | null
   readonly activeSessions: number
   readonly freeBets: number
-  readonly games: readonly {
-    readonly game: string
-    readonly lastNonce: number
-    readonly last: RoundState | null
-  }[]
+  readonly games: readonly PlayedGame[]
   readonly from: Date
   readonly to: Date
   readonly sums: readonly RoundSums[]
   readonly complete: boolean
-}): Player {
+}
+
+export type PlayedGame = {
+  readonly game: string
+  readonly lastNonce: number
+  readonly last: RoundState | null
+}
+
+export type NonceView = Pick<Nonce, 'nonce' | 'state'> & {
+  readonly commitment: ListedCommitment | null
+  readonly round: RoundState | null
+}
+
+/** The public record of a player. Source: docs/contract.md, section 3, "Player". */
+export function presentPlayer({ scope, games, sums, ...player }: PlayerView): Player {
   return {
     player_id: player.playerId,
     environment: scope.environment,
@@ -69,17 +74,7 @@ function presentSums(sums: readonly RoundSums[]): Player['play'] {
 }
 
 /** A nonce of a player's game. Source: docs/contract.md, section 3, "Book". */
-export function presentNonce({
-  nonce,
-  state,
-  commitment,
-  round,
-}: {
-  readonly nonce: number
-  readonly state: Nonce['state']
-  readonly commitment: ListedCommitment | null
-  readonly round: RoundState | null
-}): Nonce {
+export function presentNonce({ nonce, state, commitment, round }: NonceView): Nonce {
   return {
     nonce,
     state,

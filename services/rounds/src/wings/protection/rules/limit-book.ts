@@ -29,7 +29,6 @@ export type LimitBook = { readonly charges: readonly Charge[]; readonly sums: re
 
 export const emptyBook: LimitBook = { charges: [], sums: [] }
 
-/** The parts of a round that say what became of its stakes. */
 export type ChargedRound = Pick<RoundState, 'id' | 'status' | 'stakes' | 'wins'>
 
 /**

@@ -30,7 +30,6 @@ export type Stop = {
   readonly lastBet: LastBet | null
 }
 
-/** A stop's status at `now`. */
 export function stopStatusAt(
   { liftedAt, endsAt }: Pick<Stop, 'liftedAt' | 'endsAt'>,
   now: Date,

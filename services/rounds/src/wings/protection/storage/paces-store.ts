@@ -8,7 +8,6 @@ import { scopeKey } from '../../../storage/round-document.ts'
 /** Time for which a start is kept: longer than any gap between two starts. Source: ours. */
 const keptS = 3600
 
-/** The last game start of a player whose jurisdiction holds starts apart. */
 type PaceDocument = GameStart & {
   /** `<operatorId>/<environment>/<playerId>`. */
   _id: string

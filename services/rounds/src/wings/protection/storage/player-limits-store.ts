@@ -9,14 +9,12 @@ import type { Charge, LimitBook, Sum } from '../rules/limit-book.ts'
 import type { PlayerLimit, WantedLimit } from '../rules/player-limits.ts'
 import { decodeMinor, scopeKey } from '../../../storage/round-document.ts'
 
-/** What was asked for at `at`. */
 export type LimitChange = {
   readonly at: Date
   readonly reason: string | null
   readonly limits: readonly WantedLimit[]
 }
 
-/** The limits of a player and what counts towards them, as one write changes them. */
 export type StoredLimits = {
   readonly version: number
   readonly limits: readonly PlayerLimit[]

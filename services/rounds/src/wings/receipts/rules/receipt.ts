@@ -2,7 +2,6 @@ import type { ReceiptBody, SealedReceipt } from '@pitboss/contracts/objects/rece
 import { receiptHash } from '@pitboss/fairness/receipt'
 import { roundLine, roundLineLanguage, roundLineVersion, type ToldRound } from '@pitboss/fairness/round-line'
 
-/** Whether the hash of a receipt is that of what it says. */
 export function isHashed(
   roundId: string,
   { build, language, text_version, text, hash }: ReceiptBody,

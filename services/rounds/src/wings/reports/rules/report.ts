@@ -64,7 +64,6 @@ export type Grouping = (typeof groupings)[number]
 const columnsMax = 9
 const columnsMin = columnsMax - 1
 
-/** The grouping for a report by these dimensions. */
 export function groupingOf(by: ReadonlySet<ReportDimension>): Grouping {
   if (by.has('game')) return by.has('brand') ? 'all' : 'game'
   return by.has('brand') ? 'brand' : 'currency'
@@ -135,7 +134,6 @@ type Place = {
 }
 /** The sums of a unit in one place. `players` counts distinct ones where they are counted already, else 0. */
 export type ReportPart = Place & Cell
-/** A player in a unit and a place. */
 export type ReportPlayer = Place & { readonly playerId: string }
 
 export type ReportRow = { -readonly [Sum in keyof CellSums]: CellSums[Sum] } & {

@@ -19,7 +19,6 @@ const grains: readonly Grain[] = ['month', 'day', 'hour']
 const noCells: CellTexts = { currency: '', game: '', brand: '', all: '' }
 const nothing: Cell = { rounds: 0, stakes: 0n, payouts: 0n, refunds: 0n, adjustments: 0n, players: 0 }
 
-/** A fact to be counted, and its place. */
 export type PendingFact = CellSums & {
   readonly id: string
   readonly scope: string
@@ -100,7 +99,6 @@ export function placeOf({ game, currency, brandId }: PendingFact): CellPlace {
   return { game, currency, brand: brandId ?? '' }
 }
 
-/** The cells of a unit with these facts counted in. */
 export function withFacts(
   id: string,
   texts: CellTexts = noCells,

@@ -25,7 +25,6 @@ const cursorBatch = 1000
 type ReportRead = { parts: ReportPart[]; players: ReportPlayer[] }
 
 type Raised<Part> = { -readonly [Field in keyof Part]: Part[Field] }
-/** The fields of a round that a report adds up. */
 type RawRound = Pick<RoundDocument, 'game' | 'currency' | 'brandId' | 'playerId' | 'stakes' | 'wins'> & {
   readonly completedAt: Date
 }

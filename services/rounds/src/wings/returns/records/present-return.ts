@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto'
 import type { OpsReturnStream, ReturnAlarm, ReturnStream } from '@pitboss/contracts/objects/returns'
 import { type Stream, viewOf } from '@pitboss/fairness/returns/return-watch'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
+import { idCharacters } from '@pitboss/contracts/id-characters'
 import { formatAmount } from '@pitboss/money/amount'
 import { keptStream, type Point, thresholdOf } from '../rules/watched-streams.ts'
 import type { AlarmDocument, StreamDocument } from '../storage/return-document.ts'
 
-const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
-const idCharacters = 26
 const [sharePlaces, evidencePlaces, scorePlaces] = [6, 4, 4]
 
 /** The public record of a stream. Source: docs/contract.md, section 11, "Returns". */
@@ -47,7 +46,8 @@ export function presentOpsReturn(document: StreamDocument): OpsReturnStream {
 
 /** The id of a stream follows from what it counts, and from how often it began. */
 function returnStreamId({ _id, generation }: Pick<StreamDocument, '_id' | 'generation'>): string {
-  return `rst_${hashText(`${_id}|${generation}`)}`
+  const hash = createHash('sha256').update(`${_id}|${generation}`).digest()
+  return `rst_${idCharacters(hash, 26)}`
 }
 
 /** The id of a stream's alarm, of which it can have one until it begins anew. */
@@ -105,9 +105,4 @@ function wholeOrNull(value: number | null): number | null {
 
 function sumOf(counts: readonly number[]): number {
   return counts.reduce((sum, count) => sum + count, 0)
-}
-
-function hashText(text: string): string {
-  const hash = createHash('sha256').update(text).digest()
-  return [...hash.subarray(0, idCharacters)].map((byte) => alphabet.charAt(byte & 31)).join('')
 }

@@ -86,7 +86,6 @@ export function streamKey({ scope, currency, game, rules, shape }: StreamPlace):
   return [scope, game, rules, currency ?? '', shape].join('|')
 }
 
-/** How a stream stood after so many trials. */
 export type Point = {
   readonly trials: number
   readonly wins: number
@@ -95,7 +94,6 @@ export type Point = {
 }
 /** The score that was the alarm, with the counts at that moment. */
 export type Crossing = { readonly at: Date; readonly counts: readonly number[]; readonly log: number }
-/** A stream with what is kept beside its evidence. */
 export type KeptStream = Stream & {
   readonly staked: bigint
   readonly paid: bigint

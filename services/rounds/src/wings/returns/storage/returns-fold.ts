@@ -18,7 +18,6 @@ import type { RoundEntry } from '../../../storage/round-stream.ts'
 /** Rounds of replicas that meet new streams at one moment. */
 const meetingsMax = 50
 
-/** Steps of one fact of an entry for one stream. */
 type EntrySteps = {
   readonly entry: RoundEntry
   readonly factId: string

@@ -71,7 +71,6 @@ export function createReturnsStore({ db }: { db: Db }) {
     /** Keeps an alarm; false when it is kept already. */
     keepAlarm: (alarm: AlarmDocument): Promise<boolean> => insertedFirst(() => alarms.insertOne(alarm)),
 
-    /** Marks that the alarm of a stream was told and acted on. */
     async markTold({ _id, generation }: Pick<StreamDocument, '_id' | 'generation'>): Promise<void> {
       await streams.updateOne({ _id, generation }, { $set: { alarmDueAt: null }, $inc: { version: 1 } })
     },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { orderedBy } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
-import type { startedRound } from '@pitboss/contracts/calls/rounds'
+import type { opsHealOrphan, startedRound } from '@pitboss/contracts/calls/rounds'
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import type { Movement } from '@pitboss/contracts/objects/movement'
 import { ServiceError } from '@pitboss/errors/service-error'
@@ -11,14 +11,7 @@ import { newRound } from '../rules/new-round.ts'
 import { hasMovement, isUnfinished, type RoundState } from '../rules/round.ts'
 import { sequenceKey } from '../storage/round-document.ts'
 
-type Heal = {
-  readonly scope: Scope
-  readonly transactionId: string
-  /** The nonce of the lost round, as its events tell it; null when none does: then one more is skipped. */
-  readonly nonce: number | null
-  readonly refund: boolean
-  readonly order: { readonly by: string; readonly reason: string | null; readonly dryRun: boolean }
-}
+type Heal = z.output<typeof opsHealOrphan.request>
 
 type Started = z.output<typeof startedRound>
 

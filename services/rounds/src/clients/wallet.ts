@@ -2,7 +2,6 @@ import { shedByCallee } from '@pitboss/bus/call-failure'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import type { CallContext } from '@pitboss/contracts/call'
 import {
-  type MovementOutcome,
   type MovementSpec,
   placeMovement,
   playerBalance,
@@ -12,17 +11,12 @@ import {
   walletStatus,
 } from '@pitboss/contracts/calls/wallet'
 import type { Scope } from '@pitboss/contracts/caller'
-import type { Movement } from '@pitboss/contracts/objects/movement'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { togetherNext, type Turns } from '@pitboss/runtime/together'
 import type { z } from 'zod'
 import type { MovementOrder } from '../rules/movement.ts'
 
-export type Placed = {
-  readonly movement: Movement
-  readonly outcome: MovementOutcome
-  readonly created: boolean
-}
+export type Placed = z.infer<(typeof placeMovement)['reply']>
 
 /** `not-written`: wallet-bridge certainly does not have it. `unknown`: the answer got lost. */
 export type Placement =

@@ -1,21 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import type { Scope } from '@pitboss/contracts/caller'
+import type { walletCheckSchema } from '@pitboss/contracts/objects/wallet'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { failureOfCode } from '@pitboss/outbound/describe-failure'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
+import type { z } from 'zod'
 import type { WalletCallResult, WalletRequest } from '../clients/wallet-client.ts'
 import type { WalletContext } from '../context.ts'
 import { judgeExchange, readBalanceAnswer, type WalletExchange } from '../rules/wallet-answers.ts'
 import type { Wallet } from '../storage/wallet-document.ts'
 
-type Check = {
-  name: string
-  ok: boolean
-  expected: string | null
-  actual: string | null
-  hint: string | null
-}
-type WalletCheck = { ok: boolean; checks: Check[] }
+type WalletCheck = z.infer<typeof walletCheckSchema>
+type Check = WalletCheck['checks'][number]
 
 const checkPlayer = 'pitboss-check'
 /** Five calls of this length fit into the time that the dashboard waits. */

@@ -1,7 +1,9 @@
 import { orderedBy } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
+import type { opsResolveMovement } from '@pitboss/contracts/calls/wallet-ops'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { withinBytes } from '@pitboss/storage/read-page'
+import type { z } from 'zod'
 import type { Settlement, WalletContext } from '../context.ts'
 import { freshRollback } from '../records/new-movement.ts'
 import type { MovementStatus } from '../rules/movement.ts'
@@ -9,13 +11,7 @@ import type { MovementDocument } from '../storage/movement-document.ts'
 import { applyMessage, entriesOf, type EntryOf } from './apply-message.ts'
 import { originalOf } from './read-movements.ts'
 
-type ResolveOrder = {
-  readonly reference: string
-  readonly as: 'success' | 'failed'
-  readonly by: string
-  readonly reason: string | null
-  readonly dryRun: boolean
-}
+type ResolveOrder = z.output<typeof opsResolveMovement.request>
 
 const walletPagesMax = 200
 const playerPageMax = 100
@@ -85,11 +81,12 @@ export async function listInDoubt({ lists }: WalletContext, scope: Scope, after:
 /** Ends an owed movement by a person's order. @throws ServiceError TRANSACTION_NOT_FOUND, CONFLICT */
 export async function resolveMovement(
   context: WalletContext,
-  { reference, as, by, reason, dryRun }: ResolveOrder,
+  { reference, as, order }: ResolveOrder,
   requestId: string,
 ): Promise<MovementDocument> {
   const found = await findByReference(context, reference)
-  const resolved = await resolveByPerson(context, found, as, { by, reason, dryRun }, requestId)
+  const resolved = await resolveByPerson(context, found, as, order, requestId)
+  const { by, reason, dryRun } = order
   context.logger.warn(
     { reference, as, by, reason, dry_run: dryRun, status: resolved.status },
     'movement.resolved-by-person',
@@ -117,7 +114,7 @@ export async function resolveByPerson(
   settlement: Resolving,
   document: MovementDocument,
   as: 'success' | 'failed',
-  order: Pick<ResolveOrder, 'by' | 'reason' | 'dryRun'>,
+  order: ResolveOrder['order'],
   requestId: string,
 ): Promise<MovementDocument> {
   const { movements, rules, clock, newId } = settlement

@@ -1,4 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import type { walletCallback } from '@pitboss/contracts/calls/wallet'
 import { parseJsonObject } from '@pitboss/contracts/json'
 import { walletCallbackSchema } from '@pitboss/contracts/objects/wallet-call'
 import { operatorIdOf } from '@pitboss/contracts/primitives'
@@ -12,13 +13,7 @@ import type { MovementDocument } from '../storage/movement-document.ts'
 import { applyMessage } from './apply-message.ts'
 
 /** A callback as it arrived: `operator` and `environment` from the path, `rawBody` in base64. */
-export type Callback = {
-  readonly operator: string
-  readonly environment: string
-  readonly rawBody: string
-  readonly timestamp: string | null
-  readonly signature: string | null
-}
+type Callback = z.output<typeof walletCallback.request>
 type Callbacks = Pick<Settlement, 'wallets' | 'movements' | 'rules' | 'tell' | 'clock' | 'logger'> & {
   readonly signatures: Pick<WalletContext['signatures'], 'use'>
   readonly wake: Pick<WalletContext['wake'], 'movements'>

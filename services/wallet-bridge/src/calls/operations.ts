@@ -22,11 +22,8 @@ export function operationsCalls(context: WalletContext): CallHandler[] {
         attempts: document.attempts.map(records.toAttemptRecord),
       }
     }),
-    handler(calls.opsResolveMovement, async ({ order, reference, as }, { requestId }) =>
-      records.toOperationsRecord(
-        await movements.resolveMovement(context, { reference, as, ...order }, requestId),
-        clock.now(),
-      ),
+    handler(calls.opsResolveMovement, async (asked, { requestId }) =>
+      records.toOperationsRecord(await movements.resolveMovement(context, asked, requestId), clock.now()),
     ),
     handler(calls.opsHealMovements, async (asked, { requestId }) => ({
       data: await healMovements(context, asked, requestId),

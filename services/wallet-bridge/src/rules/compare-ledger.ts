@@ -1,18 +1,15 @@
+import type { reconcileChunk } from '@pitboss/contracts/calls/wallet'
+import type { ledgerRow, operatorsLedgerRow } from '@pitboss/contracts/objects/reconciliation'
 import { AmountError, formatAmount, parseAmount } from '@pitboss/money/amount'
+import type { z } from 'zod'
+import type { Ended } from './event-of-end.ts'
 import { type MovementState, wasAcknowledged } from './movement.ts'
 
 /** Compares an operator's own ledger with our movements. The shape of a difference is ours. */
 
-export type LedgerRow = {
-  readonly transaction_id: string
-  readonly type: string
-  readonly amount: string
-  readonly currency: string
-  readonly player_id: string | null
-}
+export type LedgerRow = z.output<typeof operatorsLedgerRow>
 
-type OurMovement = LedgerRow & {
-  readonly player_id: string
+type OurMovement = z.output<typeof ledgerRow> & {
   readonly status: string
   readonly wallet_code: string | null
   /** The wallet has certainly moved money for it. */
@@ -22,22 +19,14 @@ type OurMovement = LedgerRow & {
 }
 
 /** `extra`: we have no movement for the operator's row, or a refused one. `different`: other values. */
-export type LedgerDifference = {
-  readonly kind: 'extra' | 'different' | 'duplicate'
-  readonly transaction_id: string
-  readonly fields: { readonly field: string; readonly ours: string | null; readonly theirs: string | null }[]
-}
+export type LedgerDifference = z.output<typeof reconcileChunk.reply>['differences'][number]
 
 type RecordedMovement = MovementState & {
   readonly transactionId: string
   readonly amount: string
   readonly currency: string
   readonly playerId: string
-  readonly attempts: readonly {
-    readonly classification: string
-    readonly sentAt: Date
-    readonly latencyMs: number | null
-  }[]
+  readonly attempts: Ended['attempts']
 }
 
 /**

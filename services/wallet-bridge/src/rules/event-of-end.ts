@@ -7,7 +7,7 @@ type AttemptEnd = {
   readonly latencyMs: number | null
 }
 
-type Ended = Pick<
+export type Ended = Pick<
   MovementState,
   | 'type'
   | 'operation'

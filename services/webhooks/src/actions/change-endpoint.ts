@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto'
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { ActedBy } from '@pitboss/contracts/audit'
 import { type EventType, eventType, type WebhookTest } from '@pitboss/contracts/objects/event'
+import type { webhookPatchSchema } from '@pitboss/contracts/objects/webhook'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { auditedUpdate } from '@pitboss/storage/audit-outbox'
+import type { z } from 'zod'
 import { presentEndpoint } from '../records/webhook-records.ts'
 import { paused, resumed } from '../rules/endpoint-health.ts'
 import { narrows } from '../rules/subscription.ts'
@@ -17,12 +19,7 @@ import type { WebhooksContext } from '../context.ts'
 import { markDue } from './mark-due.ts'
 import { pruneDeliveries } from './endpoint-view.ts'
 
-type EndpointPatch = {
-  readonly url?: string | undefined
-  readonly events?: readonly EventType[] | undefined
-  readonly description?: string | null | undefined
-  readonly max_in_flight?: number | undefined
-}
+type EndpointPatch = z.output<typeof webhookPatchSchema>
 
 /*
  * Each has the endpoint's worker see its change at once. Each throws ServiceError NOT_FOUND. Source:

@@ -3,6 +3,7 @@ import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Scope } from '@pitboss/contracts/caller'
 import { toAccountMode } from '@pitboss/contracts/primitives'
 import { type EventType, eventType } from '@pitboss/contracts/objects/event'
+import type { webhookCreateSchema } from '@pitboss/contracts/objects/webhook'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { checkOutboundUrlAndResolve, type OutboundSettings } from '@pitboss/outbound/address-guard'
@@ -10,6 +11,7 @@ import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { createOnce } from '@pitboss/storage/create-once'
 import { hashBody } from '@pitboss/contracts/json'
 import { claimIdempotencyKey } from '@pitboss/storage/idempotency-keys'
+import type { z } from 'zod'
 import { notifyWorkers } from '../clients/notify-workers.ts'
 import { presentEndpoint } from '../records/webhook-records.ts'
 import { freshHealth, newHealth } from '../rules/endpoint-health.ts'
@@ -23,12 +25,7 @@ const endpointsMax = 1000
 /** Opened secrets that are kept, since each attempt needs one. */
 const openedMax = 2000
 
-type EndpointRequest = {
-  readonly url: string
-  readonly description?: string | undefined
-  readonly events: readonly EventType[]
-  readonly max_in_flight?: number | undefined
-}
+type EndpointRequest = Omit<z.output<typeof webhookCreateSchema>, 'environment'>
 
 /** The id that the idempotency key was given first, or a new one. */
 async function claimId(c: WebhooksContext, scope: Scope, key: string | null, body: unknown, now: Date) {

@@ -22,6 +22,17 @@ export const figuresLeaseTtlMs = 45_000
 /** One thing that happened to a subject, and the names of the counters that it raises by one. */
 export type FigureFact = FigureSubject & { readonly at: Date; readonly counts: readonly string[] }
 
+/** The facts of calls or attempts, each at the time of its write; those of earlier releases have none. */
+export function storedFacts<One extends { readonly storedAt?: Date }>(
+  subject: FigureSubject,
+  all: readonly One[],
+  countsOf: (one: One) => readonly string[],
+): FigureFact[] {
+  return all.flatMap((one) =>
+    one.storedAt === undefined ? [] : [{ ...subject, at: one.storedAt, counts: countsOf(one) }],
+  )
+}
+
 /** The facts that were stored at `from` or later, in the order of their records' last change. */
 export type ReadFacts = (from: Date) => AsyncIterable<FigureFact>
 

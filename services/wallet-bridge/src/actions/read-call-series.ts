@@ -2,11 +2,11 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { durationBoundsMs } from '@pitboss/contracts/objects/series'
 import { toAccountMode } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
-import type { FigureFact } from '@pitboss/storage/fold-figures'
+import { type FigureFact, storedFacts } from '@pitboss/storage/fold-figures'
 import { readSeries, type SeriesQuery } from '@pitboss/storage/read-series'
 import type { WalletContext } from '../context.ts'
 import { countsOfCall, walletPointOf } from '../rules/call-figures.ts'
-import type { CalledMovement, MovementLists } from '../storage/movement-lists.ts'
+import type { MovementLists } from '../storage/movement-lists.ts'
 
 /** The one subject of an account's environment. */
 const subject = 'wallet'
@@ -16,16 +16,8 @@ export async function* readCalls(
   { lists }: { lists: Pick<MovementLists, 'calledSince'> },
   from: Date,
 ): AsyncGenerator<FigureFact> {
-  for await (const movement of lists.calledSince(from)) yield* factsOf(movement)
-}
-
-function factsOf({ operatorId, environment, attempts }: CalledMovement): FigureFact[] {
-  const scope = { operatorId, environment }
-  return attempts.flatMap((attempt) =>
-    attempt.storedAt === undefined
-      ? []
-      : [{ scope, subject, at: attempt.storedAt, counts: countsOfCall(attempt) }],
-  )
+  for await (const { operatorId, environment, attempts } of lists.calledSince(from))
+    yield* storedFacts({ scope: { operatorId, environment }, subject }, attempts, countsOfCall)
 }
 
 /** @throws ServiceError NOT_FOUND without a wallet; VALIDATION_ERROR as `seriesWindow` does */

@@ -1,8 +1,7 @@
 import { durationBoundsMs, firstDelayBoundsMs } from '@pitboss/contracts/objects/series'
-import type { FigureFact } from '@pitboss/storage/fold-figures'
+import { type FigureFact, storedFacts } from '@pitboss/storage/fold-figures'
 import { readSeries, type SeriesQuery } from '@pitboss/storage/read-series'
 import { countsOfAttempt, endpointPointOf } from '../rules/attempt-figures.ts'
-import type { AttemptedDelivery } from '../storage/delivery-store.ts'
 import type { WebhooksContext } from '../context.ts'
 import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 
@@ -12,18 +11,11 @@ export async function* readAttempts(
   from: Date,
 ): AsyncGenerator<FigureFact> {
   for await (const delivery of history.attemptedSince(from)) {
-    if (delivery.eventType !== 'webhook.test') yield* factsOf(delivery)
+    const { operatorId, environment, webhookId: subject, createdAt, attempts, eventType } = delivery
+    if (eventType === 'webhook.test') continue
+    const of = { scope: { operatorId, environment }, subject }
+    yield* storedFacts(of, attempts, (attempt) => countsOfAttempt(attempt, createdAt))
   }
-}
-
-function factsOf(delivery: AttemptedDelivery): FigureFact[] {
-  const { operatorId, environment, webhookId, createdAt, attempts } = delivery
-  const scope = { operatorId, environment }
-  return attempts.flatMap((attempt) =>
-    attempt.storedAt === undefined
-      ? []
-      : [{ scope, subject: webhookId, at: attempt.storedAt, counts: countsOfAttempt(attempt, createdAt) }],
-  )
 }
 
 /** @throws ServiceError NOT_FOUND as `findEndpoint` does; VALIDATION_ERROR as `seriesWindow` does */

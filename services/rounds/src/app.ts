@@ -74,7 +74,7 @@ export async function startRounds({
   const { logger, registry } = host
   const ownStorage = await connectServiceStorage({ service, config, host })
   const storage = proof.storage?.(ownStorage) ?? ownStorage
-  const { db, clock, clockAheadMs, clockOffsetMs } = storage
+  const { db, clock, clockAheadMs } = storage
   const plainBus = await connectServiceBus({ service, config, host })
   host.check('nats', () => plainBus.connected())
   const bus = proof.bus?.(plainBus) ?? plainBus
@@ -84,9 +84,8 @@ export async function startRounds({
   await assertSeedsOpen(db, keyring)
   const fullness = watchFullness(bus)
   const { core, audit, journal, copies, outboxes } = await openContext({
-    ...{ bus, publisher: fullness.publisher, db, keyring, timeScale: config.PITBOSS_TIME_SCALE },
-    slot: config.PITBOSS_SLOT ?? null,
-    ...{ clock, clockOffsetMs, logger, registry, change: proof.context ?? ((context) => context) },
+    ...{ config, host, storage, bus, publisher: fullness.publisher, keyring },
+    change: proof.context ?? ((context) => context),
   })
   const { context: mounted, open } = mountWings(core, proof.wings ?? allWings, {
     ...{ db, keyring, registry, clockAheadMs, returnsAlarm: config.PITBOSS_RETURNS_ALARM },

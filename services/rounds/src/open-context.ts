@@ -4,20 +4,20 @@ import { eventsPosition } from '@pitboss/bus/consume-durable'
 import { serviceVersion } from '@pitboss/bus/serve-service'
 import { appendAudit } from '@pitboss/contracts/calls/auth'
 import { newServerSeed, seedHash } from '@pitboss/fairness/server-seed'
-import { type Clock, createTimeScale } from '@pitboss/runtime/clock'
+import { createTimeScale } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
+import type { ServiceHost } from '@pitboss/runtime/run-service'
 import { createAuditOutbox } from '@pitboss/storage/audit-outbox'
+import type { Storage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import type { Keyring } from '@pitboss/storage/keyring'
 import { createOutbox } from '@pitboss/storage/outbox'
 import { createOutboxMetrics } from '@pitboss/storage/outbox-metrics'
 import { shareCopies } from '@pitboss/storage/shared-copies'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
-import type { Db } from 'mongodb'
-import type { Logger } from 'pino'
-import type { Registry } from 'prom-client'
 import { auditedCollections } from './all-wings.ts'
 import { createWalletClient } from './clients/wallet.ts'
+import type { RoundsConfig } from './config.ts'
 import type { RoundsContext } from './context.ts'
 import { countRoundStates, createConflictNote, createRefusedSettlementNote } from './metrics.ts'
 import { createCatalogue } from './rules/catalogue.ts'
@@ -36,38 +36,30 @@ export type CoreContext = Omit<RoundsContext, 'hooks'>
 
 /** Opens the stores and clients of the core. `outboxes` send and move what waits, once they are started. */
 export async function openContext({
+  config,
+  host: { logger, registry },
+  storage: { db, clock, clockOffsetMs },
   bus,
   publisher,
-  db,
   keyring,
-  timeScale,
-  slot,
-  clock,
-  clockOffsetMs,
-  logger,
-  registry,
   change,
 }: {
+  config: RoundsConfig
+  host: Pick<ServiceHost, 'logger' | 'registry'>
+  storage: Storage
   bus: Bus
   publisher: Parameters<typeof createOutbox>[0]['bus']
-  db: Db
   keyring: Keyring
-  timeScale: number
-  /** The place of this process, in which one runs at a time; null where none is set. */
-  slot: string | null
-  clock: Clock
-  clockOffsetMs: () => number
-  logger: Logger
-  registry: Registry
   /** Puts a proof's parts in the place of the product's. */
   change: (context: CoreContext) => CoreContext
 }) {
   const sessions = createSessionsStore({ db })
   const position = (withFirst: boolean) => eventsPosition(bus, withFirst)
   const relaying = { bus: publisher, position, clock, logger }
-  const { scaleMs } = createTimeScale(timeScale)
+  const { scaleMs } = createTimeScale(config.PITBOSS_TIME_SCALE)
   const { journal, lists, rounds } = await openRounds({
-    ...{ ...relaying, db, scaleMs, build: serviceVersion, slot, newId, registry },
+    ...{ ...relaying, db, scaleMs, build: serviceVersion, newId, registry },
+    slot: config.PITBOSS_SLOT ?? null,
   })
   const copies = shareCopies({
     ...{ bus, service: 'rounds', logger },

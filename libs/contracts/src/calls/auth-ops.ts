@@ -8,12 +8,13 @@ import { pageOf } from '../primitives.ts'
 
 /** Calls that operations make to auth. Source: docs/contract.md, section 10. */
 
-/** An order of the operations command: its author and reason. */
+/** An order of the operations command: its author and reason. A dry run checks it and changes nothing. */
 export const opsOrder = z.strictObject({
   by: z.string().min(1).max(128),
   reason: z.string().max(512).nullable(),
   dryRun: z.boolean(),
 })
+export type OpsOrder = z.output<typeof opsOrder>
 
 const operatorRecord = z.strictObject({
   operator_id: z.string(),

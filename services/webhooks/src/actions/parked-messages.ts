@@ -3,7 +3,7 @@ import { orderedBy } from '@pitboss/contracts/audit'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { ParkedDocument } from '../storage/collections.ts'
 import { readEventMessage } from './read-event-message.ts'
-import type { OpsOrder } from './retry-delivery.ts'
+import type { OpsOrder } from '@pitboss/contracts/calls/auth-ops'
 import type { CallsContext } from '../context.ts'
 
 /* Messages that cannot be read are kept until operations have them tried again. */

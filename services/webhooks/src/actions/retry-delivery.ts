@@ -1,4 +1,5 @@
 import { type ActedBy, orderedBy } from '@pitboss/contracts/audit'
+import type { OpsOrder } from '@pitboss/contracts/calls/auth-ops'
 import type { Caller } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { presentDelivery } from '../records/webhook-records.ts'
@@ -7,9 +8,6 @@ import { countedElsewhere } from '../storage/range-items.ts'
 import { findDelivery, findDeliveryAnywhere } from './read-deliveries.ts'
 import type { WebhooksContext } from '../context.ts'
 import { markDue } from './mark-due.ts'
-
-/** An order on the operations command: who gives it and why. A dry run changes nothing. */
-export type OpsOrder = { readonly by: string; readonly reason: string | null; readonly dryRun: boolean }
 
 async function assertMayRetry({ endpoints }: WebhooksContext, delivery: DeliveryDocument): Promise<void> {
   const endpoint = await endpoints.known(delivery, delivery.webhookId)

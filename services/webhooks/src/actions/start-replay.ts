@@ -9,7 +9,7 @@ import type { EndpointDocument, ReplayDocument } from '../storage/collections.ts
 import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 import { withCounts } from './read-replays.ts'
 import { countSelection } from './advance-replays.ts'
-import type { OpsOrder } from './retry-delivery.ts'
+import type { OpsOrder } from '@pitboss/contracts/calls/auth-ops'
 import type { CallsContext } from '../context.ts'
 
 /** No `types` stand for those of the endpoint. A dry run counts and makes nothing. */

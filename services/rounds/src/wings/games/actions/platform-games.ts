@@ -1,4 +1,5 @@
 import { orderedBy } from '@pitboss/contracts/audit'
+import type { OpsOrder } from '@pitboss/contracts/calls/auth-ops'
 import type { Game } from '@pitboss/contracts/objects/game'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { findGame } from '../../../actions/offered-game.ts'
@@ -7,9 +8,6 @@ import { presentGame } from '../../../records/present-game.ts'
 import { allowedLimits } from '../../../rules/limits.ts'
 import type { GameChange, GameSettings } from '../../../storage/games-store.ts'
 import { readWantedLimits, type WantedLimits } from '../rules/wanted-limits.ts'
-
-/** An order of operations: its author and reason. A dry run checks it and changes nothing. */
-type Order = { readonly by: string; readonly reason: string | null; readonly dryRun: boolean }
 
 /**
  * Sets what an account may use in place of the platform's limits; null goes back to those.
@@ -20,7 +18,7 @@ export async function setGameLimits(
   context: RoundsContext,
   { operatorId, slug, currency }: { operatorId: string; slug: string; currency: string },
   wanted: WantedLimits | null,
-  order: Order,
+  order: OpsOrder,
   requestId: string,
 ): Promise<Pick<Game, 'limits'>> {
   const { games, audit, clock } = context
@@ -51,7 +49,7 @@ export async function setGameStatus(
   context: RoundsContext,
   slug: string,
   status: 'AVAILABLE' | 'DOWN',
-  order: Order,
+  order: OpsOrder,
   requestId: string,
 ): Promise<void> {
   const { games, audit, clock } = context

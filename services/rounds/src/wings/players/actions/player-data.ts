@@ -1,4 +1,5 @@
 import { orderedBy } from '@pitboss/contracts/audit'
+import type { OpsOrder } from '@pitboss/contracts/calls/auth-ops'
 import type { playerDataKind } from '@pitboss/contracts/calls/rounds'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { z } from 'zod'
@@ -8,8 +9,6 @@ import type { DataPage } from '../../../hooks.ts'
 import { presentFreeBet } from '../../../records/present-free-bet.ts'
 import { presentRound, roundBytes } from '../../../records/present-round.ts'
 import { presentSession } from '../../../records/present-session.ts'
-
-type Order = { readonly by: string; readonly reason: string | null; readonly dryRun: boolean }
 
 /** Idempotency keys show a session again for 24 hours after it was made, as it was. */
 const detailsNeededMs = 24 * 60 * 60 * 1000
@@ -58,7 +57,7 @@ export async function readPlayerData(
  */
 export async function erasePlayer(
   { sessions, audit, clock }: RoundsContext,
-  { scope, playerId, order }: { scope: Scope; playerId: string; order: Order },
+  { scope, playerId, order }: { scope: Scope; playerId: string; order: OpsOrder },
   requestId: string,
 ): Promise<{ erased: number; kept: number }> {
   const endedBy = new Date(clock.now().getTime() - detailsNeededMs)

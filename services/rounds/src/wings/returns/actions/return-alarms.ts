@@ -1,11 +1,10 @@
 import { type ActedBy, orderedBy } from '@pitboss/contracts/audit'
+import type { OpsOrder } from '@pitboss/contracts/calls/auth-ops'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { ReturnsContext } from '../context.ts'
 import { presentAlarm, returnAlarmId } from '../records/present-return.ts'
 import type { AlarmDocument } from '../storage/return-document.ts'
-
-type Order = { readonly by: string; readonly reason: string | null; readonly dryRun: boolean }
 
 /** The author of what an alarm does by itself. */
 const watch = 'return-watch'
@@ -52,7 +51,7 @@ async function takeDown(context: ReturnsContext, { _id, game, stream }: AlarmDoc
  */
 export async function liftAlarm(
   context: ReturnsContext,
-  order: Order,
+  order: OpsOrder,
   alarmId: string,
   keepDown: boolean,
   requestId: string,
@@ -77,7 +76,12 @@ export async function liftAlarm(
   return { alarm: (await returns.findAlarm(alarmId)) ?? found, broughtBack }
 }
 
-async function bringBack(context: ReturnsContext, game: string, order: Order, by: ActedBy): Promise<boolean> {
+async function bringBack(
+  context: ReturnsContext,
+  game: string,
+  order: OpsOrder,
+  by: ActedBy,
+): Promise<boolean> {
   if (await context.returns.holdsDown(game)) return false
   const entry = gameSet(context, by, game, 'DOWN', 'AVAILABLE')
   return context.games.bringBack(game, watch, order, context.clock.now(), entry)

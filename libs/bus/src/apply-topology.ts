@@ -9,10 +9,7 @@ import {
   topology,
 } from './topology.ts'
 
-/**
- * The change that was made to a stream, a bucket's stream or a consumer, or would be made in a dry run;
- * `differences` names the fields that were not as declared.
- */
+/** The change that was, or would be, made; `differences` names the fields that were not as declared. */
 export type TopologyChange = {
   readonly what: string
   readonly change: 'created' | 'updated' | 'none'

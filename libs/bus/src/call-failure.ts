@@ -6,10 +6,7 @@ export const notStarted = 'not-started'
 /** Cause of the caller's error: another word, so that a callee which passes it on claims nothing. */
 export const shedByCallee = 'shed'
 
-/**
- * Reason why a call got no answer; `lost`: no process works on it any more. Only after `timeout` and `lost`
- * may the callee have done something.
- */
+/** `lost`: no process works on it. Only after `timeout` and `lost` may the callee have done something. */
 export type CallFailure = 'disconnected' | 'no-responders' | 'timeout' | 'lost'
 
 /** SERVICE_UNAVAILABLE with the failure as its cause. */

@@ -3,10 +3,7 @@ import { Histogram, type Registry } from 'prom-client'
 /** Counts a call that was answered here: its subject, its code (`OK` for a success) and its time. */
 export type CallMetrics = (served: { subject: string; code: string; durationMs: number }) => void
 
-/**
- * Creates `pitboss_call_seconds`. Subjects are those of the table of calls, so the number of series is that
- * of the code's.
- */
+/** Creates `pitboss_call_seconds`, whose subjects are those of the table of calls. */
 export function createCallMetrics(registry: Registry): CallMetrics {
   const seconds = new Histogram({
     name: 'pitboss_call_seconds',

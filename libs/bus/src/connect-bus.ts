@@ -69,11 +69,7 @@ export type Bus = {
   close(): Promise<void>
 }
 
-/**
- * Connects to NATS. A service waits for the first server for as long as it takes; what a person waits for is
- * not `patient`.
- * @throws when not patient and no server answers within its time-out
- */
+/** Waits for the first server. @throws when not `patient` and none answers within its time-out */
 export async function connectBus({
   url,
   nkeySeed,

@@ -4,10 +4,7 @@ import type { Bus } from './connect-bus.ts'
 import { type ConsumerDeclaration, eventsStream } from './topology.ts'
 import type { ConsumerWatch } from './watch-consumer.ts'
 
-/**
- * Creates the gauges of a durable consumer, from the watch of it: they are there while it is missing, too.
- * While the broker does not answer, the number that waits is left out.
- */
+/** Creates the gauges of a durable consumer, which are there while it is missing, too. */
 export function createConsumerMetrics({
   registry,
   watch,

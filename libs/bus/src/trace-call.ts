@@ -23,10 +23,7 @@ export async function traceCall<Reply>(
   })
 }
 
-/**
- * Publishes an event with the `traceparent` of what made it, below a span of its own where this process
- * traces. An event without one is published without headers.
- */
+/** Publishes an event below a span, with the `traceparent` of what made it; without one, no headers. */
 export async function tracePublish<Ack>(
   event: { id: string | null; subject: string; traceparent: string | undefined },
   publish: (head: MsgHdrs | null) => Promise<Ack>,

@@ -26,10 +26,7 @@ type AwaitedCall = {
 }
 
 export type CalleeWatch = {
-  /**
-   * Watches one call from now until `end`. `id` goes with the request; `lost` resolves when no process works
-   * on the call any more, and never else.
-   */
+  /** `id` goes with the request; `lost` resolves once no process works on the call, and never else. */
   watch(service: string): { readonly id: string; readonly lost: Promise<void>; end(): void }
 }
 

@@ -12,10 +12,7 @@ import type { Bus } from './connect-bus.ts'
 import { absentConsumer, absentStream, orNull } from './or-null.ts'
 import type { ConsumerDeclaration } from './topology.ts'
 
-/**
- * Messages that wait for so long without one being acknowledged count as stalled. Source: docs/contract.md,
- * section 7.
- */
+/** Messages that wait so long without an acknowledgement are stalled. Source: docs/contract.md, section 7. */
 export const stalledAfterMs = 15_000
 /** A consumer that is missed for so long is made again. Source: docs/contract.md, section 7. */
 const missedAfterMs = 15_000

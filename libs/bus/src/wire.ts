@@ -153,10 +153,7 @@ export async function readReply(message: { data: Uint8Array; headers?: MsgHdrs }
   return unpack(message.data, { maxOutputLength: unpackedBytesMax })
 }
 
-/**
- * The account that a request speaks of, by its uuid: its caller's, its scope's or the one that it names. Null
- * for requests of operations and of people who have not signed in yet.
- */
+/** The account of a request, by its uuid; null for operations and people who have not signed in yet. */
 export function accountOf(request: unknown): string | null {
   const operatorId = fieldOf(fieldOf(fieldOf(request, 'caller') ?? request, 'scope') ?? request, 'operatorId')
   return typeof operatorId === 'string' ? operatorId : null

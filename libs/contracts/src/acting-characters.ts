@@ -18,10 +18,7 @@ export function shownInLine(text: string): string {
   return shown(text).replaceAll('\n', '\\u{a}')
 }
 
-/**
- * One JSON value for a terminal: the same value, on which nothing acts. It stands in one line, or has a line
- * for each field, indented by `indent` spaces.
- */
+/** One JSON value on which no terminal acts: in one line, or a line for each field, indented by `indent`. */
 export function shownJson(value: unknown, indent = 0): string {
   return shownJsonText(JSON.stringify(value, null, indent))
 }

@@ -44,8 +44,7 @@ export function hashOfLink({ seq, prev, taken_at, source, proof, entry }: Omit<A
 export type ChainFault = { readonly seq: number; readonly what: string }
 
 /**
- * The faults of a chain whose links come in order: entries that were changed, are missing or were put in.
- * @param head what auth signed last; null before that
+ * Entries that were changed, are missing or were put in. @param head what auth signed last; null before that
  * @param keptFrom links that were taken before it may be gone, since the log keeps 400 days
  */
 export function chainFaults(

@@ -1,6 +1,4 @@
-/**
- * How many deliveries of an endpoint may be in flight at the same time. Source: docs/contract.md, section 7.
- */
+/** How many deliveries of an endpoint may be in flight. Source: docs/contract.md, section 7. */
 
 /** `successes` at this pace; so many as it is wide make it twice as wide. */
 export type Pace = { readonly inFlight: number; readonly successes: number }
@@ -33,10 +31,7 @@ type Backlog = {
   readonly isReplay: boolean
 }
 
-/**
- * Milliseconds until a backlog has gone out, when every attempt is accepted and nothing else is due. Never
- * throws.
- */
+/** Milliseconds until a backlog has gone out, when every attempt is accepted. Never throws. */
 export function drainMs({ count, answerMs, inFlightMax, pace, isReplay }: Backlog): number {
   const slotsOf = ({ inFlight }: Pace) => (isReplay ? replaySlots(inFlight) : inFlight)
   let [left, ms, now] = [count, 0, pace]

@@ -44,10 +44,7 @@ type EndpointDefinition<
 
 const nothing = z.strictObject({})
 
-/**
- * Defines a public endpoint, asked with `{ caller, params, query, body }` and what the gateway adds, answered
- * `{ status, body }`.
- */
+/** Defines a public endpoint, asked with `{ caller, params, query, body }`, answered `{ status, body }`. */
 export function defineEndpoint<
   Reply extends z.ZodType,
   Params extends z.ZodType = typeof nothing,

@@ -1,7 +1,4 @@
-/**
- * The last run in which each test of docs/compliance.md passed, by file and name; `npm run compliance` writes
- * it.
- */
+/** The last run in which each test of docs/compliance.md passed; `npm run compliance` writes it. */
 export const greenRuns: Readonly<Record<string, string>> = {
   'services/rounds/test/jurisdictions.test.ts: a reality check holds new stakes until the player goes on or stops':
     '2026-11-26T11:57:37.452Z',

@@ -36,9 +36,7 @@ export const transactionId = z
   .string()
   .regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'must be 1 to 128 characters of A-Z a-z 0-9 _ . : -')
 
-/**
- * The same for a new movement: `.` and `..` cannot be sent in a path. One pattern that any language reads.
- */
+/** As above, without `.` and `..`, which no path has. One pattern that any language reads. */
 export const newTransactionId = z
   .string()
   .regex(

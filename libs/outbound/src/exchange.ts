@@ -26,9 +26,7 @@ type Limits = {
   readonly timeoutMs: number
   /** The body of a success is waited for this long after its head. */
   readonly successBodyMs?: number
-  /**
-   * At least so many bytes of the body are read, if there are as many, and what came with the last of them.
-   */
+  /** At least so many bytes of the body are read, and what came with the last of them. */
   readonly bytesMax: number
 }
 

@@ -1,8 +1,6 @@
 import { clockDifferenceMaxMs } from './clock.ts'
 
-/**
- * Whether this machine's clock may be compared with others': it is at most 1.5 s away from the database's.
- */
+/** Whether this machine's clock is at most 1.5 s away from the database's. */
 export function clockAgrees(aheadMs: number): boolean {
   return Math.abs(aheadMs) <= clockDifferenceMaxMs
 }

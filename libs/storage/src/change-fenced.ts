@@ -37,10 +37,7 @@ export async function changeFenced<Document, Result>({
 /** Fields of every version-fenced document. */
 export type Versioned = { _id: string; version: number }
 
-/**
- * The address of a document: its `_id`, and the fields of its shard key where that is another, which never
- * change.
- */
+/** The `_id` of a document, and its shard key where that is another, which never changes. */
 export type DocumentKey = { readonly _id: string; readonly [field: string]: string }
 
 /**
@@ -57,10 +54,7 @@ export async function fencedUpdate<Doc extends Versioned>(
   return collection.findOneAndUpdate(fence<Doc>(key, version), raised(update), { returnDocument: 'after' })
 }
 
-/**
- * As `fencedUpdate`, for a caller who knows the document after it, which does not travel back.
- * @returns whether this write was the first
- */
+/** As `fencedUpdate`, for a caller who knows the document after it. @returns whether this write was first */
 export async function fencedWrite<Doc extends Versioned>(
   collection: Collection<Doc>,
   key: DocumentKey,

@@ -43,10 +43,7 @@ export function isDuplicateKey(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === duplicateKey
 }
 
-/**
- * Whether an unordered insert of many failed for nothing but values that unique indexes had already: then all
- * others are stored, and a majority has them.
- */
+/** Whether an unordered insert failed for duplicates alone: a majority has all others. */
 export function isOnlyDuplicates(error: unknown): error is MongoBulkWriteError {
   if (!(error instanceof MongoBulkWriteError) || error.result.getWriteConcernError() !== undefined)
     return false

@@ -43,10 +43,7 @@ export const figureIndexes: Readonly<Record<'figures' | 'figure_progress', reado
 
 export type FiguresStore = ReturnType<typeof createFiguresStore>
 
-/**
- * Figures by minute. Each minute is a value that replaces an earlier one, so writing it again changes
- * nothing.
- */
+/** Figures by minute; each is a value that replaces an earlier one, so writing it again changes nothing. */
 export function createFiguresStore(db: Db) {
   const hours = db.collection<HourDocument>('figures')
   const progress = db.collection<ProgressDocument>('figure_progress')

@@ -81,9 +81,7 @@ export function createFoldFigures({
   }
 }
 
-/**
- * Folds every 30 s, on one replica at a time. The lease only saves double work: figures are right without it.
- */
+/** Folds on one replica at a time. The lease only saves double work: figures are right without it. */
 export function startFigures({
   fold,
   lease,

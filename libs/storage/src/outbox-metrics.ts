@@ -10,10 +10,7 @@ type Waiting = {
   ): Promise<{ outboxAt: Date | null } | null>
 }
 
-/**
- * Creates `pitboss_outbox_oldest_seconds` of these collections, each read by its index when Prometheus
- * asks. It is the same in every replica.
- */
+/** Creates `pitboss_outbox_oldest_seconds`, read by index when Prometheus asks; the same in every replica. */
 export function createOutboxMetrics({
   registry,
   collections,

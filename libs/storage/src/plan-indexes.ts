@@ -4,10 +4,7 @@ import type { IndexDeclarations } from './ensure-indexes.ts'
 import { readBuilds } from './index-builds.ts'
 import { differenceOf, readIndexes } from './read-indexes.ts'
 
-/**
- * How an index of this build stands: `differs` and `undeclared` need a person where a start refuses them,
- * `to-drop` goes with the first start of this build.
- */
+/** `differs` and `undeclared` need a person where a start refuses them; `to-drop` goes at a start. */
 type IndexState = 'there' | 'missing' | 'building' | 'to-drop' | 'differs' | 'undeclared'
 
 export type PlannedIndex = {
@@ -25,10 +22,7 @@ export type PlannedIndex = {
 
 const statistics = z.looseObject({ count: z.coerce.number(), size: z.coerce.number() })
 
-/**
- * Compares the indexes of a database with those that a build declares, and changes nothing. Rows come by
- * collection: first what is declared, then what is not.
- */
+/** Compares declared and present indexes, by collection, and changes nothing; first what is declared. */
 export async function planIndexes(db: Db, declarations: IndexDeclarations): Promise<PlannedIndex[]> {
   const there = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name))
   const builds = await readBuilds(db)

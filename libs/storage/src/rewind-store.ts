@@ -77,11 +77,7 @@ export function createRewindStore({
   let known: { atMs: number; rewinds: Promise<readonly OpenRewind[]> } | null = null
 
   return {
-    /**
-     * Opens a rewind. When this returns, every replica counts into it: only then may the consumer be made
-     * again.
-     * @param entryOf makes the audit entry of the rewind
-     */
+    /** Opens a rewind. When this returns, every replica counts into it: the consumer may be made again. */
     async start(
       { order, fromSeq, toSeq }: RewindStart,
       entryOf: (rewind: RewindView) => AuditEntry,

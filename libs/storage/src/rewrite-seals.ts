@@ -37,9 +37,7 @@ export type SealedRecords<Sealed extends SealedRecord = SealedRecord> = {
   /** At most `max` records after one; their ids name positions. */
   read(afterId: string, max: number): Promise<readonly Sealed[]>
   valuesIn(record: Sealed): readonly SealedValue[]
-  /**
-   * Stores the renewed texts, by their paths. False when others have changed the record since it was read.
-   */
+  /** Stores the renewed texts. False when others have changed the record since it was read. */
   rewrite(record: Sealed, renewed: Readonly<Record<string, string>>): Promise<boolean>
 }
 

@@ -124,9 +124,7 @@ export function createSentEvents({
   }
 
   return {
-    /**
-     * Whether so much is sent and not recorded that the rest waits in its outboxes, where nothing is lost.
-     */
+    /** Whether so much is sent and not recorded that the rest waits in its outboxes. */
     isFull: (): boolean => sent.size >= documentsMax,
 
     /** Whether nothing waits until it is recorded. */

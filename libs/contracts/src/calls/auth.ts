@@ -127,10 +127,7 @@ export const listRecordKeys = defineCall('auth.v1.keys.records', {
   budgetMs: 2000,
 })
 
-/**
- * Signs the record of a player's stop as a compact JWS by the current key, over the very bytes of `text`,
- * which must be such a record.
- */
+/** Signs the record of a player's stop as a compact JWS, over the very bytes of `text`. */
 export const signStopRecord = defineCall('auth.v1.stop-record.sign', {
   callers: ['rounds'],
   request: z.strictObject({

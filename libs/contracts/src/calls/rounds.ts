@@ -62,10 +62,7 @@ export const opsSetGameLimits = defineCall('rounds.v1.ops.game-limits', {
   reply: z.strictObject({ slug: z.string(), limits: gameSchema.shape.limits }),
   budgetMs: acknowledgedChangeMs,
 })
-/**
- * Streams of the watch of returns: of one account, or without `operatorId` of the whole installation. `after`
- * is the `next` of the page before.
- */
+/** Of one account, or without `operatorId` of the installation. `after` is the `next` of the page before. */
 export const opsListReturns = defineCall('rounds.v1.ops.returns-list', {
   request: z.strictObject({
     operatorId: uuid.optional(),
@@ -183,10 +180,7 @@ export const opsSkipNonces = defineCall('rounds.v1.ops.nonces-skip', {
   reply: z.strictObject({ data: z.array(startedRound) }),
   budgetMs: 20_000,
 })
-/**
- * Rounds of an account that the game drives and that have not ended, newest first. `next` is the `after` of
- * the following page; null after the last one.
- */
+/** Newest first. `next` is the `after` of the following page; null after the last one. */
 export const opsUnendedRounds = defineCall('rounds.v1.ops.rounds-unended', {
   callers: ['ops'],
   request: z.strictObject({

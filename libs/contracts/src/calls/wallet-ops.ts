@@ -45,9 +45,7 @@ export const opsMovementsOfRound = defineCall('wallet.v1.ops.movements-of-round'
     data: z.array(z.strictObject({ movement: opsMovement, attempts: z.array(movementAttemptSchema) })),
   }),
 })
-/**
- * Movements of one player, newest first. `next` is the `before` of the following page; null after the last.
- */
+/** Newest first. `next` is the `before` of the following page; null after the last. */
 export const opsPlayerMovements = defineCall('wallet.v1.ops.player-movements', {
   callers: ['ops'],
   request: z.strictObject({ scope: scopeSchema, playerId, before: z.string().max(64).nullable() }),
@@ -101,10 +99,7 @@ export const opsHealMovements = defineCall('wallet.v1.ops.movements-heal', {
   reply: z.strictObject({ data: z.array(z.string()) }),
   budgetMs: 20_000,
 })
-/**
- * Stakes of which nobody can say what became of them, and that wait for operations. `next` is the `after` of
- * the following page.
- */
+/** Stakes of which nobody can say what became of them. `next` is the `after` of the following page. */
 export const opsStakesInDoubt = defineCall('wallet.v1.ops.stakes-in-doubt', {
   callers: ['ops'],
   request: z.strictObject({ scope: scopeSchema, after: z.string().max(64).nullable() }),

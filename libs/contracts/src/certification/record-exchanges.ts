@@ -28,10 +28,7 @@ const charactersOfOddText = 140
 /** Signed or signing: their values open something or look as if they did. */
 const signatureHeaders = new Set(['x-signature', 'x-svc-signature'])
 
-/**
- * Sends by `post` and keeps what went and came. A signature is replaced by its length, and `secret` by a
- * word, also where an answer repeats it.
- */
+/** Keeps what went and came by `post`; signatures become their length, and `secret` a word. */
 export function recordExchanges(post: Post, secret: string): Recorder {
   let kept: RecordedExchange[] = []
   let total = 0

@@ -71,9 +71,7 @@ export const flagPatchSchema = z
 /** How many movements of unknown outcome in a UTC day raise a flag. */
 const repeats = z.int().min(2).max(flagMax.transactions)
 
-/**
- * When flags are raised, for one environment. A rule that is null, false or without a threshold raises none.
- */
+/** When flags are raised. A rule that is null, false or without a threshold raises none. */
 export const flagRulesSchema = z.strictObject({
   big_win: z
     .array(z.strictObject({ currency, amount }))

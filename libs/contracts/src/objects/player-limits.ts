@@ -36,9 +36,7 @@ export const playerLimitSchema = z.discriminatedUnion('kind', [
     kind: moneyKind,
     currency,
     amount,
-    /**
-     * Stakes of which it is not known yet whether they are lost count as lost; below zero for who is ahead.
-     */
+    /** Undecided stakes count as lost; below zero for who is ahead. */
     used: balance,
     left: amount,
     /** The amount that takes the place of `amount`, null for none at all, and when. */

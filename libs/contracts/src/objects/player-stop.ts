@@ -24,10 +24,7 @@ export const stopLiftSchema = z.strictObject({ reason: newReason })
 
 export const stopStatus = z.enum(['IN_FORCE', 'OVER', 'LIFTED'])
 
-/**
- * The last round for which a stake was taken, or a free bet used. Null before `rounds_ended_at`, and for
- * none.
- */
+/** The last taken stake or used free bet. Null before `rounds_ended_at`, and for none. */
 const lastBet = z
   .strictObject({
     round_id: roundId,

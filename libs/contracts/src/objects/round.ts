@@ -24,10 +24,7 @@ export const gameOutcome = z.record(z.string(), z.unknown())
 export const roundSchema = z.strictObject({
   round_id: roundId,
   session_id: sessionId,
-  /**
-   * The `transaction_id` of the page's request, where it gave one; of an operator's round null. Rounds of the
-   * earlier release do not say it.
-   */
+  /** The page request's `transaction_id`; null for none. Rounds of the earlier release do not say it. */
   client_transaction_id: z.string().nullable().default(null),
   player_id: playerId,
   game: z.string(),

@@ -47,9 +47,7 @@ export const walletMovementCallSchema = z.strictObject({
 })
 export type WalletMovementCall = z.infer<typeof walletMovementCallSchema>
 
-/**
- * Body of a wallet's callback: the result of a movement is known now. Source: docs/contract.md, section 11.
- */
+/** The result of a movement is known now. Source: docs/contract.md, section 11. */
 export const walletCallbackSchema = z.strictObject({
   transactionId,
   status: z.enum(['SUCCESS', 'FAILED', 'UNKNOWN']),

@@ -2,9 +2,7 @@ import { currencyDigits } from '@pitboss/money/currencies'
 import { defineCase, expect } from '../run-cases.ts'
 import { expectMoved, expectRefusal, expectSuccess, moving, type WalletCase } from './wallet-under-test.ts'
 
-/**
- * Just above the integers that a double holds; 15 digits before the point are the most that an amount has.
- */
+/** Just above the integers that a double holds; 15 digits before the point are the most of an amount. */
 const BEYOND_DOUBLE_MINOR = 2n ** 53n
 const LARGEST_WHOLE_AMOUNT = 10n ** 14n + 1n
 

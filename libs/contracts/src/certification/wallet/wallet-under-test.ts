@@ -203,10 +203,7 @@ function readBalance(value: unknown, currency: string): bigint | null {
 
 const idCharactersMax = 128
 
-/**
- * The movement was accepted, now or earlier: `OK` or `DUPLICATE` with HTTP 200 and a string balance, or
- * `DUPLICATE` with a 4xx.
- */
+/** `OK` or `DUPLICATE` with HTTP 200 and a string balance, or `DUPLICATE` with a 4xx. */
 export function expectSuccess(what: string, answer: WalletAnswer): void {
   const { httpStatus, status } = answer
   const isRepeat =
@@ -231,9 +228,7 @@ export function expectSuccess(what: string, answer: WalletAnswer): void {
   )
 }
 
-/**
- * A definite refusal: 4xx or 200 with a status, one of `codes` when given. A 5xx would be retried instead.
- */
+/** A 4xx or 200 with a status, one of `codes` when given. A 5xx would be retried instead. */
 export function expectRefusal(what: string, answer: WalletAnswer, ...codes: string[]): void {
   const definite =
     answer.httpStatus === 200 ||

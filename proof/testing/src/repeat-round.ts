@@ -1,9 +1,10 @@
+import { unpackOthers } from '@pitboss/storage/packed'
 import { randomBytes } from 'node:crypto'
 import { type Document, MongoClient } from 'mongodb'
+import { readEntries, writeEntries } from './stored-entries.ts'
 import { waitFor } from './wait-for.ts'
 
 type Stored = { _id: string }
-type Entry = Stored & { f: Document[] }
 
 const database = 'pitboss_rounds'
 
@@ -15,13 +16,12 @@ export async function repeatRound(mongodbUrl: string, roundId: string, copies: n
   const client = await new MongoClient(mongodbUrl).connect()
   try {
     const db = client.db(database)
-    const journal = db.collection<Entry>('journal')
     const stored = await waitFor(() => db.collection<Stored>('rounds').findOne({ _id: roundId }), {
       what: 'the round',
       everyMs: 5,
     })
-    const { n: _n, w: _w, o: _o, open: _open, ...round }: Document = stored
-    const entries = await journal.find({ 'f.counted': { $exists: true } }).toArray()
+    const { n: _n, w: _w, o: _o, open: _open, ...round }: Document = unpackOthers(stored)
+    const entries = await readEntries<Document>(db)
     const own = entries.filter(({ _id }) => _id.includes(`/${roundId.slice(-8)}/`))
     const facts = own.flatMap(({ f }) => f.flatMap(({ counted }) => counted ?? []))
     const o = `ins_copies_${roundId}`
@@ -39,7 +39,10 @@ export async function repeatRound(mongodbUrl: string, roundId: string, copies: n
       ...{ _id: o, startedAt: new Date(), build: 'test', beat: 1, aliveUntil: new Date() },
       ...{ done: 0, last: copies, oldestAt: new Date(), judgedAt: null },
     } as Stored)
-    await journal.insertMany(Array.from({ length: copies }, (_, copy) => copyOf(copy)))
+    await writeEntries(
+      db,
+      Array.from({ length: copies }, (_, copy) => copyOf(copy)),
+    )
   } finally {
     await client.close()
   }

@@ -1,4 +1,4 @@
-import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
+import { readEntries } from '@pitboss/testing/stored-entries'
 import t from 'tap'
 import { makeOlder } from './fixtures/make-older.ts'
 import { act, cashOut, codeOf, errorOf, safeTile, startRig } from './fixtures/rounds-rig.ts'
@@ -16,8 +16,7 @@ t.test('what a release before the journal has left goes on', async (t) => {
   await rig.until(async () => (await rig.events()).some(({ type }) => type === 'round.completed'))
   const told = (await rig.events()).find(({ data }) => data.round_id === ended.round_id)
   await stop()
-  const entries = db.collection<{ ev?: OutboxEntry[] }>('journal').find({ ev: { $exists: true } })
-  const events = (await entries.toArray()).flatMap(({ ev = [] }) => ev)
+  const events = (await readEntries(db)).flatMap(({ ev = [] }) => ev)
   const waiting = events.filter(({ body }) => body.includes(ended.round_id)).slice(-1)
   const unseen = waiting.map((event) => {
     const id = `${event.id.slice(0, -4)}0000`

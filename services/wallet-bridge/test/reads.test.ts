@@ -26,7 +26,7 @@ import t from 'tap'
 import type { z } from 'zod'
 import { readCalls } from '../src/actions/read-call-series.ts'
 import { createMovementLists } from '../src/storage/movement-lists.ts'
-import { createListedMovements } from '../src/storage/listed-movements.ts'
+import { createListedMovements, fromListed } from '../src/storage/listed-movements.ts'
 import {
   callerOf,
   clientOf,
@@ -138,7 +138,7 @@ await t.test('the series of a wallet counts each call of its movements once', as
   const { storage } = suite
   const stored = createListedMovements(storage.db)
   const attempts = (await stored.collection.find({ operatorId: scope.operatorId }).toArray()).flatMap(
-    (movement) => movement.attempts,
+    (movement) => fromListed(movement).attempts,
   )
   const clock = { now: () => new Date(Date.now() + 10 * settledAfterMs) }
   const fold = createFoldFigures({

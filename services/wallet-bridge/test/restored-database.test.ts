@@ -13,9 +13,10 @@ import t from 'tap'
 import { movementIdOf } from '../src/rules/movement-keys.ts'
 import { claimOf } from '../src/storage/movement-entry.ts'
 import type { ListedMovement } from '../src/storage/listed-movements.ts'
-import { type MoneyEntry, moneyOf, moneyStream } from '../src/storage/round-money.ts'
+import { type MoneyFact, moneyOf, moneyStream } from '../src/storage/round-money.ts'
 import { entriesOf } from '@pitboss/storage/journal/journal-keys'
 import { reversalOf, silentLogger, specOf, startBridge, startSuite } from './fixtures/bridge.ts'
+import { readEntries, writeEntries } from '@pitboss/testing/stored-entries'
 import { openWallet } from './fixtures/open-wallet.ts'
 
 const suite = await startSuite(t)
@@ -26,7 +27,7 @@ const log = await serveAuditLog(t, suite.bus, silentLogger)
 const { wallet, scope, client } = await openWallet(t, suite.bus)
 const { db } = suite.storage
 const movements = db.collection<ListedMovement>('movements')
-const journal = db.collection<MoneyEntry>('journal')
+const journal = db.collection<{ _id: string }>('journal')
 const { standings, asked } = suite.rounds
 const order = { by: 'ann', reason: 'the ledger has it', dryRun: false }
 
@@ -38,11 +39,7 @@ async function restore(change: () => Promise<unknown>, settings: Record<string, 
 }
 
 const streamOf = ({ roundId }: MovementSpec) => moneyStream({ ...scope, roundId })
-const entriesIn = (spec: MovementSpec) =>
-  journal
-    .find(entriesOf(streamOf(spec)))
-    .sort({ _id: 1 })
-    .toArray()
+const entriesIn = (spec: MovementSpec) => readEntries<MoneyFact>(db, streamOf(spec))
 
 /**
  * Sets a stake back to the moment at which its first call was under way, an hour ago: so a backup holds it
@@ -60,8 +57,8 @@ const setBack = (spec: MovementSpec, settings?: Record<string, string>) =>
     const base = { ...fact.base, ...then }
     const { _id, w } = intent
     const o = 'ins_of_the_backup'
-    await journal.deleteMany({ _id: { $in: later.map((entry) => entry._id) } })
-    await journal.replaceOne({ _id }, { w, o, q: 1, at: startedAt, f: [{ base }] })
+    await journal.deleteMany({ _id: { $in: [intent, ...later].map((entry) => entry._id) } })
+    await writeEntries<MoneyFact>(db, [{ _id, w, o, q: 1, at: startedAt, f: [{ base }] }])
     await movements.replaceOne({ _id: base._id }, { ...base, n: 1, w, o, open: true }, { upsert: true })
   }, settings)
 

@@ -1,7 +1,7 @@
 import { waitFor } from '@pitboss/testing/wait-for'
+import { readEntries } from '@pitboss/testing/stored-entries'
 import t from 'tap'
 import { z } from 'zod'
-import { entriesOf } from '@pitboss/storage/journal/journal-keys'
 import { type MoneyEntry, moneyStream } from '../src/storage/round-money.ts'
 import { reversalOf, specOf, startBridge, startSuite } from './fixtures/bridge.ts'
 import { openWallet } from './fixtures/open-wallet.ts'
@@ -36,8 +36,8 @@ await t.test('one entry begins a refund with its bet, and one ends both', async 
   const refund = reversalOf(bet, 'REFUND')
   t.match(await client.place(refund), { movement: { status: 'SUCCESS' }, created: true })
   const stream = moneyStream({ ...scope, roundId: bet.roundId })
-  const found = suite.storage.db.collection<MoneyEntry>('journal').find(entriesOf(stream)).sort({ _id: 1 })
-  const changed = (await found.toArray()).map(({ f }) =>
+  const entries: MoneyEntry[] = await readEntries(suite.storage.db, stream)
+  const changed = entries.map(({ f }) =>
     f.map((fact) => ('base' in fact ? fact.base.transactionId : 'of' in fact ? fact.of : '')),
   )
   const both = [refund.transactionId, bet.transactionId]

@@ -1,17 +1,17 @@
 import { newId } from '@pitboss/runtime/new-id'
-import { entriesOf } from '@pitboss/storage/journal/journal-keys'
 import { parseKeyring } from '@pitboss/storage/keyring'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import { exactReads } from '@pitboss/testing/exact-reads'
 import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import { randomBytes } from 'node:crypto'
+import { readEntries } from '@pitboss/testing/stored-entries'
 import t from 'tap'
 import { advanceDue } from '../src/actions/advance-due.ts'
 import type { Standing } from '../src/clients/ask-standing.ts'
 import { openSettlement } from '../src/context.ts'
 import { documentOf, initialState } from '../src/records/new-movement.ts'
-import { type MoneyEntry, moneyStream } from '../src/storage/round-money.ts'
+import { moneyStream } from '../src/storage/round-money.ts'
 import { newScope, silentLogger, specOf } from './fixtures/bridge.ts'
 import { createWallets } from '../src/storage/wallet-document.ts'
 import { openTestMoney } from './fixtures/test-money.ts'
@@ -48,10 +48,7 @@ async function loseStake(rounds: { standing: Standing | null }) {
   })
   return {
     asked: () => asked,
-    entries: async () => {
-      const entries = db.collection<MoneyEntry>('journal').find(entriesOf(moneyStream(stake)))
-      return (await entries.toArray()).length
-    },
+    entries: async () => (await readEntries(db, moneyStream(stake))).length,
     found: () => movements.findById(stake._id),
     /** Does what is due of the stake after so many milliseconds more. */
     async pass(ms: number) {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { eventSubject } from '@pitboss/bus/topology'
 import { createWebhook } from '@pitboss/contracts/endpoints/webhooks'
 import { waitFor } from '@pitboss/testing/wait-for'
+import { unpackText } from '@pitboss/storage/packed'
 import t from 'tap'
 import { z } from 'zod'
 import { startReceiver } from './fixtures/receiver.ts'
@@ -42,7 +43,7 @@ for (const file of readdirSync(folder)) {
     const all = bodies(sent.map(({ body }) => body))
     t.strictSame(bodies(receiver.received.map(({ body }) => body)), all)
     const recorded = await rig.collections.log.find().toArray()
-    t.strictSame(bodies(recorded.map(({ b }) => b)), all)
+    t.strictSame(bodies(recorded.map(({ b }) => unpackText(b))), all)
     t.equal(await rig.collections.parked.countDocuments(), 0)
   })
 }

@@ -5,6 +5,7 @@ import { exactReads } from '@pitboss/testing/exact-reads'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { systemClock } from '@pitboss/runtime/clock'
 import { pino } from 'pino'
+import { unpackText } from '@pitboss/storage/packed'
 import t from 'tap'
 import { readEventMessage } from '../src/actions/read-event-message.ts'
 import { type Recorded, recordEvents } from '../src/actions/record-events.ts'
@@ -232,7 +233,7 @@ t.test('the first of two events with one id counts, and workers are told of it e
   await recordEvents(context, messages, onRecorded)
   const recorded = await collections.log.find({}).toArray()
   t.strictSame(
-    recorded.map(({ t: type, b: body }) => [type, body]),
+    recorded.map(({ t: type, b: body }) => [type, unpackText(body)]),
     [['transaction.bet', messages[0]?.body]],
   )
   t.strictSame(

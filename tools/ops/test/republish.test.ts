@@ -7,8 +7,9 @@ import { createOperatorClient } from '@pitboss/testing/operator-client'
 import { runOps } from '@pitboss/testing/run-ops'
 import { sharedStack } from '@pitboss/testing/shared-stack'
 import { waitFor } from '@pitboss/testing/wait-for'
-import { MongoClient } from 'mongodb'
+import { type Binary, MongoClient } from 'mongodb'
 import { pino } from 'pino'
+import { packText, unpackText } from '@pitboss/storage/packed'
 import t from 'tap'
 import { z } from 'zod'
 
@@ -16,7 +17,7 @@ const audited = z.object({ missing: z.array(z.looseObject({ type: z.string(), ro
 const republished = z.object({ events: z.array(z.looseObject({ event_id: z.string() })), recorded: z.int() })
 const listed = z.object({ data: z.array(z.looseObject({ status: z.string() })) })
 const connection = z.looseObject({ nats_url: z.string(), nats_nkey_seed: z.string().optional() })
-type LogDocument = { _id: string; e: string; t: string; r?: string; b: string }
+type LogDocument = { _id: string; e: string; t: string; r?: string; b: Binary }
 
 t.test('events that the stream and webhooks have lost are told again, each once', async (t) => {
   const stack = await sharedStack(t)
@@ -59,7 +60,10 @@ t.test('events that the stream and webhooks have lost are told again, each once'
   const ids = before.map(({ e }) => e)
   for (const { _id, e, b } of before) {
     const other = newId('evt')
-    await events.updateOne({ _id }, { $set: { e: other, b: b.replace(e, other) }, $unset: { r: '' } })
+    await events.updateOne(
+      { _id },
+      { $set: { e: other, b: packText(unpackText(b).replace(e, other)) }, $unset: { r: '' } },
+    )
   }
   await db.collection('deliveries').deleteMany({ eventId: { $in: ids } })
   const items = { d: { e: { $in: ids } } }

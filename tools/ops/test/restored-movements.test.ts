@@ -1,8 +1,10 @@
 import { createOperatorClient, send } from '@pitboss/testing/operator-client'
 import { readOps } from '@pitboss/testing/run-ops'
 import { runStack } from '@pitboss/testing/run-stack'
+import { readEntries, writeEntries } from '@pitboss/testing/stored-entries'
 import { waitFor } from '@pitboss/testing/wait-for'
-import { type Db, type Document, MongoClient } from 'mongodb'
+import { type Binary, type Db, type Document, MongoClient } from 'mongodb'
+import { unpackText } from '@pitboss/storage/packed'
 import t from 'tap'
 import { z } from 'zod'
 
@@ -23,25 +25,25 @@ const restoreMovements = (client: MongoClient, change: (db: Db) => Promise<unkno
   restore('wallet-bridge', client.db('pitboss_wallet_bridge'), change)
 
 /** Sets a round back to its first entry, as it was at `createdAt`. */
-async function reopenRound(db: Db, opened: Stored, o: string, createdAt: Date): Promise<void> {
+async function reopenRound(db: Db, opened: Opening, o: string, createdAt: Date): Promise<void> {
   const stream = opened._id.slice(0, opened._id.lastIndexOf('/'))
-  const base = { ...opened.f[0].base, createdAt, updatedAt: createdAt }
+  const base = { ...opened.f[0]?.base, createdAt, updatedAt: createdAt }
   const journal = db.collection<Stored>('journal')
   await journal.deleteMany({ _id: { $gt: `${stream}/`, $lt: `${stream}/~` } })
-  await journal.insertOne({ ...opened, o, q: 1, f: [{ base }] })
+  await writeEntries(db, [{ ...opened, o, q: 1, f: [{ base }] }])
   const listed = { ...base, n: 1, w: opened.w, o, open: true }
   await db.collection<Stored>('rounds').replaceOne({ _id: base._id }, listed)
 }
 
 /** Loses the rest of a round's money behind its first entry, and that, too, unless it is `kept`. */
-async function loseMoney(db: Db, stake: Stored, kept: Stored | null): Promise<void> {
+async function loseMoney(db: Db, stake: Stored, kept: Opening | null): Promise<void> {
   const journal = db.collection<Stored>('journal')
-  const intent = await journal.findOne({ 'f.base._id': stake._id })
-  if (intent === null) throw new Error('the stake has no entry')
+  const intent = await findIntent(db, (base) => base._id === stake._id)
+  if (intent === undefined) throw new Error('the stake has no entry')
   const stream = intent._id.slice(0, intent._id.lastIndexOf('/'))
   await journal.deleteMany({ s: stream, ...(kept === null ? {} : { w: { $ne: intent.w } }) })
   await journal.deleteMany({ _id: { $gt: `${stream}/`, $lt: `${stream}/~` } })
-  if (kept !== null) await journal.insertOne({ ...kept, _id: intent._id })
+  if (kept !== null) await writeEntries(db, [{ ...kept, _id: intent._id }])
 }
 
 t.test('movements that a restored database lacks are listed and written again, each once', async (t) => {
@@ -97,13 +99,12 @@ t.test('a stake that was played is not taken back when several databases were se
       t.teardown(() => send('DELETE', `${demo.wallet.url}/sandbox/faults`))
       const bet = { target: '98.00', direction: 'under' }
       const playing = player.call('POST', '/game/rounds', { stake: '1.00', bet })
-      const journal = client.db('pitboss_wallet_bridge').collection<Stored>('journal')
-      const intent = await waitFor(() => journal.findOne({ 'f.base.playerId': playerId }))
-      const stake: Stored = intent.f[0].base
-      const played = client.db('pitboss_rounds').collection<Stored>('journal')
-      const opened = await waitFor(() => played.findOne({ 'f.base.playerId': playerId }))
+      const isOwn = (base: Document) => base.playerId === playerId
+      const intent = await waitFor(() => findIntent(client.db('pitboss_wallet_bridge'), isOwn))
+      const stake: Stored = intent.f[0]?.base
+      const opened = await waitFor(() => findIntent(client.db('pitboss_rounds'), isOwn))
       t.equal((await playing).status, 201)
-      const roundId: string = opened.f[0].base._id
+      const roundId: string = opened.f[0]?.base._id
       await waitFor(async () => (await events.countDocuments({ r: roundId, t: 'round.completed' })) === 1)
       await waitFor(async () => (await events.countDocuments({ r: roundId, t: 'transaction.bet' })) === 1)
 
@@ -172,7 +173,7 @@ t.test('a win that was paid before both databases were set back is not asked for
   const { roundId, backups } = board
   const cashedOut = await player.call('POST', `/game/rounds/${roundId}/cashout`)
   t.match(cashedOut, { status: 200, body: { status: 'SETTLED' } })
-  const events = client.db('pitboss_webhooks').collection<{ b: string }>('log')
+  const events = client.db('pitboss_webhooks').collection<{ b: Binary }>('log')
   const told = await waitFor(() => events.findOne({ r: roundId, t: 'transaction.win' }))
   await waitFor(() => events.findOne({ r: roundId, t: 'round.completed' }))
   await restore('rounds', rounds, backups.rounds)
@@ -189,7 +190,9 @@ t.test('a win that was paid before both databases were set back is not asked for
   })
   const win = { roundId, type: 'WIN', status: 'SUCCESS' }
   const paid = await waitFor(() => movements.collection('movements').findOne(win))
-  const { data } = z.object({ data: z.object({ reference: z.string() }) }).parse(JSON.parse(told.b))
+  const { data } = z
+    .object({ data: z.object({ reference: z.string() }) })
+    .parse(JSON.parse(unpackText(told.b)))
   t.equal(paid.reference, data.reference)
   await waitFor(() => rounds.collection<Stored>('rounds').findOne({ _id: roundId, status: 'SETTLED' }))
 })
@@ -212,3 +215,10 @@ async function backUp(db: Db): Promise<(db: Db) => Promise<void>> {
 }
 
 type Stored = Document & { _id: string }
+type Opening = Awaited<ReturnType<typeof readEntries<Document>>>[number]
+
+/** The first entry of a round's stream, or of its money's. */
+async function findIntent(db: Db, isOwn: (base: Document) => boolean): Promise<Opening | undefined> {
+  const entries = await readEntries<Document>(db)
+  return entries.find(({ f: [fact] }) => fact?.base !== undefined && isOwn(fact.base))
+}

@@ -1,5 +1,6 @@
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
-import type { Collection, Filter } from 'mongodb'
+import type { Collection } from 'mongodb'
+import { type Packed, packOthers } from '../packed.ts'
 import { createInsertTogether } from './insert-together.ts'
 
 /** What lists show of a stream: written from its entries, never loaded as state. */
@@ -8,6 +9,9 @@ export type ListDocument = {
   /** The number of the last entry that it shows; absent, as 0, in documents older than the journal. */
   readonly n?: number
 }
+
+/** As it is stored. */
+type Stored = ListDocument & Readonly<Record<string, unknown>>
 
 export type ListDocuments<Doc extends ListDocument> = {
   /**
@@ -24,24 +28,26 @@ const documentBytes = 2048
 
 /**
  * Writes list documents into their collection: inserted once, replaced by a greater `n` only.
+ * @param plain the fields that lists find and sort by, `_id` and `n` among them; the others are packed
  * @param shardKey the fields beside `_id` that address a document of the collection
  */
-export function createListDocuments<Doc extends ListDocument>(
-  collection: Collection<Doc>,
-  { shardKey = [] }: { shardKey?: readonly (keyof Doc & string)[] } = {},
+export function createListDocuments<Doc extends ListDocument, Plain extends keyof Doc>(
+  given: Collection<Packed<Doc, Plain>>,
+  { plain, shardKey = [] }: { plain: ReadonlySet<Plain>; shardKey?: readonly (Plain & string)[] },
 ): ListDocuments<Doc> {
+  // The driver's types cannot see through a generic document.
+  const collection = given as unknown as Collection<Stored>
   const insertTogether = createInsertTogether(collection, () => documentBytes)
   /** The `n` at which a document stands at least. */
   const known = new BoundedMap<string, number>(knownMax)
 
-  async function replace(document: Doc & { readonly n: number }): Promise<void> {
-    const { _id, n } = document
+  async function replace(document: Stored, n: number): Promise<void> {
+    const { _id } = document
     // `$lt` passes over documents without the field.
     const isOlder = { $or: [{ n: { $lt: n } }, { n: { $exists: false } }] }
     const key = Object.fromEntries(shardKey.map((field) => [field, document[field]]))
     const { _id: _, ...fields } = document
-    // The driver's types cannot see through a generic document.
-    await collection.replaceOne({ _id, ...key, ...isOlder } as unknown as Filter<Doc>, fields as never)
+    await collection.replaceOne({ _id, ...key, ...isOlder }, fields)
   }
 
   return {
@@ -49,10 +55,11 @@ export function createListDocuments<Doc extends ListDocument>(
       const { _id, n } = document
       const standsAt = known.get(_id)
       if (standsAt !== undefined && standsAt >= n) return
-      if (standsAt !== undefined) await replace(document)
+      const stored = packOthers<Doc, Plain>(document, plain) as unknown as Stored
+      if (standsAt !== undefined) await replace(stored, n)
       else {
-        const [landed] = await insertTogether([document])
-        if (landed === 'present') await replace(document)
+        const [landed] = await insertTogether([stored])
+        if (landed === 'present') await replace(stored, n)
       }
       known.set(_id, Math.max(n, known.get(_id) ?? 0))
     },

@@ -1,21 +1,26 @@
-import type { Collection } from 'mongodb'
+import type { Binary, Db } from 'mongodb'
 import type { IndexDeclaration } from '../ensure-indexes.ts'
+import { pack, unpack } from '../packed.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { insertUnordered } from './insert-together.ts'
 import type { ClaimDocument, Entry, JournalDocument, JournalStore } from './journal.ts'
 import { entriesOf } from './journal-keys.ts'
 
-/** What a document needs besides long texts, about. */
-const bareBytes = 1024
+/** What a document needs besides what is packed, about. */
+const bareBytes = 256
+
+/** An entry as it is stored: by its first fields it is found, and nothing looks into the others there. */
+export type StoredEntry = Pick<Entry<never>, '_id' | 'w' | 'o' | 'q' | 'at'> & { readonly z: Binary }
+export type StoredDocument = StoredEntry | ClaimDocument
 
 /** By it an instance's entries are read in order; declare it with the service's collections. */
 export const journalIndexes: readonly IndexDeclaration[] = [
   { key: { o: 1, q: 1 }, name: 'instance', partialFilterExpression: { q: { $gt: 0 } } },
 ]
 
-/** A journal's collection in MongoDB or the embedded engine, with one group commit per process. */
+/** The collection `journal` in MongoDB or the embedded engine, with one group commit per process. */
 export function mongodbJournal<Fact>(
-  collection: Collection<JournalDocument<Fact>>,
+  db: Db,
   {
     isCurrent = () => true,
     steadyMs = () => performance.now(),
@@ -25,23 +30,24 @@ export function mongodbJournal<Fact>(
     steadyMs?: () => number
   } = {},
 ): JournalStore<Fact> {
-  const group = createGroupCommit<JournalDocument<Fact>>({
+  const collection = db.collection<StoredDocument>('journal')
+  const group = createGroupCommit<StoredDocument>({
     mayGo: (document) => !('o' in document) || isCurrent(document.o),
     steadyMs,
     insert: (documents) => insertUnordered(collection, documents),
-    bytesOf: (document) =>
-      'ev' in document && document.ev !== undefined
-        ? document.ev.reduce((sum, { body }) => sum + Buffer.byteLength(body), bareBytes)
-        : bareBytes,
+    bytesOf: (document) => ('z' in document ? bareBytes + document.z.position : bareBytes),
   })
   return {
-    insert: (documents, untilMs) => group.insert(documents, untilMs),
+    insert: (documents, untilMs) => group.insert(documents.map(storedOf), untilMs),
     async readEntries(stream) {
       // Below a stream's key stand entries alone.
       const found = await collection.find(entriesOf(stream), { sort: { _id: 1 } }).toArray()
-      return found as Entry<Fact>[]
+      return found.map((document) => entryOf<Fact>(document as StoredEntry))
     },
-    read: (ids) => collection.find({ _id: { $in: [...ids] } }).toArray() as Promise<JournalDocument<Fact>[]>,
+    async read(ids) {
+      const found = await collection.find({ _id: { $in: [...ids] } }).toArray()
+      return found.map((document) => ('z' in document ? entryOf<Fact>(document) : document))
+    },
     async readClaims({ above, below }, max) {
       const range = { _id: { $gt: above, $lt: below } }
       const found = await collection.find(range, { sort: { _id: -1 }, limit: max }).toArray()
@@ -50,10 +56,22 @@ export function mongodbJournal<Fact>(
     async readWritten(o, { after, limit }) {
       const written = { o, q: { $gt: after } }
       const found = await collection.find(written, { sort: { o: 1, q: 1 }, limit }).toArray()
-      return found as Entry<Fact>[]
+      return found.map((document) => entryOf<Fact>(document as StoredEntry))
     },
     async removeClaim(id, w) {
       await collection.deleteOne({ _id: id, w })
     },
   }
+}
+
+/** What is stored of an entry or a claim. */
+export function storedOf<Fact>(document: JournalDocument<Fact>): StoredDocument {
+  if (!('o' in document)) return document
+  const { _id, w, o, q, at, ...others } = document
+  return { ...{ _id, w, o, q, at }, z: pack(others) }
+}
+
+/** The entry that a document holds. */
+export function entryOf<Fact>({ z, ...first }: StoredEntry): Entry<Fact> {
+  return { ...first, ...unpack(z) } as Entry<Fact>
 }

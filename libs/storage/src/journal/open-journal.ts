@@ -9,7 +9,7 @@ import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import type { EventPublisher, EventsPosition } from '../sent-events.ts'
 import { createInstances, type InstanceDocument, type Instances } from './instances.ts'
-import type { Journal, JournalDocument } from './journal.ts'
+import type { Journal } from './journal.ts'
 import type { StreamKey } from './journal-keys.ts'
 import { createJournalMetrics } from './journal-metrics.ts'
 import { createJournalProcess, type JournalWork } from './journal-process.ts'
@@ -106,7 +106,7 @@ export async function openJournal<Fact>({
   const newInstance = () => newId('ins')
   const instances = createInstances({ collection, build, slot, newInstance, now, steadyMs })
   const isCurrent = (o: string) => instances.current() === o
-  const store = mongodbJournal<Fact>(db.collection<JournalDocument<Fact>>('journal'), { isCurrent, steadyMs })
+  const store = mongodbJournal<Fact>(db, { isCurrent, steadyMs })
   const stopping = new AbortController()
   const { journal, duties, ...own } = createJournalProcess<Fact>({
     ...{ ...work, store, instances, now, steadyMs, logger },

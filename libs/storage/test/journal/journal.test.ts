@@ -25,7 +25,7 @@ function createProcess(db: Db, instance: string) {
   let number = 0
   const time = { steadyMs: 0 }
   const reads: string[] = []
-  const store = mongodbJournal<Fact>(db.collection<JournalDocument<Fact>>('journal'))
+  const store = mongodbJournal<Fact>(db)
   const journal: Journal<Fact> = {
     store: {
       ...store,

@@ -1,3 +1,4 @@
+import { type Packed, unpackOthers } from '../../src/packed.ts'
 import t from 'tap'
 import { createListDocuments, type ListDocument } from '../../src/journal/list-documents.ts'
 import { testStorage } from '../fixtures/test-storage.ts'
@@ -6,9 +7,13 @@ type Shown = ListDocument & { readonly status: string }
 
 await t.test('list documents on a real engine', async (t) => {
   const { db } = await testStorage(t)
-  const collection = db.collection<Shown>('shown')
-  const [a, b] = [createListDocuments(collection), createListDocuments(collection)]
-  const stored = (_id: string) => collection.findOne({ _id })
+  const collection = db.collection<Packed<Shown, '_id' | 'n'>>('shown')
+  const plain = new Set(['_id', 'n'] as const)
+  const [a, b] = [createListDocuments(collection, { plain }), createListDocuments(collection, { plain })]
+  const stored = async (_id: string) => {
+    const found = await collection.findOne({ _id })
+    return found === null ? null : unpackOthers<Shown>(found)
+  }
 
   await t.test('a document is replaced by a greater number only, whoever wrote it', async (t) => {
     await a.write({ _id: 'one', n: 2, status: 'PENDING' })
@@ -21,7 +26,8 @@ await t.test('list documents on a real engine', async (t) => {
   })
 
   await t.test('a document from before the journal counts as older than any', async (t) => {
-    await collection.insertOne({ _id: 'old', status: 'SUCCESS' })
+    const old = { _id: 'old', status: 'SUCCESS' }
+    await collection.insertOne(old)
     await a.write({ _id: 'old', n: 1, status: 'ROLLED_BACK' })
     t.strictSame(await stored('old'), { _id: 'old', n: 1, status: 'ROLLED_BACK' })
   })

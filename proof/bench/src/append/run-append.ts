@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { connectStorage } from '@pitboss/storage/connect-storage'
-import { append, type Journal, type JournalDocument } from '@pitboss/storage/journal/journal'
+import { append, type Journal } from '@pitboss/storage/journal/journal'
 import { claimKey, streamKey } from '@pitboss/storage/journal/journal-keys'
 import { mongodbJournal } from '@pitboss/storage/journal/mongodb-journal'
 import pino from 'pino'
@@ -35,9 +35,8 @@ export async function runAppend(
     logger: pino({ level: 'warn' }, pino.destination(2)),
   })
   cleanup.add(close)
-  const collection = db.collection<JournalDocument<Fact>>('journal')
-  await collection.createIndex({ o: 1, q: 1 }, { name: 'instance' })
-  const journal = createJournal(mongodbJournal<Fact>(collection))
+  await db.collection('journal').createIndex({ o: 1, q: 1 }, { name: 'instance' })
+  const journal = createJournal(mongodbJournal<Fact>(db))
   const body = 'x'.repeat(factBytes)
   const work = async () => {
     const id = randomUUID()

@@ -1,3 +1,4 @@
+import { packText, unpackOthers, unpackText } from '@pitboss/storage/packed'
 import { randomBytes } from 'node:crypto'
 import type { RangeDocument } from '@pitboss/webhooks/storage/collections'
 import { logKey, readLogKey } from '@pitboss/webhooks/storage/log-keys'
@@ -112,7 +113,7 @@ export async function seedAccount(
       const told = copy(event)
       recorded += 1
       const { scope } = readLogKey(event._id)
-      batch.events.push({ ...told, _id: logKey(scope, recorded), h: new Date(atMs) })
+      batch.events.push({ ...told, _id: logKey(scope, recorded), h: new Date(atMs), b: packText(told.b) })
       for (const delivery of deliveries.map(copy))
         batch.deliveries.push({ ...delivery, order: orderOf(delivery.createdAt, delivery._id) })
     }
@@ -243,19 +244,23 @@ async function readStory(collections: Collections, roundId: string): Promise<Sto
     if (found === null) throw new Error(`round ${roundId} has nothing in ${name}`)
     return found
   }
-  const round = await one('rounds', { _id: roundId })
+  const round: Stored = unpackOthers(await one('rounds', { _id: roundId }))
   const told = async (event: Stored) => ({
-    event,
+    event: { ...event, b: unpackText(event.b) },
     deliveries: await deliveriesOfEvent(collections, String(event.e)),
   })
-  const ofSession = { t: 'game.session.created', b: { $regex: String(round.sessionId) } }
+  const openings = await collections.events.find({ t: 'game.session.created' }).toArray()
+  const opening = openings.find(({ b }) => unpackText(b).includes(String(round.sessionId)))
+  if (opening === undefined) throw new Error(`round ${roundId} has no session in the log`)
   const parts = {
     round,
     session: await one('sessions', { _id: round.sessionId }),
     commitment: commitmentOf(round),
-    movements: await collections.movements.find({ roundId }).toArray(),
+    movements: (await collections.movements.find({ roundId }).toArray()).map(
+      (one): Stored => unpackOthers(one),
+    ),
     events: await Promise.all((await collections.events.find({ r: roundId }).toArray()).map(told)),
-    opening: await told(await one('events', ofSession)),
+    opening: await told(opening),
     request: await one('requests', { method: 'POST', path: '/v1/sessions' }),
   }
   const text = JSON.stringify(parts, (_, value) => (typeof value === 'bigint' ? String(value) : value))

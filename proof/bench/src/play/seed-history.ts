@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { bookKey } from '@pitboss/rounds/storage/round-stream'
 import { newId } from '@pitboss/runtime/new-id'
-import { entriesOf, entryId, streamKey } from '@pitboss/storage/journal/journal-keys'
-import { type Collection, type Document, MongoClient } from 'mongodb'
+import type { ClaimDocument, Entry, JournalDocument } from '@pitboss/storage/journal/journal'
+import { entryId, streamKey } from '@pitboss/storage/journal/journal-keys'
+import { readEntries, writeEntries } from '@pitboss/testing/stored-entries'
+import { type Collection, type Db, type Document, MongoClient } from 'mongodb'
 import { playerName } from './players.ts'
 
 const batchSize = 1000
@@ -17,8 +19,8 @@ const entriesMax = 16
  */
 export function createHistory({ mongodbUrl, players }: { mongodbUrl: string; players: number }) {
   const client = new MongoClient(mongodbUrl, { useBigInt64: true })
-  const rounds = client.db('pitboss_rounds').collection('rounds')
-  const journal = client.db('pitboss_rounds').collection<Stored>('journal')
+  const db = client.db('pitboss_rounds')
+  const rounds = db.collection('rounds')
   const movements = client.db('pitboss_wallet_bridge').collection('movements')
   let made = 0
 
@@ -28,7 +30,7 @@ export function createHistory({ mongodbUrl, players }: { mongodbUrl: string; pla
 
     /** Adds rounds until there are `size`, while there is no play. */
     async grow(size: number, onProgress: (text: string) => void): Promise<void> {
-      const samples = await readSamples({ rounds, journal, movements })
+      const samples = await readSamples(db, movements)
       const nonces = new Map<string, number>()
       let batches = 0
       let missing = size - Number(await rounds.countDocuments())
@@ -50,9 +52,9 @@ export function createHistory({ mongodbUrl, players }: { mongodbUrl: string; pla
             batch.map(({ round }) => round),
             { ordered: false },
           ),
-          journal.insertMany(
+          writeEntries(
+            db,
             batch.flatMap((one) => one.entries),
-            { ordered: false },
           ),
           movements.insertMany(
             batch.flatMap((one) => one.movements),
@@ -69,28 +71,30 @@ export function createHistory({ mongodbUrl, players }: { mongodbUrl: string; pla
   }
 }
 
-type Stored = Document & { readonly _id: string }
-type Sample = { round: Document; entries: Stored[]; claim: Stored; movements: Document[] }
-type Copy = { round: Document; entries: Stored[]; movements: Document[] }
+type Sample = {
+  round: Document
+  entries: Entry<Document>[]
+  claim: ClaimDocument
+  movements: Document[]
+}
+type Copy = { round: Document; entries: JournalDocument<Document>[]; movements: Document[] }
 
 /**
  * Finished rounds of which nothing is left to be done. Copies are counted by nobody: their process is gone.
  */
-async function readSamples({
-  rounds,
-  journal,
-  movements,
-}: {
-  rounds: Collection
-  journal: Collection<Stored>
-  movements: Collection
-}): Promise<Sample[]> {
-  const found = await rounds.find({ game: 'dice', status: 'SETTLED', open: false }).limit(20).toArray()
+async function readSamples(db: Db, movements: Collection): Promise<Sample[]> {
+  const found = await db
+    .collection('rounds')
+    .find({ game: 'dice', status: 'SETTLED', open: false })
+    .limit(20)
+    .toArray()
   const samples = await Promise.all(
     found.map(async (round) => {
       const nonce = Number(round.nonce)
-      const claim = await journal.findOne({ _id: bookKey(String(round.chain), nonce) })
-      const entries = await journal.find(entriesOf(keyOf(round, nonce))).toArray()
+      const claim = await db
+        .collection<ClaimDocument>('journal')
+        .findOne({ _id: bookKey(String(round.chain), nonce) })
+      const entries = await readEntries<Document>(db, keyOf(round, nonce))
       const own = await movements.find({ roundId: String(round._id) }).toArray()
       return claim === null ? [] : [{ round, entries, claim, movements: own }]
     }),
@@ -137,6 +141,6 @@ function copy(
       fact.base === undefined ? fact : { ...fact, base: { ...fact.base, ...own } },
     ),
   }))
-  const claim = { ...sample.claim, _id: bookKey(chain, nonce), w: entries[0]?.w, s: stream }
+  const claim = { ...sample.claim, _id: bookKey(chain, nonce), w: entries[0]?.w ?? '', s: stream }
   return { round, entries: [...entries, claim], movements: moved }
 }

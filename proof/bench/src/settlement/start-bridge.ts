@@ -8,7 +8,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { putWallet } from '@pitboss/contracts/endpoints/wallet'
 import { walletKeyOf } from '@pitboss/wallet-bridge/rules/movement-keys'
 import type { InstanceDocument } from '@pitboss/storage/journal/instances'
-import type { ListedMovement } from '@pitboss/wallet-bridge/storage/listed-movements'
+import type { StoredMovement } from '@pitboss/wallet-bridge/storage/listed-movements'
 import type { Collection } from 'mongodb'
 import pino from 'pino'
 import type { Cleanup } from '../harness/cleanup.ts'
@@ -42,7 +42,7 @@ export type Bridge = {
   engines: BenchEngines
   bus: Bus
   walletUrl: string
-  movements: Collection<ListedMovement>
+  movements: Collection<StoredMovement>
   addOperator(name: string): Promise<BridgeOperator>
   /** Number of the events that are recorded so far. */
   recorded(): number
@@ -79,7 +79,7 @@ export async function startBridge(cleanup: Cleanup): Promise<Bridge> {
     logger: pino({ level: 'silent' }),
   })
   cleanup.add(() => recorder.stop())
-  const movements = storage.db.collection<ListedMovement>('movements')
+  const movements = storage.db.collection<StoredMovement>('movements')
   const instances = storage.db.collection<InstanceDocument>('journal_instances')
 
   async function register(operatorId: string, url: string): Promise<void> {

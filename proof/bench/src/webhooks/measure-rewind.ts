@@ -1,3 +1,4 @@
+import { packText } from '@pitboss/storage/packed'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
@@ -101,7 +102,7 @@ async function record(
     await log.insertMany(
       part.map(({ id, body }, index) => ({
         _id: logKey(scope, start + index + 1),
-        ...{ e: id, t: type, x: type, c: at, h: at, ra: at, targets: [], b: body },
+        ...{ e: id, t: type, x: type, c: at, h: at, ra: at, targets: [], b: packText(body) },
       })),
     )
   }

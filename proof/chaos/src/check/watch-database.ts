@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { RoundDocument } from '@pitboss/rounds/storage/round-document'
+import type { PackedRound } from '@pitboss/rounds/storage/round-document'
 import type { InstanceDocument } from '@pitboss/storage/journal/instances'
 import { MongoClient } from 'mongodb'
 import type { Verdict } from './verdict.ts'
@@ -38,7 +38,7 @@ export function watchDatabase(url: string, verdict: Verdict): DatabaseWatch {
   const look = async () => {
     const rounds = await database('pitboss_rounds')
     const found = await rounds
-      .collection<RoundDocument>('rounds')
+      .collection<PackedRound>('rounds')
       .find({ status: { $in: unfinished } })
       .toArray()
     const instances = await rounds.collection<InstanceDocument>('journal_instances').find().toArray()

@@ -1,3 +1,4 @@
+import { unpackText } from '@pitboss/storage/packed'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -5,7 +6,7 @@ import { prepareBase } from '@pitboss/bench/compare/prepare-base'
 import { createCleanup } from '@pitboss/bench/harness/cleanup'
 import { startProduct } from '@pitboss/bench/harness/start-product'
 import { temporaryFolder } from '@pitboss/bench/harness/temporary-folder'
-import { BSON, MongoClient } from 'mongodb'
+import { type Binary, BSON, MongoClient } from 'mongodb'
 import { exchangesFolder, type Recording } from './recording.ts'
 import { playExchanges } from './play-exchanges.ts'
 
@@ -46,7 +47,7 @@ try {
   const client = await MongoClient.connect(product.demo().engines.mongodb.url)
   cleanup.add(() => client.close())
   const webhooks = client.db('pitboss_webhooks')
-  const log = await webhooks.collection<{ e: string; b: string }>('log').find().sort({ _id: 1 }).toArray()
+  const log = await webhooks.collection<{ e: string; b: Binary }>('log').find().sort({ _id: 1 }).toArray()
   // Of a build before the log.
   const first = await webhooks
     .collection<{ _id: string; body: string }>('events')
@@ -55,7 +56,7 @@ try {
     .toArray()
   const messages = [
     ...first.map(({ _id: id, body }) => ({ id, body })),
-    ...log.map(({ e: id, b: body }) => ({ id, body })),
+    ...log.map(({ e: id, b: body }) => ({ id, body: unpackText(body) })),
   ]
   const documents: Record<string, unknown[]> = {}
   for (const [database, collection] of kept) {

@@ -1,3 +1,4 @@
+import { fromListed, type StoredMovement } from '@pitboss/wallet-bridge/storage/listed-movements'
 import type { Product } from '@pitboss/bench/harness/start-product'
 import { until } from '@pitboss/bench/harness/until'
 import { operatorIdOf } from '@pitboss/contracts/primitives'
@@ -78,8 +79,9 @@ function pendingOf(
   }
   return withDatabase(product, 'pitboss_wallet_bridge', (db) =>
     db
-      .collection<MovementDocument>('movements')
+      .collection<StoredMovement>('movements')
       .find({ ...scope, status: 'PENDING' })
+      .map(fromListed)
       .toArray(),
   )
 }

@@ -1,5 +1,4 @@
 import { ConfigError } from '@pitboss/runtime/load-config'
-import type { JournalDocument } from '@pitboss/storage/journal/journal'
 import { mongodbJournal } from '@pitboss/storage/journal/mongodb-journal'
 import type { Keyring } from '@pitboss/storage/keyring'
 import type { Db } from 'mongodb'
@@ -33,9 +32,7 @@ const tooLong = 'it takes too long to tell whether seeds are sealed under it'
 async function needOf(db: Db, kid: string, isLate: () => boolean): Promise<string | null> {
   type Sealed = { chain: string; nonce: number; sealedSeed: string; unfinished?: boolean; n?: number }
   const rounds = db.collection<Sealed>('rounds')
-  const { readClaims, readEntries, read } = mongodbJournal<RoundFact>(
-    db.collection<JournalDocument<RoundFact>>('journal'),
-  )
+  const { readClaims, readEntries, read } = mongodbJournal<RoundFact>(db)
   // "/" follows "." in ASCII.
   const sealedSeed = { $gt: `v1.${kid}.`, $lt: `v1.${kid}/` }
   const older = { unfinished: true, sealedSeed, n: { $exists: false } }

@@ -2,6 +2,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { JsonObject } from '@pitboss/fairness/games/game'
 import { createdWithin } from '@pitboss/storage/created-within'
 import type { StreamKey } from '@pitboss/storage/journal/journal-keys'
+import { type Packed, unpackOthers } from '@pitboss/storage/packed'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
 import type { Document } from 'mongodb'
 import {
@@ -83,6 +84,45 @@ export type RoundDocument = RoundFields & {
   readonly open?: boolean
   /** Of a round that was taken back: it has this, `chain` and `n` alone, so that no list finds it. */
   readonly gone?: true
+}
+
+const plainFields = [
+  ...([
+    '_id',
+    'n',
+    'o',
+    'open',
+    'gone',
+    'scope',
+    'chain',
+    'nonce',
+    'status',
+    'unfinished',
+    'driver',
+  ] as const),
+  ...([
+    'playerId',
+    'sessionId',
+    'game',
+    'brandId',
+    'currency',
+    'createdAt',
+    'completedAt',
+    'started',
+  ] as const),
+  ...(['transactionIds', 'clientTransactionId', 'freeBet', 'stake', 'payout', 'stakes', 'wins'] as const),
+]
+type PlainField = (typeof plainFields)[number]
+
+/** By these alone the documents of rounds are found, sorted and added up. */
+export const plainRoundFields: ReadonlySet<PlainField> = new Set(plainFields)
+
+/** A list document as it is stored. */
+export type PackedRound = Packed<RoundDocument, PlainField>
+
+/** The whole list document. */
+export function roundOf(stored: PackedRound): RoundDocument {
+  return unpackOthers<RoundDocument>(stored)
 }
 
 /** A round as read or written last; `version` is 0 for an ended one older than the journal. */

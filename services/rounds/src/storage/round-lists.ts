@@ -13,8 +13,11 @@ import {
   fieldsOf,
   openedByPage,
   pageFilter,
+  type PackedRound,
+  plainRoundFields,
   playedIn,
   type RoundDocument,
+  roundOf,
   scopeKey,
 } from './round-document.ts'
 import type { StreamState } from './round-stream.ts'
@@ -81,8 +84,8 @@ export type RoundLists = ReturnType<typeof createRoundLists>
 
 /** List documents. They decide only that a round is unknown, and what rounds older than the journal were. */
 export function createRoundLists({ db }: { db: Db }) {
-  const rounds = db.collection<RoundDocument>('rounds')
-  const documents = createListDocuments(rounds, { shardKey: ['chain'] })
+  const rounds = db.collection<PackedRound>('rounds')
+  const documents = createListDocuments(rounds, { plain: plainRoundFields, shardKey: ['chain'] })
   const shown = createShownRounds({ write: documents.write })
 
   return {
@@ -93,12 +96,15 @@ export function createRoundLists({ db }: { db: Db }) {
 
     async find(roundId: string): Promise<RoundDocument | null> {
       const found = await rounds.findOne({ _id: roundId })
-      return found === null || found.gone === true ? null : found
+      return found === null || found.gone === true ? null : roundOf(found)
     },
 
     /** The documents of these rounds, whose number the caller bounds. */
     withIds: (scope: Scope, roundIds: readonly string[]) =>
-      rounds.find({ _id: { $in: [...roundIds] }, scope: scopeKey(scope) }).toArray(),
+      rounds
+        .find({ _id: { $in: [...roundIds] }, scope: scopeKey(scope) })
+        .map(roundOf)
+        .toArray(),
 
     /** Documents that are open and show an owner that is not among `alive`. */
     unowned: (limit: number, alive: readonly string[]) =>
@@ -106,11 +112,12 @@ export function createRoundLists({ db }: { db: Db }) {
         .find({ open: true, o: { $nin: [...alive] } })
         .hint('open')
         .limit(limit)
+        .map(roundOf)
         .toArray(),
 
     /** The document with the highest nonce of a sequence, of those below this one. */
     last: (sequence: string, below: number | null = null) =>
-      rounds.findOne(playedIn(sequence, below), { sort: { nonce: -1 } }),
+      one(rounds.findOne(playedIn(sequence, below), { sort: { nonce: -1 } })),
 
     async hasNonce(sequence: string, nonce: number): Promise<boolean> {
       return (await rounds.findOne({ chain: sequence, nonce }, { projection: { _id: 1 } })) !== null
@@ -121,10 +128,11 @@ export function createRoundLists({ db }: { db: Db }) {
       rounds
         .find({ scope: scopeKey(scope), transactionIds: { $in: [...ids] } })
         .limit(siblingsMax * ids.length)
+        .map(roundOf)
         .toArray(),
 
     openedBy: (scope: Scope, sequence: string, id: string) =>
-      rounds.findOne({ scope: scopeKey(scope), chain: sequence, ...openedByPage(id) }),
+      one(rounds.findOne({ scope: scopeKey(scope), chain: sequence, ...openedByPage(id) })),
 
     /** Rounds of every account created in the window, behind `after`, oldest first. For operations. */
     async between(
@@ -137,6 +145,7 @@ export function createRoundLists({ db }: { db: Db }) {
         .find({ ...(ids === null ? {} : { _id: ids }), ...(createdAt === null ? {} : { createdAt }) })
         .sort({ _id: 1 })
         .limit(limit)
+        .map(roundOf)
         .toArray()
     },
 
@@ -155,7 +164,7 @@ export function createRoundLists({ db }: { db: Db }) {
       }
       const found = rounds.find(filter)
       const sorted = (hint === null ? found : found.hint(hint)).sort({ _id: -1 }).limit(max)
-      return boundedRead(() => sorted.maxTimeMS(readMaxMs).toArray())
+      return boundedRead(() => sorted.maxTimeMS(readMaxMs).map(roundOf).toArray())
     },
 
     /** The rounds of a nonce sequence, newest nonce first. */
@@ -168,6 +177,7 @@ export function createRoundLists({ db }: { db: Db }) {
           .hint('sequence')
           .limit(max)
           .maxTimeMS(readMaxMs)
+          .map(roundOf)
           .toArray(),
       ),
 
@@ -221,7 +231,7 @@ export function createRoundLists({ db }: { db: Db }) {
         .limit(after === null ? max : max + sameInstantMax)
         .toArray()
       return found
-        .map((document) => decodeRound(fieldsOf(document)))
+        .map((document) => decodeRound(fieldsOf(roundOf(document))))
         .filter(
           ({ id, completedAt }) =>
             after === null || completedAt?.getTime() !== start.getTime() || id > after.id,
@@ -246,6 +256,11 @@ export function createRoundLists({ db }: { db: Db }) {
       return { count: Number(count), oldestAt: oldest?.createdAt ?? null }
     },
   }
+}
+
+async function one(found: Promise<PackedRound | null>): Promise<RoundDocument | null> {
+  const stored = await found
+  return stored === null ? null : roundOf(stored)
 }
 
 export function createShownRounds({

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { newId } from '@pitboss/runtime/new-id'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
-import type { JournalDocument } from '@pitboss/storage/journal/journal'
+import type { StoredDocument } from '@pitboss/storage/journal/mongodb-journal'
 import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import t from 'tap'
 import { indexes } from '../../src/all-wings.ts'
 import { newRound } from '../../src/rules/new-round.ts'
 import type { RoundState } from '../../src/rules/round.ts'
 import { sequenceOf } from '../../src/storage/round-document.ts'
-import { bookKey, type RoundFact } from '../../src/storage/round-stream.ts'
+import { bookKey } from '../../src/storage/round-stream.ts'
 import { createRoundWork } from '../../src/storage/round-work.ts'
 import { IdTaken } from '../../src/storage/append-round.ts'
 import type { RoundsStore } from '../../src/storage/rounds-store.ts'
@@ -20,7 +20,7 @@ const later = new Date(now.getTime() + 86_400_000)
 const plain = await openTestDatabase(t)
 await ensureIndexes(plain, indexes)
 const db = shardedRounds(plain)
-const journal = plain.collection<JournalDocument<RoundFact>>('journal')
+const journal = plain.collection<StoredDocument>('journal')
 const replicas = ['ins_a', 'ins_b']
 const [a, b] = [replica('ins_a'), replica('ins_b')]
 const commitment = { sealedSeed: 'v1.k.x', serverSeedHash: 'hash', createdAt: now }

@@ -2,6 +2,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { confirmPrimary } from '@pitboss/storage/confirm-primary'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { entryNumber } from '@pitboss/storage/journal/journal-keys'
+import { type Packed, unpackOthers } from '@pitboss/storage/packed'
 import { createListDocuments } from '@pitboss/storage/journal/list-documents'
 import type { Db } from 'mongodb'
 import { scopeOf, walletKeyOf } from '../rules/movement-keys.ts'
@@ -17,6 +18,17 @@ export type ListedMovement = MovementDocument & {
   /** While it is open: the instance that wrote the last entry of its round. */
   readonly o?: string
 }
+
+const plainFields = [
+  ...(['_id', 'n', 'o', 'open', 'walletKey', 'reference', 'transactionId', 'roundId', 'sessionId'] as const),
+  ...(['playerId', 'operatorId', 'environment', 'type', 'status', 'createdAt', 'attemptedAt'] as const),
+  ...(['inDoubt', 'ofRefused', 'reversal'] as const),
+]
+type PlainField = (typeof plainFields)[number]
+const plain: ReadonlySet<PlainField> = new Set(plainFields)
+
+/** A movement as it is stored: lists find and sort by its plain fields alone. */
+export type StoredMovement = Packed<ListedMovement, PlainField>
 
 const someTime = { $gt: new Date(0) }
 
@@ -61,8 +73,8 @@ export type ListedMovements = Omit<ReturnType<typeof createListedMovements>, 'co
 
 /** The collection `movements`. Documents of earlier builds have no number. */
 export function createListedMovements(db: Db) {
-  const collection = db.collection<ListedMovement>('movements')
-  const documents = createListDocuments(collection)
+  const collection = db.collection<StoredMovement>('movements')
+  const documents = createListDocuments(collection, { plain })
   return {
     collection,
     /** Shows these movements, each only over an earlier state of it. */
@@ -100,7 +112,9 @@ export function listedAfter(entries: readonly MoneyEntry[]): ListedMovement[] {
   return [...moneyOf(entries).values()].map((one) => (hasWork(one) ? { ...one, ...shown } : one))
 }
 
-function fromListed(listed: ListedMovement | EarlierMovement): MovementDocument {
+/** The movement that a document of the collection shows. */
+export function fromListed(stored: StoredMovement): MovementDocument {
+  const listed = unpackOthers<ListedMovement | EarlierMovement>(stored)
   if ('version' in listed) return fromEarlier(listed)
   const { open: _, o: __, ...movement } = listed
   return movement

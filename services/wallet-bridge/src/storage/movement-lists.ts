@@ -4,7 +4,7 @@ import type { Collection, Filter } from 'mongodb'
 import { walletKeyOf } from '../rules/movement-keys.ts'
 import type { MovementStatus, MovementType } from '../rules/movement.ts'
 import { bounded, listMsMax } from './bounded-list.ts'
-import type { ListedMovement } from './listed-movements.ts'
+import { fromListed, type StoredMovement } from './listed-movements.ts'
 import type { AttemptRecord, MovementDocument } from './movement-document.ts'
 
 export type MovementFilters = {
@@ -21,17 +21,10 @@ export type MovementFilters = {
 export type CalledMovement = Pick<MovementDocument, 'operatorId' | 'environment'> & {
   readonly attempts: readonly Pick<AttemptRecord, 'operation' | 'classification' | 'latencyMs' | 'storedAt'>[]
 }
-const calledFields = {
-  ...{ _id: 0, operatorId: 1, environment: 1 },
-  'attempts.operation': 1,
-  'attempts.classification': 1,
-  'attempts.latencyMs': 1,
-  'attempts.storedAt': 1,
-}
 
 export type MovementLists = ReturnType<typeof createMovementLists>
 
-export function createMovementLists({ collection }: { readonly collection: Collection<ListedMovement> }) {
+export function createMovementLists({ collection }: { readonly collection: Collection<StoredMovement> }) {
   return {
     /** Newest first, from the one before `before` on. */
     newestFirst(
@@ -39,14 +32,14 @@ export function createMovementLists({ collection }: { readonly collection: Colle
       { from, to, ...filters }: MovementFilters,
       { before, limit }: { before: string | null; limit: number },
     ): Promise<MovementDocument[]> {
-      const filter: Filter<ListedMovement> = {
+      const filter: Filter<StoredMovement> = {
         walletKey: walletKeyOf(scope),
         ...withoutUndefined(filters),
         ...within({ from, to }, { before }),
       }
       const found = collection.find(filter).sort({ reference: -1 }).limit(limit).maxTimeMS(listMsMax)
       const index = indexOf(filters)
-      return bounded((index === null ? found : found.hint(index)).toArray())
+      return bounded((index === null ? found : found.hint(index)).map(fromListed).toArray())
     },
     /** Oldest first within a window, from the one after `after` on. */
     oldestFirst(
@@ -54,18 +47,18 @@ export function createMovementLists({ collection }: { readonly collection: Colle
       { from, to }: { from: Date; to: Date },
       { after, limit }: { after: string | null; limit: number },
     ): Promise<MovementDocument[]> {
-      const filter: Filter<ListedMovement> = {
+      const filter: Filter<StoredMovement> = {
         walletKey: walletKeyOf(scope),
         ...within({ from, to }, { after }),
       }
-      return collection.find(filter).sort({ reference: 1 }).limit(limit).toArray()
+      return collection.find(filter).sort({ reference: 1 }).limit(limit).map(fromListed).toArray()
     },
     /** Pending stakes that rounds does not know, oldest first, after the one that is named. */
     inDoubt(
       scope: Scope,
       { after, limit }: { after: string | null; limit: number },
     ): Promise<MovementDocument[]> {
-      const pending: Filter<ListedMovement> = {
+      const pending: Filter<StoredMovement> = {
         walletKey: walletKeyOf(scope),
         status: 'PENDING',
         inDoubt: true,
@@ -75,11 +68,15 @@ export function createMovementLists({ collection }: { readonly collection: Colle
         .sort({ reference: 1 })
         .hint('rare_status')
         .limit(limit)
+        .map(fromListed)
         .toArray()
     },
     byTransactionIds(scope: Scope, transactionIds: readonly string[]): Promise<MovementDocument[]> {
       const ids = transactionIds.map((id) => `${walletKeyOf(scope)}/${id}`)
-      return collection.find({ _id: { $in: ids } }).toArray()
+      return collection
+        .find({ _id: { $in: ids } })
+        .map(fromListed)
+        .toArray()
     },
     /** Over all operators, oldest first. */
     overall({
@@ -91,30 +88,31 @@ export function createMovementLists({ collection }: { readonly collection: Colle
       createdBefore: Date | null
       limit: number
     }): Promise<MovementDocument[]> {
-      const filter: Filter<ListedMovement> = {
+      const filter: Filter<StoredMovement> = {
         ...(status === null ? {} : { status }),
         ...(createdBefore === null ? {} : { createdAt: { $lte: createdBefore } }),
       }
       const found = collection.find(filter).sort({ reference: 1 }).limit(limit)
-      return (status === 'PENDING' ? found.hint('pending') : found).toArray()
+      return (status === 'PENDING' ? found.hint('pending') : found).map(fromListed).toArray()
     },
     /** Finds a movement of the named wallets by `txn_…` or by transaction id. */
     async byReference(reference: string, walletKeys: readonly string[]): Promise<MovementDocument | null> {
       if (/^txn_/.test(reference)) {
         const found = await collection.findOne({ walletKey: { $in: [...walletKeys] }, reference })
-        if (found !== null) return found
+        if (found !== null) return fromListed(found)
       }
-      return collection.findOne({ _id: { $in: walletKeys.map((key) => `${key}/${reference}`) } })
+      const named = await collection.findOne({ _id: { $in: walletKeys.map((key) => `${key}/${reference}`) } })
+      return named === null ? null : fromListed(named)
     },
     ofRound: (roundId: string, limit: number): Promise<MovementDocument[]> =>
-      collection.find({ roundId }).sort({ reference: 1 }).limit(limit).toArray(),
+      collection.find({ roundId }).sort({ reference: 1 }).limit(limit).map(fromListed).toArray(),
     /** The movements of every account with a wallet call that was stored at `from` or later. */
     calledSince: (from: Date): AsyncIterable<CalledMovement> =>
       collection
         .find({ attemptedAt: { $gte: from } })
-        .project<CalledMovement>(calledFields)
         .sort({ attemptedAt: 1 })
-        .hint('attempted'),
+        .hint('attempted')
+        .map(fromListed),
   }
 }
 
@@ -131,7 +129,7 @@ function indexOf({ status, type, playerId, roundId, sessionId }: MovementFilters
 function within(
   window: { from?: Date | undefined; to?: Date | undefined },
   page: { before?: string | null; after?: string | null },
-): Filter<ListedMovement> {
+): Filter<StoredMovement> {
   const { ids, createdAt } = createdWithin({ prefix: 'txn', ...window, ...page })
   return {
     ...(ids === null ? {} : { reference: ids }),
@@ -139,6 +137,6 @@ function within(
   }
 }
 
-function withoutUndefined(filters: Omit<MovementFilters, 'from' | 'to'>): Filter<ListedMovement> {
+function withoutUndefined(filters: Omit<MovementFilters, 'from' | 'to'>): Filter<StoredMovement> {
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
 }

@@ -1,7 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { Collection, Filter } from 'mongodb'
 import { walletKeyOf } from '../rules/movement-keys.ts'
-import type { ListedMovement } from './listed-movements.ts'
+import type { StoredMovement } from './listed-movements.ts'
 import type { MovementDocument } from './movement-document.ts'
 
 export type PendingFigures = {
@@ -20,11 +20,11 @@ const countMax = 100_000
 
 export type PendingMovements = ReturnType<typeof createPendingMovements>
 
-export function createPendingMovements({ collection }: { readonly collection: Collection<ListedMovement> }) {
+export function createPendingMovements({ collection }: { readonly collection: Collection<StoredMovement> }) {
   const count = (now: Date, olderThanMs: number) => {
-    const since: Filter<ListedMovement> =
+    const since: Filter<StoredMovement> =
       olderThanMs === 0 ? {} : { createdAt: { $lte: new Date(now.getTime() - olderThanMs) } }
-    const quiet: Filter<ListedMovement> =
+    const quiet: Filter<StoredMovement> =
       olderThanMs === 0
         ? {}
         : {
@@ -33,7 +33,7 @@ export function createPendingMovements({ collection }: { readonly collection: Co
               { createdAt: { $lte: new Date(now.getTime() - Math.max(olderThanMs, ofRefusedAlarmMs)) } },
             ],
           }
-    const older: Filter<ListedMovement> = { status: 'PENDING', ...since, ...quiet }
+    const older: Filter<StoredMovement> = { status: 'PENDING', ...since, ...quiet }
     return collection.countDocuments(older, { limit: countMax, hint: 'pending' })
   }
   return {

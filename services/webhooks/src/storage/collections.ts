@@ -6,7 +6,7 @@ import type { EventEnvironment } from '@pitboss/contracts/primitives'
 import type { Lane } from '../rules/choose-due.ts'
 import type { EndpointHealth } from '../rules/endpoint-health.ts'
 import type { StoredSecret } from '../rules/signing-secrets.ts'
-import type { Db } from 'mongodb'
+import type { Binary, Db } from 'mongodb'
 import type { CertificationDocument } from './certification-store.ts'
 
 /** Documents of this service. `never` stands for "not by the clock" where an index needs a date. */
@@ -39,8 +39,8 @@ export type LogDocument = {
   readonly tp?: string
   /** The endpoints for which it was recorded. */
   readonly targets: readonly string[]
-  /** The envelope byte for byte as it was published. */
-  readonly b: string
+  /** The envelope byte for byte as it was published, packed. */
+  readonly b: Binary
 }
 
 /** An event as builds before the log wrote it: the oldest part of the log. */

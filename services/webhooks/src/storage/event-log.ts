@@ -1,3 +1,4 @@
+import { unpackText } from '@pitboss/storage/packed'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { EventType } from '@pitboss/contracts/objects/event'
@@ -253,5 +254,5 @@ function headerOf(document: Omit<LogDocument, 'b'>): EventHeader {
 }
 
 function loggedOf(document: LogDocument): LoggedEvent {
-  return { ...headerOf(document), body: document.b }
+  return { ...headerOf(document), body: unpackText(document.b) }
 }

@@ -1,3 +1,4 @@
+import { packText } from '@pitboss/storage/packed'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import type { BoundedMap } from '@pitboss/runtime/bounded-map'
@@ -203,6 +204,6 @@ function newLogDocument(event: NewEvent, { seq, highAt }: LogEnd, targets: reado
     ...(roundId === null ? {} : { r: roundId }),
     ...(traceparent === undefined ? {} : { tp: traceparent }),
     targets,
-    b: event.body,
+    b: packText(event.body),
   }
 }

@@ -1,7 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { Db, Decimal128 } from 'mongodb'
 import { boundedRead, readMaxMs } from '../../../storage/bounded-read.ts'
-import { type RoundDocument, scopeKey } from '../../../storage/round-document.ts'
+import { type PackedRound, scopeKey } from '../../../storage/round-document.ts'
 
 /** Stakes that were taken and payouts that were won, in minor units. */
 export type Spend = { readonly stakes: bigint; readonly payouts: bigint }
@@ -9,7 +9,7 @@ export type Spend = { readonly stakes: bigint; readonly payouts: bigint }
 export type SpendsStore = ReturnType<typeof createSpendsStore>
 
 export function createSpendsStore({ db }: { db: Db }) {
-  const rounds = db.collection<RoundDocument>('rounds')
+  const rounds = db.collection<PackedRound>('rounds')
 
   return {
     /** Stakes and payouts of the session's game rounds, few by the start gap. Free bets have no stake. */

@@ -17,7 +17,7 @@ import { createUnitsFold, type UnitDocument } from './fold-units.ts'
 import { revenueOf } from './report-facts.ts'
 import { type Adjustment, createReportAdjustments, reportAdjustmentIndexes } from './report-adjustments.ts'
 import { createReportPlayers, reportPlayerIndexes } from './report-players.ts'
-import { decodeMinor, type RoundDocument, scopeKey } from '../../../storage/round-document.ts'
+import { decodeMinor, type PackedRound, scopeKey } from '../../../storage/round-document.ts'
 
 /** Documents in one trip to the database: a year of days. */
 const cursorBatch = 1000
@@ -25,7 +25,7 @@ const cursorBatch = 1000
 type ReportRead = { parts: ReportPart[]; players: ReportPlayer[] }
 
 type Raised<Part> = { -readonly [Field in keyof Part]: Part[Field] }
-type RawRound = Pick<RoundDocument, 'game' | 'currency' | 'brandId' | 'playerId' | 'stakes' | 'wins'> & {
+type RawRound = Pick<PackedRound, 'game' | 'currency' | 'brandId' | 'playerId' | 'stakes' | 'wins'> & {
   readonly completedAt: Date
 }
 const rawFields = {
@@ -48,7 +48,7 @@ export const reportIndexes: Readonly<Record<string, readonly IndexDeclaration[]>
 export type ReportsStore = ReturnType<typeof createReportsStore>
 
 export function createReportsStore({ db }: { db: Db }) {
-  const rounds = db.collection<RoundDocument>('rounds')
+  const rounds = db.collection<PackedRound>('rounds')
   const units = db.collection<UnitDocument>('report_units')
   const players = createReportPlayers({ db })
   const adjustments = createReportAdjustments({ db })

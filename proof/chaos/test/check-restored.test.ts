@@ -1,4 +1,6 @@
 import { entryId, streamKey } from '@pitboss/storage/journal/journal-keys'
+import type { JournalDocument } from '@pitboss/storage/journal/journal'
+import { storedOf } from '@pitboss/storage/journal/mongodb-journal'
 import { BSON } from 'mongodb'
 import t from 'tap'
 import { checkEventData } from '../src/check/check-event-data.ts'
@@ -199,8 +201,8 @@ await t.test('a copy lacks the movements that its journal does not know as they 
   const entry = (number: number, ...f: object[]) => ({
     ...{ _id: entryId(stream, number), w: String(number), o: 'ins_1', q: number, at: new Date(0), f },
   })
-  const copyOf = (...documents: { _id: string }[]) =>
-    new Map([['journal', new Map(documents.map((one) => [one._id, BSON.serialize(one)] as const))]])
+  const copyOf = (...documents: JournalDocument<unknown>[]) =>
+    new Map([['journal', new Map(documents.map((one) => [one._id, BSON.serialize(storedOf(one))] as const))]])
   const [kept, changed] = [movement('bet-kept', 'SUCCESS'), movement('bet-changed', 'PENDING')]
   const first = entry(1, { base: kept })
   const second = entry(2, { base: changed })
@@ -234,5 +236,25 @@ await t.test('webhooks that were set back may use the number of an attempt again
   t.ok(broken([]).includes(name))
   t.ok(broken(['rounds']).includes(name))
   t.notOk(broken(['webhooks']).includes(name))
+  t.end()
+})
+
+await t.test('a poller of webhooks that were set back may meet an event again, and misses none', (t) => {
+  const ids = ['evt_1', 'evt_2', 'evt_3']
+  const told = { type: 'round.started', created_at: at, environment: 'SANDBOX', data: {} }
+  const broken = (polled: string[], services: RestoredService[]) => {
+    const part = services.length === 0 ? null : nothingLost(services)
+    const events = ids.map((id) => ({ ...told, id }))
+    const sources = { ...parseSources({ ...noRows, events }), restored: part }
+    const rules = brokenRules((verdict) => checkEvents(sources, { polled, webhookId: null }, verdict))
+    return rules.includes('events: a poller that follows its cursor misses none and meets none twice')
+  }
+  const again = ['evt_1', 'evt_3', 'evt_1', 'evt_2', 'evt_3']
+  t.notOk(broken(ids, []))
+  t.ok(broken(again, []))
+  t.ok(broken(again, ['rounds']))
+  t.notOk(broken(again, ['webhooks']))
+  t.ok(broken(['evt_1', 'evt_3'], ['webhooks']), 'one is missed')
+  t.ok(broken([...ids, 'evt_4'], ['webhooks']), 'one is of nobody')
   t.end()
 })

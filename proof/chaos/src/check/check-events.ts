@@ -45,7 +45,11 @@ export function checkEvents(
   }
   if (webhookId !== null) checkDeliveries(sources, webhookId, verdict)
   if (polled === null) return
-  const meets = polled.length === ids.length && polled.every((id, index) => id === ids[index])
+  // What a restored log has recorded anew is read again.
+  const isRepeated = sources.restored?.services.includes('webhooks') === true
+  const meets = isRepeated
+    ? isDeepStrictEqual([...new Set(polled)].toSorted(), ids.toSorted())
+    : isDeepStrictEqual(polled, ids)
   verdict.check(names.poller, meets, () => differenceOf(polled, ids))
 }
 

@@ -18,16 +18,27 @@ const roundEventsMax = 200
 
 type EventQuery = z.output<typeof listEventsEndpoint.query>
 
-/** A poller continues after `seq`; the first page fixes `from`, so that a slow one stays in place. */
-const positionSchema = z.strictObject({ seq: z.int().min(0), from: z.int() })
+/**
+ * A poller continues after `seq`. The first page fixes `from`, so that a slow poller never loses its place.
+ * `id` and `at` are of the event there and of its recording: a log that was restored may give its number to
+ * another one.
+ */
+const positionSchema = z.strictObject({
+  ...{ seq: z.int().min(0), from: z.int() },
+  ...{ id: eventId.optional(), at: z.int().optional() },
+})
 
 type Hour = { count: number; types: Record<string, number>; ids: ReturnType<typeof createHash> }
 
 /* Reads of the event log. Source: docs/contract.md, sections 7, 10 and 11. */
 
-/** Its cursor continues after the last event, if any. @throws ServiceError VALIDATION_ERROR */
+/**
+ * Reads one page in recording order; its cursor continues after the last event, also when there is none yet.
+ * After a restore of the log, what was recorded anew is read again.
+ * @throws ServiceError VALIDATION_ERROR for a cursor of another list
+ */
 export async function listEvents(
-  { events, cursors, clock }: WebhooksContext,
+  { events, cursors, clock }: Pick<WebhooksContext, 'events' | 'cursors' | 'clock'>,
   scope: Scope,
   query: EventQuery,
 ): Promise<{ bodies: string[]; nextCursor: string }> {
@@ -37,18 +48,20 @@ export async function listEvents(
   const position = cursor === undefined ? null : positionSchema.parse(cursors.decode(binding, cursor))
   const to = query.to === undefined ? null : new Date(query.to)
   const from = position === null ? windowStart(query.from, to ?? clock.now()) : new Date(position.from)
-  const lastSeq = await events.endOf(scope)
-  const afterSeq = position?.seq ?? (await events.seqBefore(scope, from))
+  const end = await events.lastOf(scope)
+  const afterSeq =
+    position === null ? await events.seqBefore(scope, from) : await events.standing(scope, position, end)
   const types = type === null ? null : [type]
   const found = await events.readAfter(scope, afterSeq, query.limit, { types, from, to })
   const page = fitting(found)
-  const lastOfPage = page.at(-1)?.seq ?? afterSeq
-  // Events up to lastSeq were recorded before the page was read: a page below its limit has seen them all.
+  // Events up to `end` were recorded before the page was read: a page below its limit has seen them all.
   const sawAll = found.length < query.limit && page.length === found.length
-  const seq = sawAll ? Math.max(lastOfPage, lastSeq, afterSeq) : lastOfPage
+  const last = page.at(-1)
+  const { seq, id, recordedAt } = last === undefined || (sawAll && end.seq > last.seq) ? end : last
+  const place = id === null ? {} : { id, at: recordedAt.getTime() }
   return {
     bodies: page.map(({ body }) => body),
-    nextCursor: cursors.encode(binding, { seq, from: from.getTime() }),
+    nextCursor: cursors.encode(binding, { seq: Math.max(seq, afterSeq), from: from.getTime(), ...place }),
   }
 }
 

@@ -51,6 +51,12 @@ export type LoggedEvent = EventHeader & {
 
 export type EventLog = Awaited<ReturnType<typeof openEventLog>>
 
+type LastEvent = Pick<EventHeader, 'seq' | 'recordedAt'> & { readonly id: string | null }
+const noEvent = { id: null, recordedAt: new Date(0) }
+
+/** Up to where somebody has read: the event there, and when it was recorded. Earlier cursors have its number alone. */
+type ReadUpTo = { readonly seq: number; readonly id?: string | undefined; readonly at?: number | undefined }
+
 type Page = [scope: Scope, afterSeq: number, limit: number, window?: EventWindow]
 
 /** An endpoint that has passed its log up to `afterSeq`. */
@@ -131,6 +137,32 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
 
     /** The last recording number, 0 for an empty log. */
     endOf: async (scope: Scope): Promise<number> => (await endOf(scope)).seq,
+
+    /** The last event; its id is null where it is none of the log. */
+    async lastOf(scope: Scope): Promise<LastEvent> {
+      const last = await log.findOne({ _id: keysAfter(scope, 0) }, { sort: { _id: -1 }, projection })
+      return last === null ? { ...noEvent, seq: (await firstEndOf(scope)).seq } : headerOf(last)
+    },
+
+    /**
+     * The number up to which the log stands as one saw it who had read up to an event: that event's, or that
+     * of the last one that was recorded before it, where a restored log has given its number to another.
+     * @param last what `lastOf` has answered
+     */
+    async standing(scope: Scope, read: ReadUpTo, last: LastEvent): Promise<number> {
+      const { seq, id, at } = read
+      if (id === undefined || at === undefined) return seq
+      const isIt = (one: Pick<EventHeader, 'recordedAt'> & { readonly id: string | null }) =>
+        one.id === id && one.recordedAt.getTime() === at
+      if (last.seq === seq && isIt(last)) return seq
+      const firstEnd = await firstEndOf(scope)
+      if (seq <= firstEnd.seq) return seq
+      const there = await log.findOne({ _id: logKey(scope, seq) }, { projection })
+      if (there !== null && isIt(headerOf(there))) return seq
+      const before = { _id: { ...keysAfter(scope, 0), $lt: logKey(scope, seq) }, ra: { $lte: new Date(at) } }
+      const kept = await log.findOne(before, { sort: { _id: -1 }, projection: { _id: 1 } })
+      return kept === null ? firstEnd.seq : readLogKey(kept._id).seq
+    },
 
     /** The last number of the first format, 0 for none. */
     endOfFirst: async (scope: Scope): Promise<number> => (await firstEndOf(scope)).seq,

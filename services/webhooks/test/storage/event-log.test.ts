@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { eventType } from '@pitboss/contracts/objects/event'
+import { type EventType, eventType } from '@pitboss/contracts/objects/event'
 import { newId } from '@pitboss/runtime/new-id'
+import { createCursorCodec } from '@pitboss/storage/cursor'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import { parseKeyring } from '@pitboss/storage/keyring'
 import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import t from 'tap'
+import { listEvents } from '../../src/actions/read-events.ts'
 import { collectionsOf } from '../../src/storage/collections.ts'
 import { type EventLog, openEventLog } from '../../src/storage/event-log.ts'
 import { indexes } from '../../src/storage/indexes.ts'
@@ -166,4 +169,40 @@ t.test('a log goes on after the events of the first format, and is read as one',
   const bodies = await log.bodies(scope, idsOf([last, ...late]))
   t.strictSame(new Map([last, ...late].map(({ id, body }) => [id, body])), bodies)
   t.equal((await log.headersOf(idsOf(all))).length, all.length)
+})
+
+t.test('a poller misses nothing of a log that was restored and gave its numbers to others', async (t) => {
+  const scope = newScope()
+  const cursors = createCursorCodec({ keyring: parseKeyring(`k1:${Buffer.alloc(32, 7).toString('base64')}`) })
+  const clock = { now: () => after(60) }
+  const at = (seconds: number) => event({ scope, createdAt: after(seconds), recordedAt: after(seconds) })
+  const [kept, first, second, third, fourth] = [at(0), at(1), at(2), at(3), at(4)]
+  const record = async (events: readonly NewEvent[], seconds: number) => {
+    const log = await openEventLog(collections)
+    for (const one of events) await log.append([{ ...one, recordedAt: after(seconds) }], toNobody)
+  }
+  const poll = async (cursor: string | undefined, type?: EventType) => {
+    const query = { limit: 50, from: start.toISOString(), ...{ cursor, type } }
+    const events = await openEventLog(collections)
+    const { bodies, nextCursor } = await listEvents({ events, cursors, clock }, scope, query)
+    return { bodies: bodies.map((body) => body.replace('body of ', '')), nextCursor }
+  }
+  const restore = () => collections.log.deleteMany({ _id: keysAfter(scope, 1) })
+
+  for (const one of [kept, first, second, third])
+    await record([one], (one.createdAt.getTime() - +start) / 1000)
+  const before = await poll(undefined)
+  const rare = await poll(undefined, 'transaction.failed')
+  t.strictSame(before.bodies, idsOf([kept, first, second, third]))
+  t.strictSame(await poll(before.nextCursor), { bodies: [], nextCursor: before.nextCursor })
+  await restore()
+  await record([second], 30)
+  t.strictSame((await poll(before.nextCursor)).bodies, idsOf([second]), 'while it is shorter')
+  await record([fourth, third, first], 31)
+  const later = await poll(before.nextCursor)
+  t.strictSame(later.bodies, idsOf([second, fourth, third, first]), 'what is recorded anew is read again')
+  t.strictSame((await poll(later.nextCursor)).bodies, [], 'once')
+  const failed = { ...at(5), type: 'transaction.failed' } as const
+  await record([failed], 32)
+  t.strictSame((await poll(rare.nextCursor, 'transaction.failed')).bodies, [failed.id])
 })

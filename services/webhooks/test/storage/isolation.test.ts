@@ -186,6 +186,11 @@ const stores = {
     ),
     madeAtInstant: by('storage/delivery-history', 'what it finds is compared with the scope of the caller'),
     seqBefore: scoped((scope) => events.seqBefore(scope, hour.to)),
+    lastOf: scoped((scope) => events.lastOf(scope)),
+    standing: scoped(async (scope) => {
+      const read = { seq: 2, id: newId('evt'), at: hour.to.getTime() }
+      return events.standing(scope, read, await events.lastOf(scope))
+    }),
     readAfter: scoped((scope) => events.readAfter(scope, 0, 10, { ...all, ...hour })),
     headersAfter: scoped((scope) => events.headersAfter(scope, 0, 10, { ...all, types: ['round.started'] })),
     newestFor: scoped((scope, { webhookId }) =>

@@ -76,6 +76,7 @@ export function runModelJournal<Fact>(
       repeat(beatEveryMs, own.beat)
       repeat(listEveryMs, duties.listAll)
       if (work.duties !== undefined) repeat(beatEveryMs, duties.countAll)
+      repeat(beatEveryMs, own.closeLost)
       repeat(watchEveryMs, own.watch)
     },
   }

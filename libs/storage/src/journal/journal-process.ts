@@ -174,13 +174,18 @@ export function createJournalProcess<Fact>({
     await takeOvers.takeListed()
   }
 
+  /** Decides the fate of entries that this process has given up, and goes on with what stands. */
+  async function closeLost(): Promise<void> {
+    if (instance() === null) return
+    for (const each of own === null ? former : [own, ...former])
+      await takeOvers.take(await each.closeLost(), (writer) => writer === each.o)
+    former = former.filter((each) => each.hasOpen())
+  }
+
   /** Looks for what has no owner though nobody has died: must find nothing. */
   async function watch(): Promise<void> {
     const o = instance()
     if (o === null) return
-    for (const each of own === null ? former : [own, ...former])
-      await takeOvers.take(await each.closeLost(), (writer) => writer === each.o)
-    former = former.filter((each) => each.hasOpen())
     const [first] = alive.toSorted()
     if (first !== o) return
     const { taken } = await takeOvers.takeListed()
@@ -195,6 +200,8 @@ export function createJournalProcess<Fact>({
     beat,
     recover,
     watch,
+    closeLost,
+    hasLost: () => [own, ...former].some((each) => each?.hasLost() === true),
     isStarted: () => isStarted,
     refill: async () => own?.refill(),
     hasUnread: () => own?.hasUnread() === true,

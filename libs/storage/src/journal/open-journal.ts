@@ -77,8 +77,8 @@ export type RunningJournal<Fact> = {
 
 const beatEveryMs = 1000
 const watchEveryMs = 60_000
-const refillEveryMs = 250
-const refillRestMs = 2000
+const lookEveryMs = 250
+const lookRestMs = 2000
 const waitMs = 20
 /** What is not done by then at a clean end is left to others. */
 const drainMaxMs = 3000
@@ -137,15 +137,25 @@ export async function openJournal<Fact>({
       polls.push(
         startRestingPoll({
           event: 'journal.refill-failed',
-          everyMs: refillEveryMs,
-          restMs: refillRestMs,
+          everyMs: lookEveryMs,
+          restMs: lookRestMs,
           hasWork: own.hasUnread,
           work: own.refill,
           logger,
         }),
       )
       await own.recover()
-      polls.push(startWatch(own.watch, logger))
+      polls.push(
+        startRestingPoll({
+          event: 'journal.close-lost-failed',
+          everyMs: lookEveryMs,
+          restMs: lookRestMs,
+          hasWork: own.hasLost,
+          work: own.closeLost,
+          logger,
+        }),
+        startWatch(own.watch, logger),
+      )
     },
     listed: (stream, number) => duties.listed(stream, number),
     alive: own.alive,

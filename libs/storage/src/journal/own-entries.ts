@@ -22,13 +22,15 @@ export type OwnEntries<Fact> = {
   closeLost(): Promise<readonly StreamKey[]>
   /** Whether the fate of some entries is not known. */
   hasOpen(): boolean
+  /** Whether the appenders of some of them have given up. */
+  hasLost(): boolean
 }
 
 /** An entry of unknown fate. */
 type Lost = { readonly id: string; readonly w: string; readonly sinceMs: number }
 
-/** The appender goes on for half a minute after it has answered that it does not know. */
-const lookedForAfterMs = 60_000
+/** What comes of it in a moment by itself needs no write of ours. */
+const lookedForAfterMs = 2000
 const closedWithinMs = 10_000
 const pageSize = 1000
 const closedAtOnce = 100
@@ -119,6 +121,7 @@ export function createOwnEntries<Fact>({
     },
     hasUnread: () => unreadFrom !== null,
     hasOpen: () => open.size > 0,
+    hasLost: () => [...open.values()].some((lost) => lost !== null),
     async closeLost() {
       const untilMs = steadyMs() - lookedForAfterMs
       const lost = [...open]

@@ -139,8 +139,8 @@ function createWorld(stage: Stage, { store: mistaken, adopt: take }: Rules, trou
     return {
       journal,
       async closeLost() {
-        await stage.step(process, 'waits a minute', { waited: () => {} })
-        steadyMs += 60_000
+        await stage.step(process, 'waits two seconds', { waited: () => {} })
+        steadyMs += 2000
         return own.closeLost()
       },
     }

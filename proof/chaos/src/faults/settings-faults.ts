@@ -73,13 +73,24 @@ export async function disturbSettings({
       )
     const ms = random.between(suspendedMs.least, suspendedMs.most)
     // A command without an answer may have done it.
-    if (await succeeds(() => set('yes'), 1)) {
+    if (
+      await succeeds(
+        () => set('yes'),
+        () => 1,
+      )
+    ) {
       done(tenancy, 'suspended')
       await rest(ms, stopping)
     }
     let reason: unknown = null
     const resume = () => set('no').catch((error: unknown) => Promise.reject((reason = error)))
-    if (!(await succeeds(resume, opsTries)))
+    // While faults rain its only auth may stand aside as long as its clock is wrong.
+    let most = Number.POSITIVE_INFINITY
+    const whileItRains = (tried: number) => {
+      if (stopping.aborted) most = Math.min(most, tried + opsTries)
+      return most
+    }
+    if (!(await succeeds(resume, whileItRains)))
       throw new Error(`${tenancy.name} stays suspended`, { cause: reason })
   }
 
@@ -105,14 +116,15 @@ export async function disturbSettings({
   }
 }
 
-async function succeeds(act: () => Promise<unknown>, tries: number): Promise<boolean> {
-  for (let left = tries; left > 0; left--) {
+/** @param most how many tries there may be in all, asked after each */
+async function succeeds(act: () => Promise<unknown>, most: (tried: number) => number): Promise<boolean> {
+  for (let tried = 1; ; tried++) {
     const isDone = await act().then(
       () => true,
       () => false,
     )
     if (isDone) return true
-    if (left > 1) await delay(opsRestMs)
+    if (tried >= most(tried)) return false
+    await delay(opsRestMs)
   }
-  return false
 }

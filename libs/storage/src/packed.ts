@@ -1,20 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { deflateSync, inflateSync } from 'node:zlib'
 import { BSON, type Binary, type Document } from 'mongodb'
+import { firstDocuments } from './packed-1.ts'
 
 const { Binary: BinaryValue, EJSON } = BSON
 
-/**
- * Documents as this product stores very many of, one to a line: a preset dictionary (RFC 1950), by which a
- * document of 2 KB packs to a third. What was packed by a dictionary is read by that one alone, so the file
- * never changes; when documents have become others, a second file takes over for what is written from then on.
- */
-const dictionary = Buffer.concat(
-  readFileSync(new URL('./packed-1.jsonl', import.meta.url), 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map((line) => BSON.serialize(EJSON.parse(line))),
-)
+/** By it a document of 2 KB packs to a third; a zlib stream names its dictionary by checksum (RFC 1950). */
+const dictionary = Buffer.concat(firstDocuments.map((text) => BSON.serialize(EJSON.parse(text))))
 
 /** Packs fields that no filter, index or projection names: BSON in a zlib stream, with its checksum. Source: ours. */
 export function pack(fields: Document): Binary {

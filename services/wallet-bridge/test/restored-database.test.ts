@@ -1,3 +1,4 @@
+import type { Scope } from '@pitboss/contracts/caller'
 import {
   opsHealMovements,
   opsMovementFacts,
@@ -12,7 +13,8 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { movementIdOf } from '../src/rules/movement-keys.ts'
 import { claimOf } from '../src/storage/movement-entry.ts'
-import type { ListedMovement } from '../src/storage/listed-movements.ts'
+import { fromListed, type StoredMovement } from '../src/storage/listed-movements.ts'
+import type { MovementDocument } from '../src/storage/movement-document.ts'
 import { type MoneyFact, moneyOf, moneyStream } from '../src/storage/round-money.ts'
 import { entriesOf } from '@pitboss/storage/journal/journal-keys'
 import { reversalOf, silentLogger, specOf, startBridge, startSuite } from './fixtures/bridge.ts'
@@ -26,7 +28,12 @@ t.teardown(() => bridge.stop())
 const log = await serveAuditLog(t, suite.bus, silentLogger)
 const { wallet, scope, client } = await openWallet(t, suite.bus)
 const { db } = suite.storage
-const movements = db.collection<ListedMovement>('movements')
+const movements = db.collection<StoredMovement>('movements')
+/** A movement as lists show it. */
+async function listed(of: Scope, transactionId: string): Promise<MovementDocument | null> {
+  const found = await movements.findOne({ _id: movementIdOf(of, transactionId) })
+  return found === null ? null : fromListed(found)
+}
 const journal = db.collection<{ _id: string }>('journal')
 const { standings, asked } = suite.rounds
 const order = { by: 'ann', reason: 'the ledger has it', dryRun: false }
@@ -59,7 +66,9 @@ const setBack = (spec: MovementSpec, settings?: Record<string, string>) =>
     const o = 'ins_of_the_backup'
     await journal.deleteMany({ _id: { $in: [intent, ...later].map((entry) => entry._id) } })
     await writeEntries<MoneyFact>(db, [{ _id, w, o, q: 1, at: startedAt, f: [{ base }] }])
-    await movements.replaceOne({ _id: base._id }, { ...base, n: 1, w, o, open: true }, { upsert: true })
+    await movements.replaceOne({ _id: base._id }, { ...base, n: 1, w, o, open: true } as StoredMovement, {
+      upsert: true,
+    })
   }, settings)
 
 /** Loses the movements of a round. */
@@ -125,7 +134,7 @@ t.test('a stake that rounds does not know waits for a person', async (t) => {
     standings.set(spec.transactionId, 'unknown')
     await setBack(spec)
     await waitFor(async () => {
-      const found = await movements.findOne({ _id: movementIdOf(scope, spec.transactionId) })
+      const found = await listed(scope, spec.transactionId)
       return found?.inDoubt === true
     })
     const { data } = await suite.bus.call(opsStakesInDoubt, { scope, after: null })
@@ -141,7 +150,7 @@ t.test('a stake that rounds does not know waits for a person', async (t) => {
 
 const inDoubt = ({ transactionId }: MovementSpec) =>
   waitFor(async () => {
-    const found = await movements.findOne({ _id: movementIdOf(scope, transactionId) })
+    const found = await listed(scope, transactionId)
     return found?.inDoubt === true ? found : null
   })
 
@@ -240,8 +249,7 @@ t.test('a zero win that is lost was called for where an event tells of it, and e
     { spec: called, end: 'SUCCESS', code: null, told },
   ] as const
   await suite.bus.call(opsHealMovements, { order, scope: own, movements: [...certain] })
-  const operationOf = async ({ transactionId }: MovementSpec) =>
-    (await movements.findOne({ _id: movementIdOf(own, transactionId) }))?.operation
+  const operationOf = async ({ transactionId }: MovementSpec) => (await listed(own, transactionId))?.operation
   t.equal(await operationOf(silent), null)
   t.equal(await operationOf(called), 'credit')
 })
@@ -251,7 +259,7 @@ t.test('movements that are lost are written as rounds knows them, and no wallet 
   const win = { ...specOf({ type: 'WIN', playerId: 'healed' }), roundId: bet.roundId }
   const refund = reversalOf(other, 'REFUND')
   for (const spec of [bet, other, win, refund]) await client.place(spec)
-  const before = await movements.find({ playerId: 'healed' }).toArray()
+  const before = await movements.find({ playerId: 'healed' }).map(fromListed).toArray()
   await lose(bet)
   // The backup holds this one as it was before its refund.
   await restore(async () => {
@@ -281,7 +289,7 @@ t.test('movements that are lost are written as rounds knows them, and no wallet 
   t.same(await heal(false), [], 'once more changes nothing')
   t.equal((await wallet.calls({})).length, calls, 'no wallet is called')
   for (const { transactionId, status, reference, body } of before) {
-    const found = await movements.findOne({ _id: movementIdOf(scope, transactionId) })
+    const found = await listed(scope, transactionId)
     t.match(found, { status, reference, dueAt: null })
     t.equal(found?.amount, before.find((one) => one.body === body)?.amount)
   }

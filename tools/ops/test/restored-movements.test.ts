@@ -4,7 +4,7 @@ import { runStack } from '@pitboss/testing/run-stack'
 import { readEntries, writeEntries } from '@pitboss/testing/stored-entries'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { type Binary, type Db, type Document, MongoClient } from 'mongodb'
-import { unpackText } from '@pitboss/storage/packed'
+import { unpackOthers, unpackText } from '@pitboss/storage/packed'
 import t from 'tap'
 import { z } from 'zod'
 
@@ -74,7 +74,7 @@ t.test('movements that a restored database lacks are listed and written again, e
   const row = { transaction_id: stake.transactionId, type: 'BET', state: 'lost', told: true }
   t.match(await restored(), [{ ...row, healed: null }])
   t.match(await restored('--heal', '--yes', '--reason', 'restored'), [{ ...row, healed: 'written' }])
-  const found = await movements.findOne(own)
+  const found = unpackOthers<Stored>((await movements.findOne(own)) ?? { _id: '' })
   t.match(found, { status: 'SUCCESS', reference: stake.reference, amount: '1.00' })
   t.strictSame(await restored(), [])
 })

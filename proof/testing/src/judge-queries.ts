@@ -1,4 +1,5 @@
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import type { Document } from 'mongodb'
 import { collectionScan, objectionTo, type Query, wholeScan } from './mongodb-planner.ts'
 
 type Declared = Readonly<Record<string, readonly IndexDeclaration[]>>
@@ -52,15 +53,46 @@ async function declaredIndexes(): Promise<readonly Declared[]> {
   ])
 }
 
+let plain: Promise<Readonly<Record<string, ReadonlySet<string>>>> | null = null
+
+/** The fields of list documents that are not packed, by collection. */
+async function plainFields(): Promise<Readonly<Record<string, ReadonlySet<string>>>> {
+  const read = async (file: string) => import(new URL(`../../../services/${file}`, import.meta.url).href)
+  const { plainRoundFields } = await read('rounds/src/storage/round-document.ts')
+  const { plainMovementFields } = await read('wallet-bridge/src/storage/listed-movements.ts')
+  return { rounds: plainRoundFields, movements: plainMovementFields }
+}
+
+/** The fields that a filter and a sort name. */
+function namesIn({ filter, sort }: Query): string[] {
+  const within = (part: Document): string[] =>
+    Object.entries(part).flatMap(([name, value]) =>
+      name.startsWith('$') && Array.isArray(value) ? value.flatMap(within) : [name.split('.')[0] ?? ''],
+    )
+  return [...within(filter), ...Object.keys(sort)]
+}
+
+/** What a query for today's list documents looks for in vain, since it is packed there. */
+async function packedAmong({ place, collection, query }: AskedQuery): Promise<string[]> {
+  plain ??= plainFields()
+  const fields = (await plain)[collection]
+  const isForOlder = place?.endsWith('/upgrade-storage.ts') === true || query.filter.n?.$exists === false
+  if (fields === undefined || isForOlder) return []
+  const packed = namesIn(query).filter((name) => !fields.has(name))
+  return packed.map((name) => `${place ?? 'somebody'} asks ${collection} by ${name}, which is packed there`)
+}
+
 /**
- * The queries that MongoDB would answer by reading all of a collection or an index, in words. A collection
- * that several services have is judged by each one's indexes; one that none declares is a test's own.
+ * The queries that MongoDB would answer by reading all of a collection or an index, and those by packed
+ * fields, in words. A collection that several services have is judged by each one's indexes; one that none
+ * declares is a test's own.
  */
 export async function judgeQueries(asked: readonly AskedQuery[]): Promise<string[]> {
   if (asked.length === 0) return []
   declarations ??= declaredIndexes()
   const all = await declarations
-  return asked.flatMap(({ place, collection, query }) => {
+  const inVain = (await Promise.all(asked.map(packedAmong))).flat()
+  const slow = asked.flatMap(({ place, collection, query }) => {
     const objections = all.flatMap((declared) => {
       // An upgrade finds what is older by the indexes that it drops afterwards.
       const isUpgrade = place?.endsWith('/upgrade-storage.ts') === true
@@ -73,6 +105,7 @@ export async function judgeQueries(asked: readonly AskedQuery[]): Promise<string
     const text = JSON.stringify(query, (_, value) => (typeof value === 'bigint' ? String(value) : value))
     return [`${place ?? 'somebody'} asks ${collection} for ${text.slice(0, 300)}: on MongoDB ${first}`]
   })
+  return [...inVain, ...slow]
 }
 
 function isMeant(

@@ -183,7 +183,7 @@ t.test('the ops command on a running stack', { jobs: 2 }, async (t) => {
       'a dry run leaves the consumer as it is',
     )
     const rewound = await one(...rewind)
-    t.match(rewound, { consumer, from: 1, repaired: 0, parked: 0 }, 'all of it was right already')
+    t.match(rewound, { consumer, repaired: 0, parked: 0 }, 'all of it was right already')
     t.equal(rewound.seen, rewound.unchanged)
     t.not(rewound.seen, 0)
     const movementsRewind = ['consumer', 'rewind', 'rounds-movements', '--from-seq', '1', '--yes']
@@ -193,7 +193,8 @@ t.test('the ops command on a running stack', { jobs: 2 }, async (t) => {
       heard,
       {
         consumer: 'rounds-movements',
-        from: 1,
+        // Another file may have emptied the stream that they share.
+        from: rewound.from,
         seen: heard.seen,
         repaired: 0,
         unchanged: heard.seen,

@@ -11,18 +11,20 @@ import { z } from 'zod'
 /** Set back while it runs, and restarted: so it has a stack of its own. */
 const stack = await runStack(t)
 
-/** The database of a service as a backup holds it: `change` is made while the service is not asked. */
-async function restore(service: string, db: Db, change: (db: Db) => Promise<unknown>): Promise<void> {
-  await change(db)
-  await stack.killAndAwaitRestart(service)
+type Change = (db: Db) => Promise<unknown>
+
+/** Sets databases back as a backup holds them. Their processes are gone before one of them starts again. */
+async function restore(client: MongoClient, changes: Readonly<Record<string, Change>>): Promise<void> {
+  const services = Object.keys(changes)
+  for (const [service, change] of Object.entries(changes))
+    await change(client.db(`pitboss_${service.replace('-', '_')}`))
+  await Promise.all(services.map((service) => stack.killAndAwaitRestart(service)))
   await waitFor(async () => {
-    const { http_url: url } = stack.demo().processes.find(({ name }) => name === service) ?? {}
-    return (await fetch(`${url}/readyz`)).ok
+    const processes = stack.demo().processes.filter(({ name }) => services.includes(name))
+    const answers = await Promise.all(processes.map(({ http_url: url }) => fetch(`${url}/readyz`)))
+    return answers.every(({ ok }) => ok)
   })
 }
-
-const restoreMovements = (client: MongoClient, change: (db: Db) => Promise<unknown>) =>
-  restore('wallet-bridge', client.db('pitboss_wallet_bridge'), change)
 
 /** Sets a round back to its first entry, as it was at `createdAt`. */
 async function reopenRound(db: Db, opened: Opening, o: string, createdAt: Date): Promise<void> {
@@ -62,13 +64,16 @@ t.test('movements that a restored database lacks are listed and written again, e
   t.teardown(() => client.close())
   const movements = client.db('pitboss_wallet_bridge').collection<Stored>('movements')
   const own = { playerId: 'forgotten', type: 'BET' }
-  const stake = await waitFor(() => movements.findOne({ ...own, status: 'SUCCESS' }))
+  const taken = await waitFor(() => movements.findOne({ ...own, status: 'SUCCESS' }))
+  const stake = unpackOthers<Stored>(taken)
   const events = client.db('pitboss_webhooks').collection('log')
   const told = { r: round.body.round_id, t: 'transaction.bet' }
   await waitFor(async () => (await events.countDocuments(told)) === 1, { what: 'the stake to be told of' })
-  await restoreMovements(client, async (db) => {
-    await loseMoney(db, stake, null)
-    await movements.deleteMany({ playerId: 'forgotten', type: 'BET' })
+  await restore(client, {
+    'wallet-bridge': async (db) => {
+      await loseMoney(db, stake, null)
+      await movements.deleteMany({ playerId: 'forgotten', type: 'BET' })
+    },
   })
 
   const row = { transaction_id: stake.transactionId, type: 'BET', state: 'lost', told: true }
@@ -114,11 +119,13 @@ t.test('a stake that was played is not taken back when several databases were se
       const call = { ...stake.call, startedAt: createdAt, until: new Date(createdAt.getTime() + 5000) }
       const inFlight = { ...stake, createdAt, updatedAt: createdAt, call, dueAt: call.until }
       const o = 'ins_of_the_backup'
-      await restore('rounds', client.db('pitboss_rounds'), (db) => reopenRound(db, opened, o, createdAt))
-      await restoreMovements(client, async (db) => {
-        await loseMoney(db, stake, { ...intent, o, q: 1, f: [{ base: inFlight }] })
-        await movements.deleteMany({ playerId, type: 'WIN' })
-        await movements.replaceOne({ _id: stake._id }, { ...inFlight, n: 1, w: intent.w, o, open: true })
+      await restore(client, {
+        rounds: (db) => reopenRound(db, opened, o, createdAt),
+        'wallet-bridge': async (db) => {
+          await loseMoney(db, stake, { ...intent, o, q: 1, f: [{ base: inFlight }] })
+          await movements.deleteMany({ playerId, type: 'WIN' })
+          await movements.replaceOne({ _id: stake._id }, { ...inFlight, n: 1, w: intent.w, o, open: true })
+        },
       })
 
       await waitFor(() => movements.findOne({ _id: stake._id, inDoubt: true }))
@@ -176,8 +183,7 @@ t.test('a win that was paid before both databases were set back is not asked for
   const events = client.db('pitboss_webhooks').collection<{ b: Binary }>('log')
   const told = await waitFor(() => events.findOne({ r: roundId, t: 'transaction.win' }))
   await waitFor(() => events.findOne({ r: roundId, t: 'round.completed' }))
-  await restore('rounds', rounds, backups.rounds)
-  await restoreMovements(client, backups.movements)
+  await restore(client, { rounds: backups.rounds, 'wallet-bridge': backups.movements })
 
   const account = ['--operator', demo.operator_id, '--environment', 'TEST']
   const heal = ['--heal', '--yes', '--reason', 'restored']

@@ -4,12 +4,13 @@ import { createHash } from 'node:crypto'
 export type StreamKey = string
 
 const numberDigits = 6
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** Above every character that a key holds. */
 const above = '\u{10ffff}'
 
 /**
  * The key of a stream by the parts of its name. Free ids among them may hold any character: they are
- * percent-encoded. `hh`, the first byte of the name's SHA-256, spreads streams over 256 ranges of a shard
+ * percent-encoded, and uuids shortened, for a key stands in three places of each entry. `hh`, the first byte of the name's SHA-256, spreads streams over 256 ranges of a shard
  * key. Source: ours.
  */
 export function streamKey(...parts: readonly string[]): StreamKey {
@@ -69,7 +70,22 @@ export function entriesOf(stream: StreamKey): { _id: { $gt: string; $lt: string 
 }
 
 function nameOf(parts: readonly string[]): string {
-  return parts.map((part) => encodeURIComponent(part)).join('/')
+  return parts.map((part) => (uuid.test(part) ? shortened(part) : encodeURIComponent(part))).join('/')
+}
+
+/** The parts of a name that a key ends with, as they were given. */
+export function partsOf(name: string): string[] {
+  return name.split('/').map((part) => (part.startsWith(':') ? lengthened(part) : decodeURIComponent(part)))
+}
+
+function lengthened(part: string): string {
+  const hex = Buffer.from(part.slice(1), 'base64url').toString('hex')
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
+/** A colon, which no encoded part has, and the 16 bytes in base64url. */
+function shortened(text: string): string {
+  return `:${Buffer.from(text.replaceAll('-', ''), 'hex').toString('base64url')}`
 }
 
 function firstByte(name: string): string {

@@ -80,6 +80,8 @@ const watchEveryMs = 60_000
 const lookEveryMs = 250
 const lookRestMs = 2000
 const waitMs = 20
+/** Of an id's random ones: 60 bits. */
+const instanceCharacters = 12
 /** What is not done by then at a clean end is left to others. */
 const drainMaxMs = 3000
 
@@ -103,7 +105,8 @@ export async function openJournal<Fact>({
   const steadyMs = createSteadyClock()
   const collection = db.collection<InstanceDocument>('journal_instances')
   const now = () => clock.now()
-  const newInstance = () => newId('ins')
+  // Each entry names it twice.
+  const newInstance = () => newId('ins').slice(-instanceCharacters)
   const instances = createInstances({ collection, build, slot, newInstance, now, steadyMs })
   const isCurrent = (o: string) => instances.current() === o
   const store = mongodbJournal<Fact>(db, { isCurrent, steadyMs })

@@ -80,7 +80,7 @@ function pendingOf(
   return withDatabase(product, 'pitboss_wallet_bridge', (db) =>
     db
       .collection<StoredMovement>('movements')
-      .find({ ...scope, status: 'PENDING' })
+      .find({ walletKey: `${scope.operatorId}/${scope.environment}`, status: 'PENDING' })
       .map(fromListed)
       .toArray(),
   )

@@ -4,7 +4,7 @@ import { idKind, type RoundEntry, streamState } from '@pitboss/rounds/storage/ro
 import { standingAmong } from '@pitboss/storage/journal/claims'
 import type { Entry } from '@pitboss/storage/journal/journal'
 import { entryOf, type StoredEntry } from '@pitboss/storage/journal/mongodb-journal'
-import { streamOf } from '@pitboss/storage/journal/journal-keys'
+import { partsOf, streamOf } from '@pitboss/storage/journal/journal-keys'
 import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movement-document'
 import { moneyOf, type MoneyEntry } from '@pitboss/wallet-bridge/storage/round-money'
 import { BSON, type Document } from 'mongodb'
@@ -100,7 +100,7 @@ function noteRound(partOf: (scope: string) => RestoredPart, present: RoundFields
 
 /** Notes an id that the copy does not claim: of a round, of a movement, or of a request that was refused. */
 function noteClaim(partOf: (scope: string) => RestoredPart, key: string): void {
-  const [operatorId, environment, ...own] = key.split('/').slice(2).map(decodeURIComponent)
+  const [operatorId, environment, ...own] = partsOf(key).slice(2)
   const [id = '', player = '', game = ''] = own.toReversed()
   partOf(`${operatorId}/${environment}`).transactionIds.add(
     own.length === 1 ? id : requestKey(player, game, id),

@@ -352,7 +352,16 @@ await holdIsolation(t, {
     }),
   },
   others: [
-    ...['pageFilter', 'playedIn', 'scopeKey', 'scopeOf', 'sequenceKey', 'sequenceOf', 'openedByPage'],
+    ...[
+      'pageFilter',
+      'playedIn',
+      'roundOf',
+      'scopeKey',
+      'scopeOf',
+      'sequenceKey',
+      'sequenceOf',
+      'openedByPage',
+    ],
     ...['encodeRound', 'decodeRound', 'decodeMinor', 'fieldsOf', 'stakeRangeOf', 'receiptBinding'],
     ...[
       'streamState',

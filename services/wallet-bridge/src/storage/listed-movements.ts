@@ -5,7 +5,7 @@ import { entryNumber } from '@pitboss/storage/journal/journal-keys'
 import { type Packed, unpackOthers } from '@pitboss/storage/packed'
 import { createListDocuments } from '@pitboss/storage/journal/list-documents'
 import type { Db } from 'mongodb'
-import { scopeOf, walletKeyOf } from '../rules/movement-keys.ts'
+import { walletKeyOf } from '../rules/movement-keys.ts'
 import { hasWork } from '../rules/movement.ts'
 import { type MoneyEntry, moneyOf } from './round-money.ts'
 import { type EarlierMovement, fromEarlier } from './earlier-movement.ts'
@@ -20,12 +20,13 @@ export type ListedMovement = MovementDocument & {
 }
 
 const plainFields = [
-  ...(['_id', 'n', 'o', 'open', 'walletKey', 'reference', 'transactionId', 'roundId', 'sessionId'] as const),
-  ...(['playerId', 'operatorId', 'environment', 'type', 'status', 'createdAt', 'attemptedAt'] as const),
-  ...(['inDoubt', 'ofRefused', 'reversal'] as const),
+  ...(['_id', 'n', 'o', 'open', 'walletKey', 'reference', 'roundId', 'sessionId', 'playerId'] as const),
+  ...(['type', 'status', 'createdAt', 'attemptedAt', 'inDoubt', 'ofRefused', 'reversal'] as const),
 ]
 type PlainField = (typeof plainFields)[number]
-const plain: ReadonlySet<PlainField> = new Set(plainFields)
+
+/** By these alone the documents of movements are found and sorted. */
+export const plainMovementFields: ReadonlySet<PlainField> = new Set(plainFields)
 
 /** A movement as it is stored: lists find and sort by its plain fields alone. */
 export type StoredMovement = Packed<ListedMovement, PlainField>
@@ -74,7 +75,7 @@ export type ListedMovements = Omit<ReturnType<typeof createListedMovements>, 'co
 /** The collection `movements`. Documents of earlier builds have no number. */
 export function createListedMovements(db: Db) {
   const collection = db.collection<StoredMovement>('movements')
-  const documents = createListDocuments(collection, { plain })
+  const documents = createListDocuments(collection, { plain: plainMovementFields })
   return {
     collection,
     /** Shows these movements, each only over an earlier state of it. */
@@ -87,8 +88,11 @@ export function createListedMovements(db: Db) {
     },
     /** The movements of a round, oldest first. */
     async ofRound(scope: Scope, roundId: string, limit: number): Promise<MovementDocument[]> {
-      const ofRound = { roundId, ...scopeOf(scope), walletKey: walletKeyOf(scope) }
-      const found = await collection.find(ofRound).sort({ reference: 1 }).limit(limit).toArray()
+      const found = await collection
+        .find({ roundId, walletKey: walletKeyOf(scope) })
+        .sort({ reference: 1 })
+        .limit(limit)
+        .toArray()
       return found.map(fromListed)
     },
     /** Unfinished movements of every account whose last writer is not among these instances. */

@@ -1,7 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { Collection, Filter } from 'mongodb'
 import { walletKeyOf } from '../rules/movement-keys.ts'
-import type { StoredMovement } from './listed-movements.ts'
+import { fromListed, type StoredMovement } from './listed-movements.ts'
 import type { MovementDocument } from './movement-document.ts'
 
 export type PendingFigures = {
@@ -41,14 +41,10 @@ export function createPendingMovements({ collection }: { readonly collection: Co
     async figures(now: Date): Promise<PendingFigures> {
       const oldest = await collection
         .find({ status: 'PENDING' })
-        .project<Pick<MovementDocument, 'reference' | 'createdAt' | 'operatorId'>>({
-          reference: 1,
-          createdAt: 1,
-          operatorId: 1,
-        })
         .sort({ reference: 1 })
         .hint('pending')
         .limit(1)
+        .map(fromListed)
         .next()
       if (oldest === null) return { all: 0, over5m: 0, over1h: 0, over24h: 0, oldest: null }
       const all = await count(now, 0)
@@ -72,10 +68,10 @@ export function createPendingMovements({ collection }: { readonly collection: Co
     oldestOf: (scope: Scope) =>
       collection
         .find({ walletKey: walletKeyOf(scope), status: 'PENDING' })
-        .project<Pick<MovementDocument, 'transactionId' | 'createdAt'>>({ transactionId: 1, createdAt: 1 })
         .sort({ reference: 1 })
         .hint('rare_status')
         .limit(1)
+        .map(fromListed)
         .next(),
   }
 }

@@ -245,6 +245,7 @@ await holdIsolation(t, {
       'evolveMoney',
       'findUpgrade',
       'firstEntryOf',
+      'fromListed',
     ],
     ...['fromEarlier', 'isSettled', 'listedAfter', 'looksOf', 'moneyOf', 'moneyOptions', 'moneyStream'],
     ...['openMoney', 'takeOverMoney', 'upgradeStorage', 'alsoOf', 'decidedOf', 'isStale', 'transactionIdIn'],

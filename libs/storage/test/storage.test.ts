@@ -153,18 +153,18 @@ await t.test('storage', async (t) => {
   )
 
   await t.test('of many writers with one version exactly one wins', async (t) => {
-    const rounds = db.collection<{ _id: string; version: number; winner: number }>('rounds')
-    await rounds.insertOne({ _id: 'rnd_1', version: 1, winner: 0 })
+    const raced = db.collection<{ _id: string; version: number; winner: number }>('raced')
+    await raced.insertOne({ _id: 'rnd_1', version: 1, winner: 0 })
     const results = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
-        fencedUpdate(rounds, { _id: 'rnd_1' }, 1, { $set: { winner: index + 1 } }),
+        fencedUpdate(raced, { _id: 'rnd_1' }, 1, { $set: { winner: index + 1 } }),
       ),
     )
     const won = results.filter((document) => document !== null)
     t.equal(won.length, 1)
-    t.strictSame(await rounds.findOne({ _id: 'rnd_1' }), won[0])
+    t.strictSame(await raced.findOne({ _id: 'rnd_1' }), won[0])
     t.equal(won[0]?.version, 2)
-    t.equal(await fencedUpdate(rounds, { _id: 'rnd_2' }, 1, { $set: { winner: 1 } }), null)
+    t.equal(await fencedUpdate(raced, { _id: 'rnd_2' }, 1, { $set: { winner: 1 } }), null)
   })
 
   await t.test('a lease has one owner at a time and its token only rises', async (t) => {

@@ -69,11 +69,12 @@ export function entriesOf(stream: StreamKey): { _id: { $gt: string; $lt: string 
   return { _id: { $gt: `${stream}/`, $lt: `${stream}/${above}` } }
 }
 
-function nameOf(parts: readonly string[]): string {
+/** Parts as one text, from which `partsOf` has them back. Source: ours. */
+export function nameOf(parts: readonly string[]): string {
   return parts.map((part) => (uuid.test(part) ? shortened(part) : encodeURIComponent(part))).join('/')
 }
 
-/** The parts of a name that a key ends with, as they were given. */
+/** The parts of a name, as `nameOf` was given them. */
 export function partsOf(name: string): string[] {
   return name.split('/').map((part) => (part.startsWith(':') ? lengthened(part) : decodeURIComponent(part)))
 }

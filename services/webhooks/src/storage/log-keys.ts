@@ -1,18 +1,19 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { eventEnvironment } from '@pitboss/contracts/primitives'
+import { nameOf, partsOf } from '@pitboss/storage/journal/journal-keys'
 
 const seqDigits = 12
 /** The greatest number that a key has room for. */
 export const seqMax = 10 ** seqDigits - 1
 
-/** An account and environment as one text: the beginning of its keys. */
+/** An account and environment as one text. */
 export function scopeKey({ operatorId, environment }: Scope): string {
   return `${operatorId}/${environment}`
 }
 
 /** The `_id` of the event with this recording number. Keys of a scope sort by number. */
-export function logKey(scope: Scope, seq: number): string {
-  return `${scopeKey(scope)}/${String(seq).padStart(seqDigits, '0')}`
+export function logKey({ operatorId, environment }: Scope, seq: number): string {
+  return nameOf([operatorId, environment, String(seq).padStart(seqDigits, '0')])
 }
 
 /** The keys of a scope's events after `afterSeq`, as a filter of `_id`. */
@@ -22,7 +23,7 @@ export function keysAfter(scope: Scope, afterSeq: number) {
 
 /** The scope and recording number of a key. @throws Error for a text that is none */
 export function readLogKey(key: string): { readonly scope: Scope; readonly seq: number } {
-  const [operatorId = '', environment, digits = ''] = key.split('/')
+  const [operatorId = '', environment, digits = ''] = partsOf(key)
   const seq = Number(digits)
   if (digits.length !== seqDigits || !Number.isSafeInteger(seq))
     throw new Error(`${key} is no key of the log`)

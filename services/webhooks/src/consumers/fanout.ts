@@ -12,10 +12,9 @@ import type { CallsContext } from '../context.ts'
 import { parkMessage } from '../actions/parked-messages.ts'
 import { type EventMessage, readEventMessage } from '../actions/read-event-message.ts'
 import { traceBatch } from '../actions/trace-batch.ts'
+import { pauseAfterBatchMs } from '../actions/batch-spacing.ts'
 
 const batchMax = 500
-/** Batches begin so far apart at least: what arrives meanwhile is recorded, and then sent, together. */
-const batchEveryMs = 20
 
 const leaseEveryMs = 1000
 
@@ -125,5 +124,5 @@ export async function handleFanoutBatch(
   await rewinds.count(openRewinds, results)
   await failpoint('webhooks.before-ack')
   for (const message of handled) message.ack()
-  await delay(Math.max(0, startedAtMs + batchEveryMs - performance.now()))
+  await delay(pauseAfterBatchMs(performance.now() - startedAtMs))
 }

@@ -16,7 +16,7 @@ const readyGoalMs: Readonly<Record<Service, number>> = {
   ...{ rounds: 3000, 'wallet-bridge': 2000, gateway: 2000, auth: 2000, webhooks: 2000 },
 }
 /** A player's unfinished round of before the kill has ended, and he plays the next one. */
-const allPlayGoalMs = 8000
+const allPlayGoalMs = 7000
 const players = 40
 /** Boards of each kill whose players go on. */
 const boardsPerKill = 10

@@ -29,7 +29,7 @@ const beginsAt: Partial<Record<Bug, number>> = {
   'wallet-bridge.server-error-is-refusal': 4,
   'wallet-bridge.credit-given-up': 4,
   'wallet-bridge.two-resolvers': 224,
-  'wallet-bridge.rollback-against-events': 611,
+  'wallet-bridge.rollback-against-events': 29,
   'rounds.win-under-new-id': 3,
   'rounds.adjustment-on-the-day-of-the-round': 35,
   'rounds.stop-answered-first': 27,

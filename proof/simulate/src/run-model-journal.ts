@@ -76,8 +76,11 @@ export function runModelJournal<Fact>(
       repeat(beatEveryMs, own.beat)
       repeat(listEveryMs, duties.listAll)
       if (work.duties !== undefined) repeat(beatEveryMs, duties.countAll)
-      repeat(beatEveryMs, own.closeLost)
-      repeat(watchEveryMs, own.watch)
+      // A process looks sooner; what lies for a minute meets more.
+      repeat(watchEveryMs, async () => {
+        await own.closeLost()
+        await own.watch()
+      })
     },
   }
 }

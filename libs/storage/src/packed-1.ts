@@ -1,7 +1,7 @@
 /**
- * Documents as this product stores very many of, with zeros for ids: the preset dictionary of `packed.ts`. What
- * was packed by it is read by it alone, so they never change. When documents have become others, further ones
- * take over for what is written from then on.
+ * Documents as this product stores very many of, with zeros for ids: the preset dictionary of `packed.ts`.
+ * What was packed by it is read by it alone, so they never change. When documents have become others, further
+ * ones take over for what is written from then on.
  */
 export const firstDocuments: readonly string[] = [
   String.raw`{"b":"{\"id\":\"evt_00000000000000000000000000\",\"type\":\"game.session.created\",\"created_at\":\"2026-01-01T00:00:00.000Z\",\"environment\":\"SANDBOX\",\"operator_id\":\"00000000-0000-0000-0000-000000000000\",\"data\":{\"session_id\":\"ses_00000000000000000000000000\",\"game\":\"dice\",\"player_id\":\"player-1\",\"currency\":\"USD\",\"brand\":null,\"expires_at\":\"2026-01-01T00:00:00.000Z\"}}"}`,

@@ -7,7 +7,7 @@ const { Binary: BinaryValue, EJSON } = BSON
 /** By it a document of 2 KB packs to a third; a zlib stream names its dictionary by checksum (RFC 1950). */
 const dictionary = Buffer.concat(firstDocuments.map((text) => BSON.serialize(EJSON.parse(text))))
 
-/** Packs fields that no filter, index or projection names: BSON in a zlib stream, with its checksum. Source: ours. */
+/** Packs fields that no filter, index or projection names: BSON in a zlib stream. Source: ours. */
 export function pack(fields: Document): Binary {
   return new BinaryValue(deflateSync(BSON.serialize(fields, { ignoreUndefined: true }), { dictionary }))
 }

@@ -10,8 +10,8 @@ const above = '\u{10ffff}'
 
 /**
  * The key of a stream by the parts of its name. Free ids among them may hold any character: they are
- * percent-encoded, and uuids shortened, for a key stands in three places of each entry. `hh`, the first byte of the name's SHA-256, spreads streams over 256 ranges of a shard
- * key. Source: ours.
+ * percent-encoded, and uuids shortened, for a key stands in three places of each entry. `hh`, the first byte
+ * of the name's SHA-256, spreads streams over 256 ranges of a shard key. Source: ours.
  */
 export function streamKey(...parts: readonly string[]): StreamKey {
   const name = nameOf(parts)

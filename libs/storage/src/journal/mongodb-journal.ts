@@ -46,7 +46,7 @@ export function mongodbJournal<Fact>(
     },
     async read(ids) {
       const found = await collection.find({ _id: { $in: [...ids] } }).toArray()
-      return found.map((document) => ('z' in document ? entryOf<Fact>(document) : document))
+      return found.map((document) => documentOf<Fact>(document))
     },
     async readClaims({ above, below }, max) {
       const range = { _id: { $gt: above, $lt: below } }
@@ -69,6 +69,11 @@ export function storedOf<Fact>(document: JournalDocument<Fact>): StoredDocument 
   if (!('o' in document)) return document
   const { _id, w, o, q, at, ...others } = document
   return { ...{ _id, w, o, q, at }, z: pack(others) }
+}
+
+/** The entry or claim that a document holds. */
+export function documentOf<Fact>(stored: StoredDocument): JournalDocument<Fact> {
+  return 'z' in stored ? entryOf<Fact>(stored) : stored
 }
 
 /** The entry that a document holds. */

@@ -3,7 +3,7 @@ import type { RoundFields } from '@pitboss/rounds/storage/round-document'
 import { idKind, type RoundEntry, streamState } from '@pitboss/rounds/storage/round-stream'
 import { standingAmong } from '@pitboss/storage/journal/claims'
 import type { Entry } from '@pitboss/storage/journal/journal'
-import { entryOf, type StoredEntry } from '@pitboss/storage/journal/mongodb-journal'
+import { documentOf, type StoredDocument } from '@pitboss/storage/journal/mongodb-journal'
 import { partsOf, streamOf } from '@pitboss/storage/journal/journal-keys'
 import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movement-document'
 import { moneyOf, type MoneyEntry } from '@pitboss/wallet-bridge/storage/round-money'
@@ -54,8 +54,8 @@ export function lostBetween(
 }
 
 function journalIn(copy: Collections): Document[] {
-  const stored = [...(copy.get('journal')?.values() ?? [])].map((bytes) => BSON.deserialize(bytes))
-  return stored.map((one) => ('z' in one ? entryOf(one as StoredEntry) : one))
+  const stored = [...(copy.get('journal')?.values() ?? [])]
+  return stored.map((bytes) => documentOf(BSON.deserialize(bytes) as StoredDocument))
 }
 
 /** The entries of each stream in their order. */

@@ -73,25 +73,18 @@ export async function disturbSettings({
       )
     const ms = random.between(suspendedMs.least, suspendedMs.most)
     // A command without an answer may have done it.
-    if (
-      await succeeds(
-        () => set('yes'),
-        () => 1,
-      )
-    ) {
+    if (await succeeds(set('yes'))) {
       done(tenancy, 'suspended')
       await rest(ms, stopping)
     }
     let reason: unknown = null
     const resume = () => set('no').catch((error: unknown) => Promise.reject((reason = error)))
     // While faults rain its only auth may stand aside as long as its clock is wrong.
-    let most = Number.POSITIVE_INFINITY
-    const whileItRains = (tried: number) => {
-      if (stopping.aborted) most = Math.min(most, tried + opsTries)
-      return most
+    for (let left = opsTries; !(await succeeds(resume())); ) {
+      if (stopping.aborted) left -= 1
+      if (left === 0) throw new Error(`${tenancy.name} stays suspended`, { cause: reason })
+      await delay(opsRestMs)
     }
-    if (!(await succeeds(resume, whileItRains)))
-      throw new Error(`${tenancy.name} stays suspended`, { cause: reason })
   }
 
   /** Tenancies that are being changed: each is changed in one way at a time. */
@@ -116,15 +109,9 @@ export async function disturbSettings({
   }
 }
 
-/** @param most how many tries there may be in all, asked after each */
-async function succeeds(act: () => Promise<unknown>, most: (tried: number) => number): Promise<boolean> {
-  for (let tried = 1; ; tried++) {
-    const isDone = await act().then(
-      () => true,
-      () => false,
-    )
-    if (isDone) return true
-    if (tried >= most(tried)) return false
-    await delay(opsRestMs)
-  }
+function succeeds(act: Promise<unknown>): Promise<boolean> {
+  return act.then(
+    () => true,
+    () => false,
+  )
 }

@@ -20,7 +20,7 @@ type AuditedTenant = Tenant & WithAudit
 
 /** An event of the log: written once, never changed. Short names, for there are very many. */
 export type LogDocument = {
-  /** `<operatorId>/<environment>/<number, 12 digits>`: 1, 2, 3 … without gaps per account and environment. */
+  /** A `logKey`: 1, 2, 3 … without gaps per account and environment. */
   readonly _id: string
   /** The event id. */
   readonly e: string

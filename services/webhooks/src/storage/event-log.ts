@@ -54,7 +54,7 @@ export type EventLog = Awaited<ReturnType<typeof openEventLog>>
 type LastEvent = Pick<EventHeader, 'seq' | 'recordedAt'> & { readonly id: string | null }
 const noEvent = { id: null, recordedAt: new Date(0) }
 
-/** Up to where somebody has read: the event there, and when it was recorded. Earlier cursors have its number alone. */
+/** Up to where somebody has read, the event there, and when it was recorded; earlier cursors lack the latter. */
 type ReadUpTo = { readonly seq: number; readonly id?: string | undefined; readonly at?: number | undefined }
 
 type Page = [scope: Scope, afterSeq: number, limit: number, window?: EventWindow]
@@ -122,12 +122,20 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
     return { early, late: left === 0 ? [] : await pageOfLog(log, scope, afterSeq, left, window, options) }
   }
 
-  /** The recorded ones of `ids`, of every account. */
+  /** The recorded ones of `ids`, of every account, of both parts. */
+  async function partsOf(
+    ids: readonly string[],
+    options: FindOptions = {},
+  ): Promise<{ early: LoggedEvent[]; late: LogDocument[] }> {
+    if (ids.length === 0) return { early: [], late: [] }
+    const late = await log.find({ e: { $in: [...ids] } }, options).toArray()
+    const found = new Set(late.map(({ e }) => e))
+    return { early: await first.ofIds(ids.filter((id) => !found.has(id))), late }
+  }
+
   async function ofIds(ids: readonly string[]): Promise<LoggedEvent[]> {
-    if (ids.length === 0) return []
-    const here = (await log.find({ e: { $in: [...ids] } }).toArray()).map(loggedOf)
-    const found = new Set(here.map(({ id }) => id))
-    return [...here, ...(await first.ofIds(ids.filter((id) => !found.has(id))))]
+    const { early, late } = await partsOf(ids)
+    return [...late.map(loggedOf), ...early]
   }
 
   return {
@@ -226,7 +234,10 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
       new Map((await ofIds(ids)).filter(isOf(scope)).map(({ id, body }) => [id, body])),
 
     /** The recorded ones of `ids`, of every account. */
-    headersOf: async (ids: readonly string[]): Promise<EventHeader[]> => ofIds(ids),
+    async headersOf(ids: readonly string[]): Promise<EventHeader[]> {
+      const { early, late } = await partsOf(ids, { projection })
+      return [...late.map(headerOf), ...early]
+    },
 
     /**
      * Events of every account whose ids begin with `prefix`, which names the millisecond of their creation.

@@ -54,7 +54,7 @@ export function createCursorCodec({ keyring }: { keyring: Keyring }): CursorCode
 }
 
 function notACursor() {
-  return invalidField('cursor', 'is damaged or belongs to another list')
+  return invalidField('cursor', 'is damaged, or belongs to another list or to other filters')
 }
 
 function parsePayload(payload: string): { kid: string; position: unknown } | null {

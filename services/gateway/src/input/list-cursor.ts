@@ -17,9 +17,10 @@ const pageSchema = z.looseObject({ next_cursor: z.string() })
 /** Fields that each page may choose anew. */
 const ofThePage = new Set(['limit', 'cursor'])
 
-const foreign: Part = {
-  ok: false,
-  details: [{ path: 'cursor', message: 'is damaged, or belongs to another list or to other filters' }],
+const foreign = refused('is damaged, or belongs to another list or to other filters')
+
+function refused(message: string): Part {
+  return { ok: false, details: [{ path: 'cursor', message }] }
 }
 
 /** Validates the query of a request, with the filters that its cursor carries. Never throws. */
@@ -30,8 +31,11 @@ export function validateQuery(schema: z.ZodType, given: Readonly<Record<string, 
   if (carried.length === 0) return asked
   const filters = carried.length === 1 ? decodeFilters(carried[0] ?? '') : null
   const own = querySchema.parse(asked.value)
-  const differs = (name: string) => given[name] !== undefined && String(own[name]) !== filters?.[name]
-  if (filters === null || Object.keys(filters).some(differs)) return foreign
+  if (filters === null) return foreign
+  const other = Object.keys(given).find((name) => !ofThePage.has(name) && String(own[name]) !== filters[name])
+  if (other !== undefined) {
+    return refused(`belongs to a list with another ${other}: leave ${other} out, or begin without a cursor`)
+  }
   const resumed = validatePart(schema, { ...filters, ...given, cursor: `${payload}.${mac}` }, 'query')
   return resumed.ok ? resumed : foreign
 }

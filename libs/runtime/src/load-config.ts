@@ -92,11 +92,11 @@ export const commonConfig = {
   PITBOSS_ENCRYPTED_NETWORK: z.enum(['yes', 'no'], 'must be yes or no').optional(),
   NATS_NKEY_SEED: z.string().startsWith('SU', 'must be the seed of a user nkey').optional(),
   PITBOSS_PROBE_PORT: port.default(0),
-  /** The address on which probes are answered: of this machine alone unless told. */
+  /** The address on which probes are answered; by default only this machine reaches it. */
   PITBOSS_PROBE_HOST: z.string().min(1).default('127.0.0.1'),
   /**
-   * The place of this process, in which one runs at a time: whoever starts the next one there has seen the end
-   * of the one before. So its start proves that end.
+   * The place of this process. One process runs there at a time: the next one starts after the end of the
+   * one before, so its start proves that end.
    */
   PITBOSS_SLOT: z
     .string()

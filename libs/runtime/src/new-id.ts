@@ -1,6 +1,6 @@
+import { idAlphabet } from '@pitboss/contracts/id-characters'
 import { v7 } from 'uuid'
 
-const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const bitsPerCharacter = 5
 /** Of an id's characters, after its prefix, so many are its time. */
 const timeCharacters = 10
@@ -22,7 +22,7 @@ export function idTimeMs(id: string): number {
   const begin = id.indexOf('_') + 1
   let ms = 0
   for (let index = begin; index < begin + timeCharacters; index++) {
-    const digit = alphabet.indexOf(id.charAt(index))
+    const digit = idAlphabet.indexOf(id.charAt(index))
     if (begin === 0 || digit === -1 || index >= id.length) return 0
     ms = ms * 2 ** bitsPerCharacter + digit
   }
@@ -39,7 +39,7 @@ export function idOf(prefix: string, bytes: Uint8Array): string {
     heldBits += 8
     while (heldBits >= bitsPerCharacter) {
       heldBits -= bitsPerCharacter
-      text += alphabet.charAt(held >> heldBits)
+      text += idAlphabet.charAt(held >> heldBits)
       held &= (1 << heldBits) - 1
     }
   }

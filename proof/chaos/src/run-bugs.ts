@@ -45,7 +45,6 @@ const stresses: Partial<Record<Bug, NonNullable<ChaosOptions['stress']>>> = {
   'storage.outbox-emptied-first': { favourite: 'rounds' },
   'wallet-bridge.refusal-always-final': { moods: ['treacherous'] },
   'wallet-bridge.rollback-of-win': { moods: ['lossy', 'failing'] },
-  'wallet-bridge.two-resolvers': { moods: ['slow'] },
   'webhooks.put-aside-forgotten': { receiver: ['500'] },
 }
 

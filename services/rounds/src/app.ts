@@ -21,7 +21,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createAdmitPlay } from './actions/admit-play.ts'
 import { placeTransaction } from './actions/place-transaction.ts'
 import { createSweepRounds, handleLateMovement, recoverRound } from './actions/recover-round.ts'
-import { allWings, indexes, sealedPlaces } from './all-wings.ts'
+import { allWings, indexes, seals as places } from './all-wings.ts'
 import { playerCalls } from './calls/player.ts'
 import {
   type PlaceTransaction,
@@ -146,7 +146,7 @@ export async function startRounds({
   ]
   const seals = createRewriteSeals({
     ...{ db, keyring, logger },
-    places: [...sealedPlaces, sealedInJournal({ ...context, db, journal })],
+    places: [...places, sealedInJournal({ ...context, db, journal })],
   })
   const handlers = [
     ...sessionCalls(context),

@@ -15,7 +15,7 @@ import { createOutbox } from '@pitboss/storage/outbox'
 import { createOutboxMetrics } from '@pitboss/storage/outbox-metrics'
 import { shareCopies } from '@pitboss/storage/shared-copies'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
-import { auditedCollections } from './all-wings.ts'
+import { audited } from './all-wings.ts'
 import { createWalletClient } from './clients/wallet.ts'
 import type { RoundsConfig } from './config.ts'
 import type { RoundsContext } from './context.ts'
@@ -68,7 +68,7 @@ export async function openContext({
   const sessionOutbox = createOutbox({ ...relaying, collection: sessions.collection })
   const audit = createAuditOutbox({
     db,
-    collections: auditedCollections,
+    collections: audited,
     append: (entries) => bus.call(appendAudit.rounds, { entries: [...entries] }),
     ...{ clock, newId, logger },
   })

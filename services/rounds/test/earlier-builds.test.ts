@@ -16,7 +16,7 @@ import { listRounds } from '../src/actions/read-rounds.ts'
 import { assertSeedsOpen } from '../src/storage/assert-seeds-open.ts'
 import { createCommitmentsStore } from '../src/storage/commitments-store.ts'
 import { storedRounds, testJournal } from './fixtures/stored-rounds.ts'
-import { sealedPlaces } from '../src/all-wings.ts'
+import { seals as places } from '../src/all-wings.ts'
 
 /** Documents that build 05ff98f wrote, under the one master key that it gave to all services. */
 const recorded = z
@@ -64,7 +64,7 @@ t.test('a seed of an earlier build opens, and its key can leave', async (t) => {
   t.strictSame(await listFrom(both), { items: [], nextCursor: null }, 'a cursor')
 
   const logger = pino({ level: 'silent' })
-  const seals = createRewriteSeals({ db, keyring: both, places: sealedPlaces, logger })
+  const seals = createRewriteSeals({ db, keyring: both, places, logger })
   await t.rejects(assertSeedsOpen(db, await openKeyring(db, own)), /k1 is missing/, 'it cannot leave before')
   t.match(await seals.page({ after: null, isDry: false }), { rewritten: 1, damaged: 0 })
 

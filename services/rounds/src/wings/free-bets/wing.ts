@@ -3,6 +3,5 @@ import { freeBetCalls } from './calls/free-bets.ts'
 
 /** Grants of free bets by operators. Source: docs/contract.md, section 4, "Free bets". */
 export const freeBets: Wing = {
-  ...{ name: 'free-bets', indexes: {}, audited: [], seals: [] },
   open: (core) => ({ calls: freeBetCalls(core) }),
 }

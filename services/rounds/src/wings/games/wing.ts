@@ -3,6 +3,5 @@ import { gameCalls } from './calls/games.ts'
 
 /** The catalogue with an account's settings, and their changes. Source: docs/contract.md, section 3. */
 export const games: Wing = {
-  ...{ name: 'games', indexes: {}, audited: [], seals: [] },
   open: (core) => ({ calls: gameCalls(core) }),
 }

@@ -3,6 +3,5 @@ import { playerDeskCalls } from './calls/players.ts'
 
 /** What people see of a player. Source: docs/contract.md, section 3, "Player". */
 export const players: Wing = {
-  ...{ name: 'players', indexes: {}, audited: [], seals: [] },
   open: (core) => ({ calls: playerDeskCalls(core) }),
 }

@@ -28,10 +28,8 @@ const [settleIdleMs, signIdleMs] = [2500, 10_000]
 
 /** What protects players: limits, stops, reality checks and the pace of games. */
 export const protection: Wing = {
-  name: 'protection',
   indexes: { paces: paceIndexes, player_stops: stopIndexes, player_limits: playerLimitIndexes },
   audited: ['player_stops', 'player_limits'],
-  seals: [],
   open(core, { db, clockAheadMs }) {
     const context: ProtectionContext = {
       ...core,

@@ -6,9 +6,6 @@ import { createReceiptsStore, receiptPlace, receiptPurpose } from './storage/rec
 
 /** What pages showed of settled rounds. Source: docs/contract.md, section 4, "Receipts". */
 export const receipts: Wing = {
-  name: 'receipts',
-  indexes: {},
-  audited: [],
   seals: [receiptPlace],
   open(core, { db, keyring, registry }) {
     const store = createReceiptsStore({ db, secretBox: createSecretBox(keyring, receiptPurpose) })

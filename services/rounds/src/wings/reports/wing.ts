@@ -8,10 +8,7 @@ import { createReportsStore, reportIndexes } from './storage/reports-store.ts'
 
 /** Sums of money that moved, by hour, day and month. Source: docs/contract.md, section 11, "Business". */
 export const reports: Wing = {
-  name: 'reports',
   indexes: reportIndexes,
-  audited: [],
-  seals: [],
   open: (core, { db }) => serveReports(reportsContext(core, db)),
 }
 

@@ -12,10 +12,8 @@ const lookEveryMs = 5000
 
 /** The watch of returns to players. Source: docs/rtp-watch.md. */
 export const returns: Wing = {
-  name: 'returns',
   indexes: returnIndexes,
   audited: ['return_alarms'],
-  seals: [],
   open(core, { db, registry, returnsAlarm }) {
     const context: ReturnsContext = { ...core, returns: createReturnsStore({ db }), rule: returnsAlarm }
     registerAlarms(registry, context.returns)

@@ -1,12 +1,17 @@
-import type { AuditEntry } from '@pitboss/contracts/audit'
+import { randomUUID } from 'node:crypto'
+import type {
+  CertificationEdges,
+  ExchangeRequest,
+  Exchanged,
+} from '@pitboss/contracts/certification/exchange'
 import { type CertificationProgress, endOf, newProgress } from '@pitboss/contracts/certification/progress'
-import type { Recorder } from '@pitboss/contracts/certification/record-exchanges'
+import { recordExchanges } from '@pitboss/contracts/certification/record-exchanges'
 import type { Peer } from '@pitboss/contracts/certification/http-cases'
 import type { CertificationCase } from '@pitboss/contracts/certification/run-cases'
 import { runCertification } from '@pitboss/contracts/certification/run-certification'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { UpdateFilter } from 'mongodb'
-import { cancelJob, type JobDocument, type JobStore, jobUnderWay, newJob } from './job-store.ts'
+import { type JobDocument, type JobStore, newJob } from './job-store.ts'
 import type { HeldJob } from './start-job-workers.ts'
 
 /** Who answers nothing in time would hold a place for hours. */
@@ -17,6 +22,8 @@ const cancelledText = 'A person cancelled it; the cases left were not run.'
 /** A certification of anything, as a job. Source: docs/contract.md, section 3. */
 export type CertificationJob = JobDocument & CertificationProgress
 
+type RunStore<Job extends CertificationJob> = Pick<JobStore<Job>, 'find' | 'progress' | 'finish'>
+
 /** The fields that an ordered certification has, whatever it is of. */
 export function newCertification({
   url,
@@ -26,71 +33,69 @@ export function newCertification({
   return { ...newJob(job), ...newProgress(url, casesTotal) }
 }
 
-/** @throws ServiceError CONFLICT while one of the subject runs, which it names */
-export async function orderCertification<Job extends CertificationJob>(
-  jobs: JobStore<Job>,
-  job: Job,
-  what: 'wallet' | 'endpoint',
-): Promise<void> {
-  if (await jobs.insert(job)) return
-  throw jobUnderWay('certification', await jobs.findRunning(job, job.subject), `of this ${what}`)
-}
-
 /** Ends the job by the cases that are stored; who ended early is not certified. */
-export async function endCertification<Job extends CertificationJob>(
-  jobs: JobStore<Job>,
+async function endCertification<Job extends CertificationJob>(
+  jobs: RunStore<Job>,
   job: Job,
   reason: string | null,
   now: Date,
 ): Promise<void> {
-  const stored = await jobs.find(job, job.subject, job._id)
+  const stored = await jobs.find(job, job._id)
   // Safe: every certification has these fields.
   if (stored !== null) await jobs.finish(job, endOf(stored, reason) as Partial<Job>, now)
 }
 
-/** As `cancelJob`; a cancelled one is not certified. */
-export function cancelCertification<Job extends CertificationJob>(
-  jobs: JobStore<Job>,
-  job: Job,
-  now: Date,
-  entryOf: (after: Job) => AuditEntry,
-): Promise<Job> {
+/** The fields of a cancelled one, which is not certified. */
+export function cancelledCertification<Job extends CertificationJob>(job: Job): Partial<Job> {
   // Safe: every certification has these fields.
-  return cancelJob(jobs, job, endOf(job, cancelledText) as Partial<Job>, now, entryOf)
+  return endOf(job, cancelledText) as Partial<Job>
 }
 
 /**
  * Runs the cases of a held certification that are left, keeps each result as it comes, and ends it, unless it
  * has to go on elsewhere. It ends early after 15 minutes, when what is certified has changed, and as
  * `runCertification` does.
- * @param isUnchanged whether it is still what was there at the order
+ * @param find what is certified, as it was at the order; null when it is another by now
+ * @param send the way to it, which is taken while the job is held
+ * @param peerOf what the cases run against
  * @param onKept called when a result is stored
  */
-export async function runCertificationJob<Job extends CertificationJob, Context extends Peer>({
+export async function runCertificationJob<
+  Job extends CertificationJob,
+  Target extends { readonly secret: string },
+  Context extends Peer,
+>({
   jobs,
-  held: { job, signal },
+  held: { job, signal, mayTake },
   cases,
-  context,
-  recorder,
-  isUnchanged,
+  find,
+  send,
+  peerOf,
   changedText,
   onKept,
   clock,
 }: {
-  jobs: JobStore<Job>
+  jobs: RunStore<Job>
   held: HeldJob<Job>
   cases: ReadonlyArray<CertificationCase<Context>>
-  context: Context
-  recorder: Recorder
-  isUnchanged: () => Promise<boolean>
+  find: () => Promise<Target | null>
+  send: (target: Target, request: ExchangeRequest) => Promise<Exchanged>
+  peerOf: (target: Target, edges: Omit<CertificationEdges, 'signing'>) => Context
   changedText: string
   onKept: () => Promise<void>
   clock: Clock
 }): Promise<void> {
+  const target = await find()
+  if (target === null) return endCertification(jobs, job, changedText, clock.now())
+  const recorder = recordExchanges(async (request) => {
+    if (!mayTake(request.timeoutMs)) throw new Error('the certification goes on elsewhere')
+    return send(target, request)
+  }, target.secret)
   const ended = await runCertification({
-    ...{ cases, done: job.cases, context, recorder, signal },
+    ...{ cases, done: job.cases, recorder, signal },
+    context: peerOf(target, { post: recorder.post, now: () => clock.now(), newUuid: randomUUID }),
     async whyStop() {
-      if (!(await isUnchanged())) return changedText
+      if ((await find()) === null) return changedText
       return clock.now().getTime() - job.createdAt.getTime() > runMaxMs ? lateText : null
     },
     async keep(result) {
@@ -102,6 +107,6 @@ export async function runCertificationJob<Job extends CertificationJob, Context 
     },
   })
   if (ended === null) return
-  const reason = ended.reason ?? ((await isUnchanged()) ? null : changedText)
+  const reason = ended.reason ?? ((await find()) === null ? changedText : null)
   await endCertification(jobs, job, reason, clock.now())
 }

@@ -1,6 +1,5 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
-import { ServiceError } from '@pitboss/errors/service-error'
 import type { Collection, Filter, MatchKeysAndValues, UpdateFilter, WithId } from 'mongodb'
 import { auditedUpdate, auditOutboxIndex, type WithAudit } from './audit-outbox.ts'
 import { insertedFirst } from './create-once.ts'
@@ -40,38 +39,9 @@ export function newJob({
   }
 }
 
-/**
- * The CONFLICT of who orders a job while one of its subject runs.
- * @param kind what a job is, as "certification"
- * @param running the one that runs, where it is known
- * @param of added to the kind where it is not, as "of this wallet"
- */
-export function jobUnderWay(kind: string, running: Pick<JobDocument, '_id'> | null, of = ''): ServiceError {
-  const named = running === null ? `A ${kind}${of === '' ? '' : ` ${of}`}` : `The ${kind} ${running._id}`
-  return new ServiceError('CONFLICT', { message: `${named} is under way. Wait for its end.` })
-}
-
-/**
- * Ends a job by a person's order; one that has ended stays as it is. Whoever works on it can write nothing
- * afterwards.
- * @param end fields besides the status and the time
- * @param entryOf the audit entry, of the job as it becomes
- * @returns the job as it stands
- */
-export async function cancelJob<Job extends JobDocument>(
-  jobs: JobStore<Job>,
-  job: Job,
-  end: Partial<Job>,
-  now: Date,
-  entryOf: (after: Job) => AuditEntry,
-): Promise<Job> {
-  if (job.status !== 'RUNNING') return job
-  const after: Job = { ...job, ...end, status: 'CANCELLED', finishedAt: now }
-  const cancelled = await jobs.cancel(job, job._id, end, now, entryOf(after))
-  return cancelled ?? (await jobs.findById(job, job._id)) ?? job
-}
-
-export type JobStore<Job extends JobDocument> = ReturnType<typeof createJobStore<Job>>
+export type JobStore<Job extends JobDocument, Large extends keyof Job & string = never> = ReturnType<
+  typeof createJobStore<Job, Large>
+>
 
 /** Results are kept as long as the audit log tells who asked for them. */
 const keptS = 400 * 24 * 60 * 60
@@ -88,8 +58,12 @@ export const jobIndexes: readonly IndexDeclaration[] = [
  * Jobs of one kind. A process claims a job for a time that it prolongs while it works; a job of a process
  * that died is claimed by another one when the time has run out. Only the present claimant writes progress
  * and the end, and a person may cancel it.
+ * @param large the field that lists leave out
  */
-export function createJobStore<Job extends JobDocument>(collection: Collection<Job>) {
+export function createJobStore<Job extends JobDocument, Large extends keyof Job & string>(
+  collection: Collection<Job>,
+  large: Large,
+) {
   const jobs = collection as unknown as Collection<JobDocument>
   const found = (job: WithId<JobDocument> | null) => job as unknown as Job | null
 
@@ -108,28 +82,24 @@ export function createJobStore<Job extends JobDocument>(collection: Collection<J
   return {
     /** False when a job of the subject runs. */
     insert: (job: Job): Promise<boolean> => insertedFirst(() => jobs.insertOne(job)),
-    find: async ({ operatorId, environment }: Scope, subject: string, id: string) =>
-      found(await jobs.findOne({ _id: id, operatorId, environment, subject })),
-    /** Whatever it works on. */
-    findById: async ({ operatorId, environment }: Scope, id: string) =>
+    find: async ({ operatorId, environment }: Scope, id: string) =>
       found(await jobs.findOne({ _id: id, operatorId, environment })),
     /** The one that runs. */
     findRunning: async ({ operatorId, environment }: Scope, subject: string) =>
       found(await jobs.findOne({ subject, status: 'RUNNING', operatorId, environment })),
-    /** Newest first, before `before`; `left` names fields that are large and left out. */
-    async list<Left extends keyof Job & string>(
+    /** Newest first, before `before`. */
+    async list(
       { operatorId, environment }: Scope,
       subject: string,
       { before, limit }: { before: string | null; limit: number },
-      left: Left,
-    ): Promise<Omit<Job, Left>[]> {
+    ): Promise<(Omit<Job, Large> & { readonly _id: string })[]> {
       const older = before === null ? {} : { _id: { $lt: before } }
       const page = await jobs
-        .find({ subject, operatorId, environment, ...older }, { projection: { [left]: 0 } })
+        .find({ subject, operatorId, environment, ...older }, { projection: { [large]: 0 } })
         .sort({ _id: -1 })
         .limit(limit)
         .toArray()
-      return page as unknown as Omit<Job, Left>[]
+      return page as unknown as (Omit<Job, Large> & { readonly _id: string })[]
     },
     /**
      * Claims a job that nobody works on, until `until`; null when there is none, `waits` when somebody was

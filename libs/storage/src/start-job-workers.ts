@@ -37,7 +37,7 @@ export function startJobWorkers<Job extends JobDocument>({
   clockAheadMs,
   logger,
 }: {
-  jobs: JobStore<Job>
+  jobs: Pick<JobStore<Job>, 'claim' | 'renew' | 'release'>
   work: (held: HeldJob<Job>) => Promise<void>
   placesMax: number
   /** Name of the log line of a job whose work failed. */

@@ -1,10 +1,13 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import { waitFor } from '@pitboss/testing/wait-for'
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import t from 'tap'
+import { createCursorCodec } from '../src/cursor.ts'
 import { ensureIndexes } from '../src/ensure-indexes.ts'
-import { cancelJob, createJobStore, type JobDocument, jobIndexes, newJob } from '../src/job-store.ts'
+import { createJobStore, type JobDocument, jobIndexes, newJob } from '../src/job-store.ts'
+import { openJobs } from '../src/jobs.ts'
+import { parseKeyring } from '../src/keyring.ts'
 import { startJobWorkers } from '../src/start-job-workers.ts'
 import { silentLogger, testStorage } from './fixtures/test-storage.ts'
 
@@ -12,7 +15,7 @@ import { silentLogger, testStorage } from './fixtures/test-storage.ts'
 
 const { db } = await testStorage(t)
 await ensureIndexes(db, { jobs: jobIndexes })
-const jobs = createJobStore(db.collection<JobDocument>('jobs'))
+const jobs = createJobStore(db.collection<JobDocument>('jobs'), 'auditOutbox')
 const now = new Date('2026-11-27T10:00:00Z')
 const later = (ms: number) => new Date(now.getTime() + ms)
 let made = 0
@@ -21,7 +24,13 @@ function jobOf(scope: Scope, subject: string): JobDocument {
   return newJob({ id: `crt_${made}`, scope, subject, now })
 }
 const scopeOf = (): Scope => ({ operatorId: randomUUID(), environment: 'SANDBOX' })
-const cancel = (job: JobDocument) => cancelJob(jobs, job, {}, later(1), () => sampleAuditEntry())
+const cursors = createCursorCodec({ keyring: parseKeyring(`k1:${randomBytes(32).toString('base64')}`) })
+const kind = openJobs<JobDocument, 'auditOutbox'>({
+  ...{ store: jobs, kind: 'job', cursors, placesMax: 1, logger: silentLogger },
+  ...{ summary: ({ _id }) => ({ _id }), cancelled: () => ({}), audit: { entry: () => sampleAuditEntry() } },
+  ...{ clock: { now: () => later(1) }, clockAheadMs: () => 0 },
+})
+const cancel = (job: JobDocument) => kind.cancel(job, sampleAuditEntry())
 
 async function claimed(scope: Scope, subject: string) {
   const job = jobOf(scope, subject)
@@ -38,7 +47,7 @@ t.test('who works on a cancelled job ends it as nothing else, and keeps it no lo
   t.notOk(await jobs.renew(held, later(60_000)))
   t.notOk(await jobs.finish(held, {}, later(2)))
   t.equal(await jobs.claim(later(60_000), later(90_000)), null, 'nobody takes it up')
-  t.match(await jobs.findById(held, held._id), { status: 'CANCELLED', subject: 'a', finishedAt: later(1) })
+  t.match(await jobs.find(held, held._id), { status: 'CANCELLED', subject: 'a', finishedAt: later(1) })
 })
 
 t.test('of cancels and an end at the same moment one counts, and one entry tells of it', async (t) => {
@@ -46,7 +55,7 @@ t.test('of cancels and an end at the same moment one counts, and one entry tells
     const held = await claimed(scopeOf(), `race-${round}`)
     const ends = [cancel(held), jobs.finish(held, {}, later(2)), cancel(held)] as const
     const [one, isDone, other] = await Promise.all(ends)
-    const stored = await jobs.findById(held, held._id)
+    const stored = await jobs.find(held, held._id)
     t.equal(stored?.status, isDone ? 'DONE' : 'CANCELLED')
     t.strictSame([one.status, other.status], [stored?.status, stored?.status], 'each is told how it ended')
     t.equal(stored?.auditOutbox?.length ?? 0, isDone ? 0 : 1)
@@ -58,7 +67,7 @@ t.test('nobody cancels a job of another account', async (t) => {
   const held = await claimed(scopeOf(), 'foreign')
   const stranger = { ...scopeOf(), subject: held.subject, _id: held._id, status: 'RUNNING' } as const
   await cancel({ ...held, ...stranger })
-  t.match(await jobs.findById(held, held._id), { status: 'RUNNING' })
+  t.match(await jobs.find(held, held._id), { status: 'RUNNING' })
   await jobs.finish(held, {}, now)
 })
 
@@ -103,7 +112,7 @@ t.test('a worker stops at a cancelled job and lets its subject go', async (t) =>
   await cancel(first)
   const second = jobOf(scope, 'worked')
   await jobs.insert(second)
-  const ended = async () => (await jobs.findById(scope, second._id))?.status === 'DONE'
+  const ended = async () => (await jobs.find(scope, second._id))?.status === 'DONE'
   await waitFor(ended, { timeoutMs: 15_000, what: 'the next job has ended long before the claim runs out' })
-  t.match(await jobs.findById(scope, first._id), { status: 'CANCELLED' })
+  t.match(await jobs.find(scope, first._id), { status: 'CANCELLED' })
 })

@@ -97,7 +97,7 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
 
   const callbacks = {
     ...settlement,
-    ...{ signatures: { use: async () => true }, wake: { movements: () => undefined } },
+    ...{ signatures: { use: async () => true }, wake: () => undefined },
   }
   // Operations do not err, whatever the service does.
   const ofOperations: typeof settlement = {

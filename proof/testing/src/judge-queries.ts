@@ -48,8 +48,8 @@ async function declaredIndexes(): Promise<readonly Declared[]> {
   return Promise.all([
     read('auth/src/storage/auth-stores.ts', 'authIndexes'),
     read('rounds/src/all-wings.ts', 'indexes'),
-    read('wallet-bridge/src/storage/indexes.ts', 'indexes'),
-    read('webhooks/src/storage/indexes.ts', 'indexes'),
+    read('wallet-bridge/src/all-wings.ts', 'indexes'),
+    read('webhooks/src/all-wings.ts', 'indexes'),
   ])
 }
 

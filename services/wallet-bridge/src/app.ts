@@ -10,15 +10,14 @@ import { connectServiceStorage } from '@pitboss/storage/connect-storage'
 import { setTimeout as delay } from 'node:timers/promises'
 import { advanceDue, isStakeTry } from './actions/advance-due.ts'
 import { shortenWaits } from './actions/watch-pending.ts'
-import { certificationCalls } from './calls/certifications.ts'
-import { flagCalls } from './calls/flags.ts'
+import { allWings } from './all-wings.ts'
 import { gatewayCalls } from './calls/gateway.ts'
 import { movementActions, movementCalls } from './calls/movements.ts'
 import { operationsCalls } from './calls/operations.ts'
-import { reconciliationCalls } from './calls/reconciliations.ts'
 import type { WalletBridgeConfig } from './config.ts'
 import { registerBreakers, registerDueLags } from './metrics.ts'
 import { openContext, type WalletBridgeWrap } from './open-context.ts'
+import type { Wing } from './wing.ts'
 import { startResolver } from './workers/resolver.ts'
 import { startUpkeep } from './workers/start-upkeep.ts'
 
@@ -33,9 +32,11 @@ export async function startWalletBridge({
   config,
   host,
   wrap = {},
+  wings = allWings,
 }: {
   config: WalletBridgeConfig
   wrap?: Partial<WalletBridgeWrap>
+  wings?: readonly Wing[]
   host: Pick<ServiceHost, 'logger' | 'registry' | 'check' | 'stopping' | 'fail'>
 }): Promise<RunningService> {
   const { logger, registry } = host
@@ -43,14 +44,11 @@ export async function startWalletBridge({
   const bus = wrap.bus?.(serviceBus) ?? serviceBus
   const storage = await connectServiceStorage({ service, config, host })
   const { clock, clockAheadMs } = storage
-  const wake = {
-    movements: wakeAll,
-    certifier: () => upkeep.wakeCertifier(),
-    reconciler: () => upkeep.wakeReconciler(),
-  }
-  const opened = await openContext({ config, host, wrap, bus, storage, wake })
-  const { context, running, seals } = opened
+  const opened = await openContext({ config, host, wrap, bus, storage, wake: wakeAll })
+  const { context, running, seals, readMoney } = opened
   const { due, breakers } = context
+  const open = wings.map((wing) => wing.open(context, { db: storage.db, clockAheadMs, readMoney }))
+  opened.duties.unshift(...open.flatMap(({ duties = [] }) => duties))
   registerBreakers(registry, breakers)
   const resolver = startResolver({
     due: {
@@ -66,10 +64,14 @@ export async function startWalletBridge({
     logger,
   })
   registerDueLags(registry, resolver)
-  const upkeep = startUpkeep(context, {
-    ...{ db: storage.db, clockAheadMs },
-    shortenWaits: () => shortenWaits(context, opened.unfinished, resolver.wake),
-  })
+  const workers = [
+    resolver,
+    ...startUpkeep(context, {
+      ...{ db: storage.db, clockAheadMs },
+      shortenWaits: () => shortenWaits(context, opened.unfinished, resolver.wake),
+    }),
+    ...open.flatMap(({ start }) => start?.() ?? []),
+  ]
   const stopAudit = opened.audit.start()
   const wakeUps = bus.subscribe('wake.wallet.>', () => resolver.wake())
 
@@ -83,13 +85,11 @@ export async function startWalletBridge({
   const handlers = [
     ...movementCalls(movementActions(context)),
     ...gatewayCalls(context),
-    ...certificationCalls(context),
-    ...reconciliationCalls(context),
-    ...flagCalls(context),
     ...operationsCalls(context),
     handler(opsRewriteSeals['wallet-bridge'], ({ order, after }) =>
       seals.page({ after, isDry: order.dryRun }),
     ),
+    ...open.flatMap(({ calls }) => calls),
   ]
   await running.start()
   const served = await serveService({
@@ -104,7 +104,7 @@ export async function startWalletBridge({
     async stop() {
       wakeUps.unsubscribe()
       opened.stopNotes()
-      const idle = Promise.all([served.stop(), resolver.stop(), upkeep.stop()])
+      const idle = Promise.all([served, ...workers].map((part) => part.stop()))
       await Promise.race([idle, delay(drainMaxMs, null, { ref: false })])
       await running.stop()
       opened.stopCopies()

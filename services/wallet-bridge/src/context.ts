@@ -14,14 +14,10 @@ import type { WalletClient } from './clients/wallet-client.ts'
 import type { WalletMetrics } from './metrics.ts'
 import { advanceMovement, type ScaleMs } from './rules/advance-movement.ts'
 import type { MovementMessage, MovementState, MovementStep } from './rules/movement.ts'
-import type { CertificationStore } from './storage/certification-store.ts'
-import type { FlagStore } from './storage/flag-store.ts'
-import type { LedgerChunks } from './storage/ledger-chunks.ts'
 import type { MovementDocument } from './storage/movement-document.ts'
 import type { MovementLists } from './storage/movement-lists.ts'
 import type { MovementStore } from './storage/movement-store.ts'
 import type { PendingMovements } from './storage/pending-movements.ts'
-import type { ReconciliationStore } from './storage/reconciliation-store.ts'
 import type { DueMovements } from './storage/unfinished-movements.ts'
 import type { CallbackSignatures, Wallets } from './storage/wallet-document.ts'
 
@@ -57,18 +53,14 @@ export type WalletContext = Settlement & {
   readonly lists: MovementLists
   readonly pending: PendingMovements
   readonly signatures: CallbackSignatures
-  readonly flags: FlagStore
   readonly figures: FiguresStore
-  readonly certifications: CertificationStore
-  readonly reconciliations: ReconciliationStore
-  readonly chunks: LedgerChunks
   readonly cursors: CursorCodec
   readonly outbound: OutboundSettings
   readonly askApproval: AskApproval
   /** By wallet, the callers who wait for a balance. */
   readonly balancesInFlight: Map<string, number>
-  /** Has what is due, or was ordered, worked on at once: movements by every replica. */
-  readonly wake: Readonly<Record<'movements' | 'certifier' | 'reconciler', () => void>>
+  /** Has the movements that are due taken at once, by every replica. */
+  readonly wake: () => void
 }
 
 type SettlementParts = Omit<

@@ -1,8 +1,8 @@
 import { bootService } from '@pitboss/runtime/run-service'
 import { runIndexVerb } from '@pitboss/storage/run-index-verb'
+import { indexes } from './all-wings.ts'
 import { startWalletBridge } from './app.ts'
 import { walletBridgeConfig } from './config.ts'
-import { indexes } from './storage/indexes.ts'
 
 const args = process.argv.slice(2)
 if (args.length > 0) process.exitCode = await runIndexVerb({ service: 'wallet-bridge', indexes, args })

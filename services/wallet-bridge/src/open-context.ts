@@ -14,13 +14,14 @@ import { createAuditOutbox } from '@pitboss/storage/audit-outbox'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { createFiguresStore } from '@pitboss/storage/figures-store'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import type { Duty } from '@pitboss/storage/journal/duties'
 import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createLease } from '@pitboss/storage/lease'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { shareCopies } from '@pitboss/storage/shared-copies'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import { createMoveAudits } from './actions/move-audits.ts'
-import { raiseFlags } from './actions/raise-flags.ts'
+import { audited, indexes, seals as places } from './all-wings.ts'
 import { shareBreakers } from './clients/share-breakers.ts'
 import { type AskStanding, createAskStanding } from './clients/ask-standing.ts'
 import { createWalletClient, type WalletClient } from './clients/wallet-client.ts'
@@ -29,17 +30,12 @@ import { type MovementRules, openSettlement, type WalletContext } from './contex
 import { countEnds, createWalletMetrics } from './metrics.ts'
 import { toMovementRecord } from './records/render-movement.ts'
 import { scopeOf } from './rules/movement-keys.ts'
-import { createCertifications } from './storage/certification-store.ts'
-import { createFlagStore } from './storage/flag-store.ts'
-import { auditedCollections, indexes } from './storage/indexes.ts'
-import { createLedgerChunks } from './storage/ledger-chunks.ts'
 import { createMovementLists } from './storage/movement-lists.ts'
 import type { MovementStore } from './storage/movement-store.ts'
 import { openMoney } from './storage/open-money.ts'
 import { createPendingMovements } from './storage/pending-movements.ts'
-import { createReconciliations } from './storage/reconciliation-store.ts'
-import { sealedPlaces } from './storage/sealed-places.ts'
 import type { DueMovements } from './storage/unfinished-movements.ts'
+import type { MoneyFact } from './storage/round-money.ts'
 import { findUpgrade, upgradeStorage } from './storage/upgrade-storage.ts'
 import { createCallbackSignatures, createWallets, type Wallets } from './storage/wallet-document.ts'
 
@@ -82,26 +78,21 @@ export async function openContext({
   // What an upgrade reads by, it still needs.
   await storage.patiently((own) => ensureIndexes(own, indexes, logger, { drops: upgrade !== null }))
   const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
-  const seals = createRewriteSeals({ db, keyring, places: sealedPlaces, logger })
+  const seals = createRewriteSeals({ db, keyring, places, logger })
   await seals.reportMissing()
 
-  const flags = createFlagStore(db)
   const appendAudits = (entries: readonly AuditEntry[]) =>
     bus.call(appendAudit['wallet-bridge'], { entries: [...entries] })
   const audits = createMoveAudits(appendAudits)
+  // Those of wings come before it.
+  const duties: Duty<MoneyFact>[] = [{ name: 'audit', run: audits.run }]
   let hasEarlier = true
   const money = await openMoney({
     ...{ db, bus, registry, clock, scaleMs, newId, logger },
     ...{ build: serviceVersion, slot: config.PITBOSS_SLOT ?? null },
     position: (withFirst) => eventsPosition(bus, withFirst),
     hasEarlier: () => hasEarlier,
-    duties: (readMoney) => [
-      {
-        name: 'flags',
-        run: (entries) => raiseFlags({ flags, readMoney, wallets: context.wallets, clock, logger }, entries),
-      },
-      { name: 'audit', run: audits.run },
-    ],
+    duties,
     onAudit: audits.expect,
   })
   const { running, unfinished } = money
@@ -118,7 +109,7 @@ export async function openContext({
   if (upgrade === null) await storage.patiently((own) => ensureIndexes(own, indexes, logger))
   const metrics = createWalletMetrics(registry)
   const audit = createAuditOutbox({
-    ...{ db, collections: auditedCollections, append: appendAudits, clock, newId, logger },
+    ...{ db, collections: audited, append: appendAudits, clock, newId, logger },
   })
   const client = createWalletClient({ outbound, clock })
   const notes = createTailNotes({ bus, root: 'wallet', logger })
@@ -133,27 +124,24 @@ export async function openContext({
     client: wrap.client?.(client) ?? client,
     askStanding: wrap.askStanding?.(askStanding) ?? askStanding,
     tell: (movement) => notes.tell(scopeOf(movement), 'movements', () => toMovementRecord(movement)),
-    wake: wake.movements,
+    wake,
     notifyBreakers: shared.notify,
     ...(wrap.rules === undefined ? {} : { wrapRules: wrap.rules }),
   })
   const heard = shared.listen(settlement.breakers.receive)
   const context: WalletContext = {
     ...settlement,
-    ...{ bus, metrics, flags, outbound, wake },
+    ...{ bus, metrics, outbound, wake },
     lists: createMovementLists(money.lists),
     pending: createPendingMovements(money.lists),
     signatures: createCallbackSignatures(db),
     figures: createFiguresStore(db),
-    certifications: createCertifications(db),
-    reconciliations: createReconciliations(db),
-    chunks: createLedgerChunks(db),
     cursors: createCursorCodec({ keyring }),
     askApproval: createAskApproval({ bus, service }),
     balancesInFlight: new Map(),
   }
   return {
-    ...{ context, unfinished, running, seals, audit },
+    ...{ context, unfinished, running, seals, audit, duties, readMoney: money.readMoney },
     following: <Args extends unknown[], Result>(run: (...args: Args) => Promise<Result>) =>
       audit.following(audits.following(run)),
     /** Sends the last notes and ends the subscription to others'. */

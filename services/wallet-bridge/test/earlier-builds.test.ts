@@ -15,7 +15,7 @@ import { z } from 'zod'
 import { listTransactions } from '../src/actions/read-movements.ts'
 import { createMovementLists } from '../src/storage/movement-lists.ts'
 import { createListedMovements, movementIndexes } from '../src/storage/listed-movements.ts'
-import { sealedPlaces } from '../src/storage/sealed-places.ts'
+import { seals as places } from '../src/all-wings.ts'
 import { createWallets } from '../src/storage/wallet-document.ts'
 import { openTestMoney } from './fixtures/test-money.ts'
 
@@ -48,7 +48,7 @@ t.test('a wallet of an earlier build goes on, and its key can leave', async (t) 
   t.match(await walletOf(both), { secret: recorded.secret, timeoutMs: 3000, formerOrigins: [] })
   t.strictSame(await listFrom(both), { items: [], nextCursor: null }, 'a cursor')
 
-  const seals = createRewriteSeals({ db, keyring: both, places: sealedPlaces, logger })
+  const seals = createRewriteSeals({ db, keyring: both, places, logger })
   t.match(await seals.page({ after: null, isDry: false }), { rewritten: 1, damaged: 0, next: null })
   const [stored] = await db.collection('wallets').find({}).toArray()
   t.equal(kidOf(String(stored?.sealedSecret)), 'wallet-bridge-1')

@@ -148,7 +148,7 @@ t.test('a process that dies between a flag and the end of its duty leaves one fl
   t.teardown(close)
   // A process that ends before the duties of its entry are done.
   const never = { name: 'never', run: () => Promise.reject(new Error('it ends before')) }
-  const money = await openTestMoney(t, db, { duties: () => [never] })
+  const money = await openTestMoney(t, db, { duties: [never] })
   const state = { ...initialState('WIN', new Date()), status: 'SUCCESS', dueAt: null } as const
   const win = documentOf({ scope: newScope(), spec: play({ type: 'WIN' }), reference: newId('txn'), state })
   const other = specOf({ type: 'WIN' })

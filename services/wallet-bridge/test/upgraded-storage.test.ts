@@ -100,7 +100,7 @@ await stored.insertMany([
 await t.test('an upgrade that is interrupted is repeated, and nothing comes twice', async (t) => {
   // It dies before the duties of its entries are done.
   const never = { name: 'never', run: () => Promise.reject(new Error('it ends before')) }
-  const money = await openTestMoney(t, db, { duties: () => [never] })
+  const money = await openTestMoney(t, db, { duties: [never] })
   const upgrade = () =>
     upgradeStorage({
       ...{ db, journal: money.journal, unfinished: money.unfinished, logger: silentLogger },

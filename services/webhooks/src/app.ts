@@ -13,16 +13,16 @@ import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { createFanoutLateness } from './actions/fanout-lateness.ts'
-import { certificationHandlers } from './calls/certifications.ts'
+import { allWings, indexes, seals as places } from './all-wings.ts'
 import { compositionHandlers } from './calls/composed.ts'
 import { endpointHandlers, replayHandlers } from './calls/endpoints.ts'
 import { deliveryHandlers, eventHandlers } from './calls/events.ts'
 import { opsHandlers } from './calls/ops.ts'
+import { createPostWebhook } from './clients/post-webhook.ts'
 import type { Config } from './config.ts'
 import { openContext, unwrapped, type WebhooksWrap } from './open-context.ts'
 import { startWorkers } from './start-workers.ts'
-import { indexes } from './storage/indexes.ts'
-import { sealedPlaces } from './storage/sealed-places.ts'
+import type { Wing } from './wing.ts'
 
 const service = 'webhooks'
 
@@ -30,12 +30,14 @@ export async function startWebhooks({
   config,
   host,
   wrap: wrapped = {},
+  wings = allWings,
   attemptTimeoutMs,
   nowMs = () => performance.now(),
 }: {
   config: Config
   host: ServiceHost
   wrap?: Partial<WebhooksWrap>
+  wings?: readonly Wing[]
   attemptTimeoutMs?: number
   /** The monotonic clock by which the consumer is missed. */
   nowMs?: () => number
@@ -49,7 +51,7 @@ export async function startWebhooks({
   const db = wrap.db(storage.db)
   await storage.patiently((own) => ensureIndexes(own, indexes, logger))
   const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
-  const seals = createRewriteSeals({ db, keyring, places: sealedPlaces, logger })
+  const seals = createRewriteSeals({ db, keyring, places, logger })
   await seals.reportMissing()
   const { c, instances, copies } = await openContext({
     ...{ config, bus, db, keyring, clock, build: serviceVersion, wrap, logger },
@@ -69,17 +71,20 @@ export async function startWebhooks({
   await waitForTopology({ bus, consumers, logger, signal: host.stopping })
   createConsumerMetrics({ registry, watch, consumer: webhooksFanout })
   createStreamMetrics({ registry, bus })
-  const workers = startWorkers(c, { instances, storage, recording, wrap, attemptTimeoutMs, registry })
+  const { post, close } = createPostWebhook(c.outbound, attemptTimeoutMs)
+  const workers = startWorkers(c, { instances, storage, recording, wrap, post, registry })
+  const open = wings.map((wing) => wing.open(c, { clockAheadMs, post }))
+  const wingWorkers = open.flatMap(({ start }) => start?.() ?? [])
   holdsFanout = workers.holdsFanout
   const handlers = [
     ...eventHandlers(workers.calls),
     ...endpointHandlers(workers.calls),
     ...deliveryHandlers(workers.calls),
     ...replayHandlers(workers.calls),
-    ...certificationHandlers(workers.calls),
     ...compositionHandlers(workers.calls),
     ...opsHandlers(workers.calls),
     handler(opsRewriteSeals.webhooks, ({ order, after }) => seals.page({ after, isDry: order.dryRun })),
+    ...open.flatMap((wing) => wing.calls),
   ]
   const stopAudit = c.audit.start()
   const calls = await serveService({
@@ -89,12 +94,12 @@ export async function startWebhooks({
 
   return {
     async stop() {
-      await Promise.all([calls, watch, workers].map((part) => part.stop()))
+      await Promise.all([calls, watch, workers, ...wingWorkers].map((part) => part.stop()))
       await workers.retire()
       copies.stop()
       c.notes.stop()
       await stopAudit()
-      await workers.close()
+      await close()
       await bus.close()
       await storage.close()
     },

@@ -9,7 +9,6 @@ import type { RewindStore } from '@pitboss/storage/rewind-store'
 import type { Db } from 'mongodb'
 import type { Logger } from 'pino'
 import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
-import type { CertificationStore } from './storage/certification-store.ts'
 import type { DeliveryHistory } from './storage/delivery-history.ts'
 import type { DeliveryStore } from './storage/delivery-store.ts'
 import type { EndpointStore } from './storage/endpoint-store.ts'
@@ -35,7 +34,6 @@ export type WebhooksContext = {
   /** All deliveries. */
   readonly history: DeliveryHistory
   readonly replays: ReplayStore
-  readonly certifications: CertificationStore
   readonly parked: ParkedStore
   readonly rewinds: RewindStore
   readonly figures: FiguresStore
@@ -64,5 +62,4 @@ export type WebhooksContext = {
 export type CallsContext = WebhooksContext & {
   readonly recordEvents: RecordEvents
   readonly notifyReplayWorker: () => void
-  readonly notifyCertifier: () => void
 }

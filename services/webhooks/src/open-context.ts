@@ -18,18 +18,17 @@ import { shareCopies } from '@pitboss/storage/shared-copies'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import type { Db } from 'mongodb'
 import type { Logger } from 'pino'
+import { audited } from './all-wings.ts'
 import { createSecretCipher } from './actions/create-endpoint.ts'
 import type { PostWebhook } from './clients/post-webhook.ts'
 import type { Config } from './config.ts'
 import type { WebhooksContext } from './context.ts'
 import type { RecordEvents } from './actions/record-events.ts'
-import { createCertificationStore } from './storage/certification-store.ts'
 import { collectionsOf } from './storage/collections.ts'
 import { createDeliveryHistory } from './storage/delivery-history.ts'
 import { createDeliveryStore, type DeliveryStore } from './storage/delivery-store.ts'
 import { createEndpointStore } from './storage/endpoint-store.ts'
 import { type EventLog, openEventLog } from './storage/event-log.ts'
-import { auditedCollections } from './storage/indexes.ts'
 import { createLogTail } from './storage/log-tail.ts'
 import { createParkedStore } from './storage/parked-store.ts'
 import { createRangeStore, type RangeStore } from './storage/range-store.ts'
@@ -78,12 +77,11 @@ export async function openContext(given: {
     tail: createLogTail(events, tailCharactersMax),
     history: createDeliveryHistory({ stored: deliveries, endpoints, ranges, events }),
     replays: createReplayStore(collections),
-    certifications: createCertificationStore(collections),
     parked: createParkedStore(collections),
     rewinds: createRewindStore({ db, clock, newId }),
     figures: createFiguresStore(db),
     audit: createAuditOutbox({
-      ...{ db, collections: auditedCollections, shardKeys: { deliveries: 'webhookId' } },
+      ...{ db, collections: audited, shardKeys: { deliveries: 'webhookId' } },
       append: (entries) => bus.call(appendAudit.webhooks, { entries: [...entries] }),
       ...{ clock, newId, logger },
     }),

@@ -3,7 +3,6 @@ import type { Storage } from '@pitboss/storage/connect-storage'
 import { createFoldFigures, figuresLeaseTtlMs, startFigures } from '@pitboss/storage/fold-figures'
 import { createInstanceLease } from '@pitboss/storage/journal/instance-lease'
 import type { Instances } from '@pitboss/storage/journal/instances'
-import { startJobWorkers } from '@pitboss/storage/start-job-workers'
 import { startLeasedPoll } from '@pitboss/storage/start-leased-poll'
 import { randomUUID } from 'node:crypto'
 import type { Registry } from 'prom-client'
@@ -13,10 +12,9 @@ import type { FanoutLateness } from './actions/fanout-lateness.ts'
 import { readAttempts } from './actions/read-attempt-series.ts'
 import { readDueLag } from './actions/read-due-lag.ts'
 import { recordEvents } from './actions/record-events.ts'
-import { runCertification } from './actions/run-certification.ts'
 import { createSlots } from './actions/slots.ts'
 import { listenForNotifications } from './clients/notify-workers.ts'
-import { createPostWebhook } from './clients/post-webhook.ts'
+import type { PostWebhook } from './clients/post-webhook.ts'
 import { handleFanoutBatch, startFanout } from './consumers/fanout.ts'
 import type { CallsContext, WebhooksContext } from './context.ts'
 import { createLatenessNote, createMetrics } from './metrics.ts'
@@ -30,8 +28,6 @@ const slotsTotalMax = 1024
 const replayLeaseTtlMs = 5000
 /** While a replay job runs, and while none does: who orders one wakes the worker of his process. */
 const [replaysEveryMs, replaysIdleMs] = [500, 5000]
-/** A burst of a certification opens 50 connections; more orders wait their turn. */
-const certificationsMax = 4
 
 /** Starts the workers. @returns what calls are given, and what is to be stopped */
 export function startWorkers(
@@ -41,14 +37,14 @@ export function startWorkers(
     storage: { clockAgrees, clockAheadMs },
     recording,
     wrap,
-    attemptTimeoutMs,
+    post,
     registry,
   }: {
     instances: Instances
     storage: Storage
     recording: FanoutLateness
     wrap: WebhooksWrap
-    attemptTimeoutMs: number | undefined
+    post: PostWebhook
     registry: Registry
   },
 ) {
@@ -57,12 +53,11 @@ export function startWorkers(
   const leaseOf = (name: string, ttlMs: number) =>
     createLease({ db, name, owner: by, ttlMs, clock, clockAheadMs })
   const slots = createSlots({ totalMax: slotsTotalMax })
-  const poster = createPostWebhook(c.outbound, attemptTimeoutMs)
   const heartbeat = startHeartbeat({
     ...{ instances, clockAgrees, logger, hasLeft: (instance) => c.endpoints.hasLeases(instance) },
   })
   const dispatcher = startDispatcher({
-    ...{ ...c, heartbeat, slots, post: wrap.post(poster.post), connection: () => bus.connection() },
+    ...{ ...c, heartbeat, slots, post: wrap.post(post), connection: () => bus.connection() },
     listen: (onNotification) => listenForNotifications(bus, onNotification),
     memory: { healthChanges: newHealthChanges(), successes: new Map() },
     onAttempt: createMetrics(registry, slots),
@@ -74,11 +69,6 @@ export function startWorkers(
     idle: { isIdle: async () => !(await c.replays.areLeft()), everyMs: replaysIdleMs },
     work: (stopping) => advanceReplays(c, replayTurn, stopping),
   })
-  const certifier = startJobWorkers({
-    ...{ jobs: c.certifications, placesMax: certificationsMax, event: 'certification.interrupted' },
-    work: (held) => runCertification({ ...c, post: poster.post }, held),
-    ...{ clock, clockAheadMs, logger },
-  })
   const figures = startFigures({
     fold: createFoldFigures({ ...c, readFacts: (from) => readAttempts(c, from) }),
     lease: leaseOf('figures', figuresLeaseTtlMs),
@@ -88,7 +78,6 @@ export function startWorkers(
     ...c,
     recordEvents: wrap.recordEvents((messages) => recordEvents(c, messages, dispatcher.onRecorded)),
     notifyReplayWorker: replays.wake,
-    notifyCertifier: certifier.wake,
   }
   const fanout = startFanout({
     lease: createInstanceLease({ db, name: 'fanout', isAlive: instances.isAlive }),
@@ -105,12 +94,10 @@ export function startWorkers(
     calls,
     holdsFanout: fanout.holds,
     async stop() {
-      const parts = [teller, fanout, replays, certifier, dispatcher, figures]
+      const parts = [teller, fanout, replays, dispatcher, figures]
       await Promise.all(parts.map((part) => part.stop()))
     },
     /** The clean end, after all work: others take over at once. */
     retire: heartbeat.stop,
-    /** Ends the connections to receivers; nothing posts any more. */
-    close: poster.close,
   }
 }

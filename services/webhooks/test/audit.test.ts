@@ -12,6 +12,7 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import { pino } from 'pino'
 import t from 'tap'
 import { startReceiver } from './fixtures/receiver.ts'
+import type { CertificationDocument } from '../src/wings/certifications/storage/certification-store.ts'
 import { startRig } from './fixtures/rig.ts'
 
 const order = { by: 'ann', reason: 'asked for', dryRun: false }
@@ -99,10 +100,9 @@ await holdAudit(t, {
           claimedUntil: new Date(Date.now() + 60_000),
           claimToken: 99,
         } as const
-        const job = await rig.collections.certifications.findOneAndUpdate(
-          { subject: webhook_id },
-          { $set: claim },
-        )
+        const job = await rig.storage.db
+          .collection<CertificationDocument>('certifications')
+          .findOneAndUpdate({ subject: webhook_id }, { $set: claim })
         const params = { webhook_id, certification_id: job?._id ?? 'none' }
         return none(rig.call(endpoints.cancelWebhookCertification, { ...at, params }))
       },

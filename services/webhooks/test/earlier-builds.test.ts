@@ -18,8 +18,7 @@ import { listEndpoints } from '../src/actions/read-endpoints.ts'
 import { secretsValidAt } from '../src/rules/signing-secrets.ts'
 import { collectionsOf } from '../src/storage/collections.ts'
 import { createEndpointStore } from '../src/storage/endpoint-store.ts'
-import { indexes } from '../src/storage/indexes.ts'
-import { sealedPlaces } from '../src/storage/sealed-places.ts'
+import { indexes, seals as places } from '../src/all-wings.ts'
 
 /** Documents that build 05ff98f wrote, under the one master key that it gave to all services. */
 const recorded = z
@@ -59,7 +58,7 @@ t.test('an endpoint of an earlier build goes on, and its key can leave', async (
   t.match(presentEndpoint(await find()), { status: 'ACTIVE', max_in_flight: 8 })
   t.strictSame(await listFrom(both), { items: [], nextCursor: null }, 'a cursor')
 
-  const seals = createRewriteSeals({ db, keyring: both, places: sealedPlaces, logger })
+  const seals = createRewriteSeals({ db, keyring: both, places, logger })
   t.match(await seals.page({ after: null, isDry: false }), { rewritten: 2, damaged: 0, next: null })
   t.strictSame(
     (await find()).secrets.map(({ sealed }) => kidOf(sealed)),

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { type Collections, collectionsOf } from '@pitboss/webhooks/storage/collections'
-import { indexes } from '@pitboss/webhooks/storage/indexes'
+import { indexes } from '@pitboss/webhooks/all-wings'
 import { type NewDelivery, newDocument } from '@pitboss/webhooks/storage/new-delivery'
 import { createDeliveryStore, type DeliveryStore } from '@pitboss/webhooks/storage/delivery-store'
 import { never } from '@pitboss/webhooks/storage/collections'

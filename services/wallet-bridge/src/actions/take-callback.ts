@@ -16,7 +16,7 @@ import { applyMessage } from './apply-message.ts'
 type Callback = z.output<typeof walletCallback.request>
 type Callbacks = Pick<Settlement, 'wallets' | 'movements' | 'rules' | 'tell' | 'clock' | 'logger'> & {
   readonly signatures: Pick<WalletContext['signatures'], 'use'>
-  readonly wake: Pick<WalletContext['wake'], 'movements'>
+  readonly wake: WalletContext['wake']
 }
 
 /** Stands in for the secret of an operator without a wallet, so that the check takes as long. */
@@ -37,7 +37,7 @@ export async function takeCallback(context: Callbacks, callback: Callback, reque
   const movement = await movements.find(scope, id)
   if (movement === null) throw new ServiceError('TRANSACTION_NOT_FOUND')
   await makeDue(context, movement, scope)
-  if (movement.status === 'PENDING') wake.movements()
+  if (movement.status === 'PENDING') wake()
   logger.info(
     { ...scope, transaction_id: id, said: status, status: movement.status, request_id: requestId },
     'callback.received',

@@ -13,15 +13,14 @@ import { checkWallet } from '../actions/check-wallet.ts'
 import * as wallets from '../actions/operator-wallets.ts'
 import { findTransaction, listAttempts, listTransactions } from '../actions/read-movements.ts'
 import { readCallSeries } from '../actions/read-call-series.ts'
-import { compareRows, listMoved } from '../actions/reconcile-ledger.ts'
 import { takeCallback } from '../actions/take-callback.ts'
 import type { WalletContext } from '../context.ts'
 import { toAttemptRecord, toMovementFacts, toMovementRecord } from '../records/render-movement.ts'
 import { toWalletRecord } from '../records/render-wallet.ts'
 
 /**
- * Settings and reads of the dashboard and of operators' servers, signed callbacks, ledger comparisons.
- * Source: docs/contract.md, sections 3, 5, 6 and 11.
+ * Settings and reads of the dashboard and of operators' servers, and signed callbacks. Source:
+ * docs/contract.md, sections 3, 5, 6 and 11.
  */
 export function gatewayCalls(context: WalletContext): CallHandler[] {
   return [
@@ -32,14 +31,6 @@ export function gatewayCalls(context: WalletContext): CallHandler[] {
       await takeCallback(context, callback, requestId)
       return null
     }),
-    ...[calls.reconcileChunk, calls.opsReconcileChunk].map((call) =>
-      handler(call, ({ scope, rows }) => compareRows(context, scope, rows)),
-    ),
-    ...[calls.reconcileOurs, calls.opsReconcileOurs].map((call) =>
-      handler(call, ({ scope, from, to, after }) =>
-        listMoved(context, scope, { from: new Date(from), to: new Date(to) }, after),
-      ),
-    ),
   ]
 }
 

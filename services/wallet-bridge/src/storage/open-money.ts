@@ -26,8 +26,8 @@ type MoneyOptions = Omit<JournalOptions<MoneyFact>, keyof JournalWork<MoneyFact>
   readonly scaleMs: ScaleMs
   /** Whether the database has movements of earlier builds. */
   readonly hasEarlier: () => boolean
-  /** @param readMoney the round's money that an entry belongs to, as a majority has it */
-  readonly duties: (readMoney: (entry: MoneyEntry) => Promise<RoundMoney>) => readonly Duty<MoneyFact>[]
+  /** Complete when `running` starts. */
+  readonly duties: readonly Duty<MoneyFact>[]
   /** Called with each audit entry that an entry of this process has. */
   readonly onAudit?: (auditId: string) => void
 }
@@ -66,7 +66,8 @@ export async function openMoney({
   onAudit = () => undefined,
   ...given
 }: MoneyOptions) {
-  const readMoney = async ({ _id }: MoneyEntry) =>
+  /** The round's money that an entry belongs to, as a majority has it. */
+  const readMoney = async ({ _id }: MoneyEntry): Promise<RoundMoney> =>
     moneyOf((await reload(running.journal, streamOf(_id))).entries)
   const lists = createListedMovements(db)
   const running: RunningJournal<MoneyFact> = await openJournal<MoneyFact>({
@@ -76,11 +77,11 @@ export async function openMoney({
       const { journal, instances } = running
       return { journal, unfinished, instances }
     }),
-    duties: duties(readMoney),
+    duties,
   })
   const { journal } = running
   const unfinished = createUnfinishedMovements({ journal, scaleMs })
   const isListed = (stream: string, number: number) => running.listed(stream, number)
   const movements = createMovementStore({ journal, unfinished, lists, isListed, hasEarlier, onAudit })
-  return { running, journal, lists, unfinished, movements, isListed }
+  return { running, journal, lists, unfinished, movements, isListed, readMoney }
 }

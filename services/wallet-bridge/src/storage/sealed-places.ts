@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 const formerSecretSchema = z.object({ sealed: z.string() })
 
-export const sealedPlaces: readonly SealedPlace[] = [
+export const sealedSecrets: readonly SealedPlace[] = [
   {
     collection: 'wallets',
     purpose: 'secret-box',

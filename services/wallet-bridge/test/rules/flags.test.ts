@@ -1,6 +1,7 @@
 import { defaultFlagRules } from '@pitboss/contracts/objects/flag'
 import t from 'tap'
-import { countsOf, isBackAfterWin, isBigWin, isFirstUnknown } from '../../src/rules/flags.ts'
+import { isBigWin, isFirstUnknown } from '../../src/rules/flags.ts'
+import { countsOf, isBackAfterWin } from '../../src/wings/flags/rules/flag-facts.ts'
 
 const thresholds = [
   { currency: 'USD', amount: '100.00' },

@@ -11,20 +11,26 @@ import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import { randomBytes, randomUUID } from 'node:crypto'
 import t from 'tap'
-import { newFlag } from '../../src/records/new-flag.ts'
+import { newFlag } from '../../src/wings/flags/records/new-flag.ts'
 import { documentOf, initialState } from '../../src/records/new-movement.ts'
 import { movementIdOf, walletKeyOf } from '../../src/rules/movement-keys.ts'
-import { type CertificationDocument, createCertifications } from '../../src/storage/certification-store.ts'
-import { tallyDifferences } from '../../src/actions/tally-differences.ts'
-import { createFlagStore } from '../../src/storage/flag-store.ts'
-import { indexes } from '../../src/storage/indexes.ts'
-import { createLedgerChunks } from '../../src/storage/ledger-chunks.ts'
+import {
+  type CertificationDocument,
+  createCertifications,
+} from '../../src/wings/certifications/storage/certification-store.ts'
+import { tallyDifferences } from '../../src/wings/reconciliations/actions/tally-differences.ts'
+import { createFlagStore } from '../../src/wings/flags/storage/flag-store.ts'
+import { indexes } from '../../src/all-wings.ts'
+import { createLedgerChunks } from '../../src/wings/reconciliations/storage/ledger-chunks.ts'
 import { createListedMovements } from '../../src/storage/listed-movements.ts'
 import { createMovementStore } from '../../src/storage/movement-store.ts'
 import { createUnfinishedMovements } from '../../src/storage/unfinished-movements.ts'
 import { createMovementLists } from '../../src/storage/movement-lists.ts'
 import { createPendingMovements } from '../../src/storage/pending-movements.ts'
-import { createReconciliations, type ReconciliationDocument } from '../../src/storage/reconciliation-store.ts'
+import {
+  createReconciliations,
+  type ReconciliationDocument,
+} from '../../src/wings/reconciliations/storage/reconciliation-store.ts'
 import { createCallbackSignatures, createWallets } from '../../src/storage/wallet-document.ts'
 import { specOf } from '../fixtures/bridge.ts'
 import { shardedMovements } from '../fixtures/sharded-movements.ts'
@@ -101,14 +107,11 @@ await holdIsolation(t, {
       insert: scoped((scope, ids) =>
         certifications.insert({ ...certificationIn(scope, ids), _id: newId('crt') }),
       ),
-      find: scoped((scope, ids) => certifications.find(scope, walletKeyOf(scope), ids.certificationId)),
-      findById: scoped((scope, ids) => certifications.findById(scope, ids.certificationId)),
+      find: scoped((scope, ids) => certifications.find(scope, ids.certificationId)),
       findRunning: scoped((scope) => certifications.findRunning(scope, walletKeyOf(scope))),
-      list: scoped((scope) =>
-        certifications.list(scope, walletKeyOf(scope), { before: null, limit: 10 }, 'cases'),
-      ),
+      list: scoped((scope) => certifications.list(scope, walletKeyOf(scope), { before: null, limit: 10 })),
       cancel: scoped((scope, ids) => certifications.cancel(scope, ids.certificationId, {}, now, entry)),
-      claim: internal('only workers/certifier.ts calls it, over every account'),
+      claim: internal('only its workers call it, over every account'),
       release: internal(claimed),
       renew: internal(claimed),
       progress: internal(claimed),
@@ -118,21 +121,18 @@ await holdIsolation(t, {
       insert: scoped((scope, ids) =>
         reconciliations.insert({ ...reconciliationIn(scope, ids), _id: newId('rcn') }),
       ),
-      find: scoped((scope, ids) => reconciliations.find(scope, walletKeyOf(scope), ids.reconciliationId)),
-      findById: scoped((scope, ids) => reconciliations.findById(scope, ids.reconciliationId)),
+      find: scoped((scope, ids) => reconciliations.find(scope, ids.reconciliationId)),
       findRunning: scoped((scope) => reconciliations.findRunning(scope, walletKeyOf(scope))),
-      list: scoped((scope) =>
-        reconciliations.list(scope, walletKeyOf(scope), { before: null, limit: 10 }, 'differences'),
-      ),
+      list: scoped((scope) => reconciliations.list(scope, walletKeyOf(scope), { before: null, limit: 10 })),
       cancel: scoped((scope, ids) => reconciliations.cancel(scope, ids.reconciliationId, {}, now, entry)),
-      claim: internal('only workers/reconciler.ts calls it, over every account'),
+      claim: internal('only its workers call it, over every account'),
       release: internal(claimed),
       renew: internal(claimed),
       progress: internal(claimed),
       finish: internal(claimed),
     }),
     createLedgerChunks: table(chunks, {
-      keep: internal('only keep-reconciliations.ts calls it, with an id that the gateway has just made'),
+      keep: internal('only order-reconciliations.ts calls it, with an id that the gateway has just made'),
       count: scoped((scope, ids) => chunks.count(scope, ids.reconciliationId)),
       read: scoped((scope, ids) => chunks.read(scope, ids.reconciliationId, 0)),
       remove: internal('only the worker of a job and its cancel call it, with a job found under a scope'),

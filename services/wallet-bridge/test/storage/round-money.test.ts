@@ -3,22 +3,16 @@ import { append } from '@pitboss/storage/journal/journal'
 import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import t from 'tap'
 import { documentOf, initialState } from '../../src/records/new-movement.ts'
-import { indexes } from '../../src/storage/indexes.ts'
+import { indexes } from '../../src/all-wings.ts'
 import { claimOf } from '../../src/storage/movement-entry.ts'
-import { moneyStream, type MoneyEntry, type RoundMoney } from '../../src/storage/round-money.ts'
+import { moneyStream } from '../../src/storage/round-money.ts'
 import { newScope, specOf } from '../fixtures/bridge.ts'
 import { openTestMoney } from '../fixtures/test-money.ts'
 
 t.test('duties read no movement whose id was another’s', async (t) => {
   const db = await openTestDatabase(t)
   await ensureIndexes(db, indexes)
-  let readMoney: (entry: MoneyEntry) => Promise<RoundMoney> = async () => new Map()
-  const { journal } = await openTestMoney(t, db, {
-    duties(read) {
-      readMoney = read
-      return []
-    },
-  })
+  const { journal, readMoney } = await openTestMoney(t, db)
   const state = initialState('WIN', new Date())
   const movement = documentOf({ scope: newScope(), spec: specOf({ type: 'WIN' }), reference: 'txn_1', state })
   const stream = moneyStream(movement)

@@ -1,17 +1,10 @@
 import { operatorHandleOf, toAccountMode } from '@pitboss/contracts/primitives'
 import type { Delivery, replayJobSchema, WebhookEndpoint } from '@pitboss/contracts/objects/webhook'
 import { type EventEnvelope, eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
-import { summaryOf } from '@pitboss/contracts/certification/progress'
-import type {
-  webhookCertificationSchema,
-  webhookCertificationSummarySchema,
-} from '@pitboss/contracts/objects/certification'
 import type { DeliveryFacts } from '@pitboss/contracts/objects/dossier'
-import type { z } from 'zod'
 import type { Wait } from '../rules/choose-due.ts'
 import { inFlightMaxOf } from '../rules/endpoint-health.ts'
 import { ladderAhead } from '../rules/retry-schedule.ts'
-import type { CertificationDocument } from '../storage/certification-store.ts'
 import type {
   AttemptRecord,
   DeliveryDocument,
@@ -130,17 +123,6 @@ export function presentReplay(replay: CountedReplay): z.infer<typeof replayJobSc
     created_at: replay.createdAt.toISOString(),
     finished_at: instantText(replay.finishedAt),
   }
-}
-
-/** The public record of a certification without its cases. Source: docs/contract.md, section 3. */
-export function presentCertificationSummary(
-  job: Omit<CertificationDocument, 'cases'>,
-): z.infer<typeof webhookCertificationSummarySchema> {
-  return { ...summaryOf(job), webhook_id: job.subject }
-}
-
-export function presentCertification(job: CertificationDocument): z.infer<typeof webhookCertificationSchema> {
-  return { ...presentCertificationSummary(job), cases: [...job.cases] }
 }
 
 export function presentParked(message: ParkedDocument) {

@@ -7,7 +7,6 @@ import type { Lane } from '../rules/choose-due.ts'
 import type { EndpointHealth } from '../rules/endpoint-health.ts'
 import type { StoredSecret } from '../rules/signing-secrets.ts'
 import type { Binary, Db } from 'mongodb'
-import type { CertificationDocument } from './certification-store.ts'
 
 /** Documents of this service. `never` stands for "not by the clock" where an index needs a date. */
 
@@ -260,7 +259,6 @@ export function collectionsOf(db: Db) {
     endpoints: db.collection<EndpointDocument>('endpoints'),
     deliveries: db.collection<DeliveryDocument>('deliveries'),
     replays: db.collection<ReplayDocument>('replays'),
-    certifications: db.collection<CertificationDocument>('certifications'),
     parked: db.collection<ParkedDocument>('parked'),
     ranges: db.collection<RangeDocument>('ranges'),
     instances: db.collection<InstanceDocument>('instances'),

@@ -2,24 +2,16 @@ import { auditOutboxIndex } from '@pitboss/storage/audit-outbox'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { figureIndexes } from '@pitboss/storage/figures-store'
 import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
-import { jobIndexes } from '@pitboss/storage/job-store'
 import { leaseIndexes } from '@pitboss/storage/lease'
 import { rewindIndexes } from '@pitboss/storage/rewind-store'
 
-export const auditedCollections = [
-  'endpoints',
-  'deliveries',
-  'replays',
-  'certifications',
-  'parked',
-  'rewinds',
-] as const
+export const coreAudited = ['endpoints', 'deliveries', 'replays', 'parked', 'rewinds'] as const
 
 const pending = { status: 'PENDING' }
 const withItems = { hi: { $gt: new Date(0) } }
 
 /** Partial ones: a claim costs the same beside a million ended deliveries. */
-export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
+export const coreIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   ...leaseIndexes,
   ...idempotencyKeyIndexes,
   ...rewindIndexes,
@@ -98,7 +90,6 @@ export const indexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
     { name: 'uncounted', key: { _id: 1, counted: 1 }, partialFilterExpression: { counted: false } },
     auditOutboxIndex,
   ],
-  certifications: jobIndexes,
   parked: [{ name: 'parked_at', key: { parkedAt: 1 } }, auditOutboxIndex],
   // Those without items are in no list.
   ranges: [

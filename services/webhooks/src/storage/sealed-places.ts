@@ -1,7 +1,7 @@
 import type { SealedPlace } from '@pitboss/storage/rewrite-seals'
 import type { Document } from 'mongodb'
 
-export const sealedPlaces: readonly SealedPlace[] = [
+export const sealedSecrets: readonly SealedPlace[] = [
   {
     collection: 'endpoints',
     purpose: 'webhook-secret',

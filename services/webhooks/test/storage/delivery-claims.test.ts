@@ -4,7 +4,7 @@ import type { AnyBulkWriteOperation } from 'mongodb'
 import t from 'tap'
 import { collectionsOf, type DeliveryDocument } from '../../src/storage/collections.ts'
 import { createDeliveryClaims } from '../../src/storage/delivery-claims.ts'
-import { indexes } from '../../src/storage/indexes.ts'
+import { indexes } from '../../src/all-wings.ts'
 import { newDocument } from '../../src/storage/new-delivery.ts'
 
 const db = await openTestDatabase(t)

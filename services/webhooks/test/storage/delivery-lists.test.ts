@@ -5,7 +5,7 @@ import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import t from 'tap'
 import { collectionsOf } from '../../src/storage/collections.ts'
 import { createDeliveryStore } from '../../src/storage/delivery-store.ts'
-import { indexes } from '../../src/storage/indexes.ts'
+import { indexes } from '../../src/all-wings.ts'
 import { newDocument } from '../../src/storage/new-delivery.ts'
 
 const db = await openTestDatabase(t)

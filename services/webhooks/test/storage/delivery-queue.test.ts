@@ -6,7 +6,7 @@ import t from 'tap'
 import { collectionsOf } from '../../src/storage/collections.ts'
 import { createDeliveryQueue } from '../../src/storage/delivery-queue.ts'
 import { type NewDelivery, newDocument } from '../../src/storage/new-delivery.ts'
-import { indexes } from '../../src/storage/indexes.ts'
+import { indexes } from '../../src/all-wings.ts'
 import { afterAttempt, freshHealth, nextProbe } from '../../src/rules/endpoint-health.ts'
 
 const db = await openTestDatabase(t)

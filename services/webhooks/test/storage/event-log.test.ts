@@ -9,7 +9,7 @@ import t from 'tap'
 import { listEvents } from '../../src/actions/read-events.ts'
 import { collectionsOf } from '../../src/storage/collections.ts'
 import { type EventLog, openEventLog } from '../../src/storage/event-log.ts'
-import { indexes } from '../../src/storage/indexes.ts'
+import { indexes } from '../../src/all-wings.ts'
 import type { NewEvent } from '../../src/storage/log-append.ts'
 import { keysAfter, logKey, readLogKey } from '../../src/storage/log-keys.ts'
 

@@ -10,7 +10,7 @@ import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import t from 'tap'
 import { freshHealth } from '../../src/rules/endpoint-health.ts'
 import { collectionsOf, never } from '../../src/storage/collections.ts'
-import { indexes } from '../../src/storage/indexes.ts'
+import { indexes } from '../../src/all-wings.ts'
 import { createDeliveryClaims } from '../../src/storage/delivery-claims.ts'
 import { createDeliveryMoves } from '../../src/storage/delivery-moves.ts'
 import { createDeliveryQueue } from '../../src/storage/delivery-queue.ts'
@@ -25,7 +25,7 @@ import { createRangeStore } from '../../src/storage/range-store.ts'
 import { openFirstEvents } from '../../src/storage/first-events.ts'
 import { createParkedStore } from '../../src/storage/parked-store.ts'
 import { newProgress } from '@pitboss/contracts/certification/progress'
-import { createCertificationStore } from '../../src/storage/certification-store.ts'
+import { createCertifications } from '../../src/wings/certifications/storage/certification-store.ts'
 import { createReplayStore } from '../../src/storage/replay-store.ts'
 import { shardedWebhooks } from '../fixtures/sharded-webhooks.ts'
 
@@ -55,7 +55,7 @@ const ranges = createRangeStore(collections)
 const history = createDeliveryHistory({ stored: deliveries, endpoints, ranges, events })
 const late = createLateDeliveries({ endpoints, ranges, events })
 const certificationJobs = '../../../libs/storage/src/certification-jobs'
-const certifications = createCertificationStore(collections)
+const certifications = createCertifications(db)
 await makeThings()
 
 const { scoped, internal, table } = linesFor<Ids>()
@@ -124,7 +124,6 @@ const stores = {
     endpoints: raw,
     deliveries: raw,
     replays: raw,
-    certifications: raw,
     parked: raw,
     ranges: raw,
     instances: raw,
@@ -250,13 +249,15 @@ const stores = {
     setError: by('parked-messages', operations),
     count: by('read-status', operations),
   }),
-  createCertificationStore: table(certifications, {
-    insert: by(certificationJobs, 'the document bears the scope of an endpoint that was found under a scope'),
-    find: scoped((scope, ids) => certifications.find(scope, ids.webhookId, ids.certificationId)),
-    findById: scoped((scope, ids) => certifications.findById(scope, ids.certificationId)),
+  createCertifications: table(certifications, {
+    insert: by(
+      '../../../libs/storage/src/jobs',
+      'the document bears the scope of an endpoint that was found under a scope',
+    ),
+    find: scoped((scope, ids) => certifications.find(scope, ids.certificationId)),
     findRunning: scoped((scope, { webhookId }) => certifications.findRunning(scope, webhookId)),
     list: scoped((scope, { webhookId }) =>
-      certifications.list(scope, webhookId, { before: null, limit: 10 }, 'cases'),
+      certifications.list(scope, webhookId, { before: null, limit: 10 }),
     ),
     cancel: scoped((scope, ids) => certifications.cancel(scope, ids.certificationId, {}, now, entry)),
     claim: by(jobWorkers, everyAccount),

@@ -1,0 +1,81 @@
+import type { Exchanged, ExchangeRequest } from '@pitboss/contracts/certification/exchange'
+import { walletCases } from '@pitboss/contracts/certification/wallet/wallet-cases'
+import { createWalletUnderTest } from '@pitboss/contracts/certification/wallet/wallet-under-test'
+import { type Failure, failureOfCode, lateFailure, tooLong } from '@pitboss/outbound/describe-failure'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
+import { runCertificationJob } from '@pitboss/storage/certification-jobs'
+import type { HeldJob } from '@pitboss/storage/start-job-workers'
+import type { WalletRequest } from '../../../clients/wallet-client.ts'
+import type { WalletExchange } from '../../../rules/wallet-answers.ts'
+import type { CertificationContext } from '../context.ts'
+import type { CertificationDocument } from '../storage/certification-store.ts'
+import type { Wallet } from '../../../storage/wallet-document.ts'
+
+const changedText = 'The wallet was changed meanwhile. Certify it again.'
+
+/**
+ * Runs the cases that are left and stores each result. Its calls touch neither breaker nor figures. Source:
+ * docs/contract.md, section 3.
+ */
+export function runCertification(
+  context: CertificationContext,
+  held: HeldJob<CertificationDocument>,
+): Promise<void> {
+  const { certifications, clock } = context
+  const { playerId, currency, blockedPlayerId, unknownPlayerId } = held.job
+  return runCertificationJob({
+    ...{ jobs: certifications.store, held, cases: walletCases, changedText, clock },
+    find: () => unchangedWallet(context, held.job),
+    send: (wallet, request) => send(context, wallet, request),
+    peerOf: ({ secret, timeoutMs }, edges) =>
+      createWalletUnderTest({
+        ...{ secret, timeoutMs, playerId, currency, blockedPlayerId, unknownPlayerId },
+        ...{ ...edges, signing: { signBody, signatureTimestamp } },
+      }),
+    onKept: () => failpoint('wallet-bridge.certified-case'),
+  })
+}
+
+/** The wallet as it was when the certification was ordered; null when it is another by now. */
+async function unchangedWallet(
+  { wallets }: CertificationContext,
+  { operatorId, environment, walletUpdatedAt }: CertificationDocument,
+) {
+  const document = await wallets.find({ operatorId, environment })
+  if (document === null || document.updatedAt.getTime() !== walletUpdatedAt.getTime()) return null
+  return wallets.openDocument(document)
+}
+
+async function send(
+  { client }: CertificationContext,
+  wallet: Wallet,
+  { path, headers, body, timeoutMs }: ExchangeRequest,
+): Promise<Exchanged> {
+  const { exchange, latencyMs } = await client.call({
+    wallet,
+    operation: operations[path] ?? 'balance',
+    ...{ body, headers, timeoutMs, requestId: headers['x-request-id'] ?? '' },
+  })
+  return { ...exchangedOf(exchange, timeoutMs), latencyMs }
+}
+
+const operations: Readonly<Record<string, WalletRequest['operation']>> = {
+  '/balance': 'balance',
+  '/debit': 'debit',
+  '/credit': 'credit',
+  '/rollback': 'rollback',
+}
+
+function exchangedOf(exchange: WalletExchange, timeoutMs: number) {
+  if (exchange.kind === 'timeout') return failed(lateFailure(timeoutMs, exchange.begunWith ?? null))
+  if (exchange.kind === 'no-answer')
+    return failed(failureOfCode(exchange.reason) ?? { words: exchange.reason, remedy: '' })
+  if (exchange.cutOff) return failed(tooLong)
+  const { httpStatus, contentType = '', body, oddities = [] } = exchange
+  return { kind: 'answer', httpStatus, contentType, body, oddities } as const
+}
+
+function failed({ words: error, remedy }: Failure) {
+  return { kind: 'failure', error, remedy } as const
+}

@@ -1,0 +1,116 @@
+import type { ActedBy } from '@pitboss/contracts/audit'
+import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
+import type { listFlags as endpoint } from '@pitboss/contracts/endpoints/flags'
+import { flagMax, type FlagRules, type flagPatchSchema } from '@pitboss/contracts/objects/flag'
+import { toAccountMode } from '@pitboss/contracts/primitives'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { changeFenced } from '@pitboss/storage/change-fenced'
+import { findInScopes } from '@pitboss/storage/find-in-scopes'
+import { type Page, readPage } from '@pitboss/storage/read-page'
+import { z } from 'zod'
+import { normaliseAmount } from '../../../records/new-movement.ts'
+import type { FlagsContext } from '../context.ts'
+import { toCaseRecord } from '../records/render-flag.ts'
+import { flagRulesOf } from '../../../rules/flags.ts'
+import type { FlagDocument } from '../storage/flag-store.ts'
+
+type ListQuery = z.infer<typeof endpoint.query>
+type Patch = z.infer<typeof flagPatchSchema>
+
+const fencedTriesMax = 10
+
+/**  @throws ServiceError NOT_FOUND */
+export async function findFlag(
+  { flags }: FlagsContext,
+  caller: Caller,
+  flagId: string,
+): Promise<FlagDocument> {
+  return findInScopes(lookupScopes(caller), (scope) => flags.find(scope, flagId))
+}
+
+/** Newest first. @throws ServiceError VALIDATION_ERROR for a bad cursor or window */
+export async function listFlags(
+  { flags, cursors }: FlagsContext,
+  scope: Scope,
+  { limit, cursor, environment: _environment, ...query }: ListQuery,
+): Promise<Page<FlagDocument>> {
+  const from = query.from === undefined ? undefined : new Date(query.from)
+  const to = query.to === undefined ? undefined : new Date(query.to)
+  if (from !== undefined && to !== undefined && from > to)
+    throw invalidField('from', 'must not be after "to"')
+  const filters = { rule: query.rule, status: query.status, playerId: query.player_id, from, to }
+  return readPage({
+    cursors,
+    binding: { list: 'flags', scope, ...query },
+    query: { limit, cursor },
+    read: (before, max) => flags.list(scope, filters, { before, limit: max }),
+    positionOf: ({ _id }) => _id,
+  })
+}
+
+/** A repeat of the last change is none. @throws ServiceError NOT_FOUND; CONFLICT with too many notes */
+export async function changeFlag(
+  context: FlagsContext,
+  caller: Caller,
+  flagId: string,
+  patch: Patch,
+  by: ActedBy,
+): Promise<FlagDocument> {
+  const { flags, audit, clock } = context
+  return changeFenced<FlagDocument, FlagDocument>({
+    document: await findFlag(context, caller, flagId),
+    change: async (flag) => {
+      const after = changedCase(flag, patch, by.actor, clock.now())
+      if (after === null) return flag
+      const [before, now] = [toCaseRecord(flag), toCaseRecord(after)]
+      const object = { type: 'flag', id: flag._id }
+      return flags.change(flag, after, audit.entry(by, { act: 'flag.change', object, before, after: now }))
+    },
+    reread: () => findFlag(context, caller, flagId),
+    triesMax: fencedTriesMax,
+    name: `the flag ${flagId}`,
+  })
+}
+
+/** When flags are raised; the usual rules until the account has its own. */
+export async function readFlagRules({ wallets }: FlagsContext, scope: Scope): Promise<FlagRules> {
+  return flagRulesOf(await wallets.find(scope))
+}
+
+/** @throws ServiceError WALLET_NOT_CONFIGURED; VALIDATION_ERROR for an amount its currency cannot have */
+export async function putFlagRules(
+  { wallets, audit }: FlagsContext,
+  scope: Scope,
+  given: FlagRules,
+  by: ActedBy,
+): Promise<FlagRules> {
+  const big_win = given.big_win.map(({ currency, amount }, index) => ({
+    ...{ currency, amount: normaliseAmount(amount, currency, `big_win[${index}].`) },
+  }))
+  const rules = { ...given, big_win }
+  const object = { type: 'flag-rules', id: toAccountMode(scope.environment) }
+  const changed = await wallets.setFlagRules(scope, rules, (before) =>
+    audit.entry(by, { act: 'flag-rules.put', object, before: flagRulesOf(before), after: rules }),
+  )
+  if (changed === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
+  return rules
+}
+
+/** The case after the change; null when it changes nothing. @throws ServiceError CONFLICT */
+function changedCase(
+  { status, notes }: FlagDocument,
+  patch: Patch,
+  { id, name }: ActedBy['actor'],
+  at: Date,
+): Pick<FlagDocument, 'status' | 'notes' | 'updatedAt'> | null {
+  const { note } = patch
+  const last = notes.at(-1)
+  const isRepeat = last?.text === note && last?.userId === id
+  const added = note === undefined || isRepeat ? [] : [{ at, by: name, userId: id, text: note }]
+  const wanted = patch.status ?? status
+  if (wanted === status && added.length === 0) return null
+  if (notes.length + added.length > flagMax.notes) {
+    throw new ServiceError('CONFLICT', { message: `A case has at most ${flagMax.notes} notes.` })
+  }
+  return { status: wanted, notes: [...notes, ...added], updatedAt: at }
+}

@@ -1,0 +1,78 @@
+import { diffRows, type OurLedger } from '@pitboss/ledger/diff-ledger'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import type { HeldJob } from '@pitboss/storage/start-job-workers'
+import type { ReconciliationContext } from '../context.ts'
+import type { LedgerLine } from '../storage/ledger-chunks.ts'
+import type { ReconciliationDocument } from '../storage/reconciliation-store.ts'
+import { compareRows, listMoved } from './reconcile-ledger.ts'
+import { tallyDifferences } from './tally-differences.ts'
+
+const runMaxMs = 15 * 60 * 1000
+const lateText = 'It took longer than 15 minutes. Send the ledger of a shorter time.'
+const goneText = 'The ledger is not kept any more. Send it again.'
+
+/** Ends the work on a job: it goes on elsewhere, or ends with a reason. */
+class Ended extends Error {
+  readonly reason: string | null
+  constructor(reason: string | null) {
+    super(reason ?? 'the reconciliation goes on elsewhere')
+    this.reason = reason
+  }
+}
+
+/**
+ * Compares a held job's ledger with our movements. A job that another process had begun begins again. Source:
+ * docs/contract.md, section 3.
+ */
+export async function runReconciliation(
+  context: ReconciliationContext,
+  { job, signal }: HeldJob<ReconciliationDocument>,
+): Promise<void> {
+  const { chunks, clock } = context
+  const { store } = context.reconciliations
+  const { from, to } = job
+  const tally = tallyDifferences()
+  const read = { lines: 0, matched: 0 }
+  const found = () => ({ ...read, counts: tally.counts, differences: tally.differences })
+  const our: OurLedger = {
+    async compare(rows) {
+      goOn()
+      const compared = await compareRows(context, job, rows)
+      read.matched += compared.matched
+      if (!(await store.progress(job, { $set: { ...read, counts: tally.counts } }))) throw new Ended(null)
+      await failpoint('wallet-bridge.reconciled-rows')
+      return compared
+    },
+    ours(after) {
+      goOn()
+      return listMoved(context, job, { from, to }, after)
+    },
+  }
+
+  function goOn(): void {
+    if (signal.aborted) throw new Ended(null)
+    if (clock.now().getTime() - job.createdAt.getTime() > runMaxMs) throw new Ended(lateText)
+  }
+
+  async function* kept(): AsyncGenerator<LedgerLine> {
+    for (let index = 0; index < job.chunks; index++) {
+      const lines = await chunks.read(job, job._id, index)
+      if (lines === null) throw new Ended(goneText)
+      for (const line of lines) {
+        read.lines += 1
+        yield line
+      }
+    }
+  }
+
+  let reason: string | null = null
+  try {
+    const window = { from: from.toISOString(), to: to.toISOString() }
+    for await (const finding of diffRows(our, window, kept())) if ('kind' in finding) tally.add(finding)
+  } catch (error) {
+    if (!(error instanceof Ended)) throw error
+    if (error.reason === null) return
+    reason = error.reason
+  }
+  if (await store.finish(job, { ...found(), reason }, clock.now())) await chunks.remove(job, job._id)
+}

@@ -1,0 +1,57 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import type { ledgerLineSchema } from '@pitboss/contracts/calls/reconciliations'
+import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import type { Db } from 'mongodb'
+import type { z } from 'zod'
+
+export type LedgerLine = z.infer<typeof ledgerLineSchema>
+
+type ChunkDocument = {
+  /** `<id of the reconciliation>:<index in five digits>`, so that the order of ids is the ledger's. */
+  readonly _id: string
+  readonly operatorId: string
+  readonly environment: Scope['environment']
+  readonly lines: readonly LedgerLine[]
+  readonly createdAt: Date
+}
+
+export type LedgerChunks = ReturnType<typeof createLedgerChunks>
+
+/** A ledger that was sent in part, or whose job never ends, is kept for so long. */
+const keptS = 24 * 60 * 60
+
+export const ledgerChunkIndexes: readonly IndexDeclaration[] = [
+  { key: { createdAt: 1 }, name: 'one_day', expireAfterSeconds: keptS },
+]
+
+/** The collection `ledger_chunks`: ledgers of operators, in pieces, until they have been compared. */
+export function createLedgerChunks(db: Db) {
+  const chunks = db.collection<ChunkDocument>('ledger_chunks')
+  const idOf = (id: string, index: number) => `${id}:${String(index).padStart(5, '0')}`
+  const of = ({ operatorId, environment }: Scope, id: string) => ({
+    _id: { $gte: `${id}:`, $lt: `${id};` },
+    ...{ operatorId, environment },
+  })
+  return {
+    /** Keeps a chunk; the same one again changes nothing. */
+    async keep(
+      { operatorId, environment }: Scope,
+      id: string,
+      index: number,
+      lines: LedgerLine[],
+      now: Date,
+    ) {
+      const one = { _id: idOf(id, index), operatorId, environment }
+      await chunks.updateOne(one, { $setOnInsert: { lines, createdAt: now } }, { upsert: true })
+    },
+    count: (scope: Scope, id: string): Promise<number> => chunks.countDocuments(of(scope, id)),
+    /** The lines of one chunk; null when it is not there. */
+    async read({ operatorId, environment }: Scope, id: string, index: number) {
+      const found = await chunks.findOne({ _id: idOf(id, index), operatorId, environment })
+      return found?.lines ?? null
+    },
+    async remove(scope: Scope, id: string): Promise<void> {
+      await chunks.deleteMany(of(scope, id))
+    },
+  }
+}

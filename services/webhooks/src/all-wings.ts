@@ -1,0 +1,12 @@
+import { allKept } from '@pitboss/storage/wing'
+import { coreAudited, coreIndexes } from './storage/indexes.ts'
+import { sealedSecrets } from './storage/sealed-places.ts'
+import type { Wing } from './wing.ts'
+import { certifications } from './wings/certifications/wing.ts'
+
+export const allWings: readonly Wing[] = [certifications]
+
+export const { indexes, audited, seals } = allKept([
+  { indexes: coreIndexes, audited: coreAudited, seals: sealedSecrets },
+  ...allWings,
+])

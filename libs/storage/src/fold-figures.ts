@@ -1,9 +1,9 @@
 import type { Clock } from '@pitboss/runtime/clock'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Poll } from '@pitboss/runtime/poll'
+import type { Db } from 'mongodb'
 import type { Logger } from 'pino'
 import { type FigureSubject, type FiguresStore, type MinuteFigures, minuteMs } from './figures-store.ts'
-import type { Lease } from './lease.ts'
 import { startLeasedPoll } from './start-leased-poll.ts'
 
 /**
@@ -17,7 +17,7 @@ const minutesPerRunMax = 60
 const everyMs = 30_000
 
 /** How long a dead replica keeps the others from the figures. */
-export const figuresLeaseTtlMs = 45_000
+const leaseTtlMs = 45_000
 
 /** One thing that happened to a subject, and the names of the counters that it raises by one. */
 export type FigureFact = FigureSubject & { readonly at: Date; readonly counts: readonly string[] }
@@ -33,8 +33,12 @@ export function storedFacts<One extends { readonly storedAt?: Date }>(
   )
 }
 
-/** The facts that were stored at `from` or later, in the order of their records' last change. */
-export type ReadFacts = (from: Date) => AsyncIterable<FigureFact>
+type Folding = {
+  readonly figures: FiguresStore
+  /** The facts that were stored at `from` or later, in the order of their records' last change. */
+  readonly readFacts: (from: Date) => AsyncIterable<FigureFact>
+  readonly clock: Clock
+}
 
 /**
  * Counts anew, from the records themselves, every minute that is not final yet, and writes each as a value.
@@ -42,56 +46,47 @@ export type ReadFacts = (from: Date) => AsyncIterable<FigureFact>
  * minute without a fact is not written.
  * @returns true when more minutes can be made final at once
  */
-export function createFoldFigures({
-  figures,
-  readFacts,
-  clock,
-}: {
-  figures: FiguresStore
-  readFacts: ReadFacts
-  clock: Clock
-}): () => Promise<boolean> {
-  return async function foldFigures() {
-    const now = clock.now()
-    const settled = minuteStart(now.getTime() - settledAfterMs)
-    const final = await figures.finalUntil()
-    if (final === null) {
-      await figures.begin(settled)
-      return true
-    }
-    const to = Math.min(now.getTime(), final.getTime() + minutesPerRunMax * minuteMs)
-    await figures.put(await count(final, new Date(to)), now)
-    await failpoint('figures.put')
-    const nowFinal = new Date(Math.min(settled.getTime(), to))
-    if (nowFinal > final) await figures.moveFinal(nowFinal)
-    return to < now.getTime()
+export async function foldFigures({ figures, readFacts, clock }: Folding): Promise<boolean> {
+  const now = clock.now()
+  const settled = minuteStart(now.getTime() - settledAfterMs)
+  const final = await figures.finalUntil()
+  if (final === null) {
+    await figures.begin(settled)
+    return true
   }
+  const to = Math.min(now.getTime(), final.getTime() + minutesPerRunMax * minuteMs)
+  await figures.put(await count(readFacts, final, new Date(to)), now)
+  await failpoint('figures.put')
+  const nowFinal = new Date(Math.min(settled.getTime(), to))
+  if (nowFinal > final) await figures.moveFinal(nowFinal)
+  return to < now.getTime()
+}
 
-  async function count(from: Date, to: Date): Promise<MinuteFigures[]> {
-    const minutes = new Map<string, FigureSubject & { at: Date; counters: Record<string, number> }>()
-    for await (const { scope, subject, at, counts } of readFacts(from)) {
-      if (at < from || at >= to) continue
-      const minute = minuteStart(at.getTime())
-      const key = `${scope.operatorId}/${scope.environment}/${subject}/${minute.getTime()}`
-      const kept = minutes.get(key) ?? { scope, subject, at: minute, counters: {} }
-      for (const name of counts) kept.counters[name] = (kept.counters[name] ?? 0) + 1
-      minutes.set(key, kept)
-    }
-    return [...minutes.values()]
+async function count(readFacts: Folding['readFacts'], from: Date, to: Date): Promise<MinuteFigures[]> {
+  const minutes = new Map<string, FigureSubject & { at: Date; counters: Record<string, number> }>()
+  for await (const { scope, subject, at, counts } of readFacts(from)) {
+    if (at < from || at >= to) continue
+    const minute = minuteStart(at.getTime())
+    const key = `${scope.operatorId}/${scope.environment}/${subject}/${minute.getTime()}`
+    const kept = minutes.get(key) ?? { scope, subject, at: minute, counters: {} }
+    for (const name of counts) kept.counters[name] = (kept.counters[name] ?? 0) + 1
+    minutes.set(key, kept)
   }
+  return [...minutes.values()]
 }
 
 /** Folds on one replica at a time. The lease only saves double work: figures are right without it. */
 export function startFigures({
-  fold,
-  lease,
+  db,
+  clockAheadMs,
   logger,
-}: {
-  fold: () => Promise<boolean>
-  lease: Lease
-  logger: Logger
-}): Pick<Poll, 'stop'> {
-  return startLeasedPoll({ event: 'figures.failed', level: 'warn', everyMs, lease, logger, work: fold })
+  ...folding
+}: Folding & { readonly db: Db; readonly clockAheadMs: () => number; readonly logger: Logger }): Poll {
+  return startLeasedPoll({
+    ...{ event: 'figures.failed', level: 'warn', everyMs, logger },
+    lease: { db, name: 'figures', ttlMs: leaseTtlMs, clock: folding.clock, clockAheadMs },
+    work: () => foldFigures(folding),
+  })
 }
 
 function minuteStart(ms: number): Date {

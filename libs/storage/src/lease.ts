@@ -73,26 +73,3 @@ export function createLease({
     },
   }
 }
-
-/** One process's hold on a lease, kept from one run of a loop to the next. */
-export type LeaseHolder = {
-  /** Prolongs the lease, or takes it. @returns its fencing token, or null while another process has it */
-  hold(): Promise<number | null>
-  /** Gives it back. Never rejects: it runs out by itself. */
-  release(): Promise<void>
-}
-
-export function createLeaseHolder(lease: Lease): LeaseHolder {
-  let token: number | null = null
-  return {
-    async hold() {
-      if (token !== null && (await lease.renew(token))) return token
-      token = await lease.acquire()
-      return token
-    },
-    async release() {
-      if (token !== null) await lease.release(token).catch(() => undefined)
-      token = null
-    },
-  }
-}

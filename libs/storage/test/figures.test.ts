@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { ensureIndexes } from '../src/ensure-indexes.ts'
 import { createFiguresStore, figureIndexes } from '../src/figures-store.ts'
-import { createFoldFigures, type FigureFact, settledAfterMs } from '../src/fold-figures.ts'
+import { foldFigures, type FigureFact, settledAfterMs } from '../src/fold-figures.ts'
 import { seriesWindow } from '../src/read-series.ts'
 import { testStorage } from './fixtures/test-storage.ts'
 
@@ -40,13 +40,13 @@ t.test('figures', async (t) => {
   const tell = (time: string, ...counts: string[]) =>
     facts.push({ scope, subject: 'one', at: at(time), counts })
   const fold = (time: string, store = figures, read = facts) =>
-    createFoldFigures({
+    foldFigures({
       figures: store,
       clock: { now: () => at(time) },
       async *readFacts(from) {
         yield* read.filter((fact) => fact.at >= from)
       },
-    })()
+    })
   const stored = async (of: Scope = scope) =>
     (await figures.read(of, 'one', day.from, day.to)).map(({ at: minute, counters }) => [
       minute.toISOString().slice(11, 16),

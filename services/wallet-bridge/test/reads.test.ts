@@ -20,7 +20,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { Movement } from '@pitboss/contracts/objects/movement'
 import { newId } from '@pitboss/runtime/new-id'
 import { createFiguresStore } from '@pitboss/storage/figures-store'
-import { createFoldFigures, settledAfterMs } from '@pitboss/storage/fold-figures'
+import { foldFigures, settledAfterMs } from '@pitboss/storage/fold-figures'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import type { z } from 'zod'
@@ -142,12 +142,12 @@ await t.test('the series of a wallet counts each call of its movements once', as
     (movement) => fromListed(movement).attempts,
   )
   const clock = { now: () => new Date(Date.now() + 10 * settledAfterMs) }
-  const fold = createFoldFigures({
+  const folding = {
     figures: createFiguresStore(storage.db),
     clock,
-    readFacts: (from) => readCalls({ lists: createMovementLists(stored) }, from),
-  })
-  while (await fold());
+    readFacts: (from: Date) => readCalls({ lists: createMovementLists(stored) }, from),
+  }
+  while (await foldFigures(folding));
   const ask = (as: Scope) =>
     suite.bus.call(getWalletSeries.call, {
       caller: callerOf(as),

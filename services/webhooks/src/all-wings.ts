@@ -3,8 +3,9 @@ import { coreAudited, coreIndexes } from './storage/indexes.ts'
 import { sealedSecrets } from './storage/sealed-places.ts'
 import type { Wing } from './wing.ts'
 import { certifications } from './wings/certifications/wing.ts'
+import { replays } from './wings/replays/wing.ts'
 
-export const allWings: readonly Wing[] = [certifications]
+export const allWings: readonly Wing[] = [certifications, replays]
 
 export const { indexes, audited, seals } = allKept([
   { indexes: coreIndexes, audited: coreAudited, seals: sealedSecrets },

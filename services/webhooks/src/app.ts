@@ -15,7 +15,7 @@ import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { createFanoutLateness } from './actions/fanout-lateness.ts'
 import { allWings, indexes, seals as places } from './all-wings.ts'
 import { compositionHandlers } from './calls/composed.ts'
-import { endpointHandlers, replayHandlers } from './calls/endpoints.ts'
+import { endpointHandlers } from './calls/endpoints.ts'
 import { deliveryHandlers, eventHandlers } from './calls/events.ts'
 import { opsHandlers } from './calls/ops.ts'
 import { createPostWebhook } from './clients/post-webhook.ts'
@@ -73,14 +73,14 @@ export async function startWebhooks({
   createStreamMetrics({ registry, bus })
   const { post, close } = createPostWebhook(c.outbound, attemptTimeoutMs)
   const workers = startWorkers(c, { instances, storage, recording, wrap, post, registry })
-  const open = wings.map((wing) => wing.open(c, { clockAheadMs, post }))
+  const given = { clockAheadMs, post, replaysMax: config.PITBOSS_LIMIT_ACCOUNT_REPLAYS }
+  const open = wings.map((wing) => wing.open(c, given))
   const wingWorkers = open.flatMap(({ start }) => start?.() ?? [])
   holdsFanout = workers.holdsFanout
   const handlers = [
     ...eventHandlers(workers.calls),
     ...endpointHandlers(workers.calls),
     ...deliveryHandlers(workers.calls),
-    ...replayHandlers(workers.calls),
     ...compositionHandlers(workers.calls),
     ...opsHandlers(workers.calls),
     handler(opsRewriteSeals.webhooks, ({ order, after }) => seals.page({ after, isDry: order.dryRun })),

@@ -16,7 +16,6 @@ import type { EventLog } from './storage/event-log.ts'
 import type { LogTail } from './storage/log-tail.ts'
 import type { RangeStore } from './storage/range-store.ts'
 import type { ParkedStore } from './storage/parked-store.ts'
-import type { ReplayStore } from './storage/replay-store.ts'
 import type { SecretCipher } from './actions/create-endpoint.ts'
 import type { RecordEvents } from './actions/record-events.ts'
 
@@ -33,7 +32,6 @@ export type WebhooksContext = {
   readonly deliveries: DeliveryStore
   /** All deliveries. */
   readonly history: DeliveryHistory
-  readonly replays: ReplayStore
   readonly parked: ParkedStore
   readonly rewinds: RewindStore
   readonly figures: FiguresStore
@@ -55,11 +53,8 @@ export type WebhooksContext = {
   readonly askApproval: AskApproval
   /** Most endpoints of a scope that an event goes to. */
   readonly eventEndpointsMax: number
-  /** Most replays of an account under way at once. */
-  readonly replaysMax: number
 }
 
 export type CallsContext = WebhooksContext & {
   readonly recordEvents: RecordEvents
-  readonly notifyReplayWorker: () => void
 }

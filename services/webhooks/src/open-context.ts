@@ -32,7 +32,6 @@ import { type EventLog, openEventLog } from './storage/event-log.ts'
 import { createLogTail } from './storage/log-tail.ts'
 import { createParkedStore } from './storage/parked-store.ts'
 import { createRangeStore, type RangeStore } from './storage/range-store.ts'
-import { createReplayStore } from './storage/replay-store.ts'
 
 const service = 'webhooks'
 const tailCharactersMax = 32 * 1024 * 1024
@@ -76,7 +75,6 @@ export async function openContext(given: {
     ...{ db, bus, clock, logger, newId, random: Math.random, events, endpoints, ranges, deliveries },
     tail: createLogTail(events, tailCharactersMax),
     history: createDeliveryHistory({ stored: deliveries, endpoints, ranges, events }),
-    replays: createReplayStore(collections),
     parked: createParkedStore(collections),
     rewinds: createRewindStore({ db, clock, newId }),
     figures: createFiguresStore(db),
@@ -95,7 +93,6 @@ export async function openContext(given: {
     },
     askApproval: createAskApproval({ bus, service }),
     eventEndpointsMax: config.PITBOSS_LIMIT_EVENT_ENDPOINTS,
-    replaysMax: config.PITBOSS_LIMIT_ACCOUNT_REPLAYS,
   }
   return { c, instances, copies }
 }

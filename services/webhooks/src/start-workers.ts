@@ -1,12 +1,9 @@
-import { createLease } from '@pitboss/storage/lease'
 import type { Storage } from '@pitboss/storage/connect-storage'
-import { createFoldFigures, figuresLeaseTtlMs, startFigures } from '@pitboss/storage/fold-figures'
+import { startFigures } from '@pitboss/storage/fold-figures'
 import { createInstanceLease } from '@pitboss/storage/journal/instance-lease'
 import type { Instances } from '@pitboss/storage/journal/instances'
-import { startLeasedPoll } from '@pitboss/storage/start-leased-poll'
 import { randomUUID } from 'node:crypto'
 import type { Registry } from 'prom-client'
-import { advanceReplays } from './actions/advance-replays.ts'
 import { newHealthChanges } from './actions/change-health.ts'
 import type { FanoutLateness } from './actions/fanout-lateness.ts'
 import { readAttempts } from './actions/read-attempt-series.ts'
@@ -24,10 +21,6 @@ import { startHeartbeat } from './workers/heartbeat.ts'
 import { startLatenessTeller } from './workers/lateness-teller.ts'
 
 const slotsTotalMax = 1024
-/** How long a dead replica keeps the others from the replay jobs. */
-const replayLeaseTtlMs = 5000
-/** While a replay job runs, and while none does: who orders one wakes the worker of his process. */
-const [replaysEveryMs, replaysIdleMs] = [500, 5000]
 
 /** Starts the workers. @returns what calls are given, and what is to be stopped */
 export function startWorkers(
@@ -50,8 +43,6 @@ export function startWorkers(
 ) {
   const { db, bus, clock, logger } = c
   const by = randomUUID()
-  const leaseOf = (name: string, ttlMs: number) =>
-    createLease({ db, name, owner: by, ttlMs, clock, clockAheadMs })
   const slots = createSlots({ totalMax: slotsTotalMax })
   const heartbeat = startHeartbeat({
     ...{ instances, clockAgrees, logger, hasLeft: (instance) => c.endpoints.hasLeases(instance) },
@@ -62,22 +53,10 @@ export function startWorkers(
     memory: { healthChanges: newHealthChanges(), successes: new Map() },
     onAttempt: createMetrics(registry, slots),
   })
-  const replayTurn = { advancedTo: '' }
-  const replays = startLeasedPoll({
-    ...{ event: 'replay.interrupted', level: 'warn', everyMs: replaysEveryMs, logger },
-    lease: leaseOf('replays', replayLeaseTtlMs),
-    idle: { isIdle: async () => !(await c.replays.areLeft()), everyMs: replaysIdleMs },
-    work: (stopping) => advanceReplays(c, replayTurn, stopping),
-  })
-  const figures = startFigures({
-    fold: createFoldFigures({ ...c, readFacts: (from) => readAttempts(c, from) }),
-    lease: leaseOf('figures', figuresLeaseTtlMs),
-    logger,
-  })
+  const figures = startFigures({ ...c, clockAheadMs, readFacts: (from) => readAttempts(c, from) })
   const calls: CallsContext = {
     ...c,
     recordEvents: wrap.recordEvents((messages) => recordEvents(c, messages, dispatcher.onRecorded)),
-    notifyReplayWorker: replays.wake,
   }
   const fanout = startFanout({
     lease: createInstanceLease({ db, name: 'fanout', isAlive: instances.isAlive }),
@@ -94,7 +73,7 @@ export function startWorkers(
     calls,
     holdsFanout: fanout.holds,
     async stop() {
-      const parts = [teller, fanout, replays, dispatcher, figures]
+      const parts = [teller, fanout, dispatcher, figures]
       await Promise.all(parts.map((part) => part.stop()))
     },
     /** The clean end, after all work: others take over at once. */

@@ -8,6 +8,8 @@ export type WingGiven = {
   /** Milliseconds by which this process's clock is ahead of the database's. */
   readonly clockAheadMs: () => number
   readonly post: PostWebhook
+  /** Most replays of an account under way at once. */
+  readonly replaysMax: number
 }
 
 export type Wing = wings.Wing<

@@ -1,8 +1,6 @@
-import { newId } from '@pitboss/runtime/new-id'
 import { startPoll } from '@pitboss/runtime/poll'
 import { whileClockAgrees } from '@pitboss/runtime/while-clock-agrees'
-import { createFoldFigures, figuresLeaseTtlMs, startFigures } from '@pitboss/storage/fold-figures'
-import { createLease } from '@pitboss/storage/lease'
+import { startFigures } from '@pitboss/storage/fold-figures'
 import type { Db } from 'mongodb'
 import { readCalls } from '../actions/read-call-series.ts'
 import { createReportPending } from '../actions/watch-pending.ts'
@@ -18,16 +16,9 @@ export function startUpkeep(
     db,
     clockAheadMs,
     shortenWaits,
-  }: {
-    db: Db
-    clockAheadMs: () => number
-    shortenWaits: () => Promise<void>
-  },
+  }: { db: Db; clockAheadMs: () => number; shortenWaits: () => Promise<void> },
 ) {
-  const { figures, clock, logger } = context
-  const lease = createLease({
-    ...{ db, name: 'figures', owner: newId('rep'), ttlMs: figuresLeaseTtlMs, clock, clockAheadMs },
-  })
+  const { logger } = context
   return [
     startPoll({
       ...{ event: 'movements.not-counted', everyMs: reportEveryMs, logger },
@@ -37,9 +28,6 @@ export function startUpkeep(
       ...{ event: 'movements.not-held-to-ladder', everyMs: shortenEveryMs, logger },
       work: whileClockAgrees(clockAheadMs, shortenWaits),
     }),
-    startFigures({
-      fold: createFoldFigures({ figures, clock, readFacts: (from) => readCalls(context, from) }),
-      ...{ lease, logger },
-    }),
+    startFigures({ ...context, db, clockAheadMs, readFacts: (from) => readCalls(context, from) }),
   ]
 }

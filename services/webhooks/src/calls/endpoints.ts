@@ -7,10 +7,8 @@ import * as changes from '../actions/change-endpoint.ts'
 import { createEndpoint } from '../actions/create-endpoint.ts'
 import type { CallsContext } from '../context.ts'
 import { listEndpoints, showEndpoint } from '../actions/read-endpoints.ts'
-import { instantText, presentEndpoint, presentReplay } from '../records/webhook-records.ts'
-import { cancelReplay, findReplay, listReplays } from '../actions/read-replays.ts'
+import { instantText, presentEndpoint } from '../records/webhook-records.ts'
 import { readAttemptSeries } from '../actions/read-attempt-series.ts'
-import { startReplay } from '../actions/start-replay.ts'
 
 /** Webhook endpoints. Source: docs/contract.md, sections 7 and 11. */
 export function endpointHandlers(deps: CallsContext): CallHandler[] {
@@ -68,28 +66,4 @@ export function endpointHandlers(deps: CallsContext): CallHandler[] {
 /** The endpoint that a request names by its id. */
 export function endpointTarget({ caller, params }: { caller: Caller; params: { webhook_id: string } }) {
   return { scopes: lookupScopes(caller), webhookId: params.webhook_id }
-}
-
-/** Replay jobs. Source: docs/contract.md, sections 7, 11 and 12. */
-export function replayHandlers(deps: CallsContext): CallHandler[] {
-  return [
-    handler(endpoints.createReplay.call, async (request, context) => {
-      const { caller, body } = request
-      const by = actedBy(caller, context)
-      const job = await startReplay(deps, endpointTarget(request), caller.idempotencyKey, body, by)
-      return answer(presentReplay(job), body.dry_run ? 200 : 202)
-    }),
-    handler(endpoints.listReplays.call, async (request) =>
-      answerPage(await listReplays(deps, endpointTarget(request), request.query), presentReplay),
-    ),
-    handler(endpoints.getReplay.call, async (request) => {
-      const job = await findReplay(deps, endpointTarget(request), request.params.replay_id)
-      return answer(presentReplay(job))
-    }),
-    handler(endpoints.cancelReplay.call, async (request, context) => {
-      const by = actedBy(request.caller, context)
-      const job = await cancelReplay(deps, endpointTarget(request), request.params.replay_id, by)
-      return answer(presentReplay(job))
-    }),
-  ]
 }

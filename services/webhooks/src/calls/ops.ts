@@ -8,10 +8,8 @@ import { findParked, retryParked } from '../actions/parked-messages.ts'
 import { explainWait, findDeliveryAnywhere } from '../actions/read-deliveries.ts'
 import { eventsOfRoundAnywhere, listStarted, missingEvents } from '../actions/read-events.ts'
 import { readLoggedStake } from '../actions/read-logged-stake.ts'
-import { findReplayAnywhere } from '../actions/read-replays.ts'
 import { readStatus, showRewind, startRewind } from '../actions/read-status.ts'
 import { retryDeliveryAnywhere } from '../actions/retry-delivery.ts'
-import { startReplayAnywhere } from '../actions/start-replay.ts'
 import * as records from '../records/webhook-records.ts'
 import { z } from 'zod'
 
@@ -33,12 +31,6 @@ export function opsHandlers(deps: CallsContext): CallHandler[] {
     }),
     handler(calls.opsRetryDelivery, async ({ order, deliveryId }, { requestId }) =>
       records.presentDeliveryWithOperator(await retryDeliveryAnywhere(deps, order, deliveryId, requestId)),
-    ),
-    handler(calls.opsReplayEndpoint, async ({ order, ...request }, { requestId }) =>
-      records.presentReplay(await startReplayAnywhere(deps, order, request, requestId)),
-    ),
-    handler(calls.opsShowReplay, async ({ replayId }) =>
-      records.presentReplay(await findReplayAnywhere(deps, replayId)),
     ),
     handler(calls.opsListParked, async ({ limit }) => ({
       data: (await deps.parked.list(limit)).map(records.presentParked),

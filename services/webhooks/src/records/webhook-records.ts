@@ -1,5 +1,5 @@
 import { operatorHandleOf, toAccountMode } from '@pitboss/contracts/primitives'
-import type { Delivery, replayJobSchema, WebhookEndpoint } from '@pitboss/contracts/objects/webhook'
+import type { Delivery, WebhookEndpoint } from '@pitboss/contracts/objects/webhook'
 import { type EventEnvelope, eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
 import type { DeliveryFacts } from '@pitboss/contracts/objects/dossier'
 import type { Wait } from '../rules/choose-due.ts'
@@ -10,7 +10,6 @@ import type {
   DeliveryDocument,
   EndpointDocument,
   ParkedDocument,
-  ReplayDocument,
 } from '../storage/collections.ts'
 
 /** Stored documents as public records. Source: docs/contract.md, sections 7, 10 and 11. */
@@ -19,12 +18,6 @@ import type {
 const listExcerptCharacters = 256
 /** Attempts of a delivery in a dossier. */
 const factsAttemptsMax = 20
-
-/** A replay as counted just now; a preview has no id and is not stored. */
-export type CountedReplay = Omit<ReplayDocument, '_id' | 'status' | 'doneSeq' | 'selected'> & {
-  readonly _id: string | null
-  readonly status: ReplayDocument['status'] | 'PREVIEW'
-}
 
 /** @throws ZodError for a text that is not an event envelope; the log holds none. */
 export function presentEvent(body: string): EventEnvelope {
@@ -105,24 +98,6 @@ export function presentDeliveryFacts(delivery: DeliveryDocument, wait: Wait | nu
 
 export function presentDeliveryWithOperator(delivery: DeliveryDocument) {
   return { ...presentDelivery(delivery), operator_id: operatorHandleOf(delivery.operatorId) }
-}
-
-export function presentReplay(replay: CountedReplay): z.infer<typeof replayJobSchema> {
-  return {
-    replay_id: replay._id,
-    webhook_id: replay.webhookId,
-    status: replay.status,
-    from: replay.from.toISOString(),
-    to: replay.to.toISOString(),
-    types: replay.types,
-    only: replay.only,
-    matched: replay.matched,
-    created: replay.created,
-    delivered: replay.delivered,
-    failed: replay.failed,
-    created_at: replay.createdAt.toISOString(),
-    finished_at: instantText(replay.finishedAt),
-  }
 }
 
 export function presentParked(message: ParkedDocument) {

@@ -214,29 +214,6 @@ export type DeliveryDocument = AuditedTenant & {
 /** A delivery for workers, without the records of its attempts. */
 export type DueDelivery = Omit<DeliveryDocument, 'attempts'>
 
-export type ReplayDocument = AuditedTenant & {
-  _id: string
-  webhookId: string
-  status: 'RUNNING' | 'DONE' | 'CANCELLED'
-  from: Date
-  to: Date
-  types: EventType[]
-  only: 'failed' | 'missing' | 'all'
-  matched: number
-  created: number
-  delivered: number
-  failed: number
-  /** Of a cancelled job: everything in flight has ended and is counted. Earlier releases stored none. */
-  counted?: boolean
-  /** The job has looked at events up to this recording number. */
-  doneSeq: number
-  /** The end of the log when the job was created: later events are delivered anyway. */
-  endSeq: number
-  selected: boolean
-  createdAt: Date
-  finishedAt: Date | null
-}
-
 export type ParkedDocument = WithAudit & {
   _id: string
   consumer: string
@@ -258,7 +235,6 @@ export function collectionsOf(db: Db) {
     events: db.collection<EventDocument>('events'),
     endpoints: db.collection<EndpointDocument>('endpoints'),
     deliveries: db.collection<DeliveryDocument>('deliveries'),
-    replays: db.collection<ReplayDocument>('replays'),
     parked: db.collection<ParkedDocument>('parked'),
     ranges: db.collection<RangeDocument>('ranges'),
     instances: db.collection<InstanceDocument>('instances'),

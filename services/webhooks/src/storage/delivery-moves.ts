@@ -8,7 +8,6 @@ import {
   type DeliveryDocument,
   type DeliveryStatus,
   never,
-  type ReplayDocument,
   scopeFields,
 } from './collections.ts'
 import { orderOf } from './new-delivery.ts'
@@ -18,7 +17,7 @@ const moveBatchesMax = 10_000
 
 const cancelled = { $set: { status: 'CANCELLED', dueAt: never, nextAttemptAt: null } } as const
 
-type ReplayKey = Pick<ReplayDocument, '_id' | 'webhookId'>
+type ReplayKey = { readonly _id: string; readonly webhookId: string }
 type ReplayCounts = { readonly all: number; readonly delivered: number; readonly failed: number }
 
 /** Changes by people, pauses and replay jobs. Each names the endpoint, the shard key. */

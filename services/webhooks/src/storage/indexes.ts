@@ -5,7 +5,7 @@ import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
 import { leaseIndexes } from '@pitboss/storage/lease'
 import { rewindIndexes } from '@pitboss/storage/rewind-store'
 
-export const coreAudited = ['endpoints', 'deliveries', 'replays', 'parked', 'rewinds'] as const
+export const coreAudited = ['endpoints', 'deliveries', 'parked', 'rewinds'] as const
 
 const pending = { status: 'PENDING' }
 const withItems = { hi: { $gt: new Date(0) } }
@@ -82,12 +82,6 @@ export const coreIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> 
       key: { replayId: 1, status: 1 },
       partialFilterExpression: { replayId: { $type: 'string' } },
     },
-    auditOutboxIndex,
-  ],
-  replays: [
-    { name: 'list', key: { webhookId: 1, _id: -1 } },
-    { name: 'running', key: { _id: 1, status: 1 }, partialFilterExpression: { status: 'RUNNING' } },
-    { name: 'uncounted', key: { _id: 1, counted: 1 }, partialFilterExpression: { counted: false } },
     auditOutboxIndex,
   ],
   parked: [{ name: 'parked_at', key: { parkedAt: 1 } }, auditOutboxIndex],

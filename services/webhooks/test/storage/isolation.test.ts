@@ -26,7 +26,7 @@ import { openFirstEvents } from '../../src/storage/first-events.ts'
 import { createParkedStore } from '../../src/storage/parked-store.ts'
 import { newProgress } from '@pitboss/contracts/certification/progress'
 import { createCertifications } from '../../src/wings/certifications/storage/certification-store.ts'
-import { createReplayStore } from '../../src/storage/replay-store.ts'
+import { createReplayStore } from '../../src/wings/replays/storage/replay-store.ts'
 import { shardedWebhooks } from '../fixtures/sharded-webhooks.ts'
 
 type Ids = Record<
@@ -43,19 +43,20 @@ const hour = { from, to: new Date(from.getTime() + hourMs) }
 
 const db = await openTestDatabase(t)
 await ensureIndexes(db, indexes)
-const collections = collectionsOf(shardedWebhooks(db))
+const sharded = shardedWebhooks(db)
+const collections = collectionsOf(sharded)
 const deliveries = createDeliveryStore(collections)
 const endpoints = createEndpointStore(collections, exactReads)
 const ids = newIds()
 await makeFirstEvent()
 const events = await openEventLog(collections)
 const firstEvents = await openFirstEvents(collections.events)
-const replays = createReplayStore(collections)
+const replays = createReplayStore(sharded)
 const ranges = createRangeStore(collections)
 const history = createDeliveryHistory({ stored: deliveries, endpoints, ranges, events })
 const late = createLateDeliveries({ endpoints, ranges, events })
 const certificationJobs = '../../../libs/storage/src/certification-jobs'
-const certifications = createCertifications(db)
+const certifications = createCertifications(sharded)
 await makeThings()
 
 const { scoped, internal, table } = linesFor<Ids>()
@@ -69,15 +70,18 @@ const leased = 'the endpoint is under the lease of this worker, which works for 
 const everyAccount = 'a worker of every account, and nothing it reads leaves the process'
 const jobWorkers = '../../../libs/storage/src/start-job-workers'
 const operations = 'an order of operations, which look over every account'
+const ofReplays = (file: string) => `wings/replays/actions/${file}`
+const advances = ofReplays('advance-replays')
+const [starts, reads] = [ofReplays('start-replay'), ofReplays('read-replays')]
 
 const queueLines = {
   createOne: by('change-endpoint', 'a delivery of an endpoint that was found under a scope'),
   insertAbsent: by(
-    'take-over-passage, store-passing, advance-replays, retry-delivery',
+    `take-over-passage, store-passing, ${advances}, retry-delivery`,
     'each delivery bears the scope of its event, or is an item that was found under a scope or of a job',
   ),
   existing: by(
-    'advance-replays, storage/delivery-history',
+    `${advances}, storage/delivery-history`,
     'ids derive from an endpoint and an event of one scope, or are of items that were found for the caller',
   ),
   upcoming: by('endpoint-view', leased),
@@ -113,9 +117,9 @@ const moveLines = {
   pullForward: scoped((scope, { waitingId, webhookId }) =>
     deliveries.pullForward(scope, { _id: waitingId, webhookId, attemptCount: 0 }, now, entry),
   ),
-  replayAgain: by('advance-replays', 'ids that advance-replays read in the scope of the job'),
-  cancelReplay: by('read-replays, advance-replays', 'a job found under a scope, or any job for its worker'),
-  countReplay: by('read-replays', 'a job found under a scope, or any job for its worker or for operations'),
+  replayAgain: by(advances, 'ids that advance-replays read in the scope of the job'),
+  cancelReplay: by(`${reads}, ${advances}`, 'a job found under a scope, or any job for its worker'),
+  countReplay: by(reads, 'a job found under a scope, or any job for its worker or for operations'),
 }
 const stores = {
   collectionsOf: table(collections, {
@@ -123,7 +127,6 @@ const stores = {
     events: raw,
     endpoints: raw,
     deliveries: raw,
-    replays: raw,
     parked: raw,
     ranges: raw,
     instances: raw,
@@ -145,7 +148,7 @@ const stores = {
     statusCounts: by('storage/delivery-history', operations),
   }),
   createEndpointStore: table(endpoints, {
-    read: by('start-replay', operations),
+    read: by(starts, operations),
     readTogether: by('endpoint-view', leased),
     insert: by('create-endpoint', 'the document bears the scope of the caller'),
     known: scoped((scope, { webhookId }) => endpoints.known(scope, webhookId)),
@@ -209,13 +212,13 @@ const stores = {
     ofRound: by('storage/event-log', 'what it finds is compared with the scope of the caller'),
   }),
   createRangeStore: table(ranges, {
-    endOf: by('take-over-passage, advance-replays', leased),
+    endOf: by(`take-over-passage, ${advances}`, leased),
     insert: by('store-passing', leased),
     passing: by(
       'storage/delivery-history',
       'the endpoint is a target of an event of the scope of the caller',
     ),
-    between: by('advance-replays', 'the endpoint of a job, found under a scope'),
+    between: by(advances, 'the endpoint of a job, found under a scope'),
     newestFirst: by('storage/delivery-history', 'the filter names the scope of the caller'),
     latestStored: by('storage/delivery-history', operations),
     madeAt: scoped((scope) => ranges.madeAt(scope, [now])),
@@ -267,15 +270,15 @@ const stores = {
     finish: by(certificationJobs, 'a job that its worker has claimed'),
   }),
   createReplayStore: table(replays, {
-    insert: by('start-replay', 'the document bears the scope of an endpoint that was found under a scope'),
-    read: by('read-replays', operations),
+    insert: by(starts, 'the document bears the scope of an endpoint that was found under a scope'),
+    read: by(reads, operations),
     find: scoped((scope, { webhookId, replayId }) => replays.find(scope, webhookId, replayId)),
     list: scoped((scope, { webhookId }) => replays.list(scope, webhookId, null, 10)),
-    running: by('advance-replays', everyAccount),
-    countRunning: by('start-replay', 'a number alone, of one account in both environments'),
-    uncounted: by('advance-replays', everyAccount),
+    running: by(advances, everyAccount),
+    countRunning: by(starts, 'a number alone, of one account in both environments'),
+    uncounted: by(advances, everyAccount),
     areLeft: by('./start-workers', everyAccount),
-    count: by('advance-replays', 'ids of jobs that `uncounted` has just read'),
+    count: by(advances, 'ids of jobs that `uncounted` has just read'),
     change: scoped((scope, { replayId }) => replays.change(scope, replayId, { status: 'CANCELLED' })),
   }),
 }

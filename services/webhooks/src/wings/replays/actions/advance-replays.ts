@@ -1,21 +1,21 @@
-import { failpoint } from '@pitboss/runtime/failpoint'
-import type { DeliveryDocument, DeliveryStatus, ReplayDocument } from '../storage/collections.ts'
-import { runningMax } from '../storage/replay-store.ts'
-import { countReplay } from './read-replays.ts'
 import type { Scope } from '@pitboss/contracts/caller'
-import { deliveryIdOf, newDocument } from '../storage/new-delivery.ts'
-import type { WebhooksContext } from '../context.ts'
-import type { EventHeader } from '../storage/event-log.ts'
-import { countedElsewhere, deliveriesOf } from '../storage/range-items.ts'
-import type { RangeStore } from '../storage/range-store.ts'
-import { markDue } from './mark-due.ts'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import { markDue } from '../../../actions/mark-due.ts'
+import type { DeliveryDocument, DeliveryStatus } from '../../../storage/collections.ts'
+import type { EventHeader } from '../../../storage/event-log.ts'
+import { deliveryIdOf, newDocument } from '../../../storage/new-delivery.ts'
+import { countedElsewhere, deliveriesOf } from '../../../storage/range-items.ts'
+import type { RangeStore } from '../../../storage/range-store.ts'
+import type { ReplaysContext } from '../context.ts'
+import { type ReplayDocument, runningMax } from '../storage/replay-store.ts'
+import { countReplay } from './read-replays.ts'
 
 /** Jobs of paused endpoints may wait for ever, so the next turn continues after a full page of them. */
 type ReplayTurn = { advancedTo: string }
 
 /** Advances each replay job by one page. @returns true when there is more to do at once */
 export async function advanceReplays(
-  c: WebhooksContext,
+  c: ReplaysContext,
   turn: ReplayTurn,
   stopping: AbortSignal,
 ): Promise<boolean> {
@@ -33,7 +33,7 @@ export async function advanceReplays(
 }
 
 /** Selects a job's next page, or ends it; a repeated page sends nothing twice. @returns true for more */
-async function advance(c: WebhooksContext, job: ReplayDocument): Promise<boolean> {
+async function advance(c: ReplaysContext, job: ReplayDocument): Promise<boolean> {
   const { replays, logger } = c
   const now = c.clock.now()
   const endpoint = await c.endpoints.known(job, job.webhookId)
@@ -48,7 +48,7 @@ async function advance(c: WebhooksContext, job: ReplayDocument): Promise<boolean
   return false
 }
 
-async function selectNext(c: WebhooksContext, job: ReplayDocument, now: Date): Promise<boolean> {
+async function selectNext(c: ReplaysContext, job: ReplayDocument, now: Date): Promise<boolean> {
   const { deliveries } = c
   const page = await selectPage(c, job, job.doneSeq)
   const { operatorId, environment, webhookId, _id: replayId } = job
@@ -64,7 +64,7 @@ async function selectNext(c: WebhooksContext, job: ReplayDocument, now: Date): P
 }
 
 /** Cancels what a crash since the cancellation has left, and counts what was in flight then and has ended. */
-async function countCancelled({ deliveries, replays, logger }: WebhooksContext, job: ReplayDocument) {
+async function countCancelled({ deliveries, replays, logger }: ReplaysContext, job: ReplayDocument) {
   await deliveries.cancelReplay(job)
   const { open, ...counts } = await countReplay(deliveries, job)
   await replays.count(job._id, counts, !open)
@@ -98,7 +98,7 @@ type SelectedPage = {
 
 /** Selects one page of a job's events after `afterSeq`, without those that the job has sent already. */
 async function selectPage(
-  { events, deliveries, ranges }: Pick<WebhooksContext, 'events' | 'deliveries' | 'ranges'>,
+  { events, deliveries, ranges }: Pick<ReplaysContext, 'events' | 'deliveries' | 'ranges'>,
   job: ReplaySelector,
   afterSeq: number,
   limit = pageSize,
@@ -156,7 +156,7 @@ async function itemsAmong(
 }
 
 export async function countSelection(
-  deps: Pick<WebhooksContext, 'events' | 'deliveries' | 'ranges'>,
+  deps: Pick<ReplaysContext, 'events' | 'deliveries' | 'ranges'>,
   job: ReplaySelector,
 ): Promise<number> {
   const scope: Scope = { operatorId: job.operatorId, environment: job.environment }

@@ -1,16 +1,52 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
-import { auditedUpdate } from '@pitboss/storage/audit-outbox'
+import type { EventType } from '@pitboss/contracts/objects/event'
+import type { EventEnvironment } from '@pitboss/contracts/primitives'
+import { auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { createOnce } from '@pitboss/storage/create-once'
-import type { WithId } from 'mongodb'
-import { type Collections, type ReplayDocument, scopeFields } from './collections.ts'
+import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import type { Db, WithId } from 'mongodb'
+import { scopeFields } from '../../../storage/collections.ts'
 
 /** Bounds the jobs that are read at once. */
 export const runningMax = 200
 
+export type ReplayDocument = WithAudit & {
+  _id: string
+  operatorId: string
+  environment: EventEnvironment
+  webhookId: string
+  status: 'RUNNING' | 'DONE' | 'CANCELLED'
+  from: Date
+  to: Date
+  types: EventType[]
+  only: 'failed' | 'missing' | 'all'
+  matched: number
+  created: number
+  delivered: number
+  failed: number
+  /** Of a cancelled job: everything in flight has ended and is counted. Earlier releases stored none. */
+  counted?: boolean
+  /** The job has looked at events up to this recording number. */
+  doneSeq: number
+  /** The end of the log when the job was created: later events are delivered anyway. */
+  endSeq: number
+  selected: boolean
+  createdAt: Date
+  finishedAt: Date | null
+}
+
+export const replayIndexes: readonly IndexDeclaration[] = [
+  { name: 'list', key: { webhookId: 1, _id: -1 } },
+  { name: 'running', key: { _id: 1, status: 1 }, partialFilterExpression: { status: 'RUNNING' } },
+  { name: 'uncounted', key: { _id: 1, counted: 1 }, partialFilterExpression: { counted: false } },
+  auditOutboxIndex,
+]
+
 export type ReplayStore = ReturnType<typeof createReplayStore>
 
-export function createReplayStore({ replays }: Pick<Collections, 'replays'>) {
+export function createReplayStore(db: Db) {
+  const replays = db.collection<ReplayDocument>('replays')
   return {
     /** @returns the job, or the one that was inserted under its id before */
     async insert(job: ReplayDocument): Promise<ReplayDocument> {

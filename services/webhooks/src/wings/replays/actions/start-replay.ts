@@ -1,16 +1,17 @@
 import { type ActedBy, orderedBy } from '@pitboss/contracts/audit'
+import type { OpsOrder } from '@pitboss/contracts/calls/auth-ops'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { hashBody } from '@pitboss/contracts/json'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { claimIdempotencyKey, peekIdempotencyKey } from '@pitboss/storage/idempotency-keys'
-import { type CountedReplay, presentReplay } from '../records/webhook-records.ts'
-import type { EndpointDocument, ReplayDocument } from '../storage/collections.ts'
-import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
-import { withCounts } from './read-replays.ts'
+import { type EndpointTarget, findEndpoint } from '../../../actions/read-endpoints.ts'
+import type { EndpointDocument } from '../../../storage/collections.ts'
+import type { ReplaysContext } from '../context.ts'
+import { type CountedReplay, presentReplay } from '../records/present-replay.ts'
+import type { ReplayDocument } from '../storage/replay-store.ts'
 import { countSelection } from './advance-replays.ts'
-import type { OpsOrder } from '@pitboss/contracts/calls/auth-ops'
-import type { CallsContext } from '../context.ts'
+import { withCounts } from './read-replays.ts'
 
 /** No `types` stand for those of the endpoint. A dry run counts and makes nothing. */
 type ReplayRequest = {
@@ -23,7 +24,7 @@ type ReplayRequest = {
 type ReplayKey = Parameters<typeof peekIdempotencyKey>[0]
 
 async function begin(
-  c: CallsContext,
+  c: ReplaysContext,
   endpoint: EndpointDocument,
   request: ReplayRequest,
   key: ReplayKey | null,
@@ -62,7 +63,7 @@ async function begin(
   const object = { type: 'endpoint', id: endpoint._id }
   const entry = c.audit.entry(by, { act: 'endpoint.replay', object, before: null, after: presentReplay(job) })
   const first = await replays.insert({ ...job, ...auditedInsert(entry) })
-  c.notifyReplayWorker()
+  c.wake()
   return withCounts(c.deliveries, first)
 }
 
@@ -74,7 +75,7 @@ async function begin(
  * way, and for a key that was used with another body
  */
 export async function startReplay(
-  c: CallsContext,
+  c: ReplaysContext,
   target: EndpointTarget,
   idempotencyKey: string | null,
   body: Pick<ReplayRequest, 'from' | 'to' | 'only'> & {
@@ -99,7 +100,7 @@ export async function startReplay(
 
 /** For operations: `startReplay` at any account's endpoint. @throws ServiceError NOT_FOUND */
 export async function startReplayAnywhere(
-  c: CallsContext,
+  c: ReplaysContext,
   order: OpsOrder,
   { webhookId, from, to, only }: Pick<ReplayRequest, 'from' | 'to' | 'only'> & { webhookId: string },
   requestId: string,

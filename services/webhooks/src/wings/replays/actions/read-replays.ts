@@ -1,16 +1,16 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { readPage } from '@pitboss/storage/read-page'
-import type { DeliveryStore } from '../storage/delivery-store.ts'
-import { presentReplay } from '../records/webhook-records.ts'
-import type { ReplayDocument } from '../storage/collections.ts'
-import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import type { CallsContext, WebhooksContext } from '../context.ts'
+import { type EndpointTarget, findEndpoint } from '../../../actions/read-endpoints.ts'
+import type { DeliveryStore } from '../../../storage/delivery-store.ts'
+import type { ReplaysContext } from '../context.ts'
+import { presentReplay } from '../records/present-replay.ts'
+import type { ReplayDocument } from '../storage/replay-store.ts'
 
 /* Replay jobs with their counts of now. Source: docs/contract.md, sections 7, 10 and 11. */
 
-async function find({ endpoints, replays }: WebhooksContext, target: EndpointTarget, id: string) {
+async function find({ endpoints, replays }: ReplaysContext, target: EndpointTarget, id: string) {
   const endpoint = await findEndpoint(endpoints, target)
   const job = await replays.find(endpoint, endpoint._id, id)
   if (job === null) throw new ServiceError('NOT_FOUND')
@@ -19,7 +19,7 @@ async function find({ endpoints, replays }: WebhooksContext, target: EndpointTar
 
 /** Reads a job. @throws ServiceError NOT_FOUND */
 export async function findReplay(
-  c: WebhooksContext,
+  c: ReplaysContext,
   target: EndpointTarget,
   id: string,
 ): Promise<ReplayDocument> {
@@ -28,7 +28,7 @@ export async function findReplay(
 
 /** Reads one page of the jobs of an endpoint, newest first. @throws ServiceError NOT_FOUND */
 export async function listReplays(
-  { endpoints, deliveries, replays, cursors }: WebhooksContext,
+  { endpoints, deliveries, replays, cursors }: ReplaysContext,
   target: EndpointTarget,
   query: { limit: number; cursor?: string | undefined },
 ) {
@@ -43,7 +43,7 @@ export async function listReplays(
 
 /** Reads a job of any account, for operations. @throws ServiceError NOT_FOUND */
 export async function findReplayAnywhere(
-  { replays, deliveries }: WebhooksContext,
+  { replays, deliveries }: ReplaysContext,
   id: string,
 ): Promise<ReplayDocument> {
   const job = await replays.read(id)
@@ -77,12 +77,12 @@ export async function countReplay(
  * @throws ServiceError NOT_FOUND; CONFLICT when the job has ended
  */
 export async function cancelReplay(
-  c: CallsContext,
+  c: ReplaysContext,
   target: EndpointTarget,
   id: string,
   by: ActedBy,
 ): Promise<ReplayDocument> {
-  const { deliveries, replays, audit, clock, notifyReplayWorker } = c
+  const { deliveries, replays, audit, clock, wake } = c
   const job = await find(c, target, id)
   const { open: _, ...counts } = await countReplay(deliveries, job)
   const fields = { ...counts, status: 'CANCELLED' as const, finishedAt: clock.now(), counted: false }
@@ -93,6 +93,6 @@ export async function cancelReplay(
   if (cancelled === null) throw new ServiceError('CONFLICT', { message: 'The replay has ended already.' })
   await failpoint('webhooks.replay-cancelled')
   await deliveries.cancelReplay(job)
-  notifyReplayWorker()
+  wake()
   return withCounts(deliveries, cancelled)
 }

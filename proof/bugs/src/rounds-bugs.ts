@@ -8,7 +8,7 @@ import type { Rational } from '@pitboss/money/rational'
 import type { Placement, WalletClient } from '@pitboss/rounds/clients/wallet'
 import { findPlayer } from '@pitboss/rounds/actions/find-player'
 import { playRound } from '@pitboss/rounds/actions/play-round'
-import type { PlaceTransaction } from '@pitboss/rounds/calls/rounds'
+import { placeTransaction } from '@pitboss/rounds/actions/place-transaction'
 import { allWings } from '@pitboss/rounds/all-wings'
 import type { RoundsProof } from '@pitboss/rounds/app'
 import type { HasBug } from './bugs.ts'
@@ -43,7 +43,7 @@ export function roundsWith(has: HasBug): RoundsProof {
       wallet: walletWith(context.wallet, has),
     }),
     wings: allWings.map((wing) => (wing === reports ? reportsWingWith(has) : wing)),
-    placeTransaction: (place, wallet) => placeTransactionWith(place, wallet, has),
+    placeTransaction: placeTransactionWith(has),
   }
 }
 
@@ -58,14 +58,14 @@ function reportsWingWith(has: HasBug): Wing {
 }
 
 /** Answers a known id with another body by the first record. */
-function placeTransactionWith(place: PlaceTransaction, wallet: WalletClient, has: HasBug): PlaceTransaction {
-  if (!has('rounds.other-body-accepted')) return place
-  return async (caller, body, context) => {
+function placeTransactionWith(has: HasBug): typeof placeTransaction {
+  if (!has('rounds.other-body-accepted')) return placeTransaction
+  return async (context, caller, body, call) => {
     try {
-      return await place(caller, body, context)
+      return await placeTransaction(context, caller, body, call)
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'TRANSACTION_CONFLICT') throw error
-      const shown = await wallet.show(caller.scope, body.transaction_id, context)
+      const shown = await context.wallet.show(caller.scope, body.transaction_id, call)
       if (shown === null) throw error
       return { status: 200, body: shown.movement }
     }

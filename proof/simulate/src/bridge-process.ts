@@ -1,7 +1,7 @@
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import { notStarted } from '@pitboss/bus/call-failure'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { type MovementActions, movementActions, movementCalls } from '@pitboss/wallet-bridge/calls/movements'
+import { movementActions, movementCalls } from '@pitboss/wallet-bridge/calls/movements'
 import { dueWith, movementsWith, rulesWith, standingWith } from '@pitboss/bugs/wallet-bridge-bugs'
 import { clientWith } from '@pitboss/bugs/wallet-client-bugs'
 import { resolveByPerson } from '@pitboss/wallet-bridge/actions/operate-movements'
@@ -84,10 +84,9 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
     wake: () => undefined,
     notifyBreakers: (note) => world.bridges.tell(machine, note),
   })
-  const own = movementActions(settlement)
-  const actions = { ...own, place: boundStakes(own.place, machine, world) }
+  const actions = { ...movementActions, placeMovement: boundStakes(machine, world) }
   running.start().then(() => {
-    bus.serve(machine, movementCalls(watchedAnswers(actions, world)))
+    bus.serve(machine, movementCalls(settlement, watchedAnswers(actions, world)))
     poll({
       ...{ machine, timeline, everyMs: 500, idleMsMax: 2000 },
       nextMs: unfinished.nextDueMs,
@@ -148,14 +147,13 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
  * first reads, before any write.
  */
 function boundStakes(
-  place: MovementActions['place'],
   machine: Machine,
   { faults, random: { fork }, timeline }: World,
-): MovementActions['place'] {
+): typeof movementActions.placeMovement {
   const random = fork(`places/${machine.name}/${timeline.nowMs()}`)
-  return async (scope, order, context) => {
+  return async (settlement, scope, order, context) => {
     if (order.spec.type !== 'BET' || faults.fair() || !random.chance(faults.shed)) {
-      return place(scope, order, context)
+      return movementActions.placeMovement(settlement, scope, order, context)
     }
     await machine.wait(random.between(1, boundReadMs))
     throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause: notStarted })
@@ -163,26 +161,29 @@ function boundStakes(
 }
 
 /** Has the run look at every movement that an answer names. */
-function watchedAnswers(actions: MovementActions, { checks: { movementAnswered } }: World): MovementActions {
+function watchedAnswers(
+  actions: typeof movementActions,
+  { checks: { movementAnswered } }: World,
+): typeof movementActions {
   return {
-    async place(...args) {
-      const stored = await actions.place(...args)
+    async placeMovement(...args) {
+      const stored = await actions.placeMovement(...args)
       movementAnswered(stored.document)
       return stored
     },
-    async void(...args) {
-      const voided = await actions.void(...args)
+    async voidStake(...args) {
+      const voided = await actions.voidStake(...args)
       for (const one of [voided.stake, voided.rollback]) if (one !== null) movementAnswered(one)
       return voided
     },
-    async find(...args) {
-      const found = await actions.find(...args)
+    async findAnswered(...args) {
+      const found = await actions.findAnswered(...args)
       // Who asks before the first try has ended waits for it.
       if (found?.answered === true) movementAnswered(found.document)
       return found
     },
-    async ofRound(...args) {
-      const found = await actions.ofRound(...args)
+    async listOfRound(...args) {
+      const found = await actions.listOfRound(...args)
       for (const one of found) if (hasAnswer(one)) movementAnswered(one)
       return found
     },

@@ -4,7 +4,6 @@ import type { Caller } from '@pitboss/contracts/caller'
 import type { CallContext } from '@pitboss/contracts/call'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { applyMessage } from '@pitboss/rounds/actions/change-round'
-import { placeTransaction } from '@pitboss/rounds/actions/place-transaction'
 import { createSweepRounds, handleLateMovement, recoverRound } from '@pitboss/rounds/actions/recover-round'
 import { settleRound } from '@pitboss/rounds/actions/settle-round'
 import { showFirst } from '@pitboss/rounds/actions/show-first'
@@ -71,12 +70,11 @@ export function startRounds(machine: Machine, world: World): { hint(roundId: str
     ...context,
     hooks: { ...hooks, holdLimits: operatorLimitsWith(hooks.holdLimits, has) },
   }
-  const recover = recoverRound.bind(null, context)
-  const sweep = createSweepRounds({ ...context, recover, random: inOrder })
+  const sweep = createSweepRounds(context, recoverRound, inOrder)
   const never = new AbortController().signal
   const handlers = [
     ...roundCalls(context),
-    ...transactionCalls(context, placeTransaction.bind(null, ofOperator)),
+    ...transactionCalls(ofOperator),
     ...stopCalls(context),
     ...sessionCalls(context),
     ...realityCheckCalls(context),

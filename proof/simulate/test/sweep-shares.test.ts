@@ -29,20 +29,17 @@ async function run(findOf: (rounds: readonly Due[], timeline: Timeline) => FindD
   const crashed: Due = { scope: 'b', dueMs: crashedAtMs, looks: 0 }
   rounds.push(crashed)
   let lookedAtMs: number | null = null
-  const sweep = createSweepRounds({
-    rounds: { findDue: findOf(rounds, timeline) },
-    async recover(one) {
-      const due = stored.get(one)
-      if (due === undefined) throw new Error('the sweep works on a round that it has not found')
-      due.looks += 1
-      due.dueMs = timeline.nowMs() + 60_000
-      if (due === crashed) lookedAtMs ??= timeline.nowMs()
-      await timeline.wait(lookMs)
-      return true
-    },
-    clock: { now: () => timeline.now() },
-    random: () => 0,
-  })
+  async function recover(_: unknown, one: StoredRound): Promise<boolean> {
+    const due = stored.get(one)
+    if (due === undefined) throw new Error('the sweep works on a round that it has not found')
+    due.looks += 1
+    due.dueMs = timeline.nowMs() + 60_000
+    if (due === crashed) lookedAtMs ??= timeline.nowMs()
+    await timeline.wait(lookMs)
+    return true
+  }
+  const context = { rounds: { findDue: findOf(rounds, timeline) }, clock: { now: () => timeline.now() } }
+  const sweep = createSweepRounds(context, recover, () => 0)
   const stopping = new AbortController()
   timeline.after(0, () => undefined)
   const loop = (async () => {

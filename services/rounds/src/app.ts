@@ -19,20 +19,13 @@ import { createRewindStore } from '@pitboss/storage/rewind-store'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createAdmitPlay } from './actions/admit-play.ts'
-import { placeTransaction } from './actions/place-transaction.ts'
-import { createSweepRounds, handleLateMovement, recoverRound } from './actions/recover-round.ts'
+import type { placeTransaction } from './actions/place-transaction.ts'
+import { createSweepRounds, recoverRound } from './actions/recover-round.ts'
 import { allWings, indexes, seals as places } from './all-wings.ts'
 import { playerCalls } from './calls/player.ts'
-import {
-  type PlaceTransaction,
-  restoreCalls,
-  rewindCalls,
-  roundCalls,
-  transactionCalls,
-} from './calls/rounds.ts'
+import { restoreCalls, rewindCalls, roundCalls, transactionCalls } from './calls/rounds.ts'
 import { sessionCalls } from './calls/sessions.ts'
 import { hearLateness } from './clients/hear-lateness.ts'
-import type { WalletClient } from './clients/wallet.ts'
 import type { RoundsConfig } from './config.ts'
 import { newPlayMemory, type PlayContext, type RoundsContext } from './context.ts'
 import { consumeMovements } from './consumers/movements.ts'
@@ -55,7 +48,7 @@ export type RoundsProof = Partial<{
   bus: (bus: Bus) => Bus
   context: (context: CoreContext) => CoreContext
   wings: readonly Wing[]
-  placeTransaction: (place: PlaceTransaction, wallet: WalletClient) => PlaceTransaction
+  placeTransaction: typeof placeTransaction
   /** Whether events wait and none is recorded. */
   recording: { isStalled(): boolean; stop(): Promise<void> }
   /** The monotonic clock by which the consumer is missed. */
@@ -122,10 +115,8 @@ export async function startRounds({
     ...{ ...mounted, admitPlay, leftFrom: config.PITBOSS_ROUNDS_LEFT_FROM ?? null },
     ...{ wait: (ms) => delay(ms), memory: newPlayMemory() },
   }
-  const place: PlaceTransaction = placeTransaction.bind(null, context)
   const stopOutboxes = outboxes.map((outbox) => outbox.start())
-  const recover = recoverRound.bind(null, context)
-  const sweep = createSweepRounds({ ...context, recover, random: Math.random })
+  const sweep = createSweepRounds(context, recoverRound, Math.random)
   await upgradeStorage({ ...context, db, journal })
   // What is older is found by indexes that nothing needs any more.
   await storage.patiently((own) => ensureIndexes(own, indexes, logger))
@@ -133,9 +124,7 @@ export async function startRounds({
   await journal.start()
   const workers = [
     watch,
-    consumeMovements({
-      ...{ bus, handleLateMovement: handleLateMovement.bind(null, context), rewinds, logger },
-    }),
+    consumeMovements(context, bus, rewinds),
     startPoll({
       event: 'sweep.failed',
       everyMs: sweepEveryMs,
@@ -151,7 +140,7 @@ export async function startRounds({
   const handlers = [
     ...sessionCalls(context),
     ...roundCalls(context),
-    ...transactionCalls(context, proof.placeTransaction?.(place, context.wallet) ?? place),
+    ...transactionCalls(context, proof.placeTransaction),
     ...rewindCalls(context.audit, bus, rewinds),
     ...restoreCalls(context),
     ...playerCalls(context),

@@ -12,7 +12,7 @@ import { advanceDue, isStakeTry } from './actions/advance-due.ts'
 import { shortenWaits } from './actions/watch-pending.ts'
 import { allWings } from './all-wings.ts'
 import { gatewayCalls } from './calls/gateway.ts'
-import { movementActions, movementCalls } from './calls/movements.ts'
+import { movementCalls } from './calls/movements.ts'
 import { operationsCalls } from './calls/operations.ts'
 import type { WalletBridgeConfig } from './config.ts'
 import { registerBreakers, registerDueLags } from './metrics.ts'
@@ -83,7 +83,7 @@ export async function startWalletBridge({
 
   host.check('nats', () => bus.connected())
   const handlers = [
-    ...movementCalls(movementActions(context)),
+    ...movementCalls(context),
     ...gatewayCalls(context),
     ...operationsCalls(context),
     handler(opsRewriteSeals['wallet-bridge'], ({ order, after }) =>

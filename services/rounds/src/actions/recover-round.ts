@@ -72,26 +72,22 @@ async function postpone(
  * nobody else's.
  * @param random shuffles a tenant's rounds: two replicas seldom work on the same one
  */
-export function createSweepRounds({
-  rounds,
-  recover,
-  clock,
-  random,
-}: {
-  rounds: Pick<RoundsStore, 'findDue'>
-  recover: (stored: StoredRound) => Promise<boolean>
-  clock: Clock
-  random: () => number
-}): (stopping: AbortSignal) => Promise<number | void> {
+export function createSweepRounds<
+  Context extends { readonly rounds: Pick<RoundsStore, 'findDue'>; readonly clock: Clock },
+>(
+  context: Context,
+  recover: (context: Context, stored: StoredRound) => Promise<boolean>,
+  random: () => number,
+): (stopping: AbortSignal) => Promise<number | void> {
   let sweptTo = ''
   return async function sweepRounds(stopping) {
-    const now = clock.now()
-    const found = await rounds.findDue(now, { after: sweptTo, tenantsMax, roundsMax })
+    const now = context.clock.now()
+    const found = await context.rounds.findDue(now, { after: sweptTo, tenantsMax, roundsMax })
     sweptTo = found.sweptTo
     let recovered = 0
     const due = inTurns(found.pages.map((page) => shuffled(page, random)))
     await mapBounded(due, atOnceMax, async (stored) => {
-      if (!stopping.aborted && (await recover(stored))) recovered += 1
+      if (!stopping.aborted && (await recover(context, stored))) recovered += 1
     })
     return found.mayHaveMore && recovered > 0 ? 0 : undefined
   }

@@ -1,11 +1,9 @@
 import { acknowledgedSequence } from '@pitboss/bus/consume-durable'
 import type { Bus } from '@pitboss/bus/connect-bus'
-import { answer, type CallHandler, handler, handlers, type HandlerContext } from '@pitboss/bus/serve-calls'
+import { answer, type CallHandler, handler, handlers } from '@pitboss/bus/serve-calls'
 import { roundsMovements } from '@pitboss/bus/topology'
 import { orderedBy } from '@pitboss/contracts/audit'
-import type { Caller } from '@pitboss/contracts/caller'
 import * as calls from '@pitboss/contracts/calls/rounds'
-import type { TransactionBody } from '@pitboss/contracts/objects/movement'
 import * as endpoints from '@pitboss/contracts/endpoints/rounds'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
@@ -13,7 +11,7 @@ import type { RewindStore } from '@pitboss/storage/rewind-store'
 import { answerPage } from '@pitboss/storage/read-page'
 import { endAsTold } from '../actions/end-as-told.ts'
 import { healOrphan, listOrphans, skipNonces } from '../actions/heal-orphans.ts'
-import type { PlacedTransaction } from '../actions/operator-movement.ts'
+import { placeTransaction } from '../actions/place-transaction.ts'
 import * as reads from '../actions/read-rounds.ts'
 import { republishEnd } from '../actions/republish-end.ts'
 import { resolveOwed } from '../actions/resolve-owed.ts'
@@ -75,20 +73,11 @@ export function roundCalls(context: Context): CallHandler[] {
   ]
 }
 
-export type PlaceTransaction = (
-  caller: Caller,
-  body: TransactionBody,
-  call: HandlerContext,
-) => Promise<PlacedTransaction>
-
 /** The route that writes movements; wallet-bridge answers their reads. */
-export function transactionCalls(
-  context: Pick<RoundsContext, 'rounds'>,
-  place: PlaceTransaction,
-): CallHandler[] {
+export function transactionCalls(context: PlayContext, place = placeTransaction): CallHandler[] {
   return [
     handler(endpoints.placeTransaction.call, ({ caller, body }, call) =>
-      showFirst(context, () => place(caller, body, call)),
+      showFirst(context, () => place(context, caller, body, call)),
     ),
   ]
 }

@@ -6,35 +6,32 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import { inSpan } from '@pitboss/tracing/spans'
 import { isWithin, type RewindStore } from '@pitboss/storage/rewind-store'
 import type { HandledMessage } from '@pitboss/storage/rewind-tally'
-import type { Logger } from 'pino'
 import { z } from 'zod'
+import { handleLateMovement } from '../actions/recover-round.ts'
+import type { PlayContext } from '../context.ts'
 
 const batchMax = 64
 
 /** A movement's event is only a hint: wallet-bridge is asked how the movement stands. */
 const hintSchema = z.object({ data: z.object({ round_id: z.string() }) })
 
-type MovementsDeps = {
-  bus: Bus
-  handleLateMovement: (roundId: string) => Promise<HandledMessage['result']>
-  rewinds: Pick<RewindStore, 'open' | 'count'>
-  logger: Logger
-}
-
 /**
  * Consumes events of movements that ended after the call that began them. While JetStream is down the sweeper
  * does the same. Messages of a rewind are counted before they are acknowledged.
  */
-export function consumeMovements({ bus, handleLateMovement, rewinds, logger }: MovementsDeps): {
-  stop(): Promise<void>
-} {
+export function consumeMovements(
+  context: PlayContext,
+  bus: Bus,
+  rewinds: Pick<RewindStore, 'open' | 'count'>,
+): { stop(): Promise<void> } {
+  const { logger } = context
   async function handleMessage(message: DurableMessage): Promise<HandledMessage['result']> {
     const hint = hintSchema.safeParse(parseJsonObject(message.data))
     if (!hint.success) {
       logger.error({ seq: message.seq, subject: message.subject }, 'movement-event.unreadable')
       return 'parked'
     }
-    return handleLateMovement(hint.data.data.round_id)
+    return handleLateMovement(context, hint.data.data.round_id)
   }
 
   function traceMessage(message: DurableMessage): Promise<HandledMessage['result']> {

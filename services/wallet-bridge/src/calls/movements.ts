@@ -9,47 +9,35 @@ import { toMovementAnswer, toMovementRecord } from '../records/render-movement.t
 /** Kept of the caller's time for the way back, when it waits for a first try. */
 const answerReserveMs = 750
 
-export type MovementActions = ReturnType<typeof movementActions>
-
-export function movementActions(settlement: Settlement) {
-  return {
-    place: placeMovement.bind(null, settlement),
-    void: voidStake.bind(null, settlement),
-    find: findAnswered.bind(null, settlement),
-    ofRound: listOfRound.bind(null, settlement),
-  }
-}
+/** What the calls do; a run that looks at answers puts its own in their place. */
+export const movementActions = { placeMovement, voidStake, findAnswered, listOfRound }
 
 /** The calls that rounds makes. */
-export function movementCalls(actions: MovementActions): CallHandler[] {
+export function movementCalls(settlement: Settlement, actions = movementActions): CallHandler[] {
   return [
     handler(calls.placeMovement, async ({ scope, ...order }, context) => {
-      const { document, created } = await actions.place(scope, order, waitingContext(context))
-      const { movement, outcome } = toMovementAnswer(document)
-      return { movement, outcome, created }
+      const placed = await actions.placeMovement(settlement, scope, order, waitingContext(context))
+      const { movement, outcome } = toMovementAnswer(placed.document)
+      return { movement, outcome, created: placed.created }
     }),
     handler(calls.voidStake, async ({ scope, stake, rollbackTransactionId, askedAt: text }, context) => {
       const askedAt = text === undefined ? undefined : new Date(text)
       const asked = { stake, rollbackTransactionId, askedAt }
-      const voided = await actions.void(scope, asked, waitingContext(context))
+      const voided = await actions.voidStake(settlement, scope, asked, waitingContext(context))
       const { movement, outcome } = toMovementAnswer(voided.stake)
-      return {
-        stake: movement,
-        rollback: voided.rollback === null ? null : toMovementRecord(voided.rollback),
-        outcome,
-      }
+      const rollback = voided.rollback === null ? null : toMovementRecord(voided.rollback)
+      return { stake: movement, rollback, outcome }
     }),
     handler(calls.showMovement, async ({ scope, transactionId }) => {
-      const found = await actions.find(scope, transactionId)
+      const found = await actions.findAnswered(settlement, scope, transactionId)
       if (found === null) return null
       const { document, answered } = found
       const { requestHash, driver } = document
       return { ...toMovementAnswer(document), requestHash, driver, answered }
     }),
-    handler(calls.roundMovements, async ({ scope, roundId }) => {
-      const found = await actions.ofRound(scope, roundId)
-      return { data: found.map(toMovementAnswer) }
-    }),
+    handler(calls.roundMovements, async ({ scope, roundId }) => ({
+      data: (await actions.listOfRound(settlement, scope, roundId)).map(toMovementAnswer),
+    })),
   ]
 }
 

@@ -134,7 +134,7 @@ export function eventsBounds({
 }
 
 /** Services that answer calls of the gateway. `accept` is for the time of an upgrade alone. */
-export const callTokensConfig = {
+const callTokensConfig = {
   PITBOSS_CALL_TOKENS: z.enum(['require', 'accept'], 'must be require or accept').default('require'),
 } as const
 
@@ -151,6 +151,17 @@ export const masterKeysConfig = {
 export const timeScaleConfig = {
   PITBOSS_TIME_SCALE: number(z.number().min(1).max(100_000)).default(1),
 } as const
+
+/** Of every service with a database. */
+export const serviceConfig = {
+  ...{ ...commonConfig, ...callTokensConfig, ...storageConfig, ...masterKeysConfig, ...timeScaleConfig },
+} as const
+
+/** An instant, where one is set. */
+export const instant = z.iso
+  .datetime({ offset: true, error: 'must be an RFC 3339 time' })
+  .transform((text) => new Date(text))
+  .optional()
 
 export const loopbackWebhooksConfig = { PITBOSS_ALLOW_LOOPBACK_WEBHOOKS: flag } as const
 export const loopbackWalletsConfig = { PITBOSS_ALLOW_LOOPBACK_WALLETS: flag } as const

@@ -1,22 +1,9 @@
-import {
-  baseUrlConfig,
-  callTokensConfig,
-  commonConfig,
-  masterKeysConfig,
-  storageConfig,
-  timeScaleConfig,
-  tokenTtlConfig,
-  whole,
-} from '@pitboss/runtime/load-config'
+import { baseUrlConfig, serviceConfig, tokenTtlConfig, whole } from '@pitboss/runtime/load-config'
 import { z } from 'zod'
 
 /** The environment of the auth service. Source: docs/contract.md, section 9. */
 export const authConfig = z.object({
-  ...commonConfig,
-  ...callTokensConfig,
-  ...storageConfig,
-  ...masterKeysConfig,
-  ...timeScaleConfig,
+  ...serviceConfig,
   ...tokenTtlConfig,
   ...baseUrlConfig,
   /** `plain` while gateways of an earlier release still run, which take no other tokens. */

@@ -1,26 +1,12 @@
-import {
-  callTokensConfig,
-  commonConfig,
-  masterKeysConfig,
-  storageConfig,
-  timeScaleConfig,
-  whole,
-} from '@pitboss/runtime/load-config'
+import { instant, serviceConfig, whole } from '@pitboss/runtime/load-config'
 import { z } from 'zod'
 import { usualYield } from './rules/share-of-play.ts'
 
 /** The environment of the rounds service; nothing else here reads it. Source: docs/contract.md, section 9. */
 export const roundsConfig = z.object({
-  ...commonConfig,
-  ...callTokensConfig,
-  ...storageConfig,
-  ...masterKeysConfig,
-  ...timeScaleConfig,
+  ...serviceConfig,
   /** Until then no open round counts as left by its player: for the time after a restore. */
-  PITBOSS_ROUNDS_LEFT_FROM: z.iso
-    .datetime({ offset: true, error: 'must be an RFC 3339 time' })
-    .transform((text) => new Date(text))
-    .optional(),
+  PITBOSS_ROUNDS_LEFT_FROM: instant,
   /** What an alarm of the watch of returns does by itself. */
   PITBOSS_RETURNS_ALARM: z.enum(['take-down', 'tell'], 'must be take-down or tell').default('take-down'),
   /** Seconds by which new events have to be late before a share of new play is refused. */

@@ -1,22 +1,10 @@
 import { outboundDenySchema } from '@pitboss/contracts/address-range'
-import {
-  callTokensConfig,
-  commonConfig,
-  loopbackWebhooksConfig,
-  masterKeysConfig,
-  storageConfig,
-  timeScaleConfig,
-  whole,
-} from '@pitboss/runtime/load-config'
+import { loopbackWebhooksConfig, serviceConfig, whole } from '@pitboss/runtime/load-config'
 import { z } from 'zod'
 
 /** Environment variables of the webhooks service. Source: docs/contract.md, section 9. */
 export const configSchema = z.object({
-  ...commonConfig,
-  ...callTokensConfig,
-  ...storageConfig,
-  ...masterKeysConfig,
-  ...timeScaleConfig,
+  ...serviceConfig,
   ...loopbackWebhooksConfig,
   /** Networks that no endpoint is called in, public ones of the installation's own included. */
   PITBOSS_OUTBOUND_DENY: outboundDenySchema,

@@ -1,6 +1,7 @@
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Clock } from '@pitboss/runtime/clock'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
+import { shuffled } from '@pitboss/runtime/shuffled'
 import type { HandledMessage } from '@pitboss/storage/rewind-tally'
 import type { PlayContext } from '../context.ts'
 import { abandonedAt, dueAt, graceMs, isRecent } from '../rules/due-at.ts'
@@ -97,13 +98,6 @@ export function createSweepRounds<
 function inTurns<Item>(pages: readonly (readonly Item[])[]): Item[] {
   const longest = Math.max(0, ...pages.map(({ length }) => length))
   return Array.from({ length: longest }, (_, at) => pages.flatMap((page) => page.slice(at, at + 1))).flat()
-}
-
-function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
-  return items
-    .map((item) => ({ item, at: random() }))
-    .toSorted((a, b) => a.at - b.at)
-    .map(({ item }) => item)
 }
 
 /** A younger change is still in the hands of its request. Less than wallet-bridge's first retry delay. */

@@ -5,7 +5,7 @@ import { createOnce } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyLifetimeMs } from '@pitboss/storage/idempotency-keys'
 import { type Db } from 'mongodb'
-import { boundedRead, readMaxMs } from './bounded-read.ts'
+import { boundedRead, readMaxMs } from '@pitboss/storage/bounded-read'
 import { pageFilter, scopeKey } from './round-document.ts'
 
 const openGrantsMax = 200

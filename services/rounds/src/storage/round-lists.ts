@@ -6,7 +6,7 @@ import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { createListDocuments } from '@pitboss/storage/journal/list-documents'
 import type { Db, Document } from 'mongodb'
 import { isUnfinished, owesSomething, type RoundState } from '../rules/round.ts'
-import { boundedRead, readMaxMs } from './bounded-read.ts'
+import { boundedRead, readMaxMs } from '@pitboss/storage/bounded-read'
 import {
   decodeMinor,
   decodeRound,

@@ -12,7 +12,7 @@ import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
 import type { Db, Filter } from 'mongodb'
 import type { StakeRange } from '../rules/limits.ts'
 import type { SessionTimes } from '../rules/live-rules.ts'
-import { boundedRead, readMaxMs } from './bounded-read.ts'
+import { boundedRead, readMaxMs } from '@pitboss/storage/bounded-read'
 import { pageFilter, scopeKey } from './round-document.ts'
 
 const timesMax = 10_000

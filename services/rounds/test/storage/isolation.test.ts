@@ -388,7 +388,6 @@ await holdIsolation(t, {
       'readChainSeals',
       'sealedIn',
       'sealedInJournal',
-      'boundedRead',
       'IdTaken',
     ],
     ...['groupByUnit', 'placeOf', 'withFacts', 'revenueOf', 'createReturnsFold', 'lastPosition'],

@@ -1,11 +1,17 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import { boundedRead } from '@pitboss/storage/bounded-read'
 import { createdWithin } from '@pitboss/storage/created-within'
 import type { Collection, Filter } from 'mongodb'
 import { walletKeyOf } from '../rules/movement-keys.ts'
 import type { MovementStatus, MovementType } from '../rules/movement.ts'
-import { bounded, listMsMax } from './bounded-list.ts'
 import { fromListed, type StoredMovement } from './listed-movements.ts'
 import type { AttemptRecord, MovementDocument } from './movement-document.ts'
+
+/** Bounds the work of one page at the database, in milliseconds, and what to ask instead. */
+export const listMsMax = 5000
+export const tooLong = {
+  message: 'The list takes too long; name a player, or a window by "from" and "to".',
+}
 
 export type MovementFilters = {
   readonly playerId?: string | undefined
@@ -39,7 +45,8 @@ export function createMovementLists({ collection }: { readonly collection: Colle
       }
       const found = collection.find(filter).sort({ reference: -1 }).limit(limit).maxTimeMS(listMsMax)
       const index = indexOf(filters)
-      return bounded((index === null ? found : found.hint(index)).map(fromListed).toArray())
+      const shown = (index === null ? found : found.hint(index)).map(fromListed)
+      return boundedRead(() => shown.toArray(), tooLong)
     },
     /** Oldest first within a window, from the one after `after` on. */
     oldestFirst(

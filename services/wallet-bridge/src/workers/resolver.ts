@@ -1,5 +1,6 @@
 import type { Clock } from '@pitboss/runtime/clock'
 import { type Poll, startPoll } from '@pitboss/runtime/poll'
+import { shuffled } from '@pitboss/runtime/shuffled'
 import type { Logger } from 'pino'
 import type { advanceDue } from '../actions/advance-due.ts'
 
@@ -237,12 +238,4 @@ function newLane(kind: Lane['kind'], key: string): Lane {
 
 function fewestRunning(a: Lane, b: Lane): Lane {
   return b.running < a.running ? b : a
-}
-
-/** Shuffles a page, so that two replicas that read the same one seldom work on the same movement. */
-function shuffled<Item>(items: readonly Item[]): Item[] {
-  return items
-    .map((item) => ({ item, at: Math.random() }))
-    .toSorted((a, b) => a.at - b.at)
-    .map(({ item }) => item)
 }

@@ -237,7 +237,6 @@ await holdIsolation(t, {
   // Parts of the stores above, and what only app.ts calls.
   others: [
     ...[
-      'bounded',
       'callersOf',
       'callingBeside',
       'claimOf',

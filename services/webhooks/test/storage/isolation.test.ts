@@ -277,7 +277,7 @@ const stores = {
     running: by(advances, everyAccount),
     countRunning: by(starts, 'a number alone, of one account in both environments'),
     uncounted: by(advances, everyAccount),
-    areLeft: by('./start-workers', everyAccount),
+    areLeft: by('wings/replays/wing', everyAccount),
     count: by(advances, 'ids of jobs that `uncounted` has just read'),
     change: scoped((scope, { replayId }) => replays.change(scope, replayId, { status: 'CANCELLED' })),
   }),

@@ -1,6 +1,6 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { Db, Decimal128 } from 'mongodb'
-import { boundedRead, readMaxMs } from '../../../storage/bounded-read.ts'
+import { boundedRead, readMaxMs } from '@pitboss/storage/bounded-read'
 import { type PackedRound, scopeKey } from '../../../storage/round-document.ts'
 
 /** Stakes that were taken and payouts that were won, in minor units. */

@@ -5,7 +5,7 @@ import { insertedFirst } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db } from 'mongodb'
 import type { LastBet, Stop } from '../rules/stop.ts'
-import { boundedRead, readMaxMs } from '../../../storage/bounded-read.ts'
+import { boundedRead, readMaxMs } from '@pitboss/storage/bounded-read'
 import { scopeKey } from '../../../storage/round-document.ts'
 
 const dueMax = 100

@@ -2,7 +2,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db } from 'mongodb'
 import { unitOf } from '../rules/report.ts'
-import { boundedRead, readMaxMs } from '../../../storage/bounded-read.ts'
+import { boundedRead, readMaxMs } from '@pitboss/storage/bounded-read'
 import type { PendingFact } from './report-facts.ts'
 import { scopeKey } from '../../../storage/round-document.ts'
 

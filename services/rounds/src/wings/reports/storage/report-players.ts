@@ -11,7 +11,7 @@ import {
   type ReportPlayer,
   unitOf,
 } from '../rules/report.ts'
-import { readMaxMs } from '../../../storage/bounded-read.ts'
+import { readMaxMs } from '@pitboss/storage/bounded-read'
 import { type PendingFact, placeOf, type PlayersOfUnit, type UnitGroup } from './report-facts.ts'
 
 const seenMax = 50_000

@@ -12,7 +12,7 @@ import {
   unitOf,
 } from '../rules/report.ts'
 import { roundTotals } from '../../../rules/round.ts'
-import { boundedRead, readMaxMs } from '../../../storage/bounded-read.ts'
+import { boundedRead, readMaxMs } from '@pitboss/storage/bounded-read'
 import { createUnitsFold, type UnitDocument } from './fold-units.ts'
 import { revenueOf } from './report-facts.ts'
 import { type Adjustment, createReportAdjustments, reportAdjustmentIndexes } from './report-adjustments.ts'

@@ -2,13 +2,14 @@ import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
 import { flagMax, type FlagRule, type FlagStatus } from '@pitboss/contracts/objects/flag'
 import { auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
+import { boundedRead } from '@pitboss/storage/bounded-read'
 import { fencedUpdate, type Versioned } from '@pitboss/storage/change-fenced'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import { createdWithin } from '@pitboss/storage/created-within'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db, Filter } from 'mongodb'
 import { walletKeyOf } from '../../../rules/movement-keys.ts'
-import { bounded, listMsMax } from '../../../storage/bounded-list.ts'
+import { listMsMax, tooLong } from '../../../storage/movement-lists.ts'
 
 type FlagNote = {
   readonly at: Date
@@ -121,7 +122,8 @@ export function createFlagStore(db: Db) {
         ...(ids === null ? {} : { _id: ids }),
         ...(createdAt === null ? {} : { happenedAt: createdAt }),
       }
-      return bounded(flags.find(filter).sort({ _id: -1 }).limit(limit).maxTimeMS(listMsMax).toArray())
+      const found = flags.find(filter).sort({ _id: -1 }).limit(limit).maxTimeMS(listMsMax)
+      return boundedRead(() => found.toArray(), tooLong)
     },
     /** Changes the case under the version that was read; null when another change was first. */
     change(

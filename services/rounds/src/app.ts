@@ -6,7 +6,6 @@ import { roundsMovements, webhooksFanout } from '@pitboss/bus/topology'
 import { watchConsumer } from '@pitboss/bus/watch-consumer'
 import { watchFullness } from '@pitboss/bus/watch-fullness'
 import { opsRewriteSeals } from '@pitboss/contracts/calls/seals'
-import { isAudited } from '@pitboss/contracts/defined-calls'
 import { newId } from '@pitboss/runtime/new-id'
 import { startPoll } from '@pitboss/runtime/poll'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
@@ -149,10 +148,7 @@ export async function startRounds({
   ]
   const calls = await serveService({
     ...{ bus, service, config, host, concurrencyMax, clockAheadMs },
-    // Settlement never waits for the audit.
-    handlers: handlers.map((one) =>
-      isAudited(one.subject) ? { ...one, run: audit.following(one.run) } : one,
-    ),
+    ...{ handlers, following: audit.following },
   })
 
   return {

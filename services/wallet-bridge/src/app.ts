@@ -1,4 +1,3 @@
-import { isAudited } from '@pitboss/contracts/defined-calls'
 import { connectServiceBus } from '@pitboss/bus/connect-bus'
 import { handler } from '@pitboss/bus/serve-calls'
 import { serveService } from '@pitboss/bus/serve-service'
@@ -94,10 +93,7 @@ export async function startWalletBridge({
   await running.start()
   const served = await serveService({
     ...{ bus, service, config, host, concurrencyMax, clockAheadMs },
-    // Settlement never waits for the audit.
-    handlers: handlers.map((one) =>
-      isAudited(one.subject) ? { ...one, run: opened.following(one.run) } : one,
-    ),
+    ...{ handlers, following: opened.following },
   })
 
   return {

@@ -89,7 +89,7 @@ export async function startWebhooks({
   const stopAudit = c.audit.start()
   const calls = await serveService({
     ...{ bus, service, config, host, clockAheadMs },
-    handlers: handlers.map((one) => ({ ...one, run: c.audit.following(one.run) })),
+    ...{ handlers, following: c.audit.following },
   })
 
   return {

@@ -3,6 +3,7 @@ import { newProgress } from '@pitboss/contracts/certification/progress'
 import { defaultFlagRules } from '@pitboss/contracts/objects/flag'
 import { newId } from '@pitboss/runtime/new-id'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
+import type { JobDocument, JobStore } from '@pitboss/storage/job-store'
 import { parseKeyring } from '@pitboss/storage/keyring'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import { exactReads } from '@pitboss/testing/exact-reads'
@@ -103,34 +104,8 @@ await holdIsolation(t, {
     createCallbackSignatures: table(signatures, {
       use: scoped((scope, { signature }) => signatures.use(walletKeyOf(scope), '1', signature, now)),
     }),
-    createCertifications: table(certifications, {
-      insert: scoped((scope, ids) =>
-        certifications.insert({ ...certificationIn(scope, ids), _id: newId('crt') }),
-      ),
-      find: scoped((scope, ids) => certifications.find(scope, ids.certificationId)),
-      findRunning: scoped((scope) => certifications.findRunning(scope, walletKeyOf(scope))),
-      list: scoped((scope) => certifications.list(scope, walletKeyOf(scope), { before: null, limit: 10 })),
-      cancel: scoped((scope, ids) => certifications.cancel(scope, ids.certificationId, {}, now, entry)),
-      claim: internal('only its workers call it, over every account'),
-      release: internal(claimed),
-      renew: internal(claimed),
-      progress: internal(claimed),
-      finish: internal(claimed),
-    }),
-    createReconciliations: table(reconciliations, {
-      insert: scoped((scope, ids) =>
-        reconciliations.insert({ ...reconciliationIn(scope, ids), _id: newId('rcn') }),
-      ),
-      find: scoped((scope, ids) => reconciliations.find(scope, ids.reconciliationId)),
-      findRunning: scoped((scope) => reconciliations.findRunning(scope, walletKeyOf(scope))),
-      list: scoped((scope) => reconciliations.list(scope, walletKeyOf(scope), { before: null, limit: 10 })),
-      cancel: scoped((scope, ids) => reconciliations.cancel(scope, ids.reconciliationId, {}, now, entry)),
-      claim: internal('only its workers call it, over every account'),
-      release: internal(claimed),
-      renew: internal(claimed),
-      progress: internal(claimed),
-      finish: internal(claimed),
-    }),
+    createCertifications: jobTable(certifications, certificationIn, (ids) => ids.certificationId),
+    createReconciliations: jobTable(reconciliations, reconciliationIn, (ids) => ids.reconciliationId),
     createLedgerChunks: table(chunks, {
       keep: internal('only order-reconciliations.ts calls it, with an id that the gateway has just made'),
       count: scoped((scope, ids) => chunks.count(scope, ids.reconciliationId)),
@@ -262,6 +237,23 @@ function named(whose: string): Ids {
     certificationId: newId('crt'),
     reconciliationId: newId('rcn'),
   }
+}
+
+function jobTable<Job extends JobDocument, Large extends keyof Job & string>(
+  jobs: JobStore<Job, Large>,
+  jobIn: (scope: Scope, ids: Ids) => Job,
+  idOf: (ids: Ids) => string,
+) {
+  return table(jobs, {
+    insert: scoped((scope, ids) => jobs.insert({ ...jobIn(scope, ids), _id: newId('job') })),
+    find: scoped((scope, ids) => jobs.find(scope, idOf(ids))),
+    findRunning: scoped((scope) => jobs.findRunning(scope, walletKeyOf(scope))),
+    list: scoped((scope) => jobs.list(scope, walletKeyOf(scope), { before: null, limit: 10 })),
+    cancel: scoped((scope, ids) => jobs.cancel(scope, idOf(ids), {}, now, entry)),
+    claim: internal('only its workers call it, over every account'),
+    ...{ release: internal(claimed), renew: internal(claimed) },
+    ...{ progress: internal(claimed), finish: internal(claimed) },
+  })
 }
 
 function certificationIn(scope: Scope, { certificationId, playerId }: Ids): CertificationDocument {

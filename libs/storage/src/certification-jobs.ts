@@ -52,11 +52,11 @@ export function cancelledCertification<Job extends CertificationJob>(job: Job): 
 }
 
 /**
- * Runs the cases of a held certification that are left, keeps each result as it comes, and ends it, unless it
- * has to go on elsewhere. It ends early after 15 minutes, when what is certified has changed, and as
- * `runCertification` does.
+ * Runs the cases of a claimed certification that are left, and stores each result. It ends the certification,
+ * unless another process goes on with it. It ends early after 15 minutes, when what is certified has
+ * changed, and as `runCertification` does.
  * @param find what is certified, as it was at the order; null when it is another by now
- * @param send the way to it, which is taken while the job is held
+ * @param send called while the claim lasts
  * @param peerOf what the cases run against
  * @param onKept called when a result is stored
  */

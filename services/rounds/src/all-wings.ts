@@ -1,4 +1,4 @@
-import { allKept } from '@pitboss/storage/wing'
+import { joinDeclarations } from '@pitboss/storage/wing'
 import { coreAudited, coreIndexes } from './storage/indexes.ts'
 import { sealedSeeds } from './storage/sealed-places.ts'
 import type { Wing } from './wing.ts'
@@ -13,7 +13,7 @@ import { returns } from './wings/returns/wing.ts'
 /** The wings of the service, in the order in which their folds count. */
 export const allWings: readonly Wing[] = [reports, returns, protection, freeBets, games, players, receipts]
 
-export const { indexes, audited, seals } = allKept([
+export const { indexes, audited, seals } = joinDeclarations([
   { indexes: coreIndexes, audited: coreAudited, seals: sealedSeeds },
   ...allWings,
 ])

@@ -1,4 +1,4 @@
-import { allKept } from '@pitboss/storage/wing'
+import { joinDeclarations } from '@pitboss/storage/wing'
 import { coreAudited, coreIndexes } from './storage/indexes.ts'
 import { sealedSecrets } from './storage/sealed-places.ts'
 import type { Wing } from './wing.ts'
@@ -8,7 +8,7 @@ import { reconciliations } from './wings/reconciliations/wing.ts'
 
 export const allWings: readonly Wing[] = [certifications, reconciliations, flags]
 
-export const { indexes, audited, seals } = allKept([
+export const { indexes, audited, seals } = joinDeclarations([
   { indexes: coreIndexes, audited: coreAudited, seals: sealedSecrets },
   ...allWings,
 ])

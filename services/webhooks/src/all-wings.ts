@@ -1,4 +1,4 @@
-import { allKept } from '@pitboss/storage/wing'
+import { joinDeclarations } from '@pitboss/storage/wing'
 import { coreAudited, coreIndexes } from './storage/indexes.ts'
 import { sealedSecrets } from './storage/sealed-places.ts'
 import type { Wing } from './wing.ts'
@@ -7,7 +7,7 @@ import { replays } from './wings/replays/wing.ts'
 
 export const allWings: readonly Wing[] = [certifications, replays]
 
-export const { indexes, audited, seals } = allKept([
+export const { indexes, audited, seals } = joinDeclarations([
   { indexes: coreIndexes, audited: coreAudited, seals: sealedSecrets },
   ...allWings,
 ])

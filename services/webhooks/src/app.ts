@@ -89,7 +89,8 @@ export async function startWebhooks({
   const stopAudit = c.audit.start()
   const calls = await serveService({
     ...{ bus, service, config, host, clockAheadMs },
-    ...{ handlers, following: c.audit.following },
+    // Also those that an operator's server makes, such as a retry.
+    handlers: handlers.map((one) => ({ ...one, run: c.audit.following(one.run) })),
   })
 
   return {

@@ -1,34 +1,44 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { costs, ground, measuredPoints } from '../src/capacity/measured-costs.ts'
-import { coresOf, lineThrough, passedAt, planCapacity } from '../src/capacity/plan-capacity.ts'
+import { costs, ground } from '../src/capacity/measured-costs.ts'
+import { type Costs, coresAt, passedAt, planCapacity } from '../src/capacity/plan-capacity.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
-const services = ['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks']
 const demandOf = (roundsPerSecond: number) => ({ operators: 100, roundsPerSecond, readsPerRound: 0 })
 
-t.test('the line through two measured points meets the third within a tenth', (t) => {
-  for (const { roundsPerSecond, ...seen } of measuredPoints) {
-    const demand = demandOf(roundsPerSecond)
-    const ofServices = services
-      .map((name) => (costs.fixed[name] ?? 0) + coresOf(name, costs, demand))
-      .reduce((sum, cores) => sum + cores, 0)
-    const ofEngines = (costs.fixed.engines ?? 0) + coresOf('engines', costs, demand)
-    t.ok(Math.abs(ofServices / seen.services - 1) < 0.1, `services at ${roundsPerSecond}: ${ofServices}`)
-    t.ok(Math.abs(ofEngines / seen.engines - 1) < 0.1, `engines at ${roundsPerSecond}: ${ofEngines}`)
+const parts = { gateway: 1, auth: 0.1, rounds: 5, 'wallet-bridge': 3, webhooks: 4, engines: 10 }
+const idle = { gateway: 0.1, auth: 0.05, rounds: 0.1, 'wallet-bridge': 0.1, webhooks: 0.1, engines: 0.5 }
+/** Cores at so many rounds a second, each of which costs the same. */
+const pointAt = (roundsPerSecond: number) => ({
+  roundsPerSecond,
+  cores: Object.fromEntries(
+    Object.entries(idle).map(([name, cores]) => [
+      name,
+      cores + (roundsPerSecond * (Object.entries(parts).find(([part]) => part === name)?.[1] ?? 0)) / 1000,
+    ]),
+  ),
+})
+const flat: Costs = {
+  ...costs,
+  points: [pointAt(0), pointAt(100)],
+  bytesPerRound: { rounds: 1000, wallet_bridge: 2000, webhooks: 3000, events_stream: 500 },
+  documentsPerRound: { rounds: 5, wallet_bridge: 4, webhooks: 10 },
+}
+
+t.test('a replica costs what was measured at its rate, and in proportion beyond', (t) => {
+  for (const { roundsPerSecond, cores } of costs.points) {
+    for (const [name, seen] of Object.entries(cores))
+      t.equal(coresAt(name, costs, { ...demandOf(roundsPerSecond) }), seen, `${name} at ${roundsPerSecond}`)
   }
-  t.throws(() => lineThrough([measuredPoints[0], measuredPoints[0]], 'services'), RangeError)
+  t.equal(coresAt('rounds', flat, demandOf(50)).toFixed(3), '0.350')
+  t.equal(coresAt('rounds', flat, demandOf(200)).toFixed(3), '1.200')
+  t.equal(
+    coresAt('rounds', flat, { ...demandOf(50), readsPerRound: 2 }).toFixed(3),
+    (0.35 + 0.1 * (costs.readMs.rounds ?? 0)).toFixed(3),
+  )
   t.end()
 })
-
-const flat = {
-  ...costs,
-  fixed: { gateway: 0.1, auth: 0.05, rounds: 0.1, 'wallet-bridge': 0.1, webhooks: 0.1, engines: 0.5 },
-  roundMs: { gateway: 1, auth: 0.1, rounds: 5, 'wallet-bridge': 3, webhooks: 4, engines: 10 },
-  bytesPerRound: { rounds: 1000, wallet_bridge: 2000, webhooks: 3000, events_stream: 500 },
-  versionsPerRound: { rounds: 5, wallet_bridge: 4, webhooks: 10 },
-}
 
 t.test('a plan is what its costs add up to', (t) => {
   const plan = planCapacity(flat, ground, demandOf(160))
@@ -38,11 +48,11 @@ t.test('a plan is what its costs add up to', (t) => {
     ['gateway 3', 'auth 3', 'rounds 4', 'wallet-bridge 3', 'webhooks 3'],
   )
   t.equal(plan.services[2]?.cores.toFixed(3), '1.200')
-  t.equal(plan.engineCores, 2.1)
+  t.equal(plan.engineCores.toFixed(3), '2.400')
   t.equal(plan.eventsPerSecond, 560)
   t.equal(plan.walletCallsPerSecond, 240)
   t.equal(plan.streamBytes, 500 * 160 * 3600 * 20)
-  t.match(plan.databases[0], { versionsPerSecond: 800, shards: 1, bytesPerMonth: 1000 * 160 * 86_400 * 30 })
+  t.match(plan.databases[0], { documentsPerSecond: 800, shards: 1, bytesPerMonth: 1000 * 160 * 86_400 * 30 })
   t.equal(planCapacity(flat, ground, demandOf(2001)).databases[2]?.shards, 2)
   t.end()
 })

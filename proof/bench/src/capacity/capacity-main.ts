@@ -11,7 +11,7 @@ const usage = `Usage: npm run --silent capacity -- --operators N --rounds-per-se
        npm run --silent capacity -- --measure
 
   --reads-per-round N  requests that read, for each round; 2 unless told
-  --measure            measures this machine for two minutes instead (Linux) and writes what it saw
+  --measure            measures this machine for three minutes instead (Linux) and writes what it saw
 
 Prints replicas, brokers, shards with their keys, disk, and what ends first at 1, 10, 100 and 1,000 times as much, from the
 costs of docs/capacity.md.

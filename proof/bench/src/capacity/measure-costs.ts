@@ -11,6 +11,7 @@ import type { Cleanup } from '../harness/cleanup.ts'
 import { createHttpClient } from '../harness/http-client.ts'
 import { raisedLimits } from '../harness/raised-limits.ts'
 import { runLoad } from '../harness/run-load.ts'
+import { sendOpenLoop } from '../harness/send-open-loop.ts'
 import { startEngines } from '../harness/start-engines.ts'
 import { startProduct } from '../harness/start-product.ts'
 import { temporaryFolder } from '../harness/temporary-folder.ts'
@@ -20,8 +21,10 @@ const services = ['auth', 'rounds', 'wallet_bridge', 'webhooks'] as const
 const warmUpMs = 20_000
 /** After a stretch, for the events and deliveries behind its answers. */
 const settleMs = 4000
-/** Callers of the two points. */
-const callers = [2, 12] as const
+/** Rounds a second of the points. */
+const rates = [20, 60, 120] as const
+const readsPerSecond = 100
+const players = 64
 
 /** A stretch of work: its rate, and processor time by part, a second and a round beyond rest. */
 type Stretch = {
@@ -30,7 +33,7 @@ type Stretch = {
   readonly roundMs: Readonly<Record<string, number>>
 }
 
-/** What a machine shows: the processor time of two points and of no work at all, and bytes that stay. */
+/** What a machine shows: the processor time of three points and of no work at all, and bytes that stay. */
 type Measured = {
   readonly engines: { readonly mongodb: string; readonly nats: string }
   /** Processor seconds a second without any request. */
@@ -40,11 +43,15 @@ type Measured = {
   readonly points: readonly Stretch[]
   /** Bytes of documents a round, by database, and of the stream of events. */
   readonly bytesPerRound: Readonly<Record<string, number>>
+  /** Documents and messages of these. */
+  readonly documentsPerRound: Readonly<Record<string, number>>
 }
 
+type Stored = { readonly bytes: number; readonly documents: number }
+
 /**
- * Measures a product of its own, a replica of each service, with rounds of dice of which half win, at two
- * rates. Linux only. Takes about two minutes.
+ * Measures a product of its own, a replica of each service, with rounds of dice of which half win, at three
+ * rates. Linux only. Takes about three minutes.
  */
 export async function measureCosts(
   { seconds }: { seconds: number },
@@ -64,7 +71,7 @@ export async function measureCosts(
     },
     cleanup,
   })
-  const http = createHttpClient(product.demo().base_url, Math.max(...callers))
+  const http = createHttpClient(product.demo().base_url, players)
   cleanup.add(() => http.close())
   const mongo = await MongoClient.connect(engines.mongodbUrl)
   cleanup.add(() => mongo.close())
@@ -84,15 +91,20 @@ export async function measureCosts(
     const spent = Object.entries(processorMs()).map(([name, ms]) => [name, ms - (before[name] ?? 0)] as const)
     return { count, tookS, spent }
   }
-  const load = (concurrency: number, work: Work) => async () => {
-    const { count } = await runLoad({ concurrency, durationMs: seconds * 1000, work })
-    await delay(settleMs)
-    return count
+  const paced = (work: Work, perSecond: number) => async () => {
+    const failures: unknown[] = []
+    const total = seconds * perSecond
+    await sendOpenLoop(total, perSecond, (number) =>
+      work(number % players).catch((error: unknown) => void failures.push(error)),
+    )
+    if (failures.length > total / 100)
+      throw new AggregateError(failures, `too slow for ${perSecond} a second`)
+    return total - failures.length
   }
 
   const round = await workloads.round(http, product.demo())
   const read = await workloads.read(http, product.demo())
-  await runLoad({ concurrency: Math.max(...callers), durationMs: warmUpMs, work: round })
+  await runLoad({ concurrency: 12, durationMs: warmUpMs, work: round })
   await runLoad({ concurrency: 2, durationMs: warmUpMs, work: read })
   await delay(settleMs)
 
@@ -104,46 +116,60 @@ export async function measureCosts(
   const idle = Object.fromEntries(still.spent.map(([name, ms]) => [name, ms / 1000 / still.tookS]))
   const beyondIdle = ({ spent, tookS, count }: Awaited<ReturnType<typeof spentIn>>) =>
     Object.fromEntries(spent.map(([name, ms]) => [name, (ms - (idle[name] ?? 0) * tookS * 1000) / count]))
-  const bytesBefore = await bytesOf()
+  const storedBefore = await storedOf()
   const points: Stretch[] = []
   let rounds = 0
-  for (const concurrency of callers) {
-    say(`rounds of dice, ${concurrency} at once`)
-    const seen = await spentIn(load(concurrency, round))
+  for (const perSecond of rates) {
+    say(`rounds of dice, ${perSecond} a second`)
+    const seen = await spentIn(paced(round, perSecond))
+    await delay(settleMs)
     rounds += seen.count
-    const perSecond = seen.spent.map(([name, ms]) => [name, ms / 1000 / seen.tookS])
+    const perSecondS = seen.spent.map(([name, ms]) => [name, ms / 1000 / seen.tookS])
     points.push({
       roundsPerSecond: seen.count / seen.tookS,
-      processorS: Object.fromEntries(perSecond),
+      processorS: Object.fromEntries(perSecondS),
       roundMs: beyondIdle(seen),
     })
   }
-  const bytesAfter = await bytesOf()
-  say('reads of a session, 2 at once')
-  const reads = await spentIn(load(2, read))
+  const storedAfter = await storedOf()
+  say(`reads of a session, ${readsPerSecond} a second`)
+  const reads = await spentIn(paced(read, readsPerSecond))
   return {
     engines: engines.kinds,
     idle,
     readMs: beyondIdle(reads),
     points,
-    bytesPerRound: Object.fromEntries(
-      Object.entries(bytesAfter).map(([name, bytes]) => [name, (bytes - (bytesBefore[name] ?? 0)) / rounds]),
-    ),
+    bytesPerRound: perRound(({ bytes }) => bytes),
+    documentsPerRound: perRound(({ documents }) => documents),
   }
 
-  async function bytesOf(): Promise<Record<string, number>> {
-    const stream = await (await jetstreamManager(bus.nc)).streams.info('EVENTS')
+  function perRound(figure: (stored: Stored) => number): Record<string, number> {
+    const nothing = { bytes: 0, documents: 0 }
+    const grown = ([name, stored]: [string, Stored]) =>
+      [name, (figure(stored) - figure(storedBefore[name] ?? nothing)) / rounds] as const
+    return Object.fromEntries(Object.entries(storedAfter).map(grown))
+  }
+
+  async function storedOf(): Promise<Record<string, Stored>> {
+    const { state } = await (await jetstreamManager(bus.nc)).streams.info('EVENTS')
     const databases = await Promise.all(
-      services.map(async (name) => [name, await documentBytes(mongo.db(`${prefix}_${name}`))] as const),
+      services.map(async (name) => [name, await storedIn(mongo.db(`${prefix}_${name}`))] as const),
     )
-    return { ...Object.fromEntries(databases), events_stream: stream.state.bytes }
+    return {
+      ...Object.fromEntries(databases),
+      events_stream: { bytes: state.bytes, documents: state.messages },
+    }
   }
 }
 
-async function documentBytes(db: Db): Promise<number> {
+async function storedIn(db: Db): Promise<Stored> {
   let bytes = 0
+  let documents = 0
   for (const { name } of await db.listCollections({}, { nameOnly: true }).toArray()) {
-    for await (const document of db.collection(name).find()) bytes += calculateObjectSize(document)
+    for await (const document of db.collection(name).find()) {
+      bytes += calculateObjectSize(document)
+      documents += 1
+    }
   }
-  return bytes
+  return { bytes, documents }
 }

@@ -1,21 +1,19 @@
-/** A stretch of work on one machine: its rate, and the processor seconds a second of services and engines. */
+/** Work at a steady rate on one machine, and the processor seconds a second of each part. */
 export type MeasuredPoint = {
   readonly roundsPerSecond: number
-  readonly services: number
-  readonly engines: number
+  readonly cores: Readonly<Record<string, number>>
 }
 
 /** What a part of the work costs, by measurement. Parts are the services and `engines`. */
 export type Costs = {
-  /** Processor milliseconds that one round more costs. */
-  readonly roundMs: Readonly<Record<string, number>>
+  /** Of one replica of each service, the lowest rate first. */
+  readonly points: readonly [MeasuredPoint, MeasuredPoint, ...MeasuredPoint[]]
+  /** Processor milliseconds of a read. */
   readonly readMs: Readonly<Record<string, number>>
-  /** Processor seconds a second that a replica at work spends whatever the rate: polls, batches, timers. */
-  readonly fixed: Readonly<Record<string, number>>
   /** Bytes of documents a round by database, and of `events_stream`. */
   readonly bytesPerRound: Readonly<Record<string, number>>
-  /** Versions of documents a round, by database. */
-  readonly versionsPerRound: Readonly<Record<string, number>>
+  /** Documents inserted a round, by database. */
+  readonly documentsPerRound: Readonly<Record<string, number>>
   readonly eventsPerRound: number
   readonly walletCallsPerRound: number
 }
@@ -27,8 +25,8 @@ export type Ground = {
   readonly shareOfCores: number
   readonly replicasMin: number
   readonly replicasMax: Readonly<Record<string, number>>
-  /** Versions of documents that one primary takes a second. Nobody has measured it: an assumption. */
-  readonly versionsPerPrimary: number
+  /** Documents that one primary inserts a second. Nobody has measured it: an assumption. */
+  readonly documentsPerPrimary: number
   /** Bytes that the stream may hold, and hours that events stay there. */
   readonly streamBytesMax: number
   readonly streamHours: number
@@ -55,7 +53,7 @@ export type Plan = {
   readonly streamBytes: number
   readonly databases: readonly {
     name: string
-    versionsPerSecond: number
+    documentsPerSecond: number
     shards: number
     bytesPerMonth: number
   }[]
@@ -69,46 +67,61 @@ const daysPerMonth = 30
 const services = ['gateway', 'auth', 'rounds', 'wallet-bridge', 'webhooks']
 
 /**
- * The line through two points: processor seconds a second at rate 0, and milliseconds of a round.
- * @throws RangeError for two points of one rate
+ * Processor seconds a second of one replica at a rate. Between measured points a line; beyond the last one in
+ * proportion to it, though batches may grow further.
  */
-export function lineThrough(
-  [low, high]: readonly [MeasuredPoint, MeasuredPoint],
-  part: 'services' | 'engines',
-): { fixed: number; roundMs: number } {
-  const apart = high.roundsPerSecond - low.roundsPerSecond
-  if (apart === 0) throw new RangeError('two points of one rate make no line')
-  const perRound = (high[part] - low[part]) / apart
-  return { fixed: low[part] - perRound * low.roundsPerSecond, roundMs: perRound * 1000 }
+export function coresAt(
+  part: string,
+  { points, readMs }: Costs,
+  { roundsPerSecond, readsPerRound }: Omit<Demand, 'operators'>,
+): number {
+  const reads = (roundsPerSecond * readsPerRound * (readMs[part] ?? 0)) / 1000
+  const ofPart = ({ cores }: MeasuredPoint) => cores[part] ?? 0
+  let [low] = points
+  if (roundsPerSecond <= low.roundsPerSecond) return ofPart(low) + reads
+  for (const high of points) {
+    const apart = high.roundsPerSecond - low.roundsPerSecond
+    if (roundsPerSecond <= high.roundsPerSecond) {
+      const share = (roundsPerSecond - low.roundsPerSecond) / apart
+      return ofPart(low) + share * (ofPart(high) - ofPart(low)) + reads
+    }
+    low = high
+  }
+  return (ofPart(low) * roundsPerSecond) / low.roundsPerSecond + reads
 }
 
-/** Processor seconds a second of a part at a demand, without what its replicas spend at any rate. */
-export function coresOf(part: string, costs: Costs, { roundsPerSecond, readsPerRound }: Demand): number {
-  const perRoundMs = (costs.roundMs[part] ?? 0) + readsPerRound * (costs.readMs[part] ?? 0)
-  return (roundsPerSecond * perRoundMs) / 1000
+/** The greatest rate at which one replica needs no more than so many cores, to a thousandth of it. */
+function rateWithin(part: string, costs: Costs, readsPerRound: number, cores: number): number {
+  const fits = (roundsPerSecond: number) => coresAt(part, costs, { roundsPerSecond, readsPerRound }) <= cores
+  let high = 1
+  while (fits(high)) high *= 2
+  let low = 0
+  while (high - low > high / 1000) {
+    const middle = (low + high) / 2
+    if (fits(middle)) low = middle
+    else high = middle
+  }
+  return low
 }
 
 /**
- * What an installation needs for a demand, and where it ends. Pure arithmetic: each part costs something at
- * any rate and the same for each round, which measured points bear out on one machine and nothing beyond.
+ * What an installation needs for a demand, and where it ends. Pure arithmetic: each replica costs what one
+ * cost on the measured machine at the same rate.
  */
 export function planCapacity(costs: Costs, ground: Ground, demand: Demand): Plan {
   const { roundsPerSecond } = demand
   const perMonth = secondsPerDay * daysPerMonth * roundsPerSecond
   return {
-    services: services.map((name) => {
-      const { cores, replicas } = replicasOf(name, costs, ground, demand)
-      return { name, cores, replicas }
-    }),
-    engineCores: (costs.fixed.engines ?? 0) + coresOf('engines', costs, demand),
+    services: services.map((name) => replicasOf(name, costs, ground, demand)),
+    engineCores: coresAt('engines', costs, demand),
     natsNodes: 3,
     eventsPerSecond: roundsPerSecond * costs.eventsPerRound,
     walletCallsPerSecond: roundsPerSecond * costs.walletCallsPerRound,
     streamBytes: streamBytesPerRate(costs, ground) * roundsPerSecond,
-    databases: Object.entries(costs.versionsPerRound).map(([name, versions]) => ({
+    databases: Object.entries(costs.documentsPerRound).map(([name, documents]) => ({
       name,
-      versionsPerSecond: versions * roundsPerSecond,
-      shards: Math.max(1, Math.ceil((versions * roundsPerSecond) / ground.versionsPerPrimary)),
+      documentsPerSecond: documents * roundsPerSecond,
+      shards: Math.max(1, Math.ceil((documents * roundsPerSecond) / ground.documentsPerPrimary)),
       bytesPerMonth: (costs.bytesPerRound[name] ?? 0) * perMonth,
     })),
     limits: limitsOf(costs, ground, demand),
@@ -120,12 +133,17 @@ export function passedAt(plan: Pick<Plan, 'limits'>, demand: Demand, times: numb
   return plan.limits.filter((limit) => limit.roundsPerSecond < demand.roundsPerSecond * times)
 }
 
+/** The greatest rate of one replica, as far as its scaler lets it go. */
+function replicaRate(name: string, costs: Costs, ground: Ground, readsPerRound: number): number {
+  return rateWithin(name, costs, readsPerRound, (ground.coresAsked[name] ?? 0) * ground.shareOfCores)
+}
+
 function replicasOf(name: string, costs: Costs, ground: Ground, demand: Demand) {
-  const usable = (ground.coresAsked[name] ?? 0) * ground.shareOfCores
-  const work = coresOf(name, costs, demand)
-  const fixed = costs.fixed[name] ?? 0
-  const replicas = Math.max(ground.replicasMin, Math.ceil(work / (usable - fixed)))
-  return { cores: work + replicas * fixed, replicas }
+  const { roundsPerSecond, readsPerRound } = demand
+  const needed = Math.ceil(roundsPerSecond / replicaRate(name, costs, ground, readsPerRound))
+  const replicas = Math.max(ground.replicasMin, needed)
+  const ofOne = coresAt(name, costs, { ...demand, roundsPerSecond: roundsPerSecond / replicas })
+  return { name, cores: replicas * ofOne, replicas }
 }
 
 function streamBytesPerRate(costs: Costs, { streamHours }: Ground): number {
@@ -133,21 +151,18 @@ function streamBytesPerRate(costs: Costs, { streamHours }: Ground): number {
 }
 
 function limitsOf(costs: Costs, ground: Ground, demand: Demand): Limit[] {
-  const oneRound = { ...demand, roundsPerSecond: 1 }
   const ofScalers = services.map((name) => {
-    const usable = (ground.coresAsked[name] ?? 0) * ground.shareOfCores - (costs.fixed[name] ?? 0)
     const replicasMax = ground.replicasMax[name] ?? 0
     return {
       name: `${name}: ${replicasMax} replicas, the most that its scaler makes`,
-      roundsPerSecond: (usable * replicasMax) / coresOf(name, costs, oneRound),
+      roundsPerSecond: replicaRate(name, costs, ground, demand.readsPerRound) * replicasMax,
       remedy: 'raise maxReplicas, or the cores that a replica asks for',
     }
   })
-  const ofPrimaries = Object.entries(costs.versionsPerRound).map(([name, versions]) => ({
-    name: `${name}: one primary takes ${ground.versionsPerPrimary} versions a second (assumed)`,
-    roundsPerSecond: ground.versionsPerPrimary / versions,
-    remedy:
-      'a replica set of its own; a larger server; then sharding, which needs code (scaling.md, the plan)',
+  const ofPrimaries = Object.entries(costs.documentsPerRound).map(([name, documents]) => ({
+    name: `${name}: one primary takes ${ground.documentsPerPrimary} documents a second (assumed)`,
+    roundsPerSecond: ground.documentsPerPrimary / documents,
+    remedy: 'a replica set of its own; a larger server; then sharding (scaling.md, the plan)',
   }))
   const endpointRate = (ground.endpointInFlight / ground.receiverMs) * 1000
   return [
@@ -155,7 +170,7 @@ function limitsOf(costs: Costs, ground: Ground, demand: Demand): Limit[] {
     ...ofPrimaries,
     {
       name: 'recording of events: one replica of webhooks at a time, on one core',
-      roundsPerSecond: 1000 / (costs.roundMs.webhooks ?? Infinity),
+      roundsPerSecond: rateWithin('webhooks', costs, 0, 1),
       remedy: 'a faster core; events are late, play goes on. Then partitions, which need code',
     },
     {

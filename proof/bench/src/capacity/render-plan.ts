@@ -3,11 +3,10 @@ import { type Demand, passedAt, type Plan } from './plan-capacity.ts'
 
 /** The shard keys of docs/scaling.md, by database, and what forbids them today. */
 const shardKeys: Readonly<Record<string, string>> = {
-  rounds:
-    'rounds and commitments by { chain: 1 }, sessions and grants by { _id: 1 }. Today rounds and commitments stay on one shard: unique indexes',
-  wallet_bridge: "movements by { _id: 'hashed' }. Today on one shard: two unique indexes",
-  webhooks:
-    'deliveries by { webhookId: 1, _id: 1 }, events by account, environment and lane. Today events stay on one shard: unique indexes',
+  rounds: 'journal, sessions and grants by { _id: 1 }, rounds by { chain: 1 }',
+  wallet_bridge:
+    "journal by { _id: 1 }, movements by { _id: 'hashed' }; today movements stay on one shard: a unique index",
+  webhooks: 'log and ranges by { _id: 1 }, deliveries by { webhookId: 1, _id: 1 }',
 }
 
 const times = [1, 10, 100, 1000] as const
@@ -24,10 +23,10 @@ export function renderPlan(plan: Plan, demand: Demand): string {
     `Databases and broker: ${plan.engineCores.toFixed(2)} cores of the embedded engines; a real MongoDB was not measured.`,
     `NATS: ${plan.natsNodes} nodes, ${number(plan.eventsPerSecond)} events a second; ${gigabytes(plan.streamBytes)} of events on each. Wallets get ${number(plan.walletCallsPerSecond)} calls a second.`,
     renderTable(
-      ['database', 'versions a second', 'shards', 'documents a month', 'shard keys'],
-      plan.databases.map(({ name, versionsPerSecond, shards, bytesPerMonth }) => [
+      ['database', 'documents a second', 'shards', 'documents a month', 'shard keys'],
+      plan.databases.map(({ name, documentsPerSecond, shards, bytesPerMonth }) => [
         name,
-        number(versionsPerSecond),
+        number(documentsPerSecond),
         String(shards),
         gigabytes(bytesPerMonth),
         shards === 1 ? 'none needed' : (shardKeys[name] ?? 'none'),

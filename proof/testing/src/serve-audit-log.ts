@@ -4,6 +4,9 @@ import type { AuditEntry } from '@pitboss/contracts/audit'
 import { appendAudit } from '@pitboss/contracts/calls/auth'
 
 type Logger = Parameters<typeof serveCalls>[0]['logger']
+/** Trips to the broker before an entry is taken. */
+const tripsFirst = 5
+
 type Suite = { teardown(fn: () => unknown): void }
 
 /**
@@ -19,6 +22,8 @@ export async function serveAuditLog(t: Suite, bus: Bus, logger: Logger): Promise
     logger,
     handlers: Object.values(appendAudit).map((call) =>
       handler(call, async ({ entries }) => {
+        // An answer that does not wait for the log comes before these trips end.
+        for (let trip = 0; trip < tripsFirst; trip++) await bus.nc.flush()
         const fresh = entries.filter((one) => !log.some(({ audit_id }) => audit_id === one.audit_id))
         log.push(...fresh)
         return { written: fresh.length }

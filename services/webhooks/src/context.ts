@@ -47,7 +47,7 @@ export type WebhooksContext = {
   readonly random: () => number
   /** Shortens the retry schedule in tests. */
   readonly scaleMs: (ms: number) => number
-  /** Where endpoints may be; on this machine in TEST alone. */
+  /** Where endpoints may be; on this machine only in TEST. */
   readonly outbound: OutboundSettings
   /** Asks whether a change of a LIVE endpoint needs a second person. */
   readonly askApproval: AskApproval

@@ -18,7 +18,7 @@ import { createLatenessNote, createMetrics } from './metrics.ts'
 import type { WebhooksWrap } from './open-context.ts'
 import { startDispatcher } from './workers/dispatcher.ts'
 import { startHeartbeat } from './workers/heartbeat.ts'
-import { startLatenessTeller } from './workers/lateness-teller.ts'
+import { startPublishingDeliveryLag } from './workers/publish-delivery-lag.ts'
 
 const slotsTotalMax = 1024
 
@@ -64,7 +64,7 @@ export function startWorkers(
     handle: (messages) => handleFanoutBatch(calls, recording, messages),
   })
   heartbeat.listen({ onChange: fanout.wake, onLost: fanout.wake })
-  const teller = startLatenessTeller({
+  const deliveryLag = startPublishingDeliveryLag({
     ...{ bus, by, clock, logger, endpoints: dispatcher.lateness, recordingMs: recording.lateMs },
     onMeasured: createLatenessNote(registry, () => readDueLag(c, dispatcher.untaken())),
   })
@@ -73,7 +73,7 @@ export function startWorkers(
     calls,
     holdsFanout: fanout.holds,
     async stop() {
-      const parts = [teller, fanout, dispatcher, figures]
+      const parts = [deliveryLag, fanout, dispatcher, figures]
       await Promise.all(parts.map((part) => part.stop()))
     },
     /** The clean end, after all work: others take over at once. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { pauseAfterBatchMs } from '../src/actions/batch-spacing.ts'
+import { pauseAfterBatchMs } from '../src/consumers/fanout.ts'
 
 t.test('cheap batches begin 10 ms apart, dearer ones up to 20 ms, and slow ones at once', async (t) => {
   const apart = (tookMs: number) => tookMs + pauseAfterBatchMs(tookMs)

@@ -64,9 +64,9 @@ async function refuseMoreEvents(
 }
 
 function redirection(found: EndpointDocument, url: string, by: ActedBy) {
+  const seen = createHash('sha256').update(found.url).digest('base64url')
   return {
-    by,
-    ...{ order: { act: 'endpoint.change', webhook_id: found._id, url } as const, seen: seenUrl(found.url) },
+    ...{ by, order: { act: 'endpoint.change', webhook_id: found._id, url } as const, seen },
     ...{ object: { type: 'endpoint', id: found._id }, before: presentEndpoint(found) },
     after: presentEndpoint({ ...found, url }),
   }
@@ -198,10 +198,6 @@ export async function sendTest(c: WebhooksContext, target: EndpointTarget, by: A
   )
   await markDue(c, webhookId)
   return deliveryId
-}
-
-function seenUrl(url: string): string {
-  return createHash('sha256').update(url).digest('base64url')
 }
 
 function testBody(endpoint: EndpointDocument, eventId: string, now: Date): string {

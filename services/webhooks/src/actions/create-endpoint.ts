@@ -40,7 +40,7 @@ async function claimId(c: WebhooksContext, scope: Scope, key: string | null, bod
 /**
  * Creates an endpoint, once under its idempotency key.
  * @param body what the key stands for
- * @returns the endpoint and its secret; a repetition is told no secret
+ * @returns the endpoint and its secret; a repeat gets no secret
  * @throws ServiceError VALIDATION_ERROR for a URL that is not called; CONFLICT at 1000 endpoints of a scope,
  * when an event would go to too many, and for a key that was used with another body
  */

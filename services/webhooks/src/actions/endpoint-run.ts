@@ -13,7 +13,7 @@ import type { LoggedEvent } from '../storage/event-log.ts'
 import type { AcceptedDelivery } from '../storage/range-store.ts'
 import type { HealthChanges } from './change-health.ts'
 import { type EndpointView, openEndpointView } from './endpoint-view.ts'
-import { createHeldSlots, type HeldSlots } from './held-slots.ts'
+import { createSlotHoldTimes } from './slot-hold-times.ts'
 import type { Slots } from './slots.ts'
 
 /** A receiver that takes as long is slow. Source: ours. */
@@ -52,72 +52,64 @@ export type Storing = {
  * The work at one endpoint under one lease. A new delivery that is accepted at once becomes an item of the
  * next range; every other one is a document of its own, stored before the range that passes its event.
  */
-export type EndpointRun = {
+export class EndpointRun {
   readonly taken: TakenEndpoint
   readonly webhookId: string
   readonly scope: Scope
   /** Of the lease. */
   readonly token: number
   readonly logger: Logger
+  /** Attempts under way, by the ids of their deliveries. */
+  readonly inFlight = new Map<string, DueDelivery>()
   /** The endpoint, and its stored deliveries that wait. */
   readonly view: EndpointView
   /** How far it has passed the log. */
-  readonly passage: Passage<AcceptedDelivery>
+  readonly passage: Passage<AcceptedDelivery> = { cursor: 0, known: [] }
   /** New deliveries that wait, in the order of the log, by their ids. */
-  readonly fresh: Map<string, { readonly event: LoggedEvent; readonly due: DueDelivery }>
+  readonly fresh = new Map<string, { readonly event: LoggedEvent; readonly due: DueDelivery }>()
   /** Those with their first attempt under way, which began at `atMs` on the steady clock. */
-  readonly sent: Map<
-    string,
-    { readonly event: LoggedEvent; readonly claimed: DueDelivery; readonly atMs: number }
-  >
-  readonly storing: Map<string, Storing>
+  readonly sent = new Map<string, { event: LoggedEvent; claimed: DueDelivery; atMs: number }>()
+  readonly storing = new Map<string, Storing>()
   /** Accepted deliveries whose range does not stand yet, by the numbers of their events. */
-  readonly accepted: Map<number, PromiseWithResolvers<boolean>>
-  /** The number to which the log has come, as far as is known. */
-  endNoted: number
-  settling: Promise<void> | null
-  /** Has what came to an end stored at once. */
-  readonly hurry: ReturnType<typeof createSignal>
-  /** Attempts under way, by the ids of their deliveries. */
-  readonly inFlight: Map<string, DueDelivery>
-  readonly held: HeldSlots
-  /** What the lease is kept for until it has ended. */
-  readonly work: Set<Promise<void>>
-  readonly signal: ReturnType<typeof createSignal>
+  readonly accepted = new Map<number, PromiseWithResolvers<boolean>>()
+  /** The greatest number of the log that is known. */
+  endNoted = 0
+  settling: Promise<void> | null = null
+  /** Makes what came to an end stored at once. */
+  readonly hurry = createSignal()
+  readonly holdTimes = createSlotHoldTimes()
+  /** The lease is retained until all of this has ended. */
+  readonly work = new Set<Promise<void>>()
+  readonly signal = createSignal()
   /** Whether it is noted that new events have waited for a second. */
   isLate: boolean
   /** The end of the log when nothing waited any more; null while something waits. */
-  lateTo: number | null
-  stopped: boolean
-  abandoned: boolean
+  lateTo: number | null = null
+  stopped = false
+  abandoned = false
   /** Whether another worker passes the log, or this one may not write any more. */
-  isLost: boolean
+  isLost = false
   /** An attempt ended and could not be written: nothing of it is known to be on record. */
-  isUnclean: boolean
-  turns: Turns
-  probeInFlight: boolean
+  isUnclean = false
+  turns: Turns = { all: 0, normal: 0 }
+  probeInFlight = false
   /** Attempts that are at the receiver. */
-  asking: number
-  lastSuccessAt: Date | null
-  shutTimer: NodeJS.Timeout | null
-  readonly latenessOf: ReturnType<typeof createLateness>
+  asking = 0
+  lastSuccessAt: Date | null = null
+  shutTimer: NodeJS.Timeout | null = null
+  readonly latenessOf = createLateness()
   /** Its end: whether the lease was given back. */
-  done: Promise<boolean>
-}
+  done = Promise.resolve(false)
 
-export function newEndpointRun(c: RunContext, taken: TakenEndpoint): EndpointRun {
-  const { endpoint } = taken
-  const { _id: webhookId, leaseToken: token, isLate = false } = endpoint
-  const logger = c.logger.child({ webhook_id: webhookId })
-  const inFlight = new Map<string, DueDelivery>()
-  return {
-    ...{ taken, webhookId, scope: scopeFields(endpoint), token, logger, isLate, lateTo: null, inFlight },
-    ...{ view: openEndpointView(c, logger, endpoint, inFlight), passage: { cursor: 0, known: [] } },
-    ...{ fresh: new Map(), sent: new Map(), storing: new Map(), accepted: new Map(), endNoted: 0 },
-    ...{ settling: null, hurry: createSignal(), held: createHeldSlots(), work: new Set() },
-    ...{ signal: createSignal(), stopped: false, abandoned: false, isLost: false, isUnclean: false },
-    ...{ turns: { all: 0, normal: 0 }, probeInFlight: false, asking: 0, lastSuccessAt: null },
-    ...{ shutTimer: null, latenessOf: createLateness(), done: Promise.resolve(false) },
+  constructor(c: RunContext, taken: TakenEndpoint) {
+    const { endpoint } = taken
+    this.taken = taken
+    this.webhookId = endpoint._id
+    this.scope = scopeFields(endpoint)
+    this.token = endpoint.leaseToken
+    this.logger = c.logger.child({ webhook_id: endpoint._id })
+    this.view = openEndpointView(c, this.logger, endpoint, this.inFlight)
+    this.isLate = endpoint.isLate ?? false
   }
 }
 
@@ -125,9 +117,9 @@ export function mayAct(c: RunContext, run: EndpointRun): boolean {
   return !run.abandoned && c.isAlive()
 }
 
-/** New deliveries that are kept in memory: fewer at a slow receiver, of which there may be many. */
-export function knownMax({ clock }: RunContext, { view, held }: EndpointRun): number {
-  return held.heldMs(clock.now()) >= slowMs ? 2 * inFlightMaxOf(view.endpoint()) : fastKnownMax
+/** New deliveries that are held in memory: fewer for slow receivers, since there may be many of them. */
+export function knownMax({ clock }: RunContext, { view, holdTimes }: EndpointRun): number {
+  return holdTimes.heldMs(clock.now()) >= slowMs ? 2 * inFlightMaxOf(view.endpoint()) : fastKnownMax
 }
 
 /** The first new delivery that waits in the log; null for none. */
@@ -136,7 +128,7 @@ export function firstFresh({ fresh }: EndpointRun): DueDelivery | null {
   return first?.due ?? null
 }
 
-/** Has the lease kept until this has ended. */
+/** Retains the lease until this has ended. */
 export function follow({ work, signal }: EndpointRun, one: Promise<void>): void {
   work.add(one)
   void one.finally(() => {
@@ -149,7 +141,7 @@ export function follow({ work, signal }: EndpointRun, one: Promise<void>): void 
 export function finish({ slots, clock }: RunContext, run: EndpointRun, { due, probe }: Chosen): void {
   if (run.inFlight.get(due._id) !== due) return
   run.inFlight.delete(due._id)
-  run.held.gave(due._id, clock.now())
+  run.holdTimes.released(due._id, clock.now())
   if (probe) run.probeInFlight = false
   slots.give(run.scope.operatorId)
   run.signal.ring()

@@ -2,7 +2,7 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Logger } from 'pino'
 import { backlogOwedFor, inFlightMaxOf, isFullyHealthy, isShut } from '../rules/endpoint-health.ts'
 import { pruneOwedAt } from '../rules/subscription.ts'
-import { type Upcoming, upcomingMax } from '../storage/delivery-queue.ts'
+import { type Upcoming, upcomingMax } from '../storage/delivery-store.ts'
 import type { DueDelivery, EndpointDocument } from '../storage/collections.ts'
 import { createWaitingDeliveries } from './waiting-deliveries.ts'
 import type { WebhooksContext } from '../context.ts'
@@ -16,7 +16,7 @@ import type { WebhooksContext } from '../context.ts'
  * stored delivery.
  */
 
-/** The last resume of an endpoint, which tells whether it was paused since; `PAUSED` while it is. */
+/** The last resume of an endpoint: another one means that it was paused since. `PAUSED` while it is. */
 function resumeOf({ health, heldRule }: EndpointDocument): number | 'PAUSED' {
   return health.status === 'PAUSED' ? 'PAUSED' : (heldRule?.at.getTime() ?? 0)
 }
@@ -132,7 +132,7 @@ export function openEndpointView(
 
   /**
    * Reads more when a lane runs low. To read a long backlog costs, so not while all places are taken; and
-   * while the endpoint is shut, one of each lane tells that it waits.
+   * while the endpoint is shut, one of each lane shows that something waits.
    */
   async function refill(): Promise<void> {
     const inFlightMax = inFlightMaxOf(current)
@@ -175,7 +175,7 @@ export function openEndpointView(
       takeOver(endpoint)
     },
 
-    /** Has the next refresh read everything again. */
+    /** Makes the next refresh read everything again. */
     markStale() {
       stale = true
     },

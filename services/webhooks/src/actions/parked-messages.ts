@@ -15,7 +15,7 @@ export async function findParked({ parked }: CallsContext, id: string): Promise<
   return found
 }
 
-/** Keeps the message with its error. Parking it again refreshes the error alone. */
+/** Keeps the message with its error. Parking it again refreshes only the error. */
 export async function parkMessage(
   { parked, clock, logger }: CallsContext,
   consumer: string,

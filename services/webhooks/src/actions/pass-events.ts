@@ -13,7 +13,7 @@ export async function readOn(c: RunContext, run: EndpointRun, most: number): Pro
     if (free < most / 2) return
     const events = await c.tail.readAfter(run.scope, knownTo(passage), free)
     if (events.length === 0) {
-      // The log was set back, or what told of its end spoke of another.
+      // The log was set back, or the note of its end was about another log.
       run.endNoted = knownTo(passage)
       return
     }

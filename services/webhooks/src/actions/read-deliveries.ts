@@ -7,7 +7,6 @@ import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
-import { attemptsEnded } from '../records/webhook-records.ts'
 import { inFlightMaxOf, nextProbe } from '../rules/endpoint-health.ts'
 import { type Wait, waitOf } from '../rules/choose-due.ts'
 import type { DeliveryHistory } from '../storage/delivery-history.ts'
@@ -39,12 +38,7 @@ export async function explainWait(
     isOpen ? deliveries.probe(delivery.webhookId, nextProbe(health), now) : null,
   ])
   return waitOf({
-    delivery: {
-      ...{ status: delivery.status, lane: delivery.lane, dueAt: delivery.nextAttemptAt },
-      underWaySince: delivery.claimToken > 0 ? delivery.claimedAt : null,
-      attemptsMade: attemptsEnded(delivery),
-      lastError: delivery.attempts.at(-1)?.error ?? null,
-    },
+    delivery,
     health: { ...health, pace: { ...health.pace, inFlight: paceNow } },
     ...{ inFlight: inFlight.all, replayInFlight: inFlight.replay, probing: probe?.eventId ?? null, now },
   })

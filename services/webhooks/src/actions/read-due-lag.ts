@@ -14,9 +14,9 @@ const eventsLookedInto = 50
 /** What no worker of this process sees: endpoints that nobody runs. */
 export type UnseenLag = {
   readonly breakersOpen: number
-  /** For how many milliseconds the longest due delivery behind an open breaker has been due. */
+  /** Milliseconds since the oldest delivery of an endpoint with an open breaker was due. */
   readonly behindBreakerMs: number
-  /** For how many milliseconds an endpoint has waited for a worker. */
+  /** Milliseconds that an endpoint has waited for a worker. */
   readonly untakenMs: number
 }
 

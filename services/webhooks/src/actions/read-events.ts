@@ -34,7 +34,7 @@ type Hour = { count: number; types: Record<string, number>; ids: ReturnType<type
 
 /**
  * Reads one page in recording order; its cursor continues after the last event, also when there is none yet.
- * After a restore of the log, what was recorded anew is read again.
+ * After a restore of the log, what was recorded again is read again.
  * @throws ServiceError VALIDATION_ERROR for a cursor of another list
  */
 export async function listEvents(
@@ -144,7 +144,7 @@ export function windowStart(from: string | undefined, end: Date): Date {
   return from === undefined ? new Date(end.getTime() - defaultWindowMs) : new Date(from)
 }
 
-/** The part of a page that one message holds, at least one event. The cursor continues behind it. */
+/** The part of a page that one message holds, at least one event. The cursor continues after it. */
 function fitting<Item extends { body: string }>(found: readonly Item[]): Item[] {
   let characters = 0
   return found.filter(({ body }, index) => {

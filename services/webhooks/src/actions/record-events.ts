@@ -15,7 +15,7 @@ export type Recorded = Pick<Appended, 'recorded' | 'known'> & { readonly read: r
  * Records events with the endpoints to which they go, none twice. A message with a recorded id but another
  * account, environment or type is left out and logged. Nothing else is to be done for a recorded event: the
  * workers of its endpoints pass the log.
- * @param onRecorded also takes what was recorded before: whoever did may have died before it told the workers
+ * @param onRecorded also takes what was recorded before: its recorder may have notified nobody
  * @returns the ids of those that were not recorded before
  */
 export async function recordEvents(
@@ -30,7 +30,9 @@ export async function recordEvents(
   const now = clock.now()
   const appended = await events.append(
     // Two services send a round's events, each when it has answered: together they are in order of time.
-    messages.map((message) => newEvent(message, now)).toSorted(byCreation),
+    messages
+      .map((message) => newEvent(message, now))
+      .toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime()),
     async () => {
       read = await endpoints.targets(operators)
       return targetsAmong(read.flatMap((one) => one.endpoints))
@@ -43,10 +45,6 @@ export async function recordEvents(
   const envelopes = new Map(messages.toReversed().map(({ envelope }) => [envelope.id, envelope]))
   for (const { id, scope } of appended.recorded) notes.tell(scope, 'events', () => envelopes.get(id))
   return new Set(appended.recorded.map(({ id }) => id))
-}
-
-function byCreation(a: NewEvent, b: NewEvent): number {
-  return a.createdAt.getTime() - b.createdAt.getTime()
 }
 
 function newEvent(message: EventMessage, now: Date): NewEvent {

@@ -3,14 +3,7 @@ import { openNarrowings, waitingMsMax } from '../rules/put-aside.ts'
 import type { EndpointLateness } from '../rules/lateness.ts'
 import type { TakenEndpoint } from '../storage/endpoint-store.ts'
 import { knownTo } from '../rules/passage.ts'
-import {
-  type EndpointRun,
-  firstFresh,
-  knownMax,
-  mayAct,
-  newEndpointRun,
-  type RunContext,
-} from './endpoint-run.ts'
+import { EndpointRun, firstFresh, knownMax, mayAct, type RunContext } from './endpoint-run.ts'
 import { putAside, readOn } from './pass-events.ts'
 import { sendDue } from './send-due.ts'
 import { drain } from './store-passing.ts'
@@ -30,12 +23,12 @@ const foreverMs = 2 ** 31 - 1
 
 /** Delivers to one endpoint under its lease until it is stopped or loses it. */
 export function runEndpoint(c: RunContext, taken: TakenEndpoint): EndpointRun {
-  const run = newEndpointRun(c, taken)
+  const run = new EndpointRun(c, taken)
   run.done = runUntilDone(c, run)
   return run
 }
 
-/** Has everything read again: stored work may have become due, or the endpoint has changed. */
+/** Marks the view stale: stored work may have become due, or the endpoint has changed. */
 export function notifyRun({ view, signal }: EndpointRun): void {
   view.markStale()
   signal.ring()
@@ -55,7 +48,7 @@ export function abandonRun(run: EndpointRun): void {
 
 export type LateEndpoint = EndpointLateness & { readonly account: string }
 
-/** Tells how late the deliveries are; asked at even intervals. */
+/** Measures how late the deliveries are; called at even intervals. */
 export function latenessOfRun(run: EndpointRun, now: Date): LateEndpoint {
   const { view } = run
   const first = view.waiting().fresh[0] ?? firstFresh(run)
@@ -141,7 +134,7 @@ function isPassed({ passage, endNoted, storing }: EndpointRun): boolean {
   return knownTo(passage) >= endNoted && passage.known.length === 0 && storing.size === 0
 }
 
-/** Has lists read from the log what waits there for a second. @returns ms until due again; null for not */
+/** Makes lists read from the log what waits there for a second. @returns ms until due again; null for not */
 async function noteLate(c: RunContext, run: EndpointRun): Promise<number | null> {
   const first = firstFresh(run)
   // What waited no more may still be on its way to be stored.

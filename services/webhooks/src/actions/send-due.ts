@@ -17,24 +17,20 @@ export async function sendDue(
   c: RunContext,
   run: EndpointRun,
 ): Promise<{ nextAt: Date | null; starved: boolean }> {
-  const { view, inFlight, held } = run
+  const { view, inFlight, holdTimes } = run
   if (view.endpoint().deletedAt !== null) return { nextAt: null, starved: false }
   const now = c.clock.now()
   const { wanted, nextAt } = await choose(c, run, now)
   // One that has just been written as waiting may still have its place: it is chosen again without it.
   const chosen = wanted.filter(({ due }) => !inFlight.has(due._id))
-  const holds = { inFlight: inFlight.size, scarceMax: held.scarceMax(now) }
+  const holds = { inFlight: inFlight.size, scarceMax: holdTimes.scarceMax(now) }
   const granted = c.slots.take(run.scope.operatorId, chosen.length, holds)
   await start(c, run, chosen.slice(0, granted))
   return { nextAt, starved: granted < chosen.length }
 }
 
 /** Chooses what may be sent now. What is of types that the endpoint has unsubscribed is cancelled instead. */
-async function choose(
-  c: RunContext,
-  run: EndpointRun,
-  now: Date,
-): Promise<{ wanted: readonly Chosen[]; nextAt: Date | null }> {
+async function choose(c: RunContext, run: EndpointRun, now: Date) {
   const { webhookId, view, inFlight, probeInFlight, turns } = run
   const endpoint = view.endpoint()
   const { health } = endpoint
@@ -68,7 +64,7 @@ async function start(c: RunContext, run: EndpointRun, chosen: readonly Chosen[])
   const now = c.clock.now()
   for (const { due, probe } of chosen) {
     run.inFlight.set(due._id, due)
-    run.held.took(due._id, now)
+    run.holdTimes.acquired(due._id, now)
     if (probe) run.probeInFlight = true
   }
   const [fresh, stored] = partition(chosen, ({ due }) => run.fresh.has(due._id))
@@ -81,12 +77,7 @@ async function start(c: RunContext, run: EndpointRun, chosen: readonly Chosen[])
 }
 
 /** Claims stored deliveries, each with its next attempt number, and begins their attempts. */
-async function startStored(
-  c: RunContext,
-  run: EndpointRun,
-  chosen: readonly Chosen[],
-  now: Date,
-): Promise<void> {
+async function startStored(c: RunContext, run: EndpointRun, chosen: readonly Chosen[], now: Date) {
   const dues = chosen.map(({ due }) => due)
   run.view.remove(new Set(dues.map(({ _id }) => _id)))
   const eventIds = dues.flatMap(({ eventType, eventId }) => (eventType === 'webhook.test' ? [] : [eventId]))
@@ -114,12 +105,7 @@ async function startStored(
   }
 }
 
-async function send(
-  c: RunContext,
-  run: EndpointRun,
-  chosen: Chosen,
-  { delivery, body }: Sending,
-): Promise<void> {
+async function send(c: RunContext, run: EndpointRun, chosen: Chosen, { delivery, body }: Sending) {
   const isFresh = run.sent.has(delivery._id)
   const endpoint = run.view.endpoint()
   try {

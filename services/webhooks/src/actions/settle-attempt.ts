@@ -68,11 +68,7 @@ async function writeUntilKnown(c: RunContext, run: EndpointRun, attempt: Attempt
   }
 }
 
-async function write(
-  c: RunContext,
-  run: EndpointRun,
-  attempt: Attempt,
-): Promise<{ settled: DueDelivery; isWritten: boolean }> {
+async function write(c: RunContext, run: EndpointRun, attempt: Attempt) {
   const { view } = run
   const { delivery, outcome, chosen, isFresh } = attempt
   const isFullyHealthy = view.isFullyHealthy()
@@ -84,7 +80,7 @@ async function write(
     startedAt: delivery.claimedAt ?? outcome.record.sentAt,
     ...{ random: c.random(), scaleMs: c.scaleMs },
   })
-  // A success at a fully healthy endpoint changes its time alone, which is written later, with others.
+  // A success at a fully healthy endpoint changes only its time, which is written later, with others.
   const changesHealth =
     delivery.eventType !== 'webhook.test' && outcome.asked && !(outcome.ok && isFullyHealthy)
   const changed = changesHealth ? await noteOutcome(c, run, attempt, judged, firstAttemptAt) : null

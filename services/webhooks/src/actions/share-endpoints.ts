@@ -18,7 +18,7 @@ const takesAtOnce = 16
 const endsAtOnce = 8
 /** Accounts whose logs are looked at in one step of a scan. */
 const endsPerStep = 50
-/** Attempts get this long to end when the process is told to stop, of the ten seconds that it has. */
+/** Time for attempts to end when the process has to stop, of the ten seconds that it has. */
 const stopWithinMs = 7000
 
 export type ShareContext = RunContext & {
@@ -28,39 +28,24 @@ export type ShareContext = RunContext & {
 }
 
 /** What a process knows of the endpoints that all processes share. */
-export type Share = {
+export class Share {
   /** The endpoints that this process runs, and the same by account. */
-  readonly runs: Map<string, EndpointRun>
-  readonly byScope: Map<string, { readonly scope: Scope; readonly runs: Map<string, EndpointRun> }>
+  readonly runs = new Map<string, EndpointRun>()
+  readonly byScope = new Map<string, { readonly scope: Scope; readonly runs: Map<string, EndpointRun> }>()
   /** Endpoints that no live process has, as they were last found. */
-  readonly untaken: Map<string, EndpointSummary>
+  readonly untaken = new Map<string, EndpointSummary>()
   /** Endpoints to be read and compared, beside those of the next page. */
-  readonly wanted: Set<string>
+  readonly wanted = new Set<string>()
   /** Instances that are alive and take no more endpoints. */
-  readonly leaving: Set<string>
+  readonly leaving = new Set<string>()
   /** Where the next page of the scan under way begins; null when all pages are read. */
-  pageAfter: string | null
-  /** Accounts whose logs are yet to be looked at in this scan. */
-  scopesLeft: readonly Scope[]
-  scannedAtMs: number
-  scannedConnection: number
+  pageAfter: string | null = ''
+  /** Accounts whose logs are yet to be read in this scan. */
+  scopesLeft: readonly Scope[] = []
+  scannedAtMs = performance.now()
+  scannedConnection = 0
   /** Whether all endpoints are to be compared as soon as can be. */
-  isHurried: boolean
-}
-
-export function newShare(): Share {
-  return {
-    ...{
-      runs: new Map(),
-      byScope: new Map(),
-      untaken: new Map(),
-      wanted: new Set(),
-      leaving: new Set(),
-      pageAfter: '',
-      scopesLeft: [],
-    },
-    ...{ scannedAtMs: performance.now(), scannedConnection: 0, isHurried: true },
-  }
+  isHurried = true
 }
 
 /** Compares notified endpoints and the next page of all. @returns ms until there is more, if soon */
@@ -95,7 +80,7 @@ function beginScan({ connection }: ShareContext, share: Share): void {
   share.scopesLeft = [...share.byScope.values()].map(({ scope }) => scope)
 }
 
-/** Reads the ends of some logs, of which a notification may have got lost. */
+/** Reads the ends of some logs: a notification may have got lost. */
 async function readEnds({ events }: ShareContext, share: Share): Promise<void> {
   const some = share.scopesLeft.slice(0, endsPerStep)
   share.scopesLeft = share.scopesLeft.slice(endsPerStep)
@@ -178,7 +163,7 @@ export function noteNotification(share: Share, { ids, ends, leaving }: Notificat
   return share.wanted.size > 0
 }
 
-/** Has all endpoints compared: another set of instances is alive. */
+/** Compares all endpoints again: another set of instances is alive. */
 export function noteInstances({ heartbeat }: ShareContext, share: Share): void {
   const others = heartbeat.others()
   for (const instance of share.leaving) if (!others.includes(instance)) share.leaving.delete(instance)
@@ -204,7 +189,7 @@ export async function leaveEndpoints(c: ShareContext, { runs }: Share): Promise<
   if (runs.size > 0) c.logger.warn({ endpoints: runs.size }, 'worker.attempts-abandoned')
 }
 
-/** Has events delivered of which messages came to this process, also by other processes. */
+/** Notes recorded events, so that workers here and in other processes deliver them. */
 export function noteRecorded(c: ShareContext, share: Share, { recorded, known, read }: Recorded): void {
   c.tail.put(recorded)
   for (const { endpoints, atMs } of read)

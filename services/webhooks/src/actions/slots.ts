@@ -1,4 +1,4 @@
-/** An operator alone comes to three quarters of the room, the second one to three quarters of the rest. */
+/** A single operator comes to three quarters of the room, the second one to three quarters of the rest. */
 const heldPerFree = 3
 
 export type Slots = ReturnType<typeof createSlots>

@@ -6,12 +6,12 @@ import type { AcceptedDelivery } from '../storage/range-store.ts'
 import type { EndpointRun, RunContext, Storing } from './endpoint-run.ts'
 
 const storedTogetherMax = 100
-/** A range waits so long for more, unless documents wait or half of its bound has ended. Source: ours. */
+/** Time that a range waits for more, unless documents wait or half of its bound has ended. Source: ours. */
 const gatherMs = 25
 const retryFirstMs = 100
 const retryLastMs = 2000
 
-/** Has a document stored, and its event passed then. */
+/** Stores a document, and passes its event then. */
 export function storeAside(
   c: RunContext,
   run: EndpointRun,
@@ -28,7 +28,7 @@ export function storeAside(
   return one.end.promise
 }
 
-/** Has documents and ranges stored, if nothing stores them already. */
+/** Begins to store documents and ranges, unless that is under way. */
 export function settle(c: RunContext, run: EndpointRun): void {
   run.settling ??= settleAll(c, run)
     .catch((err: unknown) => {

@@ -9,7 +9,7 @@ import { insertRange } from './store-passing.ts'
 const logPageSize = 200
 const triesMax = 20
 
-/** What a passage is stored by. Each call rejects for an outage alone. */
+/** What a passage is stored by. Each call rejects only for an outage. */
 export type PassageStore<Event, Item> = {
   /** The end of the endpoint's last range, or where its passage begins. */
   readonly readCursor: () => Promise<number>
@@ -67,7 +67,7 @@ async function readCursor(c: RunContext, run: EndpointRun): Promise<number> {
  * Begins to pass the log for an endpoint whose last worker may have made attempts that are on no record. Each
  * event that it may have sent is stored as interrupted, and then passed at once: nothing else is sent before
  * that range stands, and who loses it begins again after the range that stands there. The lease is read after
- * the cursor: whoever takes the lease later begins at this cursor or after it.
+ * the cursor: a later holder of the lease begins at this cursor or after it.
  * @param ahead so many events after the cursor may have been sent; 0 after a clean end
  * @returns null when the lease is lost
  */

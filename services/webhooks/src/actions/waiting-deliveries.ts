@@ -1,5 +1,5 @@
 import { earliest, type Lane, lanes } from '../rules/choose-due.ts'
-import { type Upcoming, upcomingMax } from '../storage/delivery-queue.ts'
+import { type Upcoming, upcomingMax } from '../storage/delivery-store.ts'
 import type { DueDelivery } from '../storage/collections.ts'
 
 /** The stored deliveries that wait, by lane, in due order. A lane is open when more wait than are known. */

@@ -63,7 +63,6 @@ export function endpointHandlers(deps: CallsContext): CallHandler[] {
   ]
 }
 
-/** The endpoint that a request names by its id. */
 export function endpointTarget({ caller, params }: { caller: Caller; params: { webhook_id: string } }) {
   return { scopes: lookupScopes(caller), webhookId: params.webhook_id }
 }

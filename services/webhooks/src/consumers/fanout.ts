@@ -2,17 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { consumeDurable, type DurableMessage } from '@pitboss/bus/consume-durable'
 import { webhooksFanout } from '@pitboss/bus/topology'
+import { failpoint } from '@pitboss/runtime/failpoint'
 import { startPoll } from '@pitboss/runtime/poll'
 import type { InstanceLease } from '@pitboss/storage/journal/instance-lease'
-import type { Logger } from 'pino'
-import { failpoint } from '@pitboss/runtime/failpoint'
 import type { HandledMessage } from '@pitboss/storage/rewind-tally'
+import type { Logger } from 'pino'
 import type { FanoutLateness } from '../actions/fanout-lateness.ts'
-import type { CallsContext } from '../context.ts'
 import { parkMessage } from '../actions/parked-messages.ts'
 import { type EventMessage, readEventMessage } from '../actions/read-event-message.ts'
 import { traceBatch } from '../actions/trace-batch.ts'
-import { pauseAfterBatchMs } from '../actions/batch-spacing.ts'
+import type { CallsContext } from '../context.ts'
 
 const batchMax = 500
 
@@ -37,10 +36,7 @@ export function startFanout(parts: {
     logger.info({ instance }, 'fanout.taken')
     lateness.forgive()
     const { stream, config } = webhooksFanout
-    const consumer = consumeDurable({
-      ...{ bus, stream, consumer: config.durable_name },
-      ...{ batchMax, handle, logger },
-    })
+    const consumer = consumeDurable({ bus, stream, consumer: config.durable_name, batchMax, handle, logger })
     held = { instance, consumer }
   }
 
@@ -125,4 +121,21 @@ export async function handleFanoutBatch(
   await failpoint('webhooks.before-ack')
   for (const message of handled) message.ack()
   await delay(pauseAfterBatchMs(performance.now() - startedAtMs))
+}
+
+/** Batches begin so far apart at least, however cheap they are. */
+const spacingLeastMs = 10
+/** Those that are dearer begin so far apart at most, or at once after one another. */
+const spacingMostMs = 20
+/** Between two beginnings lie so many times what the batch took. */
+const spacingShare = 3
+
+/**
+ * Returns how long the recorder of events waits after a batch that took `tookMs`, in milliseconds. What
+ * arrives meanwhile is recorded, and then sent, together. Cheap batches follow one another soon; where they
+ * are dear, as on a busy machine, they are fewer and larger. Source: ours.
+ */
+export function pauseAfterBatchMs(tookMs: number): number {
+  const spacingMs = Math.min(spacingMostMs, Math.max(spacingLeastMs, spacingShare * tookMs))
+  return Math.max(0, spacingMs - tookMs)
 }

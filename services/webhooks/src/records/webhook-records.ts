@@ -2,7 +2,7 @@ import { operatorHandleOf, toAccountMode } from '@pitboss/contracts/primitives'
 import type { Delivery, WebhookEndpoint } from '@pitboss/contracts/objects/webhook'
 import { type EventEnvelope, eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
 import type { DeliveryFacts } from '@pitboss/contracts/objects/dossier'
-import type { Wait } from '../rules/choose-due.ts'
+import { attemptsEnded, type Wait } from '../rules/choose-due.ts'
 import { inFlightMaxOf } from '../rules/endpoint-health.ts'
 import { ladderAhead } from '../rules/retry-schedule.ts'
 import type {
@@ -136,11 +136,6 @@ function presentAttempt(attempt: AttemptRecord) {
     url: attempt.url ?? null,
     location: attempt.location ?? null,
   }
-}
-
-/** How many attempts have ended; one that is under way is counted in `attemptCount` already. */
-export function attemptsEnded({ attemptCount, claimToken }: DeliveryDocument): number {
-  return claimToken > 0 ? attemptCount - 1 : attemptCount
 }
 
 export function instantText(at: Date | null): string | null {

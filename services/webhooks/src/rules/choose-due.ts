@@ -12,17 +12,13 @@ const replayShare = 4
 const freshPerOld = 3
 
 /** Manual ones first, then fresh before old ones 3:1; every fourth claim is for a replay. */
-export function planClaims<Item>({
-  free,
-  replayFree,
-  due,
-  turns,
-}: {
+export function planClaims<Item>(given: {
   free: number
   replayFree: number
   due: Readonly<Record<Lane, readonly Item[]>>
   turns: Turns
 }): { chosen: Item[]; turns: Turns } {
+  const { free, replayFree, due, turns } = given
   const queues = {
     fresh: [...due.fresh],
     retry: [...due.retry],
@@ -49,20 +45,11 @@ export function planClaims<Item>({
 type Candidate = { readonly dueAt: Date; readonly eventType: string }
 
 /**
- * Chooses what may be claimed now. A paused endpoint takes tests alone; an open breaker takes manual retries
+ * Chooses what may be claimed now. A paused endpoint takes only tests; an open breaker takes manual retries
  * and one probe. @returns `probe`: the breaker lets a probe through as well; `nextAt`: when there will be
- * more, null for not by the clock alone
+ * more, null for not by the clock
  */
-export function chooseDue<Item extends Candidate>({
-  health,
-  inFlightMax,
-  waiting,
-  inFlight,
-  replayInFlight,
-  probeInFlight,
-  turns,
-  now,
-}: {
+export function chooseDue<Item extends Candidate>(state: {
   health: EndpointHealth
   inFlightMax: number
   waiting: Readonly<Record<Lane, readonly Item[]>>
@@ -72,6 +59,7 @@ export function chooseDue<Item extends Candidate>({
   turns: Turns
   now: Date
 }): { chosen: Item[]; probe: boolean; nextAt: Date | null; turns: Turns } {
+  const { health, inFlightMax, waiting, inFlight, replayInFlight, probeInFlight, turns, now } = state
   const { fresh, retry, replay, manual } = waiting
   const dueOf = (lane: readonly Item[]) => lane.filter(({ dueAt }) => dueAt <= now)
   const all = [fresh, retry, replay, manual].flat()
@@ -111,14 +99,20 @@ const pauseTexts: Readonly<Record<PauseReason, string>> = {
   GONE: 'paused: 410 Gone',
 }
 
-type Waiting = {
+/** The fields of a delivery that say why it waits. */
+type Waiting = Attempted & {
   readonly status: string
   readonly lane: Lane
-  /** When the attempt in flight began, or null. */
-  readonly underWaySince: Date | null
-  readonly dueAt: Date | null
-  readonly attemptsMade: number
-  readonly lastError: string | null
+  readonly claimedAt: Date | null
+  readonly nextAttemptAt: Date | null
+  readonly attempts: readonly { readonly error: string | null }[]
+}
+
+type Attempted = { readonly attemptCount: number; readonly claimToken: number }
+
+/** How many attempts have ended; one that is under way is counted in `attemptCount` already. */
+export function attemptsEnded({ attemptCount, claimToken }: Attempted): number {
+  return claimToken > 0 ? attemptCount - 1 : attemptCount
 }
 
 /** Why a delivery is not sent yet, in plain words; `at`: the time still to come that they name. */
@@ -137,19 +131,21 @@ export function waitOf(state: {
   const { pace, breaker, pauseReason } = health
   if (delivery.status === 'HELD') return waits(pauseTexts[pauseReason ?? 'MANUAL'])
   if (delivery.status !== 'PENDING') return null
-  const next = delivery.attemptsMade + 1
-  if (delivery.underWaySince !== null)
-    return waits(`attempt ${next} is under way since ${clockTime(delivery.underWaySince)}`)
-  if (breaker.probeAt !== null && delivery.lane !== 'manual') {
+  const { lane, claimToken, claimedAt, nextAttemptAt, attempts } = delivery
+  const next = attemptsEnded(delivery) + 1
+  if (claimToken > 0 && claimedAt !== null)
+    return waits(`attempt ${next} is under way since ${clockTime(claimedAt)}`)
+  if (breaker.probeAt !== null && lane !== 'manual') {
     const probe = probing === null ? '' : `, probing with ${probing}`
     return waits(`breaker open until ${clockTime(breaker.probeAt)}${probe}`, breaker.probeAt)
   }
-  if (delivery.dueAt !== null && delivery.dueAt > now) {
-    const after = delivery.lastError === null ? '' : `, after ${delivery.lastError}`
-    return waits(`attempt ${next} is due at ${clockTime(delivery.dueAt)}${after}`, delivery.dueAt)
+  if (nextAttemptAt !== null && nextAttemptAt > now) {
+    const lastError = attempts.at(-1)?.error ?? null
+    const after = lastError === null ? '' : `, after ${lastError}`
+    return waits(`attempt ${next} is due at ${clockTime(nextAttemptAt)}${after}`, nextAttemptAt)
   }
   if (inFlight >= pace.inFlight) return waits(`${inFlight} of ${pace.inFlight} in flight`)
-  if (delivery.lane === 'replay' && replayInFlight >= replaySlots(pace.inFlight)) {
+  if (lane === 'replay' && replayInFlight >= replaySlots(pace.inFlight)) {
     return waits(`${replayInFlight} of ${replaySlots(pace.inFlight)} of the replay lane in flight`)
   }
   return waits('due now, next in line for a free worker')

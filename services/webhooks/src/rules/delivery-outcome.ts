@@ -3,7 +3,7 @@ import { attemptDelayMs, earliestAgeMs, livesAtLeastMs, type Place } from './ret
 export type DeliveryOutcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'retry'; readonly place: Place }
-  /** `scheduleSpent` is false for a delivery with one attempt alone (a test, a manual retry). */
+  /** `scheduleSpent` is false for a delivery with only one attempt (a test, a manual retry). */
   | { readonly kind: 'failed'; readonly scheduleSpent: boolean }
 
 type Attempt = {
@@ -21,13 +21,9 @@ type Attempt = {
 }
 
 /** @param single one attempt and no schedule. Source: docs/contract.md, sections 7, 11 and 12. */
-export function judgeAttempt({
-  ok,
-  single,
-  ...attempt
-}: Attempt & { readonly ok: boolean; readonly single: boolean }): DeliveryOutcome {
-  if (ok) return { kind: 'delivered' }
-  if (single) return { kind: 'failed', scheduleSpent: false }
+export function judgeAttempt(attempt: Attempt & { ok: boolean; single: boolean }): DeliveryOutcome {
+  if (attempt.ok) return { kind: 'delivered' }
+  if (attempt.single) return { kind: 'failed', scheduleSpent: false }
   const place = placeAfter(attempt)
   return place === null ? { kind: 'failed', scheduleSpent: true } : { kind: 'retry', place }
 }
@@ -38,15 +34,9 @@ export function placeAfterInterruption(attempt: Omit<Attempt, 'at' | 'retryAfter
 }
 
 /** An attempt before the due time of the step uses none up. Null when the schedule is spent. */
-function placeAfter({
-  place: { step, stepDueAt },
-  startedAt,
-  at,
-  firstAttemptAt,
-  retryAfterMs,
-  random,
-  scaleMs,
-}: Attempt): Place | null {
+function placeAfter(attempt: Attempt): Place | null {
+  const { startedAt, at, firstAttemptAt, retryAfterMs, random, scaleMs } = attempt
+  const { step, stepDueAt } = attempt.place
   const askedFor = after(at, retryAfterMs ?? 0)
   if (startedAt < stepDueAt)
     return { step, stepDueAt: retryAfterMs === null ? stepDueAt : latest(stepDueAt, askedFor) }

@@ -22,7 +22,7 @@ export type PauseReason = 'MANUAL' | 'FAILING' | 'EXHAUSTED' | 'GONE'
 export type EndpointHealth = {
   readonly status: 'ACTIVE' | 'PAUSED'
   readonly pauseReason: PauseReason | null
-  /** Failures since the last success. `number` tells one streak from the next. */
+  /** Failures since the last success. `number` distinguishes streaks. */
   readonly streak: {
     readonly number: number
     readonly attempts: number
@@ -40,7 +40,7 @@ export type EndpointHealth = {
     /** When a success last closed it; rises with each closing. Earlier releases stored none. */
     readonly closedAt?: Date | null
   }
-  /** Attempts in flight now (1, 2, 4 … since the breaker closed or a pause ended), and successes at that. */
+  /** Attempts in flight now (1, 2, 4 … since the breaker closed or a pause ended), with successes at it. */
   readonly pace: Pace
   readonly lastSuccessAt: Date | null
 }

@@ -24,9 +24,9 @@ export type NextRange<Item> = {
   readonly items: readonly { readonly seq: number; readonly item: Item }[]
 }
 
-/** So many events for others are passed with a range of their own. Source: ours. */
+/** Number of events for others that are passed with a range of their own. Source: ours. */
 export const ignoredMax = 1000
-/** Deliveries of one range were made within so long, so that lists know where to look. Source: ours. */
+/** Time within which deliveries of one range were made: lists search ranges by it. Source: ours. */
 export const rangeSpanMsMax = 60_000
 
 export function knownTo({ cursor, known }: Passage<unknown>): number {

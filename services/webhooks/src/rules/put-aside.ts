@@ -2,7 +2,7 @@ import type { EventType } from '@pitboss/contracts/objects/event'
 import { type EndpointHealth, isShut } from './endpoint-health.ts'
 import { isUnsubscribed } from './subscription.ts'
 
-/** Lists have a new delivery that has waited in the log for so long. Source: docs/contract.md, section 7. */
+/** Time in the log after which lists show a new delivery. Source: docs/contract.md, section 7. */
 export const waitingMsMax = 1000
 /** An attempt at a new delivery that takes longer is stored while it is under way. Source: ours. */
 export const unstoredMsMax = 250

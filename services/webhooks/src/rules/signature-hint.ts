@@ -31,9 +31,10 @@ export function signatureHint(attempt: {
 }
 
 function mistakesWith(secret: string, body: string, timestamp: string): Mistake[] {
+  const iso = new Date(Number(timestamp) * 1000).toISOString()
   const right = `${timestamp}.${body}`
-  const digest = createHmac('sha256', secret).update(right)
-  const base64 = digest.digest('base64')
+  const digest = createHmac('sha256', secret).update(right).digest()
+  const base64 = digest.toString('base64')
   const named = (hint: string, message: string) => ({ hint, signature: hex(secret, message) })
   const unprefixed = secret.replace(/^whsec_/, '')
   return [
@@ -42,16 +43,14 @@ function mistakesWith(secret: string, body: string, timestamp: string): Mistake[
       right,
     ),
     { hint: 'upper case: the signature is lower-case hex', signature: hex(secret, right).toUpperCase() },
-    { hint: 'base64: the signature is lower-case hex', signature: base64 },
-    { hint: 'base64: the signature is lower-case hex', signature: base64.replace(/=+$/, '') },
-    {
+    ...[base64, base64.replace(/=+$/, ''), digest.toString('base64url')].map((signature) => ({
       hint: 'base64: the signature is lower-case hex',
-      signature: base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, ''),
-    },
+      signature,
+    })),
     named('missing dot: the signed text is timestamp, a dot, body', `${timestamp}${body}`),
     named('missing timestamp: the signed text is timestamp, a dot, body', body),
     named('milliseconds: the timestamp is the header as it came, in seconds', `${timestamp}000.${body}`),
-    named('ISO time: the timestamp is the header as it came', `${isoOf(timestamp)}.${body}`),
+    named('ISO time: the timestamp is the header as it came', `${iso}.${body}`),
     named('trimmed newline: the body is hashed byte for byte as it came', `${timestamp}.${body.trimEnd()}`),
     named('added newline: the body is hashed byte for byte as it came', `${timestamp}.${body}\n`),
     named('added newline: the body is hashed byte for byte as it came', `${timestamp}.${body}\r\n`),
@@ -107,10 +106,6 @@ function asciiOnly(text: string): string {
     /[\u0080-\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
-}
-
-function isoOf(timestamp: string): string {
-  return new Date(Number(timestamp) * 1000).toISOString()
 }
 
 function hex(secret: string, message: string): string {

@@ -145,7 +145,7 @@ export type RangeItem = {
   readonly u?: string
 }
 
-/** Events that an endpoint's worker has passed, written once; the next `_id` is free for one worker alone. */
+/** Events that an endpoint's worker has passed, written once; only one worker gets the next `_id`. */
 export type RangeDocument = Tenant & {
   /** `<webhook id>/<number of its first event, 12 digits>`. */
   readonly _id: string
@@ -246,7 +246,7 @@ export function keyOf({ _id, webhookId }: Pick<DeliveryDocument, '_id' | 'webhoo
   return { _id, webhookId }
 }
 
-/** The fields by which a query stays in its scope. */
+/** The fields that bind a query to its scope. */
 export function scopeFields({ operatorId, environment }: Scope) {
   return { operatorId, environment }
 }

@@ -59,7 +59,7 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
   /**
    * Writes claims and completions together, each under a fence that names the state that was read; what does
    * not match is read again. Completions go first, so that a claim waits for those asked for before it.
-   * Claims whose fences differ in the id alone are one update, which the database plans once.
+   * Claims whose fences differ only in the id are one update, which the database plans once.
    */
   async function writeTogether(writes: readonly Write[]): Promise<Written[]> {
     const alike = Map.groupBy(
@@ -114,15 +114,10 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
     },
 
     /** Makes due what dead workers left in flight; each attempt stays on record with an unknown result. */
-    async recoverOrphans(
-      webhookId: string,
-      token: number,
-      now: Date,
-      schedule: ScheduleContext,
-    ): Promise<number> {
+    async recoverOrphans(webhookId: string, token: number, now: Date, schedule: ScheduleContext) {
+      const claimed = { webhookId, claimToken: { $gt: 0, $lt: token } }
       const orphans = await deliveries
-        .find({ webhookId, claimToken: { $gt: 0, $lt: token } }, { projection: { attempts: 0 } })
-        .hint('claimed')
+        .find(claimed, { projection: { attempts: 0 }, hint: 'claimed' })
         .toArray()
       for (const orphan of orphans) {
         const { _id, claimToken } = orphan
@@ -137,7 +132,7 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
   }
 }
 
-/** @param ids of the deliveries whose fences differ from this one's in the id alone */
+/** @param ids of the deliveries whose fences differ from this one's only in the id */
 function claimOperation(
   { due: { webhookId, dueAt, attemptCount }, token, now }: Claim,
   ids: readonly string[],

@@ -3,11 +3,10 @@ import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { earliest } from '../rules/choose-due.ts'
 import type { DeliveryDocument, RangeDocument, RangeItem } from './collections.ts'
 import type { AttemptedDelivery, DeliveryFilter, DeliveryStore } from './delivery-store.ts'
-import type { EndpointStore } from './endpoint-store.ts'
-import type { EventHeader, EventLog } from './event-log.ts'
-import { createLateDeliveries } from './late-deliveries.ts'
+import type { EventHeader } from './event-log.ts'
+import { createLateDeliveries, type LogSources } from './late-deliveries.ts'
 import { attemptsOf, deliveriesOf, deliveryOfItem, inOrder, newestFirst } from './range-items.ts'
-import { firstOf, type RangeStore } from './range-store.ts'
+import { firstOf } from './range-store.ts'
 import { deliveryIdOf } from './new-delivery.ts'
 
 const orderTimeDigits = 15
@@ -25,24 +24,12 @@ export type DeliveryHistory = ReturnType<typeof createDeliveryHistory>
  * Reads all deliveries: documents of their own, items of ranges, and those that wait in the log for a late
  * endpoint. A document hides what else has its id.
  */
-export function createDeliveryHistory({
-  stored,
-  endpoints,
-  ranges,
-  events,
-}: {
-  stored: DeliveryStore
-  endpoints: EndpointStore
-  ranges: RangeStore
-  events: EventLog
-}) {
-  const late = createLateDeliveries({ endpoints, ranges, events })
+export function createDeliveryHistory(sources: LogSources & { readonly stored: DeliveryStore }) {
+  const { stored, ranges, events } = sources
+  const late = createLateDeliveries(sources)
 
   /** The first `limit` that no document hides. */
-  async function takeVisible(
-    items: AsyncIterable<DeliveryDocument>,
-    limit: number,
-  ): Promise<DeliveryDocument[]> {
+  async function takeVisible(items: AsyncIterable<DeliveryDocument>, limit: number) {
     const taken: DeliveryDocument[] = []
     let unchecked: DeliveryDocument[] = []
     const check = async () => {
@@ -82,7 +69,7 @@ export function createDeliveryHistory({
     return found.flatMap(deliveriesOf).filter(({ eventId }) => wanted.has(eventId))
   }
 
-  /** Newest first, as far as their ranges tell. */
+  /** Newest first, by their ranges. */
   function itemsOf(scope: Scope | null, filter: DeliveryFilter): AsyncIterable<DeliveryDocument> {
     const { webhookId = null, eventType = null, from = null } = filter
     const source =
@@ -96,11 +83,7 @@ export function createDeliveryHistory({
     return only(source, filter)
   }
 
-  async function listItems(
-    scope: Scope | null,
-    filter: DeliveryFilter,
-    limit: number,
-  ): Promise<DeliveryDocument[]> {
+  async function listItems(scope: Scope | null, filter: DeliveryFilter, limit: number) {
     const { status = null, eventType = null, eventId = null } = filter
     if ((status !== null && status !== 'DELIVERED') || eventType === 'webhook.test') return []
     if (eventId === null) return takeVisible(itemsOf(scope, filter), limit)
@@ -110,11 +93,7 @@ export function createDeliveryHistory({
     return takeVisible(only(toAsync(items.toSorted(newestFirst)), filter), limit)
   }
 
-  async function listLate(
-    scope: Scope | null,
-    filter: DeliveryFilter,
-    limit: number,
-  ): Promise<DeliveryDocument[]> {
+  async function listLate(scope: Scope | null, filter: DeliveryFilter, limit: number) {
     const { status = null, eventId = null } = filter
     if (status === 'DELIVERED' || status === 'FAILED') return []
     const sources =

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
-import type { Filter, UpdateFilter, WithId } from 'mongodb'
+import type { Filter, UpdateFilter } from 'mongodb'
 import { auditedUpdate } from '@pitboss/storage/audit-outbox'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import {
@@ -126,7 +126,7 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
       delivery: Pick<DeliveryDocument, '_id' | 'webhookId' | 'status' | 'attemptCount'>,
       now: Date,
       audit: AuditEntry,
-    ): Promise<WithId<DeliveryDocument> | null> => {
+    ) => {
       const { _id, webhookId, status, attemptCount } = delivery
       const asked = { status: 'PENDING', lane: 'manual', single: true, scheduleBase: attemptCount } as const
       const times = { dueAt: now, nextAttemptAt: now, deliveredAt: null }
@@ -140,7 +140,7 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
       { _id, webhookId, attemptCount }: Pick<DeliveryDocument, '_id' | 'webhookId' | 'attemptCount'>,
       now: Date,
       audit: AuditEntry,
-    ): Promise<WithId<DeliveryDocument> | null> =>
+    ) =>
       changeOne(
         scope,
         { _id, webhookId, attemptCount, status: 'PENDING', claimToken: 0 },

@@ -1,10 +1,35 @@
+import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
-import type { Filter, WithId } from 'mongodb'
-import { type AttemptRecord, type Collections, type DeliveryDocument, scopeFields } from './collections.ts'
+import { amongKeys } from '@pitboss/storage/among-keys'
+import { auditedInsert } from '@pitboss/storage/audit-outbox'
+import { createInsertTogether } from '@pitboss/storage/journal/insert-together'
+import type { Filter } from 'mongodb'
+import { type Lane, lanes } from '../rules/choose-due.ts'
+import type { Probe } from '../rules/endpoint-health.ts'
+import {
+  type AttemptRecord,
+  type Collections,
+  type DeliveryDocument,
+  type DueDelivery,
+  keyOf,
+  never,
+  scopeFields,
+} from './collections.ts'
 import { createDeliveryClaims } from './delivery-claims.ts'
 import { createDeliveryMoves } from './delivery-moves.ts'
-import { createDeliveryQueue } from './delivery-queue.ts'
-import { orderOf } from './new-delivery.ts'
+import { type NewDelivery, newDocument, orderOf } from './new-delivery.ts'
+
+/** Few go out with one command, one at a time, so that the database has room. Source: ours. */
+const limits = { documentsMax: 32, commandsMax: 1 }
+/** Of a delivery without attempts, about. */
+const documentBytes = 1024
+/** A worker knows at most so many waiting deliveries of a lane: twice what an endpoint may have in flight. */
+export const upcomingMax = 128
+
+/** The waiting deliveries of each lane in due order, and the lanes in which more wait. */
+export type Upcoming = { lanes: Record<Lane, DueDelivery[]>; open: Set<Lane> }
+
+const withoutAttempts = { attempts: 0 } as const
 
 /** What a list of deliveries is about. Everything for null or undefined. */
 export type DeliveryFilter = {
@@ -20,23 +45,15 @@ export type DeliveryFilter = {
   readonly before?: string | null
 }
 
+const countedParts = ['attempt', 'sentAt', 'durationMs', 'httpStatus', 'storedAt'] as const
+const attemptedFields = {
+  ...{ _id: 0, operatorId: 1, environment: 1, webhookId: 1, eventType: 1, createdAt: 1 },
+  ...Object.fromEntries(countedParts.map((part) => [`attempts.${part}`, 1])),
+}
 export type AttemptedDelivery = Pick<
   DeliveryDocument,
   'operatorId' | 'environment' | 'webhookId' | 'eventType' | 'createdAt'
-> & {
-  readonly attempts: readonly Pick<
-    AttemptRecord,
-    'attempt' | 'sentAt' | 'durationMs' | 'httpStatus' | 'storedAt'
-  >[]
-}
-const attemptedFields = {
-  ...{ _id: 0, operatorId: 1, environment: 1, webhookId: 1, eventType: 1, createdAt: 1 },
-  'attempts.attempt': 1,
-  'attempts.sentAt': 1,
-  'attempts.durationMs': 1,
-  'attempts.httpStatus': 1,
-  'attempts.storedAt': 1,
-}
+> & { readonly attempts: readonly Pick<AttemptRecord, (typeof countedParts)[number]>[] }
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>
 
@@ -44,23 +61,101 @@ export type DeliveryStore = ReturnType<typeof createDeliveryStore>
 export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>) {
   const { deliveries } = collections
 
+  function firstDue(of: { webhookId: string; lane?: Lane }, limit: number): Promise<DueDelivery[]> {
+    const hint = of.lane === undefined ? 'due' : 'lane_due'
+    const first = { projection: withoutAttempts, sort: { dueAt: 1 }, hint, limit } as const
+    return deliveries.find({ ...of, status: 'PENDING', dueAt: { $lt: never } }, first).toArray()
+  }
+
+  const insertTogether = createInsertTogether(deliveries, () => documentBytes, limits)
+
   return {
-    ...createDeliveryQueue(collections),
     ...createDeliveryClaims(collections),
     ...createDeliveryMoves(collections),
 
-    find: (scope: Scope, id: string): Promise<WithId<DeliveryDocument> | null> =>
-      deliveries.findOne({ _id: id, ...scopeFields(scope) }),
+    async createOne(delivery: NewDelivery, audit: AuditEntry): Promise<void> {
+      await deliveries.insertOne({ ...newDocument(delivery), ...auditedInsert(audit) })
+    },
+
+    /** Inserts those whose ids are not there yet, together with those of other callers. */
+    async insertAbsent(documents: readonly DeliveryDocument[]): Promise<void> {
+      const parts: Promise<unknown>[] = []
+      for (let start = 0; start < documents.length; start += limits.documentsMax)
+        parts.push(insertTogether(documents.slice(start, start + limits.documentsMax)))
+      await Promise.all(parts)
+    },
+
+    /** Those of `wanted` that exist, with the fields that a replay needs. */
+    async existing(wanted: readonly Pick<DeliveryDocument, '_id' | 'webhookId'>[]) {
+      const projection = { status: 1, replayId: 1 }
+      const found =
+        wanted.length === 0
+          ? []
+          : await deliveries.find(amongKeys(wanted.map(keyOf)), { projection }).toArray()
+      return new Map(found.map(({ _id, status, replayId }) => [_id, { _id, status, replayId }]))
+    },
+
+    /**
+     * Pending and not in flight, due or not: all, or the first of each lane when one could hide another.
+     * @param limit of the answer, and of each lane
+     */
+    async upcoming(webhookId: string, limit: number): Promise<Upcoming> {
+      const first = await firstDue({ webhookId }, limit)
+      const isAll = first.length < limit
+      const of = async (lane: Lane) =>
+        isAll ? first.filter((one) => one.lane === lane) : firstDue({ webhookId, lane }, limit)
+      const [fresh, retry, replay, manual] = await Promise.all([
+        ...([of('fresh'), of('retry'), of('replay'), of('manual')] as const),
+      ])
+      const found = { fresh, retry, replay, manual }
+      return { lanes: found, open: new Set(isAll ? [] : lanes.filter((lane) => found[lane].length >= limit)) }
+    },
+
+    /**
+     * The due delivery with which the breaker probes: the oldest by creation, or of the type whose turn it is
+     * the one that has waited longest for its first attempt, else for any.
+     */
+    async probe(webhookId: string, which: Probe, now: Date): Promise<DueDelivery | null> {
+      const due = { webhookId, status: 'PENDING', lane: { $ne: 'manual' }, dueAt: { $lte: now } } as const
+      const projection = withoutAttempts
+      const oldest = () => deliveries.findOne(due, { sort: { order: 1 }, hint: 'oldest', projection })
+      if (which === 'oldest') return oldest()
+      const sort = { dueAt: 1 } as const
+      const firstOf = async (types: Filter<DeliveryDocument>) =>
+        (await deliveries.findOne(
+          { ...due, lane: 'fresh', ...types },
+          { sort, hint: 'lane_due', projection },
+        )) ?? deliveries.findOne({ ...due, ...types }, { sort, hint: 'due', projection })
+      const { afterTypes } = which
+      let found = await firstOf(afterTypes.length === 0 ? {} : { eventType: { $nin: [...afterTypes] } })
+      if (found === null && afterTypes.length === 1) return oldest()
+      for (const eventType of afterTypes) found ??= await firstOf({ eventType })
+      return found
+    },
+
+    /** Counts the deliveries in flight to the endpoint, and those of them in the replay lane. */
+    async inFlight(webhookId: string): Promise<{ all: number; replay: number }> {
+      const few = { projection: { lane: 1 }, hint: 'claimed', limit: 64 }
+      const found = await deliveries.find({ webhookId, claimToken: { $gt: 0 } }, few).toArray()
+      return { all: found.length, replay: found.filter(({ lane }) => lane === 'replay').length }
+    },
+
+    /** The earliest due time of the deliveries that wait for the endpoint and are not in flight. */
+    async firstDueAt(webhookId: string): Promise<Date | null> {
+      const found = await deliveries.findOne(
+        { webhookId, status: 'PENDING', dueAt: { $lt: never } },
+        { sort: { dueAt: 1 }, hint: 'due', projection: { dueAt: 1 } },
+      )
+      return found?.dueAt ?? null
+    },
+
+    find: (scope: Scope, id: string) => deliveries.findOne({ _id: id, ...scopeFields(scope) }),
 
     /** For operations: a delivery of any account. */
-    read: (id: string): Promise<WithId<DeliveryDocument> | null> => deliveries.findOne({ _id: id }),
+    read: (id: string) => deliveries.findOne({ _id: id }),
 
     /** Newest first, of every account for null. */
-    list: (
-      scope: Scope | null,
-      filter: DeliveryFilter,
-      limit: number,
-    ): Promise<WithId<DeliveryDocument>[]> => {
+    list(scope: Scope | null, filter: DeliveryFilter, limit: number) {
       const hint = scope === null ? null : indexOf(filter)
       return deliveries
         .find(
@@ -71,16 +166,12 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
     },
 
     /** The deliveries of these events, oldest first. */
-    ofEvents: (
-      { operatorId, environment }: Scope,
-      eventIds: readonly string[],
-      limit: number,
-    ): Promise<WithId<DeliveryDocument>[]> =>
+    ofEvents: (scope: Scope, eventIds: readonly string[], limit: number) =>
       deliveries
-        .find({ eventId: { $in: [...eventIds] }, operatorId, environment })
-        .sort({ order: 1 })
-        .hint('event')
-        .limit(limit)
+        .find(
+          { eventId: { $in: [...eventIds] }, ...scopeFields(scope) },
+          { sort: { order: 1 }, hint: 'event', limit },
+        )
         .toArray(),
 
     /** Counts that stop at `max`, with the oldest pending delivery; `failed` of those created at `since`. */

@@ -2,7 +2,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { changeFenced, fencedUpdate } from '@pitboss/storage/change-fenced'
 import { createGroupFind } from '@pitboss/storage/group-find'
 import type { SharedCopies } from '@pitboss/storage/shared-copies'
-import type { UpdateFilter, WithId } from 'mongodb'
+import type { Filter, FindOptions, UpdateFilter, WithId } from 'mongodb'
 import { aheadMax } from '../rules/passage.ts'
 import { type Collections, type EndpointDocument, scopeFields } from './collections.ts'
 
@@ -15,6 +15,9 @@ export type EndpointSummary = Pick<
   '_id' | 'operatorId' | 'environment' | 'wakes' | 'leaseOwner'
 >
 const summaryFields = { operatorId: 1, environment: 1, wakes: 1, leaseOwner: 1 } as const
+
+/** Endpoints for which something may be left to do. */
+const withWork = { $or: [{ deletedAt: null }, { closing: true }] }
 
 /** An endpoint under a new lease. @param mayHaveSent after the last range; 0 after a clean end */
 export type TakenEndpoint = { readonly endpoint: EndpointDocument; readonly mayHaveSent: number }
@@ -35,6 +38,11 @@ export function createEndpointStore(
     changes: UpdateFilter<EndpointDocument>,
   ): Promise<void> => void (await endpoints.updateOne(filter, changes))
   const known = (scope: Scope, id: string) => endpoints.findOne({ _id: id, ...scopeFields(scope) })
+  const summariesOf = (filter: Filter<EndpointDocument>, options: FindOptions = {}) =>
+    endpoints
+      .find({ ...filter, ...withWork }, options)
+      .project<EndpointSummary>(summaryFields)
+      .toArray()
   const readTargets = createGroupFind<EndpointsRead & { readonly _id: string }>(async (operatorIds) => {
     const atMs = performance.now()
     const wanted = { operatorId: { $in: [...operatorIds] }, deletedAt: null }
@@ -48,7 +56,7 @@ export function createEndpointStore(
 
   return {
     /** For operations: an endpoint of any account. */
-    read: (id: string): Promise<WithId<EndpointDocument> | null> => endpoints.findOne({ _id: id }),
+    read: (id: string) => endpoints.findOne({ _id: id }),
 
     /** The endpoint of a leased delivery, in one round trip with the workers of other endpoints. */
     readTogether: createGroupFind<WithId<EndpointDocument>>((ids) =>
@@ -63,20 +71,15 @@ export function createEndpointStore(
     known,
 
     /** The endpoint; null for a foreign or deleted one. */
-    find: (scope: Scope, id: string): Promise<WithId<EndpointDocument> | null> =>
+    find: (scope: Scope, id: string) =>
       endpoints.findOne({ _id: id, ...scopeFields(scope), deletedAt: null }),
 
     /** Newest first, before `beforeId`. */
-    list: (scope: Scope, beforeId: string | null, limit: number): Promise<WithId<EndpointDocument>[]> =>
-      endpoints
-        .find({
-          ...scopeFields(scope),
-          ...(beforeId === null ? {} : { _id: { $lt: beforeId } }),
-          deletedAt: null,
-        })
-        .sort({ _id: -1 })
-        .limit(limit)
-        .toArray(),
+    list(scope: Scope, beforeId: string | null, limit: number) {
+      const before = beforeId === null ? {} : { _id: { $lt: beforeId } }
+      const filter = { ...scopeFields(scope), ...before, deletedAt: null }
+      return endpoints.find(filter, { sort: { _id: -1 }, limit }).toArray()
+    },
 
     count: (scope: Scope): Promise<number> =>
       endpoints.countDocuments({ ...scopeFields(scope), deletedAt: null }),
@@ -89,7 +92,7 @@ export function createEndpointStore(
     targets: (operatorIds: readonly string[]): Promise<EndpointsRead[]> =>
       Promise.all(operatorIds.map((id) => targets.read(id))),
 
-    /** To be awaited before a change of which events go where is answered. */
+    /** Must end before a change of targets is answered. */
     dropTargets: ({ operatorId }: Pick<Scope, 'operatorId'>): Promise<void> => targets.drop(operatorId),
 
     /**
@@ -143,19 +146,10 @@ export function createEndpointStore(
     countWork: (id: string) => update({ _id: id }, { $inc: { wakes: 1 } }),
 
     /** The endpoints after `afterId` for which something may be left to do, in the order of their ids. */
-    page: (afterId: string, limit: number): Promise<EndpointSummary[]> =>
-      endpoints
-        .find({ _id: { $gt: afterId }, $or: [{ deletedAt: null }, { closing: true }] })
-        .project<EndpointSummary>(summaryFields)
-        .sort({ _id: 1 })
-        .limit(limit)
-        .toArray(),
+    page: (afterId: string, limit: number) =>
+      summariesOf({ _id: { $gt: afterId } }, { sort: { _id: 1 }, limit }),
 
-    summaries: (ids: readonly string[]): Promise<EndpointSummary[]> =>
-      endpoints
-        .find({ _id: { $in: [...ids] }, $or: [{ deletedAt: null }, { closing: true }] })
-        .project<EndpointSummary>(summaryFields)
-        .toArray(),
+    summaries: (ids: readonly string[]) => summariesOf({ _id: { $in: [...ids] } }),
 
     /** Takes the lease, with a new token, if none of `aliveOthers` and not the owner itself has it. */
     async take(id: string, owner: string, aliveOthers: readonly string[]): Promise<TakenEndpoint | null> {
@@ -186,15 +180,10 @@ export function createEndpointStore(
       endpoints.find({ _id: { $in: [...ids] }, ...(scope === null ? {} : scopeFields(scope)) }).toArray(),
 
     /** The endpoints with new events that wait for a second; also deleted ones. */
-    late: (scope: Scope | null): Promise<EndpointDocument[]> =>
-      endpoints
-        .find({
-          isLate: true,
-          $or: [{ deletedAt: null }, { closing: true }],
-          ...(scope === null ? {} : scopeFields(scope)),
-        })
-        .hint('late')
-        .toArray(),
+    late(scope: Scope | null) {
+      const filter = { isLate: true, ...withWork, ...(scope === null ? {} : scopeFields(scope)) }
+      return endpoints.find(filter, { hint: 'late' }).toArray()
+    },
 
     forgetNarrowings: (id: string, cursor: number) =>
       update({ _id: id }, { $pull: { narrowings: { to: { $lte: cursor } } } }),

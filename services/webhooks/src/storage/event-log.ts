@@ -54,10 +54,13 @@ export type EventLog = Awaited<ReturnType<typeof openEventLog>>
 type LastEvent = Pick<EventHeader, 'seq' | 'recordedAt'> & { readonly id: string | null }
 const noEvent = { id: null, recordedAt: new Date(0) }
 
-/** Up to where somebody has read, the event there, and when it was recorded; earlier cursors lack the latter. */
+/** A place in the log, the event there and when it was recorded; earlier cursors lack the latter two. */
 type ReadUpTo = { readonly seq: number; readonly id?: string | undefined; readonly at?: number | undefined }
 
 type Page = [scope: Scope, afterSeq: number, limit: number, window?: EventWindow]
+
+/** Of both parts of the log: the first events end where it begins. */
+type Found = { readonly early: LoggedEvent[]; readonly late: LogDocument[] }
 
 /** An endpoint that has passed its log up to `afterSeq`. */
 type WebhookPlace = Scope & { readonly webhookId: string; readonly afterSeq: number }
@@ -111,22 +114,16 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
     return next === null ? null : { seq: readLogKey(next._id).seq, highAt: next.h }
   })
 
-  /** A page of both parts: the first events end where the log begins. */
-  async function pageOf(
-    [scope, afterSeq, limit, window = everything]: Page,
-    options: FindOptions = {},
-  ): Promise<{ early: LoggedEvent[]; late: LogDocument[] }> {
+  async function pageOf(page: Page, options: FindOptions = {}): Promise<Found> {
+    const [scope, afterSeq, limit, window = everything] = page
     const isEarly = afterSeq < (await firstEndOf(scope)).seq
     const early = isEarly ? await first.readAfter(scope, afterSeq, limit, window) : []
     const left = limit - early.length
     return { early, late: left === 0 ? [] : await pageOfLog(log, scope, afterSeq, left, window, options) }
   }
 
-  /** The recorded ones of `ids`, of every account, of both parts. */
-  async function partsOf(
-    ids: readonly string[],
-    options: FindOptions = {},
-  ): Promise<{ early: LoggedEvent[]; late: LogDocument[] }> {
+  /** The recorded ones of `ids`, of every account. */
+  async function partsOf(ids: readonly string[], options: FindOptions = {}): Promise<Found> {
     if (ids.length === 0) return { early: [], late: [] }
     const late = await log.find({ e: { $in: [...ids] } }, options).toArray()
     const found = new Set(late.map(({ e }) => e))
@@ -213,11 +210,7 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
      * How many events of these types there are for an endpoint after `afterSeq`, at most `max`, and the first
      * one. No types are all.
      */
-    async countFor(
-      webhook: WebhookPlace,
-      types: readonly EventType[],
-      max: number,
-    ): Promise<{ count: number; first: EventHeader | null }> {
+    async countFor(webhook: WebhookPlace, types: readonly EventType[], max: number) {
       const wanted = { ...eventsFor(webhook), ...(types.length === 0 ? {} : { t: { $in: [...types] } }) }
       const [count, first] = await Promise.all([
         log.countDocuments(wanted, { limit: max }),

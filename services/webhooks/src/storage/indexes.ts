@@ -49,7 +49,7 @@ export const coreIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> 
     { name: 'list', key: { operatorId: 1, environment: 1, order: -1 } },
     { name: 'list_status', key: { status: 1, operatorId: 1, environment: 1, order: -1 } },
     { name: 'list_webhook', key: { webhookId: 1, order: -1 } },
-    // Types of which there are few among very many: transaction.failed, transaction.rollback, webhook.test.
+    // Few documents have these types: transaction.failed, transaction.rollback, webhook.test.
     {
       name: 'list_rare_type',
       key: { operatorId: 1, environment: 1, eventType: 1, order: -1 },

@@ -11,16 +11,14 @@ import type { RangeStore } from './range-store.ts'
 
 const lookupsAtOnce = 8
 
-/** Reads deliveries that are in the log alone. Lists of many events ask only the endpoints that are late. */
-export function createLateDeliveries({
-  endpoints,
-  ranges,
-  events,
-}: {
-  endpoints: EndpointStore
-  ranges: RangeStore
-  events: EventLog
-}) {
+export type LogSources = {
+  readonly endpoints: EndpointStore
+  readonly ranges: RangeStore
+  readonly events: EventLog
+}
+
+/** Reads deliveries that are only in the log. Lists of many events ask only the endpoints that are late. */
+export function createLateDeliveries({ endpoints, ranges, events }: LogSources) {
   /** What `read` gives of each endpoint, and of the place to which it has come. */
   async function each<Result>(
     found: readonly EndpointDocument[],

@@ -16,7 +16,6 @@ import { type Floor, mayBeRecorded, noteRecent, type RecentEvents } from './rece
  * next number is tried.
  */
 
-/** An event that is to be recorded. */
 export type NewEvent = {
   readonly scope: Scope
   readonly id: string
@@ -174,11 +173,7 @@ function inOrderOfScopes(events: readonly NewEvent[]): NewEvent[] {
 }
 
 /** Numbers events after the ends. @returns their documents, scope by scope, and the new ends */
-function numbered(
-  events: readonly NewEvent[],
-  before: ReadonlyMap<string, KnownEnd>,
-  targetsOf: TargetsOf,
-): { documents: LogDocument[]; after: Map<string, KnownEnd> } {
+function numbered(events: readonly NewEvent[], before: ReadonlyMap<string, KnownEnd>, targetsOf: TargetsOf) {
   const after = new Map<string, KnownEnd>()
   const documents = inOrderOfScopes(events).map((event) => {
     const key = scopeKey(event.scope)

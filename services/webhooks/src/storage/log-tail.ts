@@ -6,8 +6,7 @@ import { logKey } from './log-keys.ts'
 export type LogTail = ReturnType<typeof createLogTail>
 
 /**
- * Remembers the newest events of the log, each of which goes to several endpoints soon. Recorded events never
- * change.
+ * Remembers the newest events of the log: each goes to several endpoints soon. Recorded events never change.
  * @param charactersMax bound of the remembered bodies; the oldest leaves first
  */
 export function createLogTail(log: Pick<EventLog, 'readAfter'>, charactersMax: number) {
@@ -44,7 +43,7 @@ export function createLogTail(log: Pick<EventLog, 'readAfter'>, charactersMax: n
   return {
     put,
 
-    /** `EventLog.readAfter`, from memory as far as it reaches. */
+    /** `EventLog.readAfter`, from memory where it has the next event. */
     async readAfter(scope: Scope, afterSeq: number, limit: number): Promise<readonly LoggedEvent[]> {
       const known = remembered(scope, afterSeq, limit)
       if (known.length > 0) return known

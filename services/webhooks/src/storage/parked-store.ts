@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { AuditEntry } from '@pitboss/contracts/audit'
 import { auditedUpdate } from '@pitboss/storage/audit-outbox'
-import type { WithId } from 'mongodb'
 import type { Collections, ParkedDocument } from './collections.ts'
 
 /** A message that was handled, but whose audit entry has not moved, is no longer parked. */
@@ -12,10 +11,11 @@ export type ParkedStore = ReturnType<typeof createParkedStore>
 /** Messages that could not be handled, until operations have them tried again. */
 export function createParkedStore({ parked }: Pick<Collections, 'parked'>) {
   return {
-    /** Parks a message; parking it again refreshes its error alone. @returns whether it is new */
+    /** Parks a message; parking it again refreshes only its error. @returns whether it is new */
     async park(message: Omit<ParkedDocument, '_id'>): Promise<boolean> {
       const { error, deliveries, ...fields } = message
-      const _id = parkedId(message.consumer, message.streamSeq, message.payload)
+      const text = `${message.consumer}/${message.streamSeq}/${message.payload}`
+      const _id = `prk_${createHash('sha256').update(text).digest('hex').slice(0, 26)}`
       const { upsertedCount } = await parked.updateOne(
         { _id },
         { $setOnInsert: fields, $set: { error, deliveries }, $unset: { auditRemoves: '' } },
@@ -24,10 +24,9 @@ export function createParkedStore({ parked }: Pick<Collections, 'parked'>) {
       return upsertedCount === 1
     },
 
-    list: (limit: number): Promise<WithId<ParkedDocument>[]> =>
-      parked.find(present).sort({ parkedAt: 1 }).limit(limit).toArray(),
+    list: (limit: number) => parked.find(present).sort({ parkedAt: 1 }).limit(limit).toArray(),
 
-    read: (id: string): Promise<WithId<ParkedDocument> | null> => parked.findOne({ _id: id, ...present }),
+    read: (id: string) => parked.findOne({ _id: id, ...present }),
 
     /** Marks a message as handled; it is deleted when its audit entry has moved. */
     async remove(id: string, audit: AuditEntry): Promise<void> {
@@ -40,9 +39,4 @@ export function createParkedStore({ parked }: Pick<Collections, 'parked'>) {
 
     count: (): Promise<number> => parked.countDocuments(present),
   }
-}
-
-function parkedId(consumer: string, streamSeq: number, payload: string): string {
-  const digest = createHash('sha256').update(`${consumer}/${streamSeq}/${payload}`).digest('hex')
-  return `prk_${digest.slice(0, 26)}`
 }

@@ -5,7 +5,7 @@ import { writeSuccesses } from '../actions/settle-attempt.ts'
 import {
   dropEndpoints,
   leaveEndpoints,
-  newShare,
+  Share,
   noteInstances,
   noteNotification,
   noteRecorded,
@@ -35,7 +35,7 @@ export function startDispatcher({
   const { heartbeat, memory, logger } = c
   const isAlive = () => heartbeat.self() !== null
   const context: ShareContext = { ...c, isAlive }
-  const share = newShare()
+  const share = new Share()
   heartbeat.listen({
     onLost: (event) => dropEndpoints(context, share, event),
     onChange() {
@@ -66,7 +66,7 @@ export function startDispatcher({
       await successes.stop()
       await writeSuccesses(context, memory.successes)
     },
-    /** Has events delivered of which messages came to this process, also by other processes. */
+    /** Notes recorded events, so that workers here and in other processes deliver them. */
     onRecorded: (batch: Recorded): void => noteRecorded(context, share, batch),
     /** The endpoints that no live worker has, as they were last found. */
     untaken: () => [...share.untaken.values()],

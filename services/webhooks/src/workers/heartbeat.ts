@@ -3,7 +3,7 @@ import type { Instances, Progress } from '@pitboss/storage/journal/instances'
 import type { Logger } from 'pino'
 
 const beatEveryMs = 1000
-/** Of the duties of a journal, of which this service has none. */
+/** Duties of a journal: this service has none. */
 const nothingLeft: Progress = { done: 0, last: 0, oldestAt: null }
 
 export type Heartbeat = ReturnType<typeof startHeartbeat>
@@ -16,17 +16,13 @@ type HeartbeatListener = {
 }
 
 /** Beats until stopped. A process that could not beat, or whose clock is wrong, acts no more. */
-export function startHeartbeat({
-  instances,
-  clockAgrees,
-  hasLeft,
-  logger,
-}: {
-  instances: Instances
-  clockAgrees: () => boolean
-  hasLeft: (instance: string) => Promise<boolean>
-  logger: Logger
+export function startHeartbeat(given: {
+  readonly instances: Instances
+  readonly clockAgrees: () => boolean
+  readonly hasLeft: (instance: string) => Promise<boolean>
+  readonly logger: Logger
 }) {
+  const { instances, clockAgrees, hasLeft, logger } = given
   const listeners: HeartbeatListener[] = []
   /** As of the last beat; null before the first, and after a failure that others may have seen. */
   let seen: { readonly self: string; readonly others: readonly string[] } | null = null

@@ -108,10 +108,11 @@ t.test('the reason of a waiting delivery, in plain words', (t) => {
   const delivery = {
     status: 'PENDING',
     lane: 'retry',
-    underWaySince: null,
-    dueAt: now,
-    attemptsMade: 2,
-    lastError: 'HTTP 500',
+    claimToken: 0,
+    claimedAt: null,
+    nextAttemptAt: now,
+    attemptCount: 2,
+    attempts: [{ error: 'HTTP 500' }],
   } as const
   const words = (changes: Partial<Parameters<typeof waitOf>[0]>) =>
     waitOf({
@@ -130,8 +131,14 @@ t.test('the reason of a waiting delivery, in plain words', (t) => {
     'paused: 410 Gone',
   )
   t.equal(words({ inFlight: 8 }), '8 of 8 in flight')
-  t.equal(words({ delivery: { ...delivery, dueAt: later } }), 'attempt 3 is due at 12:04:30, after HTTP 500')
-  t.equal(words({ delivery: { ...delivery, underWaySince: now } }), 'attempt 3 is under way since 12:04:00')
+  t.equal(
+    words({ delivery: { ...delivery, nextAttemptAt: later } }),
+    'attempt 3 is due at 12:04:30, after HTTP 500',
+  )
+  t.equal(
+    words({ delivery: { ...delivery, attemptCount: 3, claimToken: 1, claimedAt: now } }),
+    'attempt 3 is under way since 12:04:00',
+  )
   t.match(words({}), /^due now/)
   t.equal(words({ delivery: { ...delivery, status: 'DELIVERED' } }), null)
   t.end()

@@ -4,7 +4,7 @@ import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import { MongoBulkWriteError } from 'mongodb'
 import t from 'tap'
 import { collectionsOf } from '../../src/storage/collections.ts'
-import { createDeliveryQueue } from '../../src/storage/delivery-queue.ts'
+import { createDeliveryStore } from '../../src/storage/delivery-store.ts'
 import { type NewDelivery, newDocument } from '../../src/storage/new-delivery.ts'
 import { indexes } from '../../src/all-wings.ts'
 import { afterAttempt, freshHealth, nextProbe } from '../../src/rules/endpoint-health.ts'
@@ -12,7 +12,7 @@ import { afterAttempt, freshHealth, nextProbe } from '../../src/rules/endpoint-h
 const db = await openTestDatabase(t)
 await ensureIndexes(db, indexes)
 const collections = collectionsOf(db)
-const { insertAbsent, probe } = createDeliveryQueue(collections)
+const { insertAbsent, probe } = createDeliveryStore(collections)
 
 const delivery = (_id: string): NewDelivery => ({
   ...{ _id, operatorId: 'op', environment: 'SANDBOX', webhookId: 'whe', eventId: 'evt' },

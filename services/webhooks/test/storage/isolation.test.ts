@@ -13,7 +13,6 @@ import { collectionsOf, never } from '../../src/storage/collections.ts'
 import { indexes } from '../../src/all-wings.ts'
 import { createDeliveryClaims } from '../../src/storage/delivery-claims.ts'
 import { createDeliveryMoves } from '../../src/storage/delivery-moves.ts'
-import { createDeliveryQueue } from '../../src/storage/delivery-queue.ts'
 import { createDeliveryStore } from '../../src/storage/delivery-store.ts'
 import { createEndpointStore } from '../../src/storage/endpoint-store.ts'
 import { openEventLog } from '../../src/storage/event-log.ts'
@@ -133,7 +132,6 @@ const stores = {
   }),
   createDeliveryClaims: table(createDeliveryClaims(collections), claimLines),
   createDeliveryMoves: table(createDeliveryMoves(collections), moveLines),
-  createDeliveryQueue: table(createDeliveryQueue(collections), queueLines),
   createDeliveryStore: table(deliveries, {
     ...queueLines,
     ...claimLines,

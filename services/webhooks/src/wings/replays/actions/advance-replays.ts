@@ -1,7 +1,6 @@
-import type { Scope } from '@pitboss/contracts/caller'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { markDue } from '../../../actions/mark-due.ts'
-import type { DeliveryDocument, DeliveryStatus } from '../../../storage/collections.ts'
+import { type DeliveryDocument, type DeliveryStatus, scopeFields } from '../../../storage/collections.ts'
 import type { EventHeader } from '../../../storage/event-log.ts'
 import { deliveryIdOf, newDocument } from '../../../storage/new-delivery.ts'
 import { countedElsewhere, deliveriesOf } from '../../../storage/range-items.ts'
@@ -81,6 +80,8 @@ const againStatuses: Readonly<Record<ReplayDocument['only'], readonly DeliverySt
   all: ['FAILED', 'DELIVERED', 'CANCELLED'],
 }
 
+type Selecting = Pick<ReplaysContext, 'events' | 'deliveries' | 'ranges'>
+
 type ReplaySelector = Pick<
   ReplayDocument,
   'operatorId' | 'environment' | 'webhookId' | 'from' | 'to' | 'types' | 'only' | 'endSeq'
@@ -98,15 +99,14 @@ type SelectedPage = {
 
 /** Selects one page of a job's events after `afterSeq`, without those that the job has sent already. */
 async function selectPage(
-  { events, deliveries, ranges }: Pick<ReplaysContext, 'events' | 'deliveries' | 'ranges'>,
+  { events, deliveries, ranges }: Selecting,
   job: ReplaySelector,
   afterSeq: number,
   limit = pageSize,
 ): Promise<SelectedPage> {
   const { webhookId, from, to } = job
-  const scope: Scope = { operatorId: job.operatorId, environment: job.environment }
   const types = job.types.length === 0 ? null : job.types
-  const page = await events.headersAfter(scope, afterSeq, limit, { types, from, to })
+  const page = await events.headersAfter(scopeFields(job), afterSeq, limit, { types, from, to })
   const inRange = page.filter(({ seq }) => seq <= job.endSeq)
   const wanted = inRange.map((event) => ({
     _id: deliveryIdOf(event.id, webhookId),
@@ -124,16 +124,13 @@ async function selectPage(
   const again = [...existing.values()].filter(
     ({ status, replayId }) => statuses.includes(status) && (job._id === null || replayId !== job._id),
   )
-  const delivered = statuses.includes('DELIVERED')
-    ? [...items.values()].filter(({ _id }) => !existing.has(_id))
-    : []
+  const accepted = [...items.values()].filter(({ _id }) => !existing.has(_id))
+  const delivered = statuses.includes('DELIVERED') ? accepted : []
+  const missing = wanted.filter(
+    ({ _id, eventId }) => !existing.has(_id) && !items.has(_id) && !onTheWay.has(eventId),
+  )
   return {
-    missing:
-      job.only === 'failed'
-        ? []
-        : wanted.filter(
-            ({ _id, eventId }) => !existing.has(_id) && !items.has(_id) && !onTheWay.has(eventId),
-          ),
+    missing: job.only === 'failed' ? [] : missing,
     again: [...again, ...delivered].map(({ _id }) => _id),
     items: delivered,
     doneSeq: inRange.at(-1)?.seq ?? job.endSeq,
@@ -155,14 +152,10 @@ async function itemsAmong(
   return { cursor, items: new Map(found.flatMap((one) => (ids.has(one.eventId) ? [[one._id, one]] : []))) }
 }
 
-export async function countSelection(
-  deps: Pick<ReplaysContext, 'events' | 'deliveries' | 'ranges'>,
-  job: ReplaySelector,
-): Promise<number> {
-  const scope: Scope = { operatorId: job.operatorId, environment: job.environment }
+export async function countSelection(c: Selecting, job: ReplaySelector): Promise<number> {
   let matched = 0
-  for (let seq = await deps.events.seqBefore(scope, job.from); seq < job.endSeq; ) {
-    const page = await selectPage(deps, job, seq, countPageSize)
+  for (let seq = await c.events.seqBefore(scopeFields(job), job.from); seq < job.endSeq; ) {
+    const page = await selectPage(c, job, seq, countPageSize)
     matched += page.missing.length + page.again.length
     if (page.end) break
     seq = page.doneSeq

@@ -59,10 +59,7 @@ export async function withCounts(deliveries: DeliveryStore, job: ReplayDocument)
 }
 
 /** Counts a job's deliveries. A later job may have taken some over, so the counts never fall. */
-export async function countReplay(
-  deliveries: DeliveryStore,
-  job: ReplayDocument,
-): Promise<{ created: number; delivered: number; failed: number; open: boolean }> {
+export async function countReplay(deliveries: DeliveryStore, job: ReplayDocument) {
   const counts = await deliveries.countReplay(job._id)
   return {
     created: Math.max(job.created, counts.all),

@@ -1,5 +1,6 @@
 import { type ActedBy, orderedBy } from '@pitboss/contracts/audit'
 import type { OpsOrder } from '@pitboss/contracts/calls/auth-ops'
+import type { createReplay } from '@pitboss/contracts/endpoints/webhooks'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { hashBody } from '@pitboss/contracts/json'
@@ -12,6 +13,7 @@ import { type CountedReplay, presentReplay } from '../records/present-replay.ts'
 import type { ReplayDocument } from '../storage/replay-store.ts'
 import { countSelection } from './advance-replays.ts'
 import { withCounts } from './read-replays.ts'
+import type { z } from 'zod'
 
 /** No `types` stand for those of the endpoint. A dry run counts and makes nothing. */
 type ReplayRequest = {
@@ -68,8 +70,8 @@ async function begin(
 }
 
 /**
- * Starts a replay job, or counts what one would send: once under its idempotency key, of which there is one
- * list for each endpoint. A preview has none. Source: docs/contract.md, sections 7, 11 and 12.
+ * Starts a replay job, or counts what one would send: once under its idempotency key. Each endpoint has
+ * a list of keys of its own. A preview has no key. Source: docs/contract.md, sections 7, 11 and 12.
  * @param body what the key stands for
  * @throws ServiceError NOT_FOUND; CONFLICT for a paused endpoint, for an account with all its replays under
  * way, and for a key that was used with another body
@@ -78,10 +80,7 @@ export async function startReplay(
   c: ReplaysContext,
   target: EndpointTarget,
   idempotencyKey: string | null,
-  body: Pick<ReplayRequest, 'from' | 'to' | 'only'> & {
-    readonly types?: readonly EventType[] | undefined
-    readonly dry_run: boolean
-  },
+  body: z.output<typeof createReplay.call.request>['body'],
   by: ActedBy,
 ): Promise<CountedReplay> {
   const { from, to, only, types = [], dry_run: dryRun } = body

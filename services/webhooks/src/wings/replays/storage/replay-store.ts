@@ -5,7 +5,7 @@ import type { EventEnvironment } from '@pitboss/contracts/primitives'
 import { auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { createOnce } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import type { Db, WithId } from 'mongodb'
+import type { Db } from 'mongodb'
 import { scopeFields } from '../../../storage/collections.ts'
 
 /** Bounds the jobs that are read at once. */
@@ -43,6 +43,7 @@ export const replayIndexes: readonly IndexDeclaration[] = [
   auditOutboxIndex,
 ]
 
+export type ReplayCounts = Pick<ReplayDocument, 'created' | 'delivered' | 'failed'>
 export type ReplayStore = ReturnType<typeof createReplayStore>
 
 export function createReplayStore(db: Db) {
@@ -60,22 +61,18 @@ export function createReplayStore(db: Db) {
     },
 
     /** For operations: a job of any account. */
-    read: (id: string): Promise<WithId<ReplayDocument> | null> => replays.findOne({ _id: id }),
+    read: (id: string) => replays.findOne({ _id: id }),
 
-    find: (scope: Scope, webhookId: string, id: string): Promise<WithId<ReplayDocument> | null> =>
+    find: (scope: Scope, webhookId: string, id: string) =>
       replays.findOne({ _id: id, webhookId, ...scopeFields(scope) }),
 
     /** Newest first, before `beforeId`. */
-    list: (
-      scope: Scope,
-      webhookId: string,
-      beforeId: string | null,
-      limit: number,
-    ): Promise<WithId<ReplayDocument>[]> =>
+    list: (scope: Scope, webhookId: string, beforeId: string | null, limit: number) =>
       replays
-        .find({ webhookId, ...scopeFields(scope), ...(beforeId === null ? {} : { _id: { $lt: beforeId } }) })
-        .sort({ _id: -1 })
-        .limit(limit)
+        .find(
+          { webhookId, ...scopeFields(scope), ...(beforeId === null ? {} : { _id: { $lt: beforeId } }) },
+          { sort: { _id: -1 }, limit },
+        )
         .toArray(),
 
     /** Number of the account's jobs under way in both environments, counted up to `most`. */
@@ -83,16 +80,13 @@ export function createReplayStore(db: Db) {
       replays.countDocuments({ status: 'RUNNING', operatorId }, { limit: most, hint: 'running' }),
 
     /** The jobs under way after `afterId`, oldest first, at most `runningMax`. */
-    running: (afterId: string): Promise<WithId<ReplayDocument>[]> =>
+    running: (afterId: string) =>
       replays
-        .find({ status: 'RUNNING', _id: { $gt: afterId } })
-        .sort({ _id: 1 })
-        .limit(runningMax)
+        .find({ status: 'RUNNING', _id: { $gt: afterId } }, { sort: { _id: 1 }, limit: runningMax })
         .toArray(),
 
     /** Cancelled jobs that may have deliveries in flight, oldest first, at most `runningMax`. */
-    uncounted: (): Promise<WithId<ReplayDocument>[]> =>
-      replays.find({ counted: false }).sort({ _id: 1 }).limit(runningMax).toArray(),
+    uncounted: () => replays.find({ counted: false }).sort({ _id: 1 }).limit(runningMax).toArray(),
 
     /** Whether a job is under way, or a cancelled one is not counted yet. */
     async areLeft(): Promise<boolean> {
@@ -105,24 +99,13 @@ export function createReplayStore(db: Db) {
     },
 
     /** Raises the counts of a cancelled job. @param last no delivery is in flight any more */
-    async count(
-      id: string,
-      counts: Pick<ReplayDocument, 'created' | 'delivered' | 'failed'>,
-      last: boolean,
-    ): Promise<void> {
-      await replays.updateOne(
-        { _id: id, counted: false },
-        { $max: counts, ...(last ? { $set: { counted: true } } : {}) },
-      )
+    async count(_id: string, counts: ReplayCounts, last: boolean): Promise<void> {
+      const update = { $max: counts, ...(last ? { $set: { counted: true } } : {}) }
+      await replays.updateOne({ _id, counted: false }, update)
     },
 
     /** Changes a job that is still under way. Null for a foreign one, and for one that has ended. */
-    change: (
-      scope: Scope,
-      id: string,
-      fields: Partial<ReplayDocument>,
-      audit: AuditEntry | null = null,
-    ): Promise<WithId<ReplayDocument> | null> =>
+    change: (scope: Scope, id: string, fields: Partial<ReplayDocument>, audit: AuditEntry | null = null) =>
       replays.findOneAndUpdate(
         { _id: id, ...scopeFields(scope), status: 'RUNNING' },
         auditedUpdate<ReplayDocument>({ $set: fields }, audit),

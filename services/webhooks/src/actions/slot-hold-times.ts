@@ -21,10 +21,8 @@ export function scarceInFlight(meanMs: number | null, oldestMs: number): number 
   return Math.max(1, Math.floor(scarceHeldMs / Math.max(meanMs, oldestMs, 1)))
 }
 
-export type HeldSlots = ReturnType<typeof createHeldSlots>
-
-/** Creates the record of how long an endpoint holds its slots; nothing is known of it yet. */
-export function createHeldSlots() {
+/** How long an endpoint holds its slots; nothing is known of it yet. */
+export function createSlotHoldTimes() {
   /** Since when each is held, the oldest first. */
   const since = new Map<string, number>()
   let meanMs: number | null = null
@@ -33,8 +31,8 @@ export function createHeldSlots() {
     return now.getTime() - oldest
   }
   return {
-    took: (deliveryId: string, now: Date): void => void since.set(deliveryId, now.getTime()),
-    gave(deliveryId: string, now: Date): void {
+    acquired: (deliveryId: string, now: Date): void => void since.set(deliveryId, now.getTime()),
+    released(deliveryId: string, now: Date): void {
       const taken = since.get(deliveryId)
       if (taken === undefined) return
       since.delete(deliveryId)

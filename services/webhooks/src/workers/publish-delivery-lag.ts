@@ -10,13 +10,13 @@ import { startPoll } from '@pitboss/runtime/poll'
 import type { Logger } from 'pino'
 import type { LateEndpoint } from '../actions/run-endpoint.ts'
 
-/** Less than this needs no word: play yields from seconds on. */
-const toldFromMs = 500
+/** Less than this is not published: play yields from seconds on. */
+const publishedFromMs = 500
 /** How often it is measured while nothing is late. */
 const measureEveryMs = 1000
 
-/** Tells rounds how late events are, five times a second; after a second of silence nothing is late. */
-export function startLatenessTeller(parts: {
+/** Publishes how late events are, for rounds, five times a second; a second of silence means not late. */
+export function startPublishingDeliveryLag(parts: {
   bus: Pick<Bus, 'publish'>
   by: string
   endpoints: (now: Date) => Iterable<LateEndpoint>
@@ -27,14 +27,14 @@ export function startLatenessTeller(parts: {
 }): { stop(): Promise<void> } {
   const { bus, by, endpoints, recordingMs, onMeasured, clock, logger } = parts
   const encoder = new TextEncoder()
-  let wasTold = false
+  let wasLate = false
 
   function measure(): { lateness: Lateness; late: readonly LateEndpoint[] } {
     const now = clock.now()
     const late = [...endpoints(now)]
     const worst = new Map<string, number>()
     for (const { account, lateMs } of late) {
-      if (lateMs >= toldFromMs) worst.set(account, Math.max(lateMs, worst.get(account) ?? 0))
+      if (lateMs >= publishedFromMs) worst.set(account, Math.max(lateMs, worst.get(account) ?? 0))
     }
     const accounts = [...worst]
       .map(([account, late_ms]) => ({ account, late_ms }))
@@ -51,9 +51,9 @@ export function startLatenessTeller(parts: {
       const { lateness, late } = measure()
       const { recording_ms: recording, accounts } = lateness
       onMeasured(recording + (accounts[0]?.late_ms ?? 0), late)
-      const isLate = recording >= toldFromMs || accounts.length > 0
-      if (isLate || wasTold) bus.publish(latenessSubject, encoder.encode(JSON.stringify(lateness)))
-      wasTold = isLate
+      const isLate = recording >= publishedFromMs || accounts.length > 0
+      if (isLate || wasLate) bus.publish(latenessSubject, encoder.encode(JSON.stringify(lateness)))
+      wasLate = isLate
       return isLate ? undefined : measureEveryMs
     },
     logger,

@@ -25,3 +25,12 @@ export async function boundedRead<Result>(
     throw new ServiceError('SERVICE_UNAVAILABLE', { ...refusal, cause })
   }
 }
+
+/** Reads all that a cursor finds, in `readMaxMs`. @throws ServiceError as `boundedRead` */
+export function readToEnd<Found>(cursor: {
+  maxTimeMS(ms: number): unknown
+  toArray(): Promise<Found[]>
+}): Promise<Found[]> {
+  cursor.maxTimeMS(readMaxMs)
+  return boundedRead(() => cursor.toArray())
+}

@@ -3,15 +3,9 @@ import { createCallTokens } from '@pitboss/bus/call-tokens'
 import { createConsumerMetrics, createStreamMetrics } from '@pitboss/bus/consumer-metrics'
 import { roundsMovements, webhooksFanout } from '@pitboss/bus/topology'
 import { createMetrics as createGatewayMetrics } from '@pitboss/gateway/metrics'
-import {
-  countRoundStates,
-  createConflictNote,
-  createRefusedSettlementNote,
-  createYieldNote,
-  registerMetrics,
-} from '@pitboss/rounds/metrics'
-import { createReceiptNote } from '@pitboss/rounds/wings/receipts/metrics'
-import { registerAlarms } from '@pitboss/rounds/wings/returns/metrics'
+import { countRoundStates, createPlayNotes, createYieldNote, registerMetrics } from '@pitboss/rounds/metrics'
+import { createReceiptNote } from '@pitboss/rounds/wings/receipts/wing'
+import { registerAlarms } from '@pitboss/rounds/wings/returns/wing'
 import { createJournalMetrics } from '@pitboss/storage/journal/journal-metrics'
 import { createOutboxMetrics } from '@pitboss/storage/outbox-metrics'
 import { createWalletMetrics, registerBreakers, registerDueLags } from '@pitboss/wallet-bridge/metrics'
@@ -68,9 +62,8 @@ const registering: Readonly<Record<string, (registry: Registry) => void>> = {
     createOutboxMetrics({ registry, collections: { sessions: idle }, clock })
     createJournalMetrics({ registry, instances: { find: nothing }, unownedTotal: () => 0, clock })
     createConsumerMetrics({ registry, watch, consumer: roundsMovements })
-    createConflictNote(registry, logger)
+    createPlayNotes(registry, logger)
     createReceiptNote(registry, logger)
-    createRefusedSettlementNote(registry, logger)
     createYieldNote(registry)
   },
   'wallet-bridge'(registry) {

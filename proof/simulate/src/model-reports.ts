@@ -2,7 +2,7 @@ import { sumsWith } from '@pitboss/bugs/rounds-journal-bugs'
 import type { HasBug } from '@pitboss/bugs/bugs'
 import type { FactFold } from '@pitboss/rounds/storage/counted-entries'
 import { decodeCells, reportRows, type ReportRow } from '@pitboss/rounds/wings/reports/rules/report'
-import { createUnitsFold, type UnitDocument } from '@pitboss/rounds/wings/reports/storage/fold-units'
+import { foldUnits, type UnitDocument } from '@pitboss/rounds/wings/reports/storage/report-facts'
 import type { Machine } from './machine.ts'
 import type { ModelInstances } from './model-instances.ts'
 
@@ -42,11 +42,9 @@ export function createModelReports({
         },
         has,
       )
-      return createUnitsFold({
-        sums,
-        players: { record: async () => ({ broughtTo: () => 0 }) },
-        adjustments: { record: async () => undefined },
-      })
+      const players = { record: async () => ({ broughtTo: () => 0 }) }
+      const adjustments = { record: async () => undefined }
+      return (counted, missing) => foldUnits({ sums, players, adjustments }, counted, missing)
     },
     rows() {
       const parts = [...units.values()]

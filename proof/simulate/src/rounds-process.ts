@@ -10,8 +10,8 @@ import { showFirst } from '@pitboss/rounds/actions/show-first'
 import { roundCalls, transactionCalls } from '@pitboss/rounds/calls/rounds'
 import { sessionCalls } from '@pitboss/rounds/calls/sessions'
 import { createWalletClient } from '@pitboss/rounds/clients/wallet'
-import { newPlayMemory, type PlayContext, type RoundsContext } from '@pitboss/rounds/context'
-import { noHooks } from '@pitboss/rounds/mount-wings'
+import { PlayMemory, type PlayContext, type RoundsContext } from '@pitboss/rounds/context'
+import { noHooks } from '@pitboss/rounds/wing'
 import { presentRound } from '@pitboss/rounds/records/present-round'
 import { createCatalogue } from '@pitboss/rounds/rules/catalogue'
 import type { RoundMessage } from '@pitboss/rounds/rules/round-message'
@@ -20,8 +20,7 @@ import { sequenceOf, type StoredRound } from '@pitboss/rounds/storage/round-docu
 import type { RoundsStore } from '@pitboss/rounds/storage/rounds-store'
 import { holdLimits } from '@pitboss/rounds/wings/protection/actions/hold-limits'
 import { settleStops } from '@pitboss/rounds/wings/protection/actions/settle-stops'
-import { realityCheckCalls } from '@pitboss/rounds/wings/protection/calls/reality-checks'
-import { stopCalls } from '@pitboss/rounds/wings/protection/calls/stops'
+import { protectionCalls } from '@pitboss/rounds/wings/protection/calls/protection'
 import type { ProtectionContext } from '@pitboss/rounds/wings/protection/context'
 import { protectionHooks } from '@pitboss/rounds/wings/protection/wing'
 import { catalogueWith } from '@pitboss/bugs/draw-bugs'
@@ -62,7 +61,7 @@ export function startRounds(machine: Machine, world: World): { hint(roundId: str
   const storage = runRounds(machine, world)
   const context: ProtectionContext & PlayContext = {
     ...protectionOf(machine, world, storage),
-    ...{ admitPlay: () => undefined, leftFrom: null, wait: machine.wait, memory: newPlayMemory() },
+    ...{ admitPlay: () => undefined, leftFrom: null, wait: machine.wait, memory: new PlayMemory() },
   }
   const { rounds, hooks } = context
   const play = playRoundWith(has)
@@ -75,9 +74,8 @@ export function startRounds(machine: Machine, world: World): { hint(roundId: str
   const handlers = [
     ...roundCalls(context),
     ...transactionCalls(ofOperator),
-    ...stopCalls(context),
+    ...protectionCalls(context),
     ...sessionCalls(context),
-    ...realityCheckCalls(context),
     handler(playEndpoint.call, ({ caller, body }, call) =>
       showFirst(context, async () => ({
         status: 201,

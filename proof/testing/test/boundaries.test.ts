@@ -15,7 +15,7 @@ const rooms = ['calls', 'consumers', 'workers', 'actions', 'rules', 'records', '
 const gatewayRooms = ['http', 'access', 'limits', 'routes', 'input', 'openapi', 'answers']
 const filesOfService = [
   ...['main.ts', 'config.ts', 'app.ts', 'context.ts', 'open-context.ts', 'start-workers.ts', 'metrics.ts'],
-  ...['wing.ts', 'hooks.ts', 'all-wings.ts', 'mount-wings.ts', 'wings'],
+  ...['wing.ts', 'hooks.ts', 'all-wings.ts', 'wings'],
 ]
 const filesOfWing = ['wing.ts', 'context.ts', 'metrics.ts']
 /** What an action is given, and what wings add to it: types. */

@@ -1,6 +1,6 @@
 import { joinDeclarations } from '@pitboss/storage/wing'
 import { coreAudited, coreIndexes } from './storage/indexes.ts'
-import { sealedSeeds } from './storage/sealed-places.ts'
+import { sealedSeeds } from './storage/chain-seals.ts'
 import type { Wing } from './wing.ts'
 import { freeBets } from './wings/free-bets/wing.ts'
 import { games } from './wings/games/wing.ts'

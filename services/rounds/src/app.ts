@@ -17,25 +17,24 @@ import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createRewindStore } from '@pitboss/storage/rewind-store'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createAdmitPlay } from './actions/admit-play.ts'
+import { admitPlay, type PlayLoad } from './actions/admit-play.ts'
 import type { placeTransaction } from './actions/place-transaction.ts'
 import { createSweepRounds, recoverRound } from './actions/recover-round.ts'
 import { allWings, indexes, seals as places } from './all-wings.ts'
 import { playerCalls } from './calls/player.ts'
 import { restoreCalls, rewindCalls, roundCalls, transactionCalls } from './calls/rounds.ts'
 import { sessionCalls } from './calls/sessions.ts'
-import { hearLateness } from './clients/hear-lateness.ts'
+import { listenToDeliveryLag } from './clients/delivery-lag-listener.ts'
 import type { RoundsConfig } from './config.ts'
-import { newPlayMemory, type PlayContext, type RoundsContext } from './context.ts'
+import { PlayMemory, type PlayContext, type RoundsContext } from './context.ts'
 import { consumeMovements } from './consumers/movements.ts'
 import { createYieldNote, registerMetrics } from './metrics.ts'
-import { mountWings } from './mount-wings.ts'
+import { mountWings, type Wing } from './wing.ts'
 import { type CoreContext, openContext } from './open-context.ts'
 import type { YieldRule } from './rules/share-of-play.ts'
 import { assertSeedsOpen } from './storage/assert-seeds-open.ts'
-import { sealedInJournal } from './storage/sealed-places.ts'
+import { sealedInJournal } from './storage/chain-seals.ts'
 import { upgradeStorage } from './storage/upgrade-storage.ts'
-import type { Wing } from './wing.ts'
 
 const service = 'rounds'
 const concurrencyMax = 512
@@ -50,7 +49,7 @@ export type RoundsProof = Partial<{
   placeTransaction: typeof placeTransaction
   /** Whether events wait and none is recorded. */
   recording: { isStalled(): boolean; stop(): Promise<void> }
-  /** The monotonic clock by which the consumer is missed. */
+  /** The monotonic clock for the time that the consumer is missing. */
   nowMs: () => number
 }>
 
@@ -86,7 +85,7 @@ export async function startRounds({
     fromMs: config.PITBOSS_PLAY_YIELDS_FROM_S * 1000,
     allMs: config.PITBOSS_PLAY_STOPS_FROM_S * 1000,
   }
-  const lateness = hearLateness(bus, yields)
+  const lateness = listenToDeliveryLag(bus, yields)
   const rewinds = createRewindStore({ db, clock, newId })
   const watch = watchConsumer({
     bus,
@@ -102,17 +101,16 @@ export async function startRounds({
   })
   registerMetrics(registry, mounted.rounds)
   createConsumerMetrics({ registry, watch, consumer: roundsMovements })
-  const admitPlay = createAdmitPlay({
-    isStreamFull: fullness.isFull,
-    isRecordingStopped: recording.isStalled,
-    latenessOf: lateness.of,
-    yields,
-    random: Math.random,
-    noteRefused: createYieldNote(registry),
-  })
+  const load: PlayLoad = {
+    ...{ isStreamFull: fullness.isFull, isRecordingStopped: recording.isStalled },
+    ...{ latenessOf: lateness.of, yields, random: Math.random, noteRefused: createYieldNote(registry) },
+  }
   const context: RoundsContext & PlayContext = {
-    ...{ ...mounted, admitPlay, leftFrom: config.PITBOSS_ROUNDS_LEFT_FROM ?? null },
-    ...{ wait: (ms) => delay(ms), memory: newPlayMemory() },
+    ...mounted,
+    admitPlay: (scope) => admitPlay(load, scope),
+    leftFrom: config.PITBOSS_ROUNDS_LEFT_FROM ?? null,
+    wait: (ms) => delay(ms),
+    memory: new PlayMemory(),
   }
   const stopOutboxes = outboxes.map((outbox) => outbox.start())
   const sweep = createSweepRounds(context, recoverRound, Math.random)

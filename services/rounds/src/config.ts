@@ -9,7 +9,7 @@ export const roundsConfig = z.object({
   PITBOSS_ROUNDS_LEFT_FROM: instant,
   /** What an alarm of the watch of returns does by itself. */
   PITBOSS_RETURNS_ALARM: z.enum(['take-down', 'tell'], 'must be take-down or tell').default('take-down'),
-  /** Seconds by which new events have to be late before a share of new play is refused. */
+  /** Lateness of new events, in seconds, from which on a share of new play is refused. */
   PITBOSS_PLAY_YIELDS_FROM_S: whole(1, 3600).default(usualYield.fromMs / 1000),
   /** Seconds of lateness from which on all new play is. */
   PITBOSS_PLAY_STOPS_FROM_S: whole(1, 3600).default(usualYield.allMs / 1000),

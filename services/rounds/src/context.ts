@@ -3,7 +3,7 @@ import type { Bus } from '@pitboss/bus/connect-bus'
 import type { Scope } from '@pitboss/contracts/caller'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { Clock } from '@pitboss/runtime/clock'
-import { createMailbox, type Mailbox } from '@pitboss/runtime/mailbox'
+import { createMailbox } from '@pitboss/runtime/mailbox'
 import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { Outbox } from '@pitboss/storage/outbox'
@@ -71,22 +71,15 @@ export type PlayContext = Omit<RoundsContext, NotPlayed | 'sessions' | 'grants' 
 }
 type NotPlayed = 'lost' | 'keys' | 'sums' | 'bus' | 'cursors' | 'audit' | 'sessionOutbox' | 'clockOffsetMs'
 
-export type PlayMemory = {
-  /** Runs the changes of one round one at a time in this process. */
-  readonly inTurn: Mailbox
-  /** When this process has changed a round last. */
-  readonly changes: BoundedMap<string, Date>
-  /** By movement: repeats that wait for it together, repeats that look once, and what was seen last. */
-  readonly polls: Map<string, Promise<Shown>>
-  readonly looks: Map<string, Promise<Shown>>
-  readonly seen: Map<string, Shown>
-}
-
 const changesMax = 10_000
 
-export function newPlayMemory(): PlayMemory {
-  return {
-    ...{ inTurn: createMailbox(), changes: new BoundedMap(changesMax) },
-    ...{ polls: new Map(), looks: new Map(), seen: new Map() },
-  }
+export class PlayMemory {
+  /** Runs the changes of one round one at a time in this process. */
+  readonly inTurn = createMailbox()
+  /** When this process has changed a round last. */
+  readonly changes = new BoundedMap<string, Date>(changesMax)
+  /** By movement: repeats that wait for it together, repeats that ask once, and the last answer. */
+  readonly polls = new Map<string, Promise<Shown>>()
+  readonly looks = new Map<string, Promise<Shown>>()
+  readonly seen = new Map<string, Shown>()
 }

@@ -1,8 +1,9 @@
-import type { ErrorCode } from '@pitboss/errors/catalogue'
+import { roundStatus } from '@pitboss/contracts/objects/round'
 import type { Logger } from 'pino'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { type YieldReason, yieldReasons } from './actions/admit-play.ts'
-import type { RoundState, RoundStatus } from './rules/round.ts'
+import type { RoundsContext } from './context.ts'
+import type { RoundState } from './rules/round.ts'
 import type { RoundsStore } from './storage/rounds-store.ts'
 
 export function registerMetrics(registry: Registry, rounds: Pick<RoundsStore, 'unfinished'>): void {
@@ -16,15 +17,6 @@ export function registerMetrics(registry: Registry, rounds: Pick<RoundsStore, 'u
   })
 }
 
-const roundStatuses = [
-  'PENDING',
-  'OPEN',
-  'SETTLING',
-  'SETTLED',
-  'VOIDED',
-  'FAILED',
-] as const satisfies readonly RoundStatus[]
-
 export function countRoundStates<Store extends Pick<RoundsStore, 'insert' | 'update' | 'withdrawMovement'>>(
   store: Store,
   registry: Registry,
@@ -35,7 +27,7 @@ export function countRoundStates<Store extends Pick<RoundsStore, 'insert' | 'upd
     labelNames: ['round_status'],
     registers: [registry],
   })
-  for (const round_status of roundStatuses) entered.inc({ round_status }, 0)
+  for (const round_status of roundStatus.options) entered.inc({ round_status }, 0)
   const note = (before: RoundState | null, after: RoundState) => {
     if (before?.status !== after.status) entered.inc({ round_status: after.status })
   }
@@ -59,38 +51,33 @@ export function countRoundStates<Store extends Pick<RoundsStore, 'insert' | 'upd
   }
 }
 
-/** Counts and logs an operator's request whose id is that of a game round's movement. */
-export function createConflictNote(
+/** Counts and logs what a person has to know of; each refused settlement is asked for again for ever. */
+export function createPlayNotes(
   registry: Registry,
   logger: Logger,
-): (round: RoundState, transactionId: string) => void {
+): Pick<RoundsContext, 'noteConflict' | 'noteRefusedSettlement'> {
   const conflicts = new Counter({
     name: 'pitboss_rounds_id_conflicts_total',
     help: "Requests of operators' servers whose transaction_id is that of a movement of a game round",
     registers: [registry],
   })
-  return function noteConflict({ id, operatorId, environment, driver }, transactionId) {
-    conflicts.inc()
-    const whose = { operator_id: operatorId, environment, round_id: id, driver }
-    logger.warn({ ...whose, transaction_id: transactionId }, 'transaction-id.of-other-driver')
-  }
-}
-
-/** Counts and logs owed movements that wallet-bridge refuses; each is asked for again for ever. */
-export function createRefusedSettlementNote(
-  registry: Registry,
-  logger: Logger,
-): (round: RoundState, transactionId: string, code: ErrorCode) => void {
   const refused = new Counter({
     name: 'pitboss_rounds_settlement_refused_total',
     help: 'Owed movements of rounds that wallet-bridge refused for good, by code',
     labelNames: ['code'],
     registers: [registry],
   })
-  return function noteRefusedSettlement({ id, operatorId, environment }, transactionId, code) {
-    refused.inc({ code })
-    const whose = { operator_id: operatorId, environment, round_id: id }
-    logger.error({ ...whose, transaction_id: transactionId, code }, 'settlement.refused')
+  return {
+    noteConflict({ id, operatorId, environment, driver }, transactionId) {
+      conflicts.inc()
+      const whose = { operator_id: operatorId, environment, round_id: id, driver }
+      logger.warn({ ...whose, transaction_id: transactionId }, 'transaction-id.of-other-driver')
+    },
+    noteRefusedSettlement({ id, operatorId, environment }, transactionId, code) {
+      refused.inc({ code })
+      const whose = { operator_id: operatorId, environment, round_id: id }
+      logger.error({ ...whose, transaction_id: transactionId, code }, 'settlement.refused')
+    },
   }
 }
 

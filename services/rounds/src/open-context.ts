@@ -19,7 +19,7 @@ import { audited } from './all-wings.ts'
 import { createWalletClient } from './clients/wallet.ts'
 import type { RoundsConfig } from './config.ts'
 import type { RoundsContext } from './context.ts'
-import { countRoundStates, createConflictNote, createRefusedSettlementNote } from './metrics.ts'
+import { countRoundStates, createPlayNotes } from './metrics.ts'
 import { createCatalogue } from './rules/catalogue.ts'
 import { transition } from './rules/transition.ts'
 import { createCommitmentsStore } from './storage/commitments-store.ts'
@@ -35,15 +35,7 @@ import { createSessionsStore } from './storage/sessions-store.ts'
 export type CoreContext = Omit<RoundsContext, 'hooks'>
 
 /** Opens the stores and clients of the core. `outboxes` send and move what waits, once they are started. */
-export async function openContext({
-  config,
-  host: { logger, registry },
-  storage: { db, clock, clockOffsetMs },
-  bus,
-  publisher,
-  keyring,
-  change,
-}: {
+export async function openContext(given: {
   config: RoundsConfig
   host: Pick<ServiceHost, 'logger' | 'registry'>
   storage: Storage
@@ -53,6 +45,9 @@ export async function openContext({
   /** Puts a proof's parts in the place of the product's. */
   change: (context: CoreContext) => CoreContext
 }) {
+  const { config, bus, publisher, keyring, change } = given
+  const { logger, registry } = given.host
+  const { db, clock, clockOffsetMs } = given.storage
   const sessions = createSessionsStore({ db })
   const position = (withFirst: boolean) => eventsPosition(bus, withFirst)
   const relaying = { bus: publisher, position, clock, logger }
@@ -90,8 +85,7 @@ export async function openContext({
     wallet: createWalletClient({ bus }),
     rules: transition,
     cursors: createCursorCodec({ keyring }),
-    noteConflict: createConflictNote(registry, logger),
-    noteRefusedSettlement: createRefusedSettlementNote(registry, logger),
+    ...createPlayNotes(registry, logger),
     newUuid: randomUUID,
     ...{ scaleMs, newId, clock, clockOffsetMs, logger },
   })

@@ -3,7 +3,7 @@ import { type Lateness, latenessSubject } from '@pitboss/contracts/lateness'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { Registry } from 'prom-client'
 import t from 'tap'
-import { hearLateness } from '../src/clients/hear-lateness.ts'
+import { listenToDeliveryLag } from '../src/clients/delivery-lag-listener.ts'
 import { shareOfPlay, usualYield } from '../src/rules/share-of-play.ts'
 import { act, errorOf, type Rig, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
@@ -59,7 +59,7 @@ t.test('a lateness stands for a second, of several replicas the worst', (t) => {
     hear = fn
     return { unsubscribe: () => undefined }
   }
-  const lateness = hearLateness({ subscribe }, { fromMs: 1000, nowMs: () => nowMs })
+  const lateness = listenToDeliveryLag({ subscribe }, { fromMs: 1000, nowMs: () => nowMs })
   const said = (by: string, recording_ms: number, late_ms: number) => {
     const message = { by, recording_ms, accounts: [{ account: 'a', late_ms }] }
     hear({ subject: latenessSubject, data: Buffer.from(JSON.stringify(message)) })

@@ -25,11 +25,10 @@ import {
   safeTile,
   startRig,
 } from './fixtures/rounds-rig.ts'
-import { storedRounds } from './fixtures/stored-rounds.ts'
 import { loseRounds } from '@pitboss/testing/lose-rounds'
 import { createLostRounds } from '../src/storage/lost-rounds.ts'
 import { createRoundLists } from '../src/storage/round-lists.ts'
-import { storedCommitments, testJournal } from './fixtures/stored-rounds.ts'
+import { storedCommitments, storedRounds, testJournal } from './fixtures/stored-rounds.ts'
 
 type Certain = z.infer<typeof opsCertainMovements.reply>['data'][number]
 

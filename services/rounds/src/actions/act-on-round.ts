@@ -2,13 +2,11 @@ import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Caller } from '@pitboss/contracts/caller'
 import type { PlayContext } from '../context.ts'
 import { resourceOf, unknownOutcome } from '../rules/movement.ts'
-import type { RoundMessage } from '../rules/round-message.ts'
+import type { PlayerAction } from '../rules/round-message.ts'
 import { openMovementIds, type RoundState } from '../rules/round.ts'
 import { applyMessage } from './change-round.ts'
 import { findPlayer, findPlayerRound } from './find-player.ts'
 import { settleRound } from './settle-round.ts'
-
-type PlayerAction = Extract<RoundMessage, { type: 'reveal' | 'cash-out' }>
 
 /**
  * Opens a tile of a player's round or cashes it out, and settles the round if it is over. Any session of the

@@ -5,42 +5,47 @@ import { shareOfPlay, type YieldRule } from '../rules/share-of-play.ts'
 export const yieldReasons = ['stream-full', 'recording-stopped', 'deliveries-late'] as const
 export type YieldReason = (typeof yieldReasons)[number]
 
-/** A stream that is full or not recorded is well again once somebody has repaired it. */
-const stoppedRetryAfterS = 5
-const lateRetryAfterS = 1
+/** Why new play is refused. A stream that is full or not recorded is well again once somebody repairs it. */
+const refusals: Readonly<Record<YieldReason, { message: string; retryAfterS: number }>> = {
+  'stream-full': {
+    message: 'New play is refused until there is room for its events; what is owed is settled.',
+    retryAfterS: 5,
+  },
+  'recording-stopped': {
+    message: 'New play is refused until its events are recorded again; what is owed is settled.',
+    retryAfterS: 5,
+  },
+  'deliveries-late': {
+    message: 'New play waits for deliveries to catch up; what is owed is settled.',
+    retryAfterS: 1,
+  },
+}
 
-/** Creates the look before new play. Source: docs/contract.md, sections 7 and 11. */
-export function createAdmitPlay({
-  isStreamFull,
-  isRecordingStopped,
-  latenessOf,
-  yields,
-  random,
-  noteRefused,
-}: {
-  isStreamFull: () => boolean
-  isRecordingStopped: () => boolean
+/** What new play yields to. */
+export type PlayLoad = {
+  readonly isStreamFull: () => boolean
+  readonly isRecordingStopped: () => boolean
   /** By how many milliseconds the account's deliveries are late. */
-  latenessOf: (account: string) => number
-  yields: YieldRule
+  readonly latenessOf: (account: string) => number
+  readonly yields: YieldRule
   /** 0 to 1. */
-  random: () => number
-  noteRefused: (reason: YieldReason) => void
-}): (scope: Scope) => void {
-  return function admitPlay({ operatorId }) {
-    if (isStreamFull()) {
-      noteRefused('stream-full')
-      const message = 'New play is refused until there is room for its events; what is owed is settled.'
-      throw new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: stoppedRetryAfterS })
-    }
-    if (isRecordingStopped()) {
-      noteRefused('recording-stopped')
-      const message = 'New play is refused until its events are recorded again; what is owed is settled.'
-      throw new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: stoppedRetryAfterS })
-    }
-    if (random() < shareOfPlay(latenessOf(operatorId), yields)) return
-    noteRefused('deliveries-late')
-    const message = 'New play waits for deliveries to catch up; what is owed is settled.'
-    throw new ServiceError('SERVICE_UNAVAILABLE', { message, retryAfterS: lateRetryAfterS })
-  }
+  readonly random: () => number
+  readonly noteRefused: (reason: YieldReason) => void
+}
+
+/**
+ * Refuses new play while its events cannot be recorded, and a share of it while deliveries are late.
+ * Source: docs/contract.md, sections 7 and 11. @throws ServiceError SERVICE_UNAVAILABLE
+ */
+export function admitPlay(load: PlayLoad, { operatorId }: Scope): void {
+  const reason = refusalReason(load, operatorId)
+  if (reason === null) return
+  load.noteRefused(reason)
+  throw new ServiceError('SERVICE_UNAVAILABLE', refusals[reason])
+}
+
+function refusalReason(load: PlayLoad, operatorId: string): YieldReason | null {
+  if (load.isStreamFull()) return 'stream-full'
+  if (load.isRecordingStopped()) return 'recording-stopped'
+  return load.random() < shareOfPlay(load.latenessOf(operatorId), load.yields) ? null : 'deliveries-late'
 }

@@ -55,15 +55,26 @@ export async function applyAndReport(
   message: RoundMessage,
 ): Promise<{ stored: StoredRound; changed: boolean }> {
   const { rounds, rules, memory } = context
-  return memory.inTurn(stored.round.id, () =>
-    change(context, stored, async (current) => {
-      const result = rules(current.round, message, contextOf(context, current.round))
-      if (result.kind === 'unchanged') return { stored: current, changed: false }
-      if (result.kind === 'refused') throw refusedError(result)
-      const written = await rounds.update(current, writeOf(context, result))
-      if (written === null) return null
-      afterWrite(context, result, message)
-      return { stored: written, changed: true }
+  const { round } = stored
+  return memory.inTurn(round.id, () =>
+    changeFenced<StoredRound, { stored: StoredRound; changed: boolean }>({
+      document: stored,
+      async change(current) {
+        const result = rules(current.round, message, contextOf(context, current.round))
+        if (result.kind === 'unchanged') return { stored: current, changed: false }
+        if (result.kind === 'refused') throw refusedError(result)
+        const written = await rounds.update(current, writeOf(context, result))
+        if (written === null) return null
+        afterWrite(context, result, message)
+        return { stored: written, changed: true }
+      },
+      async reread() {
+        const fresh = await rounds.find(scopeOf(round), round.id)
+        if (fresh === null) throw new ServiceError('ROUND_NOT_FOUND')
+        return fresh
+      },
+      triesMax,
+      name: `round ${round.id}`,
     }),
   )
 }
@@ -132,26 +143,6 @@ export async function withdrawIntent(
   }
   logger.warn({ round_id: intended.round.id, transaction_id: transactionId }, 'intent.left-to-sweeper')
   return false
-}
-
-/** Decides anew on a fresh copy of the round each time another write was first. */
-function change<Result>(
-  { rounds }: PlayContext,
-  stored: StoredRound,
-  decide: (current: StoredRound) => Promise<Result | null>,
-): Promise<Result> {
-  const { round } = stored
-  return changeFenced({
-    document: stored,
-    change: decide,
-    async reread() {
-      const fresh = await rounds.find(scopeOf(round), round.id)
-      if (fresh === null) throw new ServiceError('ROUND_NOT_FOUND')
-      return fresh
-    },
-    triesMax,
-    name: `round ${round.id}`,
-  })
 }
 
 function contextOf({ commitments, catalogue, clock }: PlayContext, round: RoundState): RoundContext {

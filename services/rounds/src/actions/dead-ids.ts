@@ -14,7 +14,6 @@ import {
 import { movementKey, type DeadRequest } from '../storage/round-stream.ts'
 import type { StoredRound } from '../storage/round-document.ts'
 import type { PlayContext } from '../context.ts'
-import { findByMovement } from './find-by-movement.ts'
 
 /** Tries of one request, when intents come and go beside it. */
 const triesMax = 8
@@ -52,11 +51,12 @@ export async function refuseForGood(
   const { transaction_id: transactionId } = body
   const refusal = refusalOf(error)
   if (refusal === null) {
-    // No write stands behind this refusal: only a confirmed primary knows that nobody was first.
-    const other = await readConfirmed(() => findMovement(context, scope, transactionId), {
+    // Nothing was written for this refusal: only a confirmed primary knows that nobody was first.
+    const [other] = await readConfirmed(() => context.rounds.listByTransaction(scope, transactionId), {
       confirm: context.rounds.confirmPrimary,
+      isEmpty: (rounds) => rounds.length === 0,
     })
-    if (other === null) throw error
+    if (other === undefined) throw error
     return other
   }
   const kind = kindOf(body.type)
@@ -87,19 +87,12 @@ async function kill(
   for (let tries = 0; tries < triesMax; tries++) {
     const claimed = await context.rounds.findClaimed(movementKey(scope, transactionId))
     if (claimed !== null && 'dead' in claimed) return claimed.dead
-    const other = await findMovement(context, scope, transactionId)
-    if (other !== null) return other
+    const [other] = await context.rounds.listByTransaction(scope, transactionId)
+    if (other !== undefined) return other
     if (await context.deadRequests.killMovement(scope, transactionId, dead)) return dead
   }
-  throw keepsChanging(transactionId)
-}
-
-async function findMovement(
-  context: Reading,
-  scope: Scope,
-  transactionId: string,
-): Promise<StoredRound | null> {
-  return (await findByMovement(context.rounds, scope, transactionId))[0] ?? null
+  const cause = new Error(`movements under ${transactionId} kept being stored and taken back`)
+  throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })
 }
 
 const buried: Refusal = {
@@ -120,9 +113,4 @@ function kindOf(type: TransactionBody['type']): 'movement' | 'reversal' {
 /** An id is one request's; a tombstone leaves it to what gives back. */
 function concerns({ kind, meaning }: DeadRequest, type: TransactionBody['type']): boolean {
   return kind === kindOf(type) || meaning !== null
-}
-
-function keepsChanging(transactionId: string): ServiceError {
-  const cause = new Error(`movements under ${transactionId} kept being stored and taken back`)
-  return new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })
 }

@@ -9,6 +9,7 @@ import type { z } from 'zod'
 import type { RoundsContext } from '../context.ts'
 import { newRound } from '../rules/new-round.ts'
 import { hasMovement, isUnfinished, type RoundState } from '../rules/round.ts'
+import type { NextCommitment } from '../storage/lost-rounds.ts'
 import { sequenceKey } from '../storage/round-document.ts'
 
 type Heal = z.output<typeof opsHealOrphan.request>
@@ -77,8 +78,10 @@ export async function healOrphan(
     after: { transaction_id: transactionId, nonce, refund },
   })
   await context.audit.store(entry)
-  if (nonce === null) await skipNext(context, scope, stake)
-  else await skipTo(context, scope, stake, nonce)
+  const sequence = sequenceOf(scope, stake)
+  const place = placeOf(context, scope, stake)
+  if (nonce === null) await context.lost.skipNext(sequence, stake.round_id, ...place)
+  else await context.lost.skipTo(sequence, nonce, ...place)
   if (refusal !== null) throw refusal
   if (!refund) return null
   // A stake that was added to a round before the backup: the round goes on without it.
@@ -126,39 +129,20 @@ export async function skipNonces(
     after: { rounds: skipped },
   })
   await context.audit.store(entry)
-  for (const one of skipped) await skipTo(context, scope, one, one.nonce)
+  for (const one of skipped) {
+    const place = placeOf(context, scope, one)
+    await context.lost.skipTo(sequenceOf(scope, one), one.nonce, ...place)
+  }
   return skipped
 }
 
-async function skipTo(context: Healing, scope: Scope, player: Player, nonce: number): Promise<void> {
-  await context.lost.skipTo(
-    sequenceOf(scope, player),
-    nonce,
-    lostRound(context, scope, player),
-    nextCommitment(context),
-  )
-}
-
-async function skipNext(context: Healing, scope: Scope, stake: Movement): Promise<void> {
-  await context.lost.skipNext(
-    sequenceOf(scope, stake),
-    stake.round_id,
-    lostRound(context, scope, stake),
-    nextCommitment(context),
-  )
-}
-
-function nextCommitment(context: Healing) {
-  return (sequence: string, nonce: number) => context.commitments.make(sequence, nonce, context.clock.now())
-}
-
-/** A round that is over, for the place of a lost one. */
-function lostRound(
-  context: Healing,
+/** A round that is over, for the place of a lost one, and how the commitment after it is made. */
+function placeOf(
+  { clock, newId, newUuid, commitments }: Healing,
   scope: Scope,
   { player_id: playerId, game, currency }: Player,
-): RoundState {
-  const now = context.clock.now()
+): [RoundState, NextCommitment] {
+  const now = clock.now()
   const round = newRound({
     session: { _id: '', ...scope, playerId, game, brandId: null, currency, expiresAt: now },
     driver: 'game',
@@ -171,10 +155,11 @@ function lostRound(
     clientTransactionId: null,
     grantId: null,
     settleLosses: 'none',
-    ...{ now, newId: context.newId, newUuid: context.newUuid },
+    ...{ now, newId, newUuid },
     commitment: { nonce: 0, sealedSeed: '', serverSeedHash: '' },
   })
-  return { ...round, status: 'VOIDED', stakes: [], completedAt: now, endReason: 'lost' }
+  const ended = { ...round, status: 'VOIDED', stakes: [], completedAt: now, endReason: 'lost' } as const
+  return [ended, (sequence, nonce) => commitments.make(sequence, nonce, clock.now())]
 }
 
 function sequenceOf(scope: Scope, { game, player_id }: Pick<Player, 'game' | 'player_id'>): string {
@@ -183,7 +168,7 @@ function sequenceOf(scope: Scope, { game, player_id }: Pick<Player, 'game' | 'pl
 
 const idCharactersMax = 128
 
-/** The id of the refund of a lost stake: told from its id, so that healing twice gives back once. */
+/** The id of the refund of a lost stake follows from its id, so that healing twice gives back once. */
 function refundId(stakeId: string): string {
   const id = `lost_${stakeId}`
   return id.length <= idCharactersMax ? id : `lost_${createHash('sha256').update(stakeId).digest('hex')}`

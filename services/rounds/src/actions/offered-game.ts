@@ -2,13 +2,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { RoundsContext } from '../context.ts'
 import type { CatalogueEntry } from '../rules/catalogue.ts'
 import { type AccountLimits, accountLimits, allowedLimits } from '../rules/limits.ts'
-import type { GameSettings, GameStatus } from '../storage/games-store.ts'
-
-export type GameView = {
-  readonly entry: CatalogueEntry
-  readonly settings: GameSettings
-  readonly status: GameStatus
-}
+import type { GameView } from '../records/present-game.ts'
 
 export type OfferedGame = {
   readonly entry: CatalogueEntry

@@ -13,7 +13,7 @@ import { type MadeRound, openRound, refreshMovements } from './change-round.ts'
 /** Tries of one request, when others were first. */
 const triesMax = 8
 
-/** A request for a new round, as far as it is compared with others. */
+/** The parts of a request for a new round that are compared with others. */
 export type IntentRequest = {
   readonly sequence: string
   /** The round opened under this request's id; null for none. @throws ServiceError an earlier refusal */
@@ -36,7 +36,7 @@ export type Opened = { readonly kind: 'opened' | 'repeat'; readonly stored: Stor
 /**
  * Stores the intent of a new round, of a player or of the operator, on the nonce after the last round that is
  * over. Such a round is never removed, and the indexes refuse a nonce or a client's id that is taken: so
- * nonces have no gaps and one id is one round, whatever arrives at once.
+ * nonces have no gaps and one id is one round, however requests race.
  * Source: docs/contract.md, section 12, "Rounds and movements".
  * @param plan makes the checks that need no look at the player's other rounds
  * @throws ServiceError the refusals of `plan` and `make`; RATE_LIMITED too early after the player's last

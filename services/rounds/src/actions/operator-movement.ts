@@ -12,9 +12,8 @@ import { assertMayPlay } from '../rules/live-rules.ts'
 import { assertDone, resourceOf, transactionHash } from '../rules/movement.ts'
 import type { RoundMessage } from '../rules/round-message.ts'
 import { movementsOf, type Reversal, type RoundState, type Stake, type Win } from '../rules/round.ts'
-import { scopeOf, type StoredRound } from '../storage/round-document.ts'
+import type { StoredRound } from '../storage/round-document.ts'
 import { IdTaken } from '../storage/append-round.ts'
-import { findByMovement } from './find-by-movement.ts'
 import { type SessionDocument, stakeRangeOf } from '../storage/sessions-store.ts'
 import { applyAndReport, refreshMovements } from './change-round.ts'
 import { findDeadAnswer } from './dead-ids.ts'
@@ -23,37 +22,37 @@ import { readOfferedGame } from './offered-game.ts'
 
 export type BetBody = Extract<TransactionBody, { type: 'BET' }>
 
+/** A movement that the operator's server asks for. */
+export type MovementRequest<Body = TransactionBody> = {
+  readonly caller: Caller
+  readonly body: Body
+  readonly call: HandlerContext
+}
+
 /** The record of the movement: 201 for the request that placed it, 200 for its repeats. */
 export type PlacedTransaction = { status: 201 | 200; body: Movement }
 
 /** The round with a movement of this id, the request's own if several players have one; null for none. */
 export async function findEarlier(
   context: PlayContext,
-  { scope }: Pick<Caller, 'scope'>,
-  body: TransactionBody,
+  { caller, body }: MovementRequest,
 ): Promise<StoredRound | null> {
-  const { transaction_id: id } = body
-  const found = await findByMovement(context.rounds, scope, id)
+  const found = await context.rounds.listByTransaction(caller.scope, body.transaction_id)
   return found.find(({ round }) => ownMovement(round, body) !== null) ?? found[0] ?? null
 }
 
 /** As `findEarlier`. @throws ServiceError the answer to a request whose id is dead */
-export async function findFirst(
-  context: PlayContext,
-  caller: Pick<Caller, 'scope'>,
-  body: TransactionBody,
-): Promise<StoredRound | null> {
-  const answer = await findDeadAnswer(context, caller.scope, body)
+export async function findFirst(context: PlayContext, request: MovementRequest): Promise<StoredRound | null> {
+  const answer = await findDeadAnswer(context, request.caller.scope, request.body)
   if (answer !== null) throw answer
-  return findEarlier(context, caller, body)
+  return findEarlier(context, request)
 }
 
 /** Answers a repeat with the same record or error. @throws ServiceError TRANSACTION_CONFLICT */
 export async function answerRepeat(
   context: PlayContext,
   { round }: StoredRound,
-  body: TransactionBody,
-  call: HandlerContext,
+  { body, call }: MovementRequest,
 ): Promise<PlacedTransaction> {
   const known = ownMovement(round, body)
   if (known === null) {
@@ -68,10 +67,9 @@ export async function answerRepeat(
 /** @throws ServiceError SESSION_NOT_FOUND */
 export async function findSession(
   context: PlayContext,
-  { scope }: Caller,
-  body: BetBody,
+  { caller, body }: MovementRequest<BetBody>,
 ): Promise<SessionDocument> {
-  const session = await context.sessions.find(scope, body.session_id)
+  const session = await context.sessions.find(caller.scope, body.session_id)
   if (session === null) throw new ServiceError('SESSION_NOT_FOUND')
   return session
 }
@@ -83,8 +81,7 @@ export async function findSession(
  */
 export async function checkStake(
   context: PlayContext,
-  caller: Caller,
-  body: BetBody,
+  { caller, body }: MovementRequest<BetBody>,
   session: SessionDocument,
 ): Promise<{ entry: CatalogueEntry; amount: bigint; limits: AccountLimits }> {
   context.admitPlay(caller.scope)
@@ -118,22 +115,21 @@ export async function findDriven(
 export async function intend(
   context: PlayContext,
   stored: StoredRound,
-  body: TransactionBody,
-  call: HandlerContext,
+  request: MovementRequest,
   message: RoundMessage,
 ): Promise<StoredRound | PlacedTransaction> {
-  const current = await refreshMovements(context, stored, call)
+  const current = await refreshMovements(context, stored, request.call)
   const told = await applyAndReport(context, current, message).catch((error: unknown) => {
     if (error instanceof IdTaken) return null
     throw error
   })
   if (told === null) {
-    const first = await findFirst(context, { scope: scopeOf(stored.round) }, body)
+    const first = await findFirst(context, request)
     if (first === null) throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
-    return answerRepeat(context, first, body, call)
+    return answerRepeat(context, first, request)
   }
   const { stored: intended, changed } = told
-  if (!changed) return answerRepeat(context, intended, body, call)
+  if (!changed) return answerRepeat(context, intended, request)
   await failpoint('rounds.movement-intended')
   return intended
 }

@@ -1,12 +1,9 @@
-import type { HandlerContext } from '@pitboss/bus/serve-calls'
-import type { Caller } from '@pitboss/contracts/caller'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import type { PlayContext } from '../context.ts'
 import { transactionHash } from '../rules/movement.ts'
 import type { RoundState, Stake } from '../rules/round.ts'
-import { sequenceKey, type StoredRound } from '../storage/round-document.ts'
+import { sequenceKey } from '../storage/round-document.ts'
 import type { LastNonce } from '../storage/round-streams.ts'
-import type { SessionDocument } from '../storage/sessions-store.ts'
 import { makeRound, openIntent, type Plan } from './open-intent.ts'
 import {
   answerOf,
@@ -17,6 +14,7 @@ import {
   findSession,
   intend,
   type BetBody,
+  type MovementRequest,
   ownMovement,
   type PlacedTransaction,
 } from './operator-movement.ts'
@@ -26,22 +24,21 @@ import { showRefused } from './show-first.ts'
 /** Opens a round by a BET of the operator's own server that names no round. */
 export async function openOperatorRound(
   context: PlayContext,
-  caller: Caller,
-  body: BetBody,
-  call: HandlerContext,
+  request: MovementRequest<BetBody>,
 ): Promise<PlacedTransaction> {
-  const { scope } = caller
-  const session = await findSession(context, caller, body)
+  const { body, call } = request
+  const { scope } = request.caller
+  const session = await findSession(context, request)
   const sequence = sequenceKey(scope, session.game, session.playerId)
   const requestHash = transactionHash(body, { currency: session.currency })
-  const request = {
+  const intent = {
     sequence,
-    findEarlier: () => findFirst(context, caller, body),
+    findEarlier: () => findFirst(context, request),
     isOwn: (round: RoundState) => ownMovement(round, body) !== null,
   }
 
   async function plan(): Promise<Plan> {
-    const { entry, amount, limits } = await checkStake(context, caller, body, session)
+    const { entry, amount, limits } = await checkStake(context, request, session)
     const wanted = {
       session,
       driver: 'operator',
@@ -59,8 +56,8 @@ export async function openOperatorRound(
     return { last: await context.rounds.last(sequence), make }
   }
 
-  const { kind, stored } = await openIntent(context, request, plan, call)
-  if (kind === 'repeat') return answerRepeat(context, stored, body, call)
+  const { kind, stored } = await openIntent(context, intent, plan, call)
+  if (kind === 'repeat') return answerRepeat(context, stored, request)
   const hold = context.hooks.holdLimits(scope, session)
   const stake = await showRefused(context, stored.round.id, () =>
     placeStake(context, stored, body.transaction_id, call, hold),
@@ -72,12 +69,11 @@ export async function openOperatorRound(
 /** Adds a stake to an open round, by a BET of the operator's own server that names the round. */
 export async function addStake(
   context: PlayContext,
-  caller: Caller,
-  body: BetBody,
+  request: MovementRequest<BetBody>,
   roundId: string,
-  call: HandlerContext,
 ): Promise<PlacedTransaction> {
-  const { stored, amount, session } = await checkAdded(context, caller, body, roundId, call)
+  const { stored, amount, session } = await checkAdded(context, request, roundId)
+  const { caller, body, call } = request
   const stake: Stake = {
     transactionId: body.transaction_id,
     minor: amount,
@@ -86,32 +82,24 @@ export async function addStake(
     wasTaken: false,
     refusal: null,
   }
-  const message = { type: 'add-stake', stake } as const
-  const intended = await intend(context, stored, body, call, message)
+  const intended = await intend(context, stored, request, { type: 'add-stake', stake })
   if ('status' in intended) return intended
-  const { scope } = caller
-  const hold = context.hooks.holdLimits(scope, session)
+  const hold = context.hooks.holdLimits(caller.scope, session)
   const placed = await placeStake(context, intended, body.transaction_id, call, hold)
   if (placed.kind === 'taken-back') throw placed.error
   return answerOf(placed.placed)
 }
 
 /** Makes the checks before the intent; the rules of the round refuse the rest. */
-async function checkAdded(
-  context: PlayContext,
-  caller: Caller,
-  body: BetBody,
-  roundId: string,
-  call: HandlerContext,
-): Promise<{ stored: StoredRound; amount: bigint; session: SessionDocument }> {
-  const session = await findSession(context, caller, body)
-  const { amount } = await checkStake(context, caller, body, session)
-  const stored = await findDriven(context, caller, roundId)
+async function checkAdded(context: PlayContext, request: MovementRequest<BetBody>, roundId: string) {
+  const session = await findSession(context, request)
+  const { amount } = await checkStake(context, request, session)
+  const stored = await findDriven(context, request.caller, roundId)
   const { round } = stored
   if (round.playerId !== session.playerId || round.game !== session.game) {
     throw invalidField('round_id', "is a round of another player or game than the session's")
   }
   if (round.currency !== session.currency) throw new ServiceError('CURRENCY_MISMATCH')
-  await context.wallet.assertConfigured(caller.scope, call)
+  await context.wallet.assertConfigured(request.caller.scope, request.call)
   return { stored, amount, session }
 }

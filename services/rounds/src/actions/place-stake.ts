@@ -16,11 +16,10 @@ export type PlacedStake =
 
 /**
  * Asks wallet-bridge for a stake whose intent is stored and that is within the limits of its player, and
- * gives the round the answer. Only the request
- * that stored the intent does this. So an intent whose movement was certainly not written can be taken back
- * whole, and its nonce serves the next round: "a refusal before the wallet is asked leaves no round"
- * (docs/contract.md, section 11). An intent that cannot be taken back has an unknown outcome: "a definite
- * answer is true for ever" (section 12).
+ * gives the round the answer. Only the request that stored the intent does this. So an intent whose movement
+ * was certainly not written can be taken back whole, and its nonce serves the next round: "a refusal before
+ * the wallet is asked leaves no round" (docs/contract.md, section 11). An intent that cannot be taken back
+ * has an unknown outcome: "a definite answer is true for ever" (section 12).
  * @param hold the limits of the player; null for a player without
  * @throws ServiceError the wallet's refusal; WALLET_TIMEOUT or WALLET_UNAVAILABLE with `resource` while the
  * outcome is unknown

@@ -4,7 +4,12 @@ import type { TransactionBody } from '@pitboss/contracts/objects/movement'
 import type { PlayContext } from '../context.ts'
 import { judgeAmount } from '../rules/limits.ts'
 import { findDeadAnswer, refuseForGood } from './dead-ids.ts'
-import { answerRepeat, findEarlier, type PlacedTransaction } from './operator-movement.ts'
+import {
+  answerRepeat,
+  findEarlier,
+  type MovementRequest,
+  type PlacedTransaction,
+} from './operator-movement.ts'
 import { addStake, openOperatorRound } from './place-bet.ts'
 import { addWin, reverse } from './settle-movement.ts'
 
@@ -17,34 +22,30 @@ export async function placeTransaction(
 ): Promise<PlacedTransaction> {
   judgeAmount(body.amount, body.currency, 'amount')
   const { scope } = caller
+  const request = { caller, body, call }
   const [answer, earlier] = await Promise.all([
     findDeadAnswer(context, scope, body),
-    findEarlier(context, caller, body),
+    findEarlier(context, request),
   ])
   if (answer !== null) throw answer
-  if (earlier !== null) return answerRepeat(context, earlier, body, call)
+  if (earlier !== null) return answerRepeat(context, earlier, request)
   try {
-    return await place(context, caller, body, call)
+    return await place(context, request)
   } catch (error) {
-    return answerRepeat(context, await refuseForGood(context, scope, body, error), body, call)
+    return answerRepeat(context, await refuseForGood(context, scope, body, error), request)
   }
 }
 
-function place(
-  context: PlayContext,
-  caller: Caller,
-  body: TransactionBody,
-  call: HandlerContext,
-): Promise<PlacedTransaction> {
+function place(context: PlayContext, { caller, body, call }: MovementRequest): Promise<PlacedTransaction> {
   switch (body.type) {
     case 'BET':
       return body.round_id === undefined
-        ? openOperatorRound(context, caller, body, call)
-        : addStake(context, caller, body, body.round_id, call)
+        ? openOperatorRound(context, { caller, body, call })
+        : addStake(context, { caller, body, call }, body.round_id)
     case 'WIN':
-      return addWin(context, caller, body, call)
+      return addWin(context, { caller, body, call })
     case 'REFUND':
     case 'ROLLBACK':
-      return reverse(context, caller, body, call)
+      return reverse(context, { caller, body, call })
   }
 }

@@ -1,5 +1,5 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
-import type { Caller, Scope } from '@pitboss/contracts/caller'
+import type { Caller } from '@pitboss/contracts/caller'
 import { hashBody } from '@pitboss/contracts/json'
 import type { playRound as endpoint } from '@pitboss/contracts/endpoints/play'
 import { invalidFields, readAll, ServiceError } from '@pitboss/errors/service-error'
@@ -19,7 +19,6 @@ import type { RoundState } from '../rules/round.ts'
 import { sequenceOf, type StoredRound } from '../storage/round-document.ts'
 import { stakeRangeOf } from '../storage/sessions-store.ts'
 import { applyMovement } from './change-round.ts'
-import { findByMovement } from './find-by-movement.ts'
 import { findPlayer, type Player } from './find-player.ts'
 import { joinMovement } from './join-movement.ts'
 import { findGame, readOfferedGame } from './offered-game.ts'
@@ -34,7 +33,10 @@ const refusingMax = 8
 
 type PlayBody = z.output<typeof endpoint.call.request>['body']
 
+/** A request to play, with what was read for it. */
 type Play = {
+  readonly caller: Caller
+  readonly call: HandlerContext
   readonly player: Player
   readonly entry: CatalogueEntry
   readonly wager: Wager
@@ -54,34 +56,33 @@ export async function playRound(
   call: HandlerContext,
 ): Promise<RoundState> {
   const player = await findPlayer(context, caller)
-  const play = readPlay(context, player, body)
+  const play: Play = { caller, call, player, body, ...readWager(context, player, body) }
   const earlier = await findEarlier(context, play)
-  if (earlier !== null) return answerRepeat(context, earlier, play, call)
+  if (earlier !== null) return answerRepeat(context, earlier, play)
 
   const request = {
     sequence: player.sequence,
     findEarlier: () => findEarlier(context, play),
     isOwn: isOwn(play),
   }
-  const plan = () => planRound(context, caller, play, call)
+  const plan = () => planRound(context, play)
   const opened = await openIntent(context, request, plan, call).catch(async (error: unknown) => {
     return { kind: 'repeat', stored: await refuse(context, play, error) } as const
   })
-  if (opened.kind === 'repeat') return answerRepeat(context, opened.stored, play, call)
+  if (opened.kind === 'repeat') return answerRepeat(context, opened.stored, play)
   const { stored } = opened
   const start = await showRefused(context, stored.round.id, () =>
-    stored.round.freeBet ? takeGrant(context, stored) : takeStake(context, stored, play, call),
+    stored.round.freeBet ? takeGrant(context, stored) : takeStake(context, stored, play),
   )
   if (start.kind === 'taken-back')
-    return answerRepeat(context, await refuse(context, play, start.error), play, call)
+    return answerRepeat(context, await refuse(context, play, start.error), play)
   await failpoint('rounds.drawn')
   const settled = await settleRound(context, start.stored, { recover: false, call })
   await failpoint('rounds.settled')
   return settled.round
 }
 
-function readPlay(context: PlayContext, player: Player, body: PlayBody): Play {
-  const { session } = player
+function readWager(context: PlayContext, { session }: Player, body: PlayBody) {
   const entry = findGame(context, session.game)
   const [stake, wager] = readAll(
     () => readAmount(body.stake, session.currency, 'stake'),
@@ -97,16 +98,11 @@ function readPlay(context: PlayContext, player: Player, body: PlayBody): Play {
     client_seed: body.client_seed ?? null,
     free_bet: body.free_bet ?? false,
   })
-  return { player, entry, wager, stake, requestHash, body }
+  return { entry, wager, stake, requestHash }
 }
 
-async function planRound(
-  context: PlayContext,
-  caller: Caller,
-  play: Play,
-  call: HandlerContext,
-): Promise<Plan> {
-  const { player, entry, wager, stake, requestHash, body } = play
+async function planRound(context: PlayContext, play: Play): Promise<Plan> {
+  const { caller, call, player, entry, wager, stake, requestHash, body } = play
   const { session, sequence } = player
   const now = context.clock.now()
   context.admitPlay(caller.scope)
@@ -150,22 +146,12 @@ function assertStake({ player, entry, wager, stake, body }: Play, limits: Limits
   assertPays(wager.winMultipliers(entry.rtp), entry.rtp, session.currency, { stake, maxPayout })
 }
 
-async function takeStake(
-  context: PlayContext,
-  stored: StoredRound,
-  play: Play,
-  call: HandlerContext,
-): Promise<Started> {
+async function takeStake(context: PlayContext, stored: StoredRound, play: Play): Promise<Started> {
   const { scope, session } = play.player
   const [stake] = stored.round.stakes
   if (stake === undefined) throw new Error(`round ${stored.round.id} has no stake`)
-  const placed = await placeStake(
-    context,
-    stored,
-    stake.transactionId,
-    call,
-    context.hooks.holdLimits(scope, session),
-  )
+  const hold = context.hooks.holdLimits(scope, session)
+  const placed = await placeStake(context, stored, stake.transactionId, play.call, hold)
   return placed.kind === 'placed' ? { kind: 'started', stored: placed.stored } : placed
 }
 
@@ -178,20 +164,15 @@ async function findEarlier(context: PlayContext, play: Play): Promise<StoredRoun
   if (id === undefined) return null
   const { scope, sequence } = play.player
   const found = await context.rounds.findRequest(scope, sequence, id)
-  if (found === null) return id.startsWith('bet_') ? findStake(context, scope, sequence, id) : null
+  if (found === null) return id.startsWith('bet_') ? findStake(context, play.player, id) : null
   if ('stored' in found) return found.stored
   const isEqual = found.dead.requestHash === refusedHash(play)
   throw isEqual ? refusalError(found.dead) : new ServiceError('TRANSACTION_CONFLICT')
 }
 
 /** The round of this player's page with this stake: its request is repeated by the id in `resource`. */
-async function findStake(
-  context: PlayContext,
-  scope: Scope,
-  sequence: string,
-  id: string,
-): Promise<StoredRound | null> {
-  const found = await findByMovement(context.rounds, scope, id)
+async function findStake({ rounds }: PlayContext, { scope, sequence }: Player, id: string) {
+  const found = await rounds.listByTransaction(scope, id)
   return found.find(({ round }) => round.driver === 'game' && sequenceOf(round) === sequence) ?? null
 }
 
@@ -205,10 +186,9 @@ async function refuse(context: PlayContext, play: Play, error: unknown): Promise
   const { sequence } = play.player
   const refusal = refusalOf(error)
   if (refusal === null) {
-    // No write stands behind this refusal: only a confirmed primary knows that nobody was first.
-    const earlier = await readConfirmed(() => findEarlier(context, play), {
-      confirm: context.rounds.confirmPrimary,
-    })
+    // Nothing was written for this refusal: only a confirmed primary knows that nobody was first.
+    const { confirmPrimary: confirm } = context.rounds
+    const earlier = await readConfirmed(() => findEarlier(context, play), { confirm })
     if (earlier !== null) return earlier
     throw error
   }
@@ -222,17 +202,13 @@ async function refuse(context: PlayContext, play: Play, error: unknown): Promise
 }
 
 /** Answers a repeat with the same transaction_id: the same round or error, and no second wallet call. */
-async function answerRepeat(
-  context: PlayContext,
-  stored: StoredRound,
-  play: Play,
-  call: HandlerContext,
-): Promise<RoundState> {
+async function answerRepeat(context: PlayContext, stored: StoredRound, play: Play): Promise<RoundState> {
+  const { call } = play
   if (!isOwn(play)(stored.round)) throw new ServiceError('TRANSACTION_CONFLICT')
   if (stored.round.status !== 'PENDING') return answerRound(stored.round)
   const joined = await join(context, stored, call)
   if (joined.kind === 'taken-back')
-    return answerRepeat(context, await refuse(context, play, joined.error), play, call)
+    return answerRepeat(context, await refuse(context, play, joined.error), play)
   return answerRound((await settleRound(context, joined.stored, { recover: false, call })).round)
 }
 

@@ -2,12 +2,13 @@ import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller
 import type { StakeStanding } from '@pitboss/contracts/calls/rounds'
 import type { dashboardListRounds as endpoint } from '@pitboss/contracts/endpoints/rounds'
 import { readConfirmed } from '@pitboss/storage/confirm-primary'
+import { ServiceError } from '@pitboss/errors/service-error'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { type Page, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import type { RoundsContext } from '../context.ts'
 import { roundBytes } from '../records/present-round.ts'
-import { certainMovements } from '../rules/certain-movements.ts'
+import { certainMovements } from '../rules/movement.ts'
 import { type RoundState, standingOf } from '../rules/round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
 import { readWindow } from './read-window.ts'
@@ -33,6 +34,16 @@ export async function findRound(
   return stored
 }
 
+/** Finds a round of any account, for operations. @throws ServiceError ROUND_NOT_FOUND */
+export async function findAnyRound(
+  { rounds }: Pick<RoundsContext, 'rounds'>,
+  id: string,
+): Promise<StoredRound> {
+  const stored = await rounds.findAnywhere(id)
+  if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
+  return stored
+}
+
 /** The account's rounds that have not ended, those that lists do not show yet included. */
 export async function countUnfinished(
   { rounds }: Pick<RoundsContext, 'rounds'>,
@@ -43,35 +54,26 @@ export async function countUnfinished(
 }
 
 /** What certainly ended in a page of rounds open or ended since `from`. @param after the last `next` */
-export async function listCertain(context: Reading, scope: Scope, from: Date, after: string | null) {
-  const { found, next } = await openOrEndedSince(context, scope, from, after)
-  return { data: found.map((round) => ({ round_id: round.id, movements: certainMovements(round) })), next }
-}
-
-async function openOrEndedSince(
-  context: Reading,
-  scope: Scope,
-  from: Date,
-  after: string | null,
-): Promise<{ found: RoundState[]; next: string | null }> {
-  if (after === null) await context.rounds.showUndone()
+export async function listCertain({ rounds }: Reading, scope: Scope, from: Date, after: string | null) {
+  if (after === null) await rounds.showUndone()
   const [phase = 'OPEN', at = '', id = ''] = after?.split(' ') ?? []
   const open = openPhases.find((one) => one === phase)
-  if (open !== undefined) {
-    const found = await context.rounds.list(
-      scope,
-      { status: open },
-      { before: at === '' ? null : at, max: certainMax },
-    )
-    const last = found.length < certainMax ? undefined : found.at(-1)
-    const following = openPhases[openPhases.indexOf(open) + 1] ?? 'ended'
-    return { found, next: last === undefined ? following : `${open} ${last.id}` }
-  }
-  const place = at === '' ? null : { at: new Date(at), id }
-  const found = await context.rounds.endedSince(scope, from, { after: place, max: certainMax })
+  const place = at === '' ? null : at
+  const found =
+    open === undefined
+      ? await rounds.endedSince(scope, from, {
+          after: place === null ? null : { at: new Date(place), id },
+          max: certainMax,
+        })
+      : await rounds.list(scope, { status: open }, { before: place, max: certainMax })
   const last = found.length < certainMax ? undefined : found.at(-1)
-  const end = last?.completedAt?.toISOString()
-  return { found, next: last === undefined || end === undefined ? null : `ended ${end} ${last.id}` }
+  const data = found.map((round) => ({ round_id: round.id, movements: certainMovements(round) }))
+  if (open === undefined) {
+    const end = last?.completedAt?.toISOString()
+    return { data, next: last === undefined || end === undefined ? null : `ended ${end} ${last.id}` }
+  }
+  const following = openPhases[openPhases.indexOf(open) + 1] ?? 'ended'
+  return { data, next: last === undefined ? following : `${open} ${last.id}` }
 }
 
 /** What is known of a stake; confirmed by the primary unless it was taken. */

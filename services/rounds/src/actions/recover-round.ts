@@ -51,7 +51,7 @@ export async function recoverRound(context: PlayContext, stored: StoredRound): P
   return true
 }
 
-/** Lets a round of which wallet-bridge knows all that it owes rest up to a minute: an event will come. */
+/** Lets a round rest up to a minute when wallet-bridge knows all that it owes: an event will come. */
 async function postpone(
   { rounds, clock, scaleMs }: PlayContext,
   stored: StoredRound,

@@ -8,6 +8,7 @@ import type { RoundMessage } from '../rules/round-message.ts'
 import type { RoundState } from '../rules/round.ts'
 import { scopeOf } from '../storage/round-document.ts'
 import { applyMessage, applyMovement } from './change-round.ts'
+import { findAnyRound } from './read-rounds.ts'
 import { settleRound } from './settle-round.ts'
 
 type Order = z.output<typeof opsResolveOwed.request>
@@ -24,8 +25,7 @@ export async function resolveOwed(
   { order, roundId, transactionId, as }: Order,
   requestId: string,
 ): Promise<RoundState['status']> {
-  const stored = await context.rounds.findAnywhere(roundId)
-  if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
+  const stored = await findAnyRound(context, roundId)
   const { round } = stored
   const owed = owedOf(round, transactionId)
   if (owed === null) throw conflict('The round owes no movement with this id.')

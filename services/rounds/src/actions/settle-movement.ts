@@ -1,5 +1,4 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
-import type { Caller } from '@pitboss/contracts/caller'
 import type { TransactionBody } from '@pitboss/contracts/objects/movement'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
@@ -15,13 +14,18 @@ import {
   unknownOutcome,
   winSpec,
 } from '../rules/movement.ts'
+import { waitsForStake } from '../rules/operator-round.ts'
 import { hasMovement, type Reversal, type RoundState, type Win } from '../rules/round.ts'
 import { scopeOf, type StoredRound } from '../storage/round-document.ts'
-import { awaitStakes } from './await-stakes.ts'
-import { applyMovement, refreshAll, withdrawIntent } from './change-round.ts'
+import { applyMovement, refreshAll, refreshMovements, withdrawIntent } from './change-round.ts'
 import { bury } from './dead-ids.ts'
-import { findByMovement } from './find-by-movement.ts'
-import { answerOf, findDriven, intend, type PlacedTransaction } from './operator-movement.ts'
+import {
+  answerOf,
+  findDriven,
+  intend,
+  type MovementRequest,
+  type PlacedTransaction,
+} from './operator-movement.ts'
 
 type WinBody = Extract<TransactionBody, { type: 'WIN' }>
 type ReversalBody = Extract<TransactionBody, { reference_transaction_id: string }>
@@ -30,7 +34,7 @@ type ReversalBody = Extract<TransactionBody, { reference_transaction_id: string 
 const triesMax = 8
 
 /** Refusals that the round would have foreseen if it knew how its movements stand. */
-const unforeseenCodes: readonly string[] = [
+const staleRoundCodes: readonly string[] = [
   'CONFLICT',
   'ROUND_ALREADY_SETTLED',
   'ROUND_IN_PROGRESS',
@@ -40,10 +44,9 @@ const unforeseenCodes: readonly string[] = [
 
 export async function addWin(
   context: PlayContext,
-  caller: Caller,
-  body: WinBody,
-  call: HandlerContext,
+  request: MovementRequest<WinBody>,
 ): Promise<PlacedTransaction> {
+  const { caller, body, call } = request
   const stored = await findDriven(context, caller, body.round_id)
   const { currency } = stored.round
   if (body.currency !== currency) throw new ServiceError('CURRENCY_MISMATCH')
@@ -54,22 +57,23 @@ export async function addWin(
     final: body.final,
     state: 'OWED',
   }
-  const outcome = body.outcome ?? null
-  const message = { type: 'add-win', win, outcome } as const
   const ready = await awaitStakes(context, stored, win, call)
-  const intended = await intend(context, ready, body, call, message)
+  const intended = await intend(context, ready, request, {
+    type: 'add-win',
+    win,
+    outcome: body.outcome ?? null,
+  })
   if ('status' in intended) return intended
   return settle(context, intended, { spec: winSpec(intended.round, win) }, call)
 }
 
 export async function reverse(
   context: PlayContext,
-  caller: Caller,
-  body: ReversalBody,
-  call: HandlerContext,
+  request: MovementRequest<ReversalBody>,
 ): Promise<PlacedTransaction> {
+  const { body, call } = request
   for (let tries = 0; tries < triesMax; tries++) {
-    const stored = await findReferenced(context, caller, body, call)
+    const stored = await findReferenced(context, request)
     const { round } = stored
     if (round.driver !== 'operator') {
       throw invalidField('reference_transaction_id', 'is a movement of a round that the service plays')
@@ -83,7 +87,7 @@ export async function reverse(
       closes: false,
       state: 'OWED',
     }
-    const intended = await intend(context, stored, body, call, { type: 'add-reversal', reversal }).catch(
+    const intended = await intend(context, stored, request, { type: 'add-reversal', reversal }).catch(
       (error: unknown) => {
         if (isGone(error)) return null
         throw error
@@ -104,17 +108,16 @@ export async function reverse(
  */
 async function findReferenced(
   context: PlayContext,
-  { scope }: Caller,
-  { type, reference_transaction_id: transactionId }: ReversalBody,
-  call: HandlerContext,
+  { caller: { scope }, body, call }: MovementRequest<ReversalBody>,
 ): Promise<StoredRound> {
-  const found = await readConfirmed(() => findByMovement(context.rounds, scope, transactionId), {
+  const { type, reference_transaction_id: transactionId } = body
+  const found = await readConfirmed(() => context.rounds.listByTransaction(scope, transactionId), {
     confirm: context.rounds.confirmPrimary,
     isEmpty: (rows) => rows.length === 0,
   })
-  const stored = found.find(({ round }) => !endedWithout(round)) ?? found[0]
+  const stored = found.find(({ round: { status } }) => status !== 'VOIDED' && status !== 'FAILED') ?? found[0]
   if (stored !== undefined) return stored
-  // Rollbacks of the service's own have ids that wallet-bridge alone knows.
+  // Rollbacks of the service's own have ids that only wallet-bridge knows.
   const known = (await context.wallet.show(scope, transactionId, call))?.movement
   if (known?.type === 'REFUND' || known?.type === 'ROLLBACK') throw notToReverse()
   // The stake of a game is found by lists, which may not show its round yet.
@@ -161,7 +164,7 @@ async function reviewAfter(
   { code }: ServiceError,
   call: HandlerContext,
 ) {
-  if (!unforeseenCodes.includes(code)) return
+  if (!staleRoundCodes.includes(code)) return
   const current = await context.rounds.find(scopeOf(round), round.id)
   if (current !== null) await refreshAll(context, current, call)
 }
@@ -178,10 +181,6 @@ function notToReverse(): ServiceError {
   return invalidField('reference_transaction_id', 'is itself a refund or a rollback')
 }
 
-function endedWithout({ status }: RoundState): boolean {
-  return status === 'VOIDED' || status === 'FAILED'
-}
-
 /** @throws ServiceError VALIDATION_ERROR for another amount, CURRENCY_MISMATCH for another currency */
 function assertReferenceFits(round: RoundState, body: ReversalBody): void {
   const reference = [...round.stakes, ...round.wins].find(
@@ -196,5 +195,33 @@ function assertReferenceFits(round: RoundState, body: ReversalBody): void {
   if (body.amount === undefined) return
   if (readAmount(body.amount, round.currency, 'amount') !== reference.minor) {
     throw invalidField('amount', 'must be the amount of the original movement')
+  }
+}
+
+const pollFirstMs = 15
+const pollLastMs = 200
+/** Kept for the win itself and the answer's way back. */
+const reserveMs = 1500
+
+/**
+ * Waits, within the call's time, until no stake of the round is pending. Source: docs/contract.md, section 5.
+ * @throws ServiceError WALLET_TIMEOUT for a call that may not wait at all; ROUND_NOT_FOUND
+ */
+async function awaitStakes(
+  context: PlayContext,
+  stored: StoredRound,
+  win: Pick<Win, 'final'>,
+  call: HandlerContext,
+): Promise<StoredRound> {
+  let current = stored
+  for (let pollMs = pollFirstMs; ; pollMs = Math.min(pollMs * 2, pollLastMs)) {
+    if (waitsForStake(current.round, win)) current = await refreshMovements(context, current, call)
+    if (!waitsForStake(current.round, win)) return current
+    if (call.atOnce === true) throw new ServiceError('WALLET_TIMEOUT')
+    if (context.clock.now().getTime() + pollMs >= call.deadlineAtMs - reserveMs) return current
+    await context.wait(pollMs)
+    const fresh = await context.rounds.find(scopeOf(current.round), current.round.id)
+    if (fresh === null) throw new ServiceError('ROUND_NOT_FOUND')
+    current = fresh
   }
 }

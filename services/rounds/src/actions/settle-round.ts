@@ -12,7 +12,7 @@ import { applyMessage, applyMovement, refreshAll } from './change-round.ts'
 type Settling = {
   readonly recover: boolean
   readonly call?: CallContext
-  /** Told of each movement that wallet-bridge has and will tell the end of. */
+  /** Called for each movement that wallet-bridge has and will publish the end of. */
   readonly onKnown?: (transactionId: string) => void
 }
 
@@ -20,11 +20,11 @@ type Settling = {
 const stepsMax = 500
 
 /**
- * Does the steps that the round owes until none can be done now. Its state alone says what it owes, so any
+ * Does the steps that the round owes until none can be done now. Only its state says what it owes, so any
  * worker on any replica goes on where a crash left it. A step that fails, or waits for the
  * wallet, stays owed, is left to the sweeper and holds up no other step.
  * @param recover for workers that have claimed `stored`: settles stakes whose request is gone, too. Of a
- * round that the operator drives it does the steps of `stored` alone: the request behind an intent that is
+ * round that the operator drives it does only the steps of `stored`: the request of an intent that is
  * stored after the claim may still take that intent back.
  */
 export async function settleRound(
@@ -84,7 +84,7 @@ async function placeOwed(
   const { spec } = order
   const { transactionId } = spec
   const placement = await context.wallet.place(scopeOf(round), order, call)
-  if (placement.kind === 'not-written' && isOvertaken(round, spec, placement.error)) {
+  if (placement.kind === 'not-written' && isSuperseded(round, spec, placement.error)) {
     return refreshAll(context, await applyMessage(context, stored, { type: 'withdraw', transactionId }), call)
   }
   if (placement.kind !== 'placed') {
@@ -127,16 +127,12 @@ async function recoverStake(
  * Whether a request may be at work that asks for the stake. One that only is on its way does not count: it
  * finds the stake voided, since wallet-bridge records what it has voided before it came.
  */
-async function mayStillBeAsked(
-  { rounds, clock }: PlayContext,
-  stored: StoredRound,
-  transactionId: string,
-): Promise<boolean> {
+async function mayStillBeAsked({ rounds, clock }: PlayContext, stored: StoredRound, transactionId: string) {
   if (!isRecent(stored.round.updatedAt, clock.now(), graceMs)) return false
   return !(await rounds.hasAskerExited(stored, transactionId))
 }
 
-/** Gives back a stake whatever the wallet knows of it. */
+/** Gives back a stake, known to the wallet or not. */
 export async function voidStake(
   context: PlayContext,
   stored: StoredRound,
@@ -159,8 +155,8 @@ export async function voidStake(
   return applyMovement(context, stored, reply.stake, reply.outcome)
 }
 
-const overtakenWinCodes: readonly string[] = ['TRANSACTION_CONFLICT', 'ROUND_ALREADY_SETTLED']
-const overtakenReversalCodes: readonly string[] = [
+const supersededWinCodes: readonly string[] = ['TRANSACTION_CONFLICT', 'ROUND_ALREADY_SETTLED']
+const supersededReversalCodes: readonly string[] = [
   'TRANSACTION_ALREADY_REVERSED',
   'TRANSACTION_NOT_FOUND',
   'TRANSACTION_CONFLICT',
@@ -172,9 +168,9 @@ const overtakenReversalCodes: readonly string[] = [
  * no stake of a win stands any more; or the stake of a reversal was refused, or given back otherwise, before
  * wallet-bridge got the reversal. The round would wait for it for ever.
  */
-function isOvertaken({ driver }: RoundState, { type }: MovementSpec, { code }: ServiceError): boolean {
+function isSuperseded({ driver }: RoundState, { type }: MovementSpec, { code }: ServiceError): boolean {
   if (driver !== 'operator') return false
-  return (type === 'WIN' ? overtakenWinCodes : overtakenReversalCodes).includes(code)
+  return (type === 'WIN' ? supersededWinCodes : supersededReversalCodes).includes(code)
 }
 
 /** A step that a round owes, or is owed, and that can be done. */

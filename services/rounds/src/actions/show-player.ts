@@ -1,6 +1,10 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Caller } from '@pitboss/contracts/caller'
 import type { RoundsContext } from '../context.ts'
+import { presentUsableFreeBet } from '../records/present-free-bet.ts'
+import { presentGame } from '../records/present-game.ts'
+import { presentRound } from '../records/present-round.ts'
+import { presentSession } from '../records/present-session.ts'
 import { isUnfinished } from '../rules/round.ts'
 import { capRangeOf } from '../rules/stake-cap.ts'
 import { findPlayer } from './find-player.ts'
@@ -15,15 +19,16 @@ type Showing = Pick<RoundsContext, 'rounds' | 'commitments' | 'wallet' | 'clock'
 }
 
 /**
- * Shows a player's session, game, limits, balance, open round, next commitment and free bets. Source:
- * docs/contract.md, section 11, "Play". @throws ServiceError SESSION_NOT_FOUND
+ * Shows what a player's page shows: session, game, limits, balance, open round, next commitment, free bets.
+ * Source: docs/contract.md, section 11, "Play". @throws ServiceError SESSION_NOT_FOUND
  */
 export async function showPlayer(context: Showing, caller: Caller, call: HandlerContext) {
   const { rounds, commitments, grants, wallet, hooks, clock } = context
   const { scope, session, sequence } = await findPlayer(context, caller)
+  const { operator_id: operatorId, currencies } = caller.account
   const { playerId, currency } = session
   const now = clock.now()
-  const game = await readPlayedGame(context, caller.account.operator_id, session.game)
+  const game = await readPlayedGame(context, operatorId, session.game)
   const [balance, { last, stored }, openGrants, fields] = await Promise.all([
     wallet.balance(
       scope,
@@ -37,17 +42,14 @@ export async function showPlayer(context: Showing, caller: Caller, call: Handler
   ])
   const openRound = stored !== null && isUnfinished(stored.round) ? stored.round : null
   if (openRound !== null) await rounds.show(openRound.id)
-  const next = await commitments.after(sequence, last, now)
+  const { serverSeedHash, nonce } = await commitments.after(sequence, last, now)
   return {
-    now,
-    session,
-    game,
-    /** What the session's cap leaves of the game's limits; null without one. */
-    stakeRange: capRangeOf(session),
+    session: presentSession(session, now),
+    game: presentGame(game, currencies, { currency, range: capRangeOf(session) }),
     balance,
-    openRound,
-    next,
-    freeBets: openGrants.slice(0, freeBetsShownMax),
-    fields,
+    open_round: openRound === null ? null : presentRound(openRound),
+    next_round: { server_seed_hash: serverSeedHash, nonce },
+    free_bets: openGrants.slice(0, freeBetsShownMax).map(presentUsableFreeBet),
+    ...fields,
   }
 }

@@ -25,10 +25,9 @@ export async function chooseGrant(
 }
 
 /**
- * Takes a free bet of the round's grant. The grant may have been used up, or cancelled, since it was
- * chosen: then there is no round. The grant gives every later request for this round the same answer, so
- * first request, repeats and sweeper agree. An intent that another worker has touched is ended by the
- * sweeper.
+ * Takes a free bet of the round's grant. The grant may have been used up, or cancelled, since it was chosen:
+ * then there is no round. The grant gives every later request for this round the same answer, so first
+ * request, repeats and sweeper agree. An intent that another worker has touched is ended by the sweeper.
  * @throws ServiceError VALIDATION_ERROR when the grant is used up and the intent was touched
  */
 export async function takeGrant(context: PlayContext, stored: StoredRound): Promise<Started> {

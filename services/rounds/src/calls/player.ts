@@ -8,7 +8,6 @@ import { listFairness, listPlayerRounds } from '../actions/read-player-rounds.ts
 import { showFirst } from '../actions/show-first.ts'
 import { showPlayer } from '../actions/show-player.ts'
 import type { PlayContext, RoundsContext } from '../context.ts'
-import { presentPlayerSession } from '../records/present-player-session.ts'
 import { presentFairness, presentRound } from '../records/present-round.ts'
 
 type ActedOn = Parameters<typeof actOnRound> extends [unknown, ...infer Asked] ? Asked : never
@@ -20,7 +19,7 @@ export function playerCalls(context: RoundsContext & PlayContext): CallHandler[]
 
   return [
     handler(endpoints.getPlayerSession.call, async ({ caller }, call) =>
-      answer(presentPlayerSession(await showPlayer(context, caller, call), caller.account.currencies)),
+      answer(await showPlayer(context, caller, call)),
     ),
     handler(endpoints.listPlayerRounds.call, async ({ caller, query }) =>
       answerPage(await listPlayerRounds(context, caller, query), presentRound),

@@ -6,14 +6,12 @@ import { orderedBy } from '@pitboss/contracts/audit'
 import * as calls from '@pitboss/contracts/calls/rounds'
 import * as endpoints from '@pitboss/contracts/endpoints/rounds'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
-import { ServiceError } from '@pitboss/errors/service-error'
 import type { RewindStore } from '@pitboss/storage/rewind-store'
 import { answerPage } from '@pitboss/storage/read-page'
-import { endAsTold } from '../actions/end-as-told.ts'
+import { endAsTold, republishEnd } from '../actions/restore-ended-round.ts'
 import { healOrphan, listOrphans, skipNonces } from '../actions/heal-orphans.ts'
 import { placeTransaction } from '../actions/place-transaction.ts'
 import * as reads from '../actions/read-rounds.ts'
-import { republishEnd } from '../actions/republish-end.ts'
 import { resolveOwed } from '../actions/resolve-owed.ts'
 import { showFirst } from '../actions/show-first.ts'
 import { voidRound } from '../actions/void-round.ts'
@@ -47,9 +45,7 @@ export function roundCalls(context: Context): CallHandler[] {
       standing: await reads.readStakeStanding(context, scope, roundId, transactionId),
     })),
     handler(calls.opsShowRound, async ({ roundId }) => {
-      const stored = await rounds.findAnywhere(roundId)
-      if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
-      const { round } = stored
+      const { round } = await reads.findAnyRound(context, roundId)
       return {
         operator_id: operatorHandleOf(round.operatorId),
         round: presentRound(round),

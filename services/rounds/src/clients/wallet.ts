@@ -24,11 +24,6 @@ export type Placement =
   | { readonly kind: 'not-written'; readonly error: ServiceError }
   | { readonly kind: 'unknown'; readonly error: ServiceError }
 
-type WalletState = {
-  readonly configured: boolean
-  readonly settleLosses: 'none' | 'zero_credit'
-}
-
 const balanceBudgetMs = 2500
 /** Kept for the answer's way back when wallet-bridge has not answered in time. */
 const answerReserveMs = 400
@@ -40,25 +35,20 @@ export type WalletClient = ReturnType<typeof createWalletClient>
 
 /** The client of wallet-bridge. Money moves only there. */
 export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
-  const statuses: Turns<WalletState> = new Map()
-
-  /** The wallet's settings as they are now: a change is in force once it is answered. */
-  function status(scope: Scope, context?: CallContext): Promise<WalletState> {
-    return togetherNext(statuses, `${scope.operatorId}/${scope.environment}`, async () => {
-      const { configured, settleLosses } = await bus.call(walletStatus, { scope }, context)
-      return { configured, settleLosses: settleLosses ?? 'none' }
-    })
-  }
+  const statuses: Turns<z.infer<(typeof walletStatus)['reply']>> = new Map()
 
   return {
     /**
-     * Refuses a new stake before anything is written. Only wallet-bridge knows when an open breaker lets a
-     * probe through, so it does not count. @throws ServiceError WALLET_NOT_CONFIGURED
+     * Refuses a new stake before anything is written, by the settings as they are now: a change is in force
+     * once it is answered. Only wallet-bridge knows when an open breaker lets a probe through, so it does not
+     * count. @throws ServiceError WALLET_NOT_CONFIGURED
      */
-    async assertConfigured(scope: Scope, context?: CallContext): Promise<WalletState> {
-      const state = await status(scope, context)
-      if (!state.configured) throw new ServiceError('WALLET_NOT_CONFIGURED')
-      return state
+    async assertConfigured(scope: Scope, context?: CallContext) {
+      const status = await togetherNext(statuses, `${scope.operatorId}/${scope.environment}`, () =>
+        bus.call(walletStatus, { scope }, context),
+      )
+      if (!status.configured) throw new ServiceError('WALLET_NOT_CONFIGURED')
+      return { settleLosses: status.settleLosses ?? 'none' }
     },
 
     /** Leaves settlement that must not wait to the sweeper. */

@@ -3,19 +3,18 @@ import { formatAmount } from '@pitboss/money/amount'
 import { formatMultiplier } from '@pitboss/money/rational'
 import type { CatalogueEntry } from '../rules/catalogue.ts'
 import { accountLimits, allowedLimits, type Limits, narrow, type StakeRange } from '../rules/limits.ts'
-import type { GameSettings } from '../storage/games-store.ts'
+import type { GameSettings, GameStatus } from '../storage/games-store.ts'
+
+/** A game with what an account and operations have set about it. */
+export type GameView = {
+  readonly entry: CatalogueEntry
+  readonly settings: GameSettings
+  readonly status: GameStatus
+}
 
 /** The public record; `session` narrows the limits in its currency. Source: docs/contract.md, section 4. */
 export function presentGame(
-  {
-    entry: { game, gameId, rtp, leastReturn },
-    settings,
-    status,
-  }: {
-    readonly entry: CatalogueEntry
-    readonly settings: GameSettings
-    readonly status: 'AVAILABLE' | 'DOWN'
-  },
+  { entry: { game, gameId, rtp, leastReturn }, settings, status }: GameView,
   currencies: readonly string[],
   session: { readonly currency: string; readonly range: StakeRange | null } | null = null,
 ): Game {

@@ -25,7 +25,7 @@ export type Catalogue = {
 /** Stakes of a game whose least return is remembered. */
 const returnsMax = 10_000
 
-/** Namespace of the game ids: the id follows from the slug alone. Never change it, wallets know the ids. */
+/** Namespace of the game ids: the id follows from the slug only. Never change it, wallets know the ids. */
 const gameIdNamespace = '6f1f9d0e-5a0b-4c57-9a52-3d1c1f0f8a41'
 
 /** The catalogue of the registered games; a further game needs its line in the registry and nothing here. */
@@ -55,7 +55,7 @@ function createLeastReturn(game: Game): CatalogueEntry['leastReturn'] {
 
 /**
  * Binds a time, the round's own seed and the rules of its game to one round, for the transition. The seed is
- * opened only when it is used. A game draws from the seed and the nonce alone, so a second draw gives the
+ * opened only when it is used. A game draws only from the seed and the nonce, so a second draw gives the
  * same, and so do the ids of its win and its refund: when the database is set back and the round is played to
  * its end once more, wallet and wallet-bridge know the movement. Nobody can guess them before the seed is
  * shown.

@@ -14,7 +14,7 @@ export const waitMaxMs = 60_000
  * The time at which a worker must look at the round again; null when only a message can move it.
  * @param checks how often the sweeper has looked since the last change; it looks less and less often, at
  * least every 15 s
- * @param isKnown whether wallet-bridge has all that the round owes, and an event will tell its end: then a
+ * @param isKnown whether wallet-bridge has all that the round owes, and will publish its end: then a
  * look a minute is enough
  */
 export function dueAt(

@@ -1,13 +1,13 @@
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { AmountError, parseAmount } from '@pitboss/money/amount'
 import { currencyDigits } from '@pitboss/money/currencies'
-import { roundValue } from './limits-by-value.ts'
+import { type Rational, rational } from '@pitboss/money/rational'
 import { unitsPerDollar } from './rates.ts'
 
 /** Limits of one game in one currency, in minor units. */
 export type Limits = { readonly minStake: bigint; readonly maxStake: bigint; readonly maxPayout: bigint }
 export type StakeRange = { readonly minStake: bigint | null; readonly maxStake: bigint | null }
-/** The limits that an account has set for itself; `maxPayout` is null where it has left that alone. */
+/** The limits that an account has set for itself; `maxPayout` is null where it has set none. */
 export type OwnLimits = StakeRange & { readonly maxPayout: bigint | null }
 /** `winsMax` bounds the wins of an operator's round; null where the account has not lowered it. */
 export type AccountLimits = Limits & { readonly winsMax: bigint | null }
@@ -133,4 +133,29 @@ export function assertCurrency(
     message: fault,
     ...(path === null ? {} : { details: [{ path, message: `is not among those enabled: ${enabled}` }] }),
   })
+}
+
+/** A least stake below so many minor units would lose too much of a win to the cut. Source: ours. */
+const leastMinor = 10n
+
+/** The amount of 1, 2 or 5 and zeros nearest in value to dollars (a decimal), in minor units of `digits`. */
+export function roundValue(dollars: string, unitsPerDollar: string, digits: number): bigint {
+  const value = inMinor(readDecimal(dollars), readDecimal(unitsPerDollar), digits)
+  let below = 1n
+  for (let step = 0; ; step++) {
+    const above = step % 3 === 1 ? (below * 5n) / 2n : below * 2n
+    // Nearest by ratio: the geometric mean of two neighbours is the border.
+    if (value.n * value.n < below * above * value.d * value.d) break
+    below = above
+  }
+  return below < leastMinor ? leastMinor : below
+}
+
+function inMinor(dollars: Rational, units: Rational, digits: number): Rational {
+  return rational(dollars.n * units.n * 10n ** BigInt(digits), dollars.d * units.d)
+}
+
+function readDecimal(text: string): Rational {
+  const [whole = '0', decimals = ''] = text.split('.')
+  return rational(BigInt(whole + decimals), 10n ** BigInt(decimals.length))
 }

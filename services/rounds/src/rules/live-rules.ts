@@ -57,28 +57,26 @@ export type SessionTimes = {
 
 type SessionEnd = Omit<SessionTimes, 'createdAt'>
 
-/** A session's status, from its times and the clock alone. Source: docs/contract.md, section 4. */
+/** A session's status, from its times and the clock. Source: docs/contract.md, section 4. */
 export function sessionStatusAt(session: SessionEnd, now: Date): 'ACTIVE' | 'EXPIRED' | 'CLOSED' {
   if (session.closedAt !== null) return 'CLOSED'
   return now >= session.expiresAt ? 'EXPIRED' : 'ACTIVE'
 }
 
-/** The next reality check; null for none. Source: docs/contract.md, section 4, "Jurisdictions". */
-export function realityCheckAt({
-  realityCheckS,
-  realityCheckedAt,
-  createdAt,
-}: {
+type Checked = {
   readonly realityCheckS?: number
   readonly realityCheckedAt?: Date
   readonly createdAt: Date
-}): Date | null {
+}
+
+/** The next reality check; null for none. Source: docs/contract.md, section 4, "Jurisdictions". */
+export function realityCheckAt({ realityCheckS, realityCheckedAt, createdAt }: Checked): Date | null {
   if (realityCheckS === undefined) return null
   return new Date((realityCheckedAt ?? createdAt).getTime() + realityCheckS * 1000)
 }
 
 /** @throws ServiceError CONFLICT while a reality check is due */
-export function assertNoRealityCheck(session: Parameters<typeof realityCheckAt>[0], now: Date): void {
+export function assertNoRealityCheck(session: Checked, now: Date): void {
   const dueAt = realityCheckAt(session)
   if (dueAt === null || now < dueAt) return
   throw new ServiceError('CONFLICT', {

@@ -29,6 +29,8 @@ export type WantedRound = {
   readonly clientTransactionId: string | null
 }
 
+type WantedIds = Pick<WantedRound, 'driver' | 'clientTransactionId'>
+
 type NewRound = WantedRound & {
   readonly commitment: Commitment
   readonly grantId: string | null
@@ -96,21 +98,12 @@ const stakeIdCharacters = 26
 /**
  * The id of a round's first stake, whose movement the wallet sees. The operator's server chooses its own.
  * That of a game round follows from account, environment, player, game and the id of the page's request,
- * which names that request alone: equal requests have one movement, whatever became of the first one's round,
+ * which names only that request: equal requests have one movement, also after the first one's round ended,
  * and no page chooses an id at the wallet. Source: docs/contract.md, section 4, "Rounds of the player".
  * @param roundId in the place of an id that the page did not give
  */
-function firstStakeId(
-  {
-    driver,
-    clientTransactionId,
-    operatorId,
-    environment,
-    playerId,
-    game,
-  }: Pick<RoundState, 'driver' | 'clientTransactionId' | 'operatorId' | 'environment' | 'playerId' | 'game'>,
-  roundId: string,
-): string {
+function firstStakeId(round: Omit<PlayedSession, '_id' | 'expiresAt'> & WantedIds, roundId: string): string {
+  const { driver, clientTransactionId, operatorId, environment, playerId, game } = round
   if (driver === 'operator' && clientTransactionId !== null) return clientTransactionId
   const [kind, id] = clientTransactionId === null ? ['round', roundId] : ['request', clientTransactionId]
   const fact = JSON.stringify([operatorId, environment, playerId, game, kind, id])

@@ -1,10 +1,9 @@
 import { formatAmount, isAmount } from '@pitboss/money/amount'
 import { endWhenNothingIsLeft, releaseReversal, settleWhenPaid, winFailed } from './round-parts.ts'
-import { refuse, type RoundMessage, type Step } from './round-message.ts'
+import { type MessageOf, refuse, type Step } from './round-message.ts'
 import { hasMovement, movementsOf, type RoundState, type Stake, sum, type Win } from './round.ts'
 
-type AddMessage = Extract<RoundMessage, { type: 'add-stake' | 'add-win' | 'add-reversal' }>
-export type OperatorMessage = AddMessage | Extract<RoundMessage, { type: 'withdraw' }>
+type AddMessage = MessageOf<'add-stake' | 'add-win' | 'add-reversal'>
 
 /** Movements that one round can have; keeps its document bounded. Source: ours. */
 const movementsMax = 400
@@ -14,7 +13,7 @@ const movementsMax = 400
  * intent is part of the state before the wallet is asked, so a stake, a win and a reversal exclude each other
  * by this one document. Source: docs/contract.md, sections 5 and 11.
  */
-export function changeOperatorRound(round: RoundState, message: OperatorMessage): Step {
+export function changeOperatorRound(round: RoundState, message: AddMessage | MessageOf<'withdraw'>): Step {
   if (message.type === 'withdraw') return withdraw(round, message.transactionId)
   if (round.driver !== 'operator') {
     return refuse('VALIDATION_ERROR', { path: 'round_id', message: 'is a round that the service plays' })
@@ -33,7 +32,7 @@ function addedId(message: AddMessage): string {
   return message.type === 'add-win' ? message.win.transactionId : message.reversal.transactionId
 }
 
-function addStake(round: RoundState, { stake }: Extract<AddMessage, { type: 'add-stake' }>): Step {
+function addStake(round: RoundState, { stake }: MessageOf<'add-stake'>): Step {
   if (round.status === 'PENDING') return refuse('ROUND_IN_PROGRESS')
   if (round.status !== 'OPEN') return refuse('ROUND_ALREADY_SETTLED')
   // The last stake is on its way back, and its return says to the wallet that it closes the round.
@@ -55,7 +54,7 @@ function isPending({ state, wasTaken }: Stake): boolean {
   return state === 'ASKED' || (state === 'RETURNING' && !wasTaken)
 }
 
-function addWin(round: RoundState, { win, outcome }: Extract<AddMessage, { type: 'add-win' }>): Step {
+function addWin(round: RoundState, { win, outcome }: MessageOf<'add-win'>): Step {
   if (round.status === 'PENDING') return refuse('ROUND_IN_PROGRESS')
   if (round.status !== 'OPEN') return refuse('ROUND_ALREADY_SETTLED')
   const pending = round.stakes.some(isPending)
@@ -81,7 +80,7 @@ function addWin(round: RoundState, { win, outcome }: Extract<AddMessage, { type:
   }
 }
 
-function addReversal(round: RoundState, { reversal }: Extract<AddMessage, { type: 'add-reversal' }>): Step {
+function addReversal(round: RoundState, { reversal }: MessageOf<'add-reversal'>): Step {
   const reference = reversal.referenceTransactionId
   const stake = round.stakes.find(({ transactionId }) => transactionId === reference)
   if (stake !== undefined) {
@@ -145,12 +144,8 @@ function withdraw(round: RoundState, transactionId: string): Step {
 }
 
 /** Stake and payout of an operator's round; final once it has ended. */
-export function operatorSums({
-  status,
-  stakes,
-  wins,
-  payout,
-}: RoundState): Pick<RoundState, 'stake' | 'payout'> {
+export function operatorSums(round: RoundState): Pick<RoundState, 'stake' | 'payout'> {
+  const { status, stakes, wins, payout } = round
   const paid = sum(wins.filter(({ state }) => state === 'OWED' || state === 'PAID'))
   const isDecided = status === 'SETTLING' || status === 'SETTLED'
   return { stake: operatorStake(stakes), payout: isDecided ? paid : payout }

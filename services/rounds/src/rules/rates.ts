@@ -1,4 +1,4 @@
-/** For limits alone; after a change of rates run `npm run limits`. */
+/** Only for limits; after a change of rates run `npm run limits`. */
 export const ratesAt = '2025-06-30'
 
 /** Units worth a US dollar, roughly; the market's rate where the official one is not real. Source: ours. */

@@ -2,6 +2,7 @@ import { hashBody } from '@pitboss/contracts/json'
 import type { TransactionBody } from '@pitboss/contracts/objects/movement'
 import type { ErrorCode } from '@pitboss/errors/catalogue'
 import { type ErrorDetail, invalidField, ServiceError } from '@pitboss/errors/service-error'
+import type { Refused } from './round-message.ts'
 
 /** A definite refusal. Its request's id is dead: every equal request is answered with it. */
 export type Refusal = {
@@ -61,15 +62,7 @@ export function namesItsId({ details = [] }: ServiceError): boolean {
   return details.some(({ path }) => path === usedUp.path)
 }
 
-export function refusedError({
-  code,
-  path,
-  message,
-}: {
-  readonly code: ErrorCode
-  readonly path?: string
-  readonly message?: string
-}): ServiceError {
+export function refusedError({ code, path, message }: Omit<Refused, 'kind'>): ServiceError {
   if (code === 'VALIDATION_ERROR' && path !== undefined) return invalidField(path, message ?? 'is not valid')
   return message === undefined ? new ServiceError(code) : new ServiceError(code, { message })
 }

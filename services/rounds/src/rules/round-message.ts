@@ -21,7 +21,7 @@ export type RoundMessage =
       readonly play: { readonly actions: readonly number[]; readonly payout: bigint } | null
       readonly endReason: string | null
     }
-  /** An event has told why this round was voided; the wallet has still to say what became of its stake. */
+  /** The reason, from an event, why this round was voided; what became of its stake is still unknown. */
   | { readonly type: 'learn-end-reason'; readonly endReason: string }
   | { readonly type: 'win-paid'; readonly transactionId: string }
   | { readonly type: 'win-failed'; readonly transactionId: string }
@@ -35,6 +35,9 @@ export type RoundMessage =
   | { readonly type: 'reversal-done'; readonly transactionId: string }
   | { readonly type: 'reversal-failed'; readonly transactionId: string }
   | { readonly type: 'withdraw'; readonly transactionId: string }
+
+export type MessageOf<Type extends RoundMessage['type']> = Extract<RoundMessage, { type: Type }>
+export type PlayerAction = MessageOf<'reveal' | 'cash-out'>
 
 /** The inputs of a transition from outside; the functions are pure or bound to this one round. */
 export type RoundContext = {
@@ -56,15 +59,17 @@ export type RoundChange =
     }
   /** The message is true already, or too late to matter: nothing is written. */
   | { readonly kind: 'unchanged' }
-  | {
-      readonly kind: 'refused'
-      readonly code: ErrorCode
-      readonly path?: string
-      readonly message?: string
-    }
+  | Refused
+
+export type Refused = {
+  readonly kind: 'refused'
+  readonly code: ErrorCode
+  readonly path?: string
+  readonly message?: string
+}
 
 /** A transition's result before events, reports and the clock are added to it. */
-export type Step = RoundState | 'unchanged' | Extract<RoundChange, { kind: 'refused' }>
+export type Step = RoundState | 'unchanged' | Refused
 
 export function refuse(code: ErrorCode, more: { path?: string; message?: string } = {}): Step {
   return { kind: 'refused', code, ...more }

@@ -1,13 +1,12 @@
+import type { walletRefusal } from '@pitboss/contracts/calls/wallet'
+import type { roundStatus } from '@pitboss/contracts/objects/round'
 import type { JsonObject } from '@pitboss/fairness/games/game'
+import type { z } from 'zod'
 
-export type RoundStatus = 'PENDING' | 'OPEN' | 'SETTLING' | 'SETTLED' | 'VOIDED' | 'FAILED'
+/** Items of a round's history that are retained. */
+export const historyMax = 60
 
-export type RefusalCode =
-  | 'INSUFFICIENT_FUNDS'
-  | 'PLAYER_BLOCKED'
-  | 'BET_LIMIT_EXCEEDED'
-  | 'CURRENCY_MISMATCH'
-  | 'WALLET_REJECTED'
+export type RefusalCode = z.output<typeof walletRefusal>
 
 /** `ASKED` until the wallet has answered for certain; `RETURNING` while it is being given back. */
 export type Stake = {
@@ -15,7 +14,7 @@ export type Stake = {
   readonly minor: bigint
   readonly requestHash: string
   readonly state: 'ASKED' | 'TAKEN' | 'REFUSED' | 'RETURNING' | 'RETURNED'
-  /** Whether the wallet has taken it for certain, whatever became of it later. */
+  /** Whether the wallet has certainly taken it, also if it was given back later. */
   readonly wasTaken: boolean
   readonly refusal: RefusalCode | null
 }
@@ -52,7 +51,7 @@ export type RoundState = {
   readonly brandId: string | null
   readonly currency: string
   readonly driver: 'game' | 'operator'
-  readonly status: RoundStatus
+  readonly status: z.output<typeof roundStatus>
 
   readonly nonce: number
   readonly serverSeedHash: string
@@ -149,18 +148,14 @@ export function factOf(before: RoundState, after: RoundState, completes: boolean
 /**
  * The chances that a change took: a draw, or opened tiles. They count as soon as they are stored and not when
  * the round is over: a win whose wallet is silent, or a board that waits for its player, would come later
- * than a loss, and the watch would see losses alone. Source: docs/rtp-watch.md.
+ * than a loss, and the watch would see only losses. Source: docs/rtp-watch.md.
  */
 function takenTrials(before: RoundState, after: RoundState): TakenTrials | null {
   const [from, to] = [trialCount(before), trialCount(after)]
   return to > from ? { from, to } : null
 }
 
-function trialCount({
-  driver,
-  actions,
-  outcome,
-}: Pick<RoundState, 'driver' | 'actions' | 'outcome'>): number {
+function trialCount({ driver, actions, outcome }: RoundState): number {
   if (driver !== 'game') return 0
   return actions.length > 0 ? actions.length : outcome === null ? 0 : 1
 }
@@ -190,12 +185,8 @@ export function owesSomething(round: RoundState): boolean {
   )
 }
 
-export function movementsOf({
-  stakes,
-  wins,
-  reversals,
-}: Pick<RoundState, 'stakes' | 'wins' | 'reversals'>): (Stake | Win | Reversal)[] {
-  return [...stakes, ...wins, ...reversals]
+export function movementsOf(round: Pick<RoundState, 'stakes' | 'wins' | 'reversals'>) {
+  return [...round.stakes, ...round.wins, ...round.reversals]
 }
 
 export function hasMovement(round: RoundState, id: string): boolean {

@@ -10,10 +10,16 @@ import {
   winFailed,
   withStake,
 } from './round-parts.ts'
-import { refuse, type RoundChange, type RoundContext, type RoundMessage, type Step } from './round-message.ts'
-import { factOf, isUnfinished, type RoundState, type Stake, type Win } from './round.ts'
-
-const historyMax = 60
+import {
+  type MessageOf,
+  type PlayerAction,
+  refuse,
+  type RoundChange,
+  type RoundContext,
+  type RoundMessage,
+  type Step,
+} from './round-message.ts'
+import { factOf, historyMax, isUnfinished, type RoundState, type Stake, type Win } from './round.ts'
 
 /**
  * The round's state machine: pure and total. A message that is true already answers `unchanged`, so repeats
@@ -82,10 +88,7 @@ function undecidedStake({ stakes }: RoundState, transactionId: string): Stake | 
   return isOpen && !stake.wasTaken ? stake : undefined
 }
 
-function refuseStake(
-  round: RoundState,
-  { transactionId, code }: Extract<RoundMessage, { type: 'stake-refused' }>,
-): Step {
+function refuseStake(round: RoundState, { transactionId, code }: MessageOf<'stake-refused'>): Step {
   const stake = undecidedStake(round, transactionId)
   if (stake === undefined) return 'unchanged'
   const refused = withStake(round, { ...stake, state: 'REFUSED', refusal: code })
@@ -93,13 +96,10 @@ function refuseStake(
   return { ...refused, status: 'FAILED', refusal: code, payout: 0n, endReason: 'refused' }
 }
 
-function returnStake(
-  round: RoundState,
-  { transactionId, refusal }: Extract<RoundMessage, { type: 'stake-returned' }>,
-): Step {
+function returnStake(round: RoundState, { transactionId, refusal }: MessageOf<'stake-returned'>): Step {
   const stake = round.stakes.find((one) => one.transactionId === transactionId)
   if (stake === undefined || stake.state === 'RETURNED' || stake.state === 'REFUSED') return 'unchanged'
-  // A stake of a round that plays or has paid is given back by its own reversal alone.
+  // A stake of a round that plays or has paid is given back only by its own reversal.
   if (stake.state === 'TAKEN' && round.status !== 'PENDING' && round.status !== 'OPEN') return 'unchanged'
   const returned = withStake(
     { ...round, refusal: refusal ?? round.refusal },
@@ -114,11 +114,7 @@ function begin(round: RoundState, context: RoundContext): RoundState {
   return applyPlay({ ...round, status: 'OPEN' }, context.play([], false), context)
 }
 
-function act(
-  round: RoundState,
-  message: Extract<RoundMessage, { type: 'reveal' | 'cash-out' }>,
-  context: RoundContext,
-): Step {
+function act(round: RoundState, message: PlayerAction, context: RoundContext): Step {
   if (round.driver === 'operator') {
     return refuse('VALIDATION_ERROR', { path: 'round_id', message: 'is not played here' })
   }
@@ -140,11 +136,7 @@ function act(
   return { ...next, lastActionAt: context.now, finalAction }
 }
 
-function isFinalAction(
-  round: RoundState,
-  message: Extract<RoundMessage, { type: 'reveal' | 'cash-out' }>,
-): boolean {
-  const { finalAction } = round
+function isFinalAction({ finalAction }: RoundState, message: PlayerAction): boolean {
   if (finalAction === null) return false
   if (message.type === 'cash-out') return finalAction.kind === 'cashout'
   return finalAction.kind === 'reveal' && finalAction.tile === message.tile
@@ -183,7 +175,7 @@ function giveGrantBack(round: RoundState): RoundState {
 /** Ends a round as it had ended before a restore: seed and bet give the same outcome, payout and win id. */
 function endAsTold(
   round: RoundState,
-  { play, endReason }: Extract<RoundMessage, { type: 'end-as-told' }>,
+  { play, endReason }: MessageOf<'end-as-told'>,
   context: RoundContext,
 ): Step {
   if (round.status === 'PENDING') return refuse('ROUND_IN_PROGRESS')

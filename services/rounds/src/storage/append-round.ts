@@ -41,7 +41,7 @@ export async function insertRound(
   const decided = { facts: [fact], claims: claimsOfFact(fact) } as const
   const appended = await append(streams.journal, stream, 0, decided, deadline(streams))
   if (appended.kind === 'unknown') throw unanswered(stream)
-  // The round that ended last is not the sequence's last any more, whoever has this nonce.
+  // The round that ended last is not the sequence's last any more, even if another has this nonce.
   streams.ends.delete(sequenceOf(round))
   if (appended.kind !== 'appended') return null
   return noteRound(streams, { round, stream, version: 1, dueAt, checks: 0, claims: 0, fields: base })
@@ -144,11 +144,7 @@ async function changeOf(streams: RoundStreams, stored: StoredRound, { round, fac
 }
 
 /** The key under which an added movement claims its id. A tombstone leaves its id to what gives back. */
-async function addedKey(
-  streams: RoundStreams,
-  round: RoundState,
-  movement: Stake | Win | Reversal,
-): Promise<string> {
+async function addedKey(streams: RoundStreams, round: RoundState, movement: Stake | Win | Reversal) {
   const key = movementKey(round, movement.transactionId)
   if (!('referenceTransactionId' in movement)) return key
   const claimed = await findClaimed(streams, key)

@@ -7,7 +7,7 @@ import { bookKey, type RoundFact } from './round-stream.ts'
 
 const keyIdsMax = 1000
 const batchMax = 1000
-/** Time for the search below: a start that cannot tell is refused, too. */
+/** Time for the search below: a start that does not know in time is refused, too. */
 const searchMs = 30_000
 
 /**
@@ -28,7 +28,7 @@ export async function assertSeedsOpen(db: Db, keyring: Pick<Keyring, 'kids'>): P
 
 const tooLong = 'it takes too long to tell whether seeds are sealed under it'
 
-/** Tells in words which seed needs the key; null for none. */
+/** Says in words which seed needs the key; null for none. */
 async function needOf(db: Db, kid: string, isLate: () => boolean): Promise<string | null> {
   type Sealed = { chain: string; nonce: number; sealedSeed: string; unfinished?: boolean; n?: number }
   const rounds = db.collection<Sealed>('rounds')

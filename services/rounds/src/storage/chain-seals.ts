@@ -1,10 +1,14 @@
 import { standingAmong } from '@pitboss/storage/journal/claims'
-import type { ClaimDocument, JournalStore } from '@pitboss/storage/journal/journal'
+import { append, type ClaimDocument, type JournalStore, load } from '@pitboss/storage/journal/journal'
 import { entryNumber, type StreamKey } from '@pitboss/storage/journal/journal-keys'
-import type { SealedValue } from '@pitboss/storage/rewrite-seals'
+import type { SealedPlace, SealedRecords, SealedValue } from '@pitboss/storage/rewrite-seals'
 import { kidOf } from '@pitboss/storage/stored-secrets'
-import type { RoundFields } from './round-document.ts'
+import type { Db, Document } from 'mongodb'
+import { isUnfinished } from '../rules/round.ts'
+import { decodeRound, type RoundFields } from './round-document.ts'
 import { bookKind, type RoundFact, streamState } from './round-stream.ts'
+import type { RoundsJournal } from './round-streams.ts'
+import type { RoundsStore } from './rounds-store.ts'
 
 type Store = Pick<JournalStore<RoundFact>, 'readClaims' | 'readEntries'>
 
@@ -25,7 +29,7 @@ const pageSize = 100
 const hexDigits = Array.from({ length: 16 }, (_, digit) => digit.toString(16))
 
 /** The last round of each nonce sequence. @param within first hex characters of its spread; all by default */
-export async function readChainSeals(
+async function readChainSeals(
   store: Store,
   { after, max, within = '' }: { after: string; max: number; within?: string },
 ): Promise<ChainSeals[]> {
@@ -51,12 +55,7 @@ export async function isSealedInBook(
   return found.includes(null) ? null : false
 }
 
-async function isSealedWithin(
-  store: Store,
-  kid: string,
-  within: string,
-  isLate: () => boolean,
-): Promise<boolean | null> {
+async function isSealedWithin(store: Store, kid: string, within: string, isLate: () => boolean) {
   for (let after = ''; ; ) {
     const page = await readChainSeals(store, { after, max: pageSize, within })
     if (page.some(({ fields }) => sealedIn(fields).some(({ sealed }) => kidOf(sealed) === kid))) return true
@@ -68,7 +67,7 @@ async function isSealedWithin(
 }
 
 /** The seeds that are not revealed: of an unfinished round, and of the nonce after it. */
-export function sealedIn(fields: RoundFields | null): SealedValue[] {
+function sealedIn(fields: RoundFields | null): SealedValue[] {
   if (fields === null) return []
   const { chain, nonce, unfinished, sealedSeed, next } = fields
   return [
@@ -99,4 +98,52 @@ async function lastOf(store: Store, highestClaim: ClaimDocument): Promise<ChainS
 
 function chainOf({ _id }: ClaimDocument): string {
   return _id.slice(0, _id.lastIndexOf('/') + 1)
+}
+
+const purpose = 'server-seeds'
+const writeMs = 5000
+
+/** What the core seals as documents: the seeds of commitments that no round has made. */
+export const sealedSeeds: readonly SealedPlace[] = [
+  {
+    ...{ collection: 'commitments', shardKey: 'chain', purpose, filter: {} },
+    holding: (range: Document) => ({ sealedSeed: range }),
+    valuesIn: ({ chain, nonce, sealedSeed }) => [
+      { path: 'sealedSeed', sealed: String(sealedSeed), aad: `${nonce}/${chain}` },
+    ],
+  },
+]
+
+/** Seeds in the journal: of each sequence's last round and its next nonce. An entry renews them. */
+export function sealedInJournal(given: {
+  readonly db: Db
+  readonly journal: Pick<RoundsJournal, 'journal'>
+  readonly rounds: Pick<RoundsStore, 'takeIn'>
+}): SealedRecords<ChainSeals> {
+  const { db, rounds } = given
+  const { journal } = given.journal
+  return {
+    ...{ collection: 'journal', purpose },
+    // A sequence begins with a commitment of its own.
+    count: async () => Number(await db.collection('commitments').estimatedDocumentCount()),
+    read: (after, max) => readChainSeals(journal.store, { after, max }),
+    valuesIn: ({ fields }) => sealedIn(fields),
+    async rewrite({ stream, number, fields }, renewed) {
+      if (fields === null) return true
+      const { sealedSeed, next } = renewed
+      const set = {
+        ...(sealedSeed === undefined ? {} : { sealedSeed }),
+        ...(next === undefined || fields.next === undefined
+          ? {}
+          : { next: { ...fields.next, sealedSeed: next } }),
+      }
+      const untilMs = journal.steadyMs() + writeMs
+      const appended = await append(journal, stream, number, { facts: [{ change: { set } }] }, untilMs)
+      if (appended.kind === 'unknown') throw new Error(`it is not known whether ${stream} was sealed again`)
+      if (appended.kind !== 'appended') return false
+      const round = decodeRound(fields)
+      if (isUnfinished(round)) rounds.takeIn(stream, (await load(journal, stream)).entries)
+      return true
+    },
+  }
 }

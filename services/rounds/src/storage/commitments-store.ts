@@ -1,14 +1,14 @@
 import { createOnce } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { ClaimDocument } from '@pitboss/storage/journal/journal'
-import { claimedOwn, claimsOf } from '@pitboss/storage/journal/journal-keys'
+import { claimedOwn } from '@pitboss/storage/journal/journal-keys'
 import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import { together } from '@pitboss/runtime/together'
 import type { Db } from 'mongodb'
 import type { Commitment } from '../rules/new-round.ts'
-import { boundedRead, readMaxMs } from '@pitboss/storage/bounded-read'
+import { readToEnd } from '@pitboss/storage/bounded-read'
 import type { DatedCommitment } from './round-document.ts'
-import { bookKey, bookKind, bookOwner } from './round-stream.ts'
+import { bookKey, bookRange } from './round-stream.ts'
 import type { LastNonce, RoundsJournal } from './round-streams.ts'
 
 /** The commitment of a nonce without a round of the journal: the first one, or an old one. Never changed. */
@@ -30,20 +30,15 @@ export const commitmentIndexes: readonly IndexDeclaration[] = [
 
 export type CommitmentsStore = ReturnType<typeof createCommitmentsStore>
 
-/** @param newSeed from a CSPRNG; one seed serves one nonce */
-export function createCommitmentsStore({
-  db,
-  secretBox,
-  newSeed,
-  hashSeed,
-  journal: { store },
-}: {
-  db: Db
-  secretBox: SecretBox
-  newSeed: () => string
-  hashSeed: (seed: string) => string
-  journal: Pick<RoundsJournal['journal'], 'store'>
+export function createCommitmentsStore(given: {
+  readonly db: Db
+  readonly secretBox: SecretBox
+  /** From a CSPRNG: one seed serves one nonce. */
+  readonly newSeed: () => string
+  readonly hashSeed: (seed: string) => string
+  readonly journal: Pick<RoundsJournal['journal'], 'store'>
 }) {
+  const { db, secretBox, newSeed, hashSeed, journal } = given
   const commitments = db.collection<CommitmentDocument>('commitments')
   const idOf = (sequence: string, nonce: number) => `${nonce}/${sequence}`
 
@@ -97,9 +92,9 @@ export function createCommitmentsStore({
     ): Promise<ListedCommitment[]> {
       const end = below ?? Number.POSITIVE_INFINITY
       const nextNonce = last.nonce + 1
-      const { above, below: highest } = claimsOf(bookKind, bookOwner(sequence))
+      const { above, below: highest } = bookRange(sequence)
       const range = { above, below: below === null ? highest : bookKey(sequence, below) }
-      const played = (await store.readClaims(range, max)).flatMap(committedBy)
+      const played = (await journal.store.readClaims(range, max)).flatMap(committedBy)
       // Another process may have begun the next round since.
       const isNext = nextNonce < end && nextNonce > (played[0]?.nonce ?? 0)
       const shown =
@@ -109,18 +104,12 @@ export function createCommitmentsStore({
       const newer = [...shown, ...played].slice(0, max)
       const lowest = newer.at(-1)?.nonce ?? end
       if (newer.length === max) return newer
-      const older = await boundedRead(() =>
-        commitments
-          .find({
-            chain: sequence,
-            ...(lowest === Number.POSITIVE_INFINITY ? {} : { nonce: { $lt: lowest } }),
-          })
-          .sort({ nonce: -1 })
-          .limit(max - newer.length)
-          .maxTimeMS(readMaxMs)
-          .toArray(),
-      )
-      return [...newer, ...older]
+      const filter = {
+        chain: sequence,
+        ...(lowest === Number.POSITIVE_INFINITY ? {} : { nonce: { $lt: lowest } }),
+      }
+      const older = commitments.find(filter, { sort: { nonce: -1 }, limit: max - newer.length })
+      return [...newer, ...(await readToEnd(older))]
     },
 
     /** Opens a seed. @throws Error for a text that is damaged or of another nonce */
@@ -129,7 +118,7 @@ export function createCommitmentsStore({
   }
 }
 
-/** The commitment that a claim of the book tells of; none for a place. */
+/** The commitment in a claim of the book; none for a place. */
 function committedBy(claim: ClaimDocument & { readonly h?: string; readonly ca?: Date }): ListedCommitment[] {
   const { _id, h, ca } = claim
   if (h === undefined || h === '' || ca === undefined) return []

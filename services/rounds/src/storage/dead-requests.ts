@@ -29,10 +29,7 @@ export function createDeadRequestsStore({
   }
 
   async function kill(stream: string, key: string, dead: DeadRequest): Promise<boolean> {
-    const decided = {
-      facts: [{ dead, ids: [key] }],
-      claims: [{ key }],
-    } as const
+    const decided = { facts: [{ dead, ids: [key] }], claims: [{ key }] } as const
     const appended = await append(journal, stream, 0, decided, journal.steadyMs() + writeMs)
     if (appended.kind === 'unknown') throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
     return appended.kind === 'appended'

@@ -48,7 +48,7 @@ export async function findRequest(
   return stored === null ? null : { stored }
 }
 
-/** Rounds with a movement of this id, oldest first; rarely more than one. */
+/** Rounds with a movement of this id, oldest first, rarely several; not one that was only opened under it. */
 export async function listByTransaction(
   streams: RoundStreams,
   scope: Scope,
@@ -59,7 +59,10 @@ export async function listByTransaction(
     return [claimed.stored]
   const documents = await streams.lists.withMovements(scope, [transactionId])
   const found = await Promise.all(documents.map((document) => currentOf(streams, document)))
-  return found.filter((one) => one !== null).sort((a, b) => (a.round.id < b.round.id ? -1 : 1))
+  return found
+    .filter((one) => one !== null)
+    .filter(({ round }) => hasMovement(round, transactionId))
+    .sort((a, b) => (a.round.id < b.round.id ? -1 : 1))
 }
 
 /** Resolves when lists show the round. Of an unfinished one the status suffices: the journal has the rest. */

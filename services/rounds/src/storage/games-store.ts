@@ -16,7 +16,7 @@ type SettingsDocument = WithAudit & {
   _id: string
   version: number
   enabled: boolean
-  /** `maxPayout` is absent where the account has left it alone. */
+  /** `maxPayout` is absent where the account has set none. */
   limits: { currency: string; minStake: string; maxStake: string; maxPayout?: string }[]
   /** Limits that operations have set for the account in place of the platform's. Absent without any. */
   byOperations?: { currency: string; minStake: string; maxStake: string; maxPayout: string }[]
@@ -76,24 +76,33 @@ export function createGamesStore({ db, copies: { of } }: { db: Db; copies: Pick<
     return (await statuses.findOne({ _id: slug }))?.status ?? 'AVAILABLE'
   }
 
+  const fenced = async <Result>(
+    _id: string,
+    change: (present: SettingsDocument | null) => Promise<Result | null>,
+  ): Promise<Result> => {
+    const reread = () => settings.findOne({ _id })
+    return changeFenced({ document: await reread(), change, reread, triesMax, name: `settings of ${_id}` })
+  }
+
+  /** @returns the settings from then on; null where another has changed them since they were read */
   async function replace(
     _id: string,
-    version: number | null,
+    present: SettingsDocument | null,
     next: Omit<SettingsDocument, '_id'>,
-    entry: AuditEntry,
-  ) {
-    if (version !== null) {
-      const { matchedCount } = await settings.updateOne(
-        { _id, version },
-        auditedUpdate({ $set: next }, entry),
-      )
-      return matchedCount === 1
-    }
-    return insertedFirst(() => settings.insertOne({ _id, ...next, ...auditedInsert(entry) }))
+    entryOf: EntryOfChange,
+  ): Promise<GameSettings | null> {
+    const after = decode({ ...present, _id, ...next })
+    const entry = entryOf(decode(present), after)
+    const isReplaced =
+      present === null
+        ? await insertedFirst(() => settings.insertOne({ _id, ...next, ...auditedInsert(entry) }))
+        : (await settings.updateOne({ _id, version: present.version }, auditedUpdate({ $set: next }, entry)))
+            .matchedCount === 1
+    return isReplaced ? after : null
   }
 
   return {
-    /** The settings and the status by which an account's players play (`shareCopies`). */
+    /** The settings and the status that an account's players play with (`shareCopies`). */
     async copy(operatorId: string, slug: string): Promise<{ settings: GameSettings; status: GameStatus }> {
       const [settings, status] = await Promise.all([
         copiedSettings.read(idOf(operatorId, slug)),
@@ -106,28 +115,11 @@ export function createGamesStore({ db, copies: { of } }: { db: Db; copies: Pick<
       return decode(await settings.findOne({ _id: idOf(operatorId, slug) }))
     },
 
-    /** Changes the given parts. */
-    async change(
-      operatorId: string,
-      slug: string,
-      change: GameChange,
-      now: Date,
-      entryOf: EntryOfChange,
-    ): Promise<GameSettings> {
+    async change(operatorId: string, slug: string, change: GameChange, now: Date, entryOf: EntryOfChange) {
       const _id = idOf(operatorId, slug)
-      const read = () => settings.findOne({ _id })
-      const result = await changeFenced({
-        document: await read(),
-        async change(present) {
-          const next = changed(present, change, now)
-          const after = decode({ ...present, _id, ...next })
-          const entry = entryOf(decode(present), after)
-          return (await replace(_id, present?.version ?? null, next, entry)) ? after : null
-        },
-        reread: read,
-        triesMax,
-        name: `settings of ${slug}`,
-      })
+      const result = await fenced(_id, (present) =>
+        replace(_id, present, changed(present, change, now), entryOf),
+      )
       await copiedSettings.drop(_id)
       return result
     },
@@ -142,19 +134,11 @@ export function createGamesStore({ db, copies: { of } }: { db: Db; copies: Pick<
       entryOf: EntryOfChange,
     ): Promise<'done' | 'stale'> {
       const _id = idOf(operatorId, slug)
-      const read = () => settings.findOne({ _id })
-      const result = await changeFenced<SettingsDocument | null, 'done' | 'stale'>({
-        document: await read(),
-        async change(present) {
-          if (present?.approvalId === approvalId) return 'done'
-          if ((present?.version ?? 0) !== version) return 'stale'
-          const next = { ...changed(present, change, now), approvalId }
-          const entry = entryOf(decode(present), decode({ ...present, _id, ...next }))
-          return (await replace(_id, present?.version ?? null, next, entry)) ? 'done' : null
-        },
-        reread: read,
-        triesMax,
-        name: `settings of ${slug}`,
+      const result = await fenced<'done' | 'stale'>(_id, async (present) => {
+        if (present?.approvalId === approvalId) return 'done'
+        if ((present?.version ?? 0) !== version) return 'stale'
+        const next = { ...changed(present, change, now), approvalId }
+        return (await replace(_id, present, next, entryOf)) === null ? null : 'done'
       })
       // Who wrote it before may have died before its note.
       if (result === 'done') await copiedSettings.drop(_id)
@@ -184,7 +168,7 @@ export function createGamesStore({ db, copies: { of } }: { db: Db; copies: Pick<
       await copiedStatus.drop(slug)
     },
 
-    /** Brings a game back that `by` has taken down; whoever else did keeps it down. */
+    /** Brings a game back that `takenDownBy` has taken down; one that another took down stays down. */
     async bringBack(
       slug: string,
       takenDownBy: string,

@@ -5,7 +5,7 @@ import { createOnce } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyLifetimeMs } from '@pitboss/storage/idempotency-keys'
 import { type Db } from 'mongodb'
-import { boundedRead, readMaxMs } from '@pitboss/storage/bounded-read'
+import { readToEnd } from '@pitboss/storage/bounded-read'
 import { pageFilter, scopeKey } from './round-document.ts'
 
 const openGrantsMax = 200
@@ -85,9 +85,10 @@ export function createGrantsStore({ db }: { db: Db }) {
     /** The grants that a player can use now, oldest first. */
     open: (scope: Scope, player: { playerId: string; game: string; currency: string }, now: Date) =>
       grants
-        .find({ scope: scopeKey(scope), ...player, ...usable(now) }, { projection: { uses: 0 } })
-        .sort({ _id: 1 })
-        .limit(openGrantsMax)
+        .find(
+          { scope: scopeKey(scope), ...player, ...usable(now) },
+          { projection: { uses: 0 }, sort: { _id: 1 }, limit: openGrantsMax },
+        )
         .toArray(),
 
     /** Takes one free bet for this round; false when none is left. Repeats have the same answer. */
@@ -126,14 +127,8 @@ export function createGrantsStore({ db }: { db: Db }) {
       { before, max, now }: { before: string | null; max: number; now: Date },
     ): Promise<GrantDocument[]> {
       const window = { prefix: 'frb', from, to, before, earlyMs: idempotencyKeyLifetimeMs }
-      return boundedRead(() =>
-        grants
-          .find({ ...pageFilter(scope, { playerId, game }, window), ...statusFilter(status, now) })
-          .sort({ _id: -1 })
-          .limit(max)
-          .maxTimeMS(readMaxMs)
-          .toArray(),
-      )
+      const filter = { ...pageFilter(scope, { playerId, game }, window), ...statusFilter(status, now) }
+      return readToEnd(grants.find(filter, { sort: { _id: -1 }, limit: max }))
     },
   }
 }
@@ -143,16 +138,12 @@ function closeTo(roundId: string) {
 }
 
 function statusFilter(status: GrantFilters['status'], now: Date) {
-  switch (status) {
-    case undefined:
-      return {}
-    case 'CANCELLED':
-      return { cancelledAt: { $gt: new Date(0) } }
-    case 'EXHAUSTED':
-      return { cancelledAt: null, remaining: { $lte: 0 } }
-    case 'EXPIRED':
-      return { cancelledAt: null, remaining: { $gt: 0 }, endsAt: { $lte: now } }
-    case 'ACTIVE':
-      return { cancelledAt: null, remaining: { $gt: 0 }, endsAt: { $gt: now } }
+  const left = { cancelledAt: null, remaining: { $gt: 0 } }
+  const filters = {
+    CANCELLED: { cancelledAt: { $gt: new Date(0) } },
+    EXHAUSTED: { cancelledAt: null, remaining: { $lte: 0 } },
+    EXPIRED: { ...left, endsAt: { $lte: now } },
+    ACTIVE: { ...left, endsAt: { $gt: now } },
   }
+  return status === undefined ? {} : filters[status]
 }

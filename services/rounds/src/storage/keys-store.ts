@@ -9,7 +9,7 @@ type Creation = { readonly list: string; readonly body: unknown; readonly now: D
 
 export type KeysStore = ReturnType<typeof createKeysStore>
 
-/** Creates the store of idempotency keys. A key is its tenant's and its list's alone. */
+/** Idempotency keys. A key belongs to one tenant and one list. */
 export function createKeysStore({ db }: { db: Db }) {
   const claimOf = ({ scope }: KeyOwner, { list, body, now }: Creation) => ({
     ...{ db, scope, list, now },

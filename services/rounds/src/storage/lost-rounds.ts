@@ -1,14 +1,13 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { standingAmong } from '@pitboss/storage/journal/claims'
 import { append, type ClaimDocument, reload } from '@pitboss/storage/journal/journal'
-import { claimedOwn, claimsOf, type StreamKey } from '@pitboss/storage/journal/journal-keys'
+import { claimedOwn, type StreamKey } from '@pitboss/storage/journal/journal-keys'
 import { movementsOf, type RoundState } from '../rules/round.ts'
 import { decodeRound, encodeRound, type DatedCommitment, fieldsOf } from './round-document.ts'
 import type { RoundLists } from './round-lists.ts'
 import {
   bookKey,
-  bookKind,
-  bookOwner,
+  bookRange,
   claimsOfFact,
   isPlaceStream,
   isStreamOf,
@@ -28,16 +27,14 @@ const unlistedMax = 1000
 
 export type LostRounds = ReturnType<typeof createLostRounds>
 
-/** Creates the part of the storage of rounds for the time after its database was restored. */
-export function createLostRounds({
-  journal: { journal },
-  lists,
-  rounds,
-}: {
-  journal: Pick<RoundsJournal, 'journal'>
-  lists: RoundLists
-  rounds: Pick<RoundsStore, 'readNonce'>
+/** For the time after the database of rounds was restored. */
+export function createLostRounds(given: {
+  readonly journal: Pick<RoundsJournal, 'journal'>
+  readonly lists: RoundLists
+  readonly rounds: Pick<RoundsStore, 'readNonce'>
 }) {
+  const { lists, rounds } = given
+  const { journal } = given.journal
   const { store } = journal
   return { withoutRound, findRecent, nonceIsFree, hasPlace, placesHeld, skipTo, skipNext }
 
@@ -49,7 +46,7 @@ export function createLostRounds({
     ])
     const listed = await Promise.all(
       found.map(async (one) =>
-        one.open === true ? idsOf(streamOf(decodeRound(fieldsOf(one)))) : one.transactionIds,
+        one.open === true ? idsIn(await stateOf(streamOf(decodeRound(fieldsOf(one))))) : one.transactionIds,
       ),
     )
     const known = new Set(listed.flat())
@@ -59,12 +56,7 @@ export function createLostRounds({
     return transactionIds.filter((id) => !known.has(id))
   }
 
-  /** The movements that a stream's round has, without stakes that it has only asked for. */
-  async function idsOf(stream: StreamKey): Promise<string[]> {
-    return idsIn(await stateOf(stream))
-  }
-
-  /** As `idsOf`, by a claim. The id that a refused request has claimed is no stake's. */
+  /** The movements of a claim's round. The id that a refused request has claimed is no stake's. */
   async function idsOfClaim({ _id, s }: ClaimDocument): Promise<string[]> {
     const state = await stateOf(s)
     return state.dead === null ? idsIn(state) : [claimedOwn(_id)]
@@ -72,7 +64,7 @@ export function createLostRounds({
 
   /** Finds a round by the book, which has what lists may not show yet. */
   async function findRecent(sequence: string, roundId: string): Promise<RoundState | null> {
-    const claims = await store.readClaims(claimsOf(bookKind, bookOwner(sequence)), unlistedMax)
+    const claims = await store.readClaims(bookRange(sequence), unlistedMax)
     const found = claims.find(({ s }) => isStreamOf(s, roundId))
     if (found === undefined) return null
     return roundIn(await stateOf(found.s))
@@ -92,7 +84,7 @@ export function createLostRounds({
     return claims.length === 0 && !isListed
   }
 
-  /** Whether a place is kept for this lost round, of which nobody knows the nonce. */
+  /** Whether a place is reserved for this lost round, whose nonce nobody knows. */
   async function hasPlace(sequence: string, roundId: string): Promise<boolean> {
     const entries = standingAmong(await store.readEntries(placeStream(sequence, roundId)))
     return entries.length > 0 && !streamState(entries).isWithdrawn
@@ -108,25 +100,15 @@ export function createLostRounds({
   }
 
   /** Moves a sequence beyond a lost nonce; each place is an ended round that no list shows. */
-  async function skipTo(
-    sequence: string,
-    nonce: number,
-    round: RoundState,
-    next: NextCommitment,
-  ): Promise<void> {
+  async function skipTo(sequence: string, nonce: number, round: RoundState, next: NextCommitment) {
     const last = await rounds.readNonce(sequence, nonce)
     // The last is inserted last: who finds it free does all of this again.
     for (let skipped = last + 1; skipped <= nonce; skipped++)
       await place(sequence, skipped, skipped, round, next)
   }
 
-  /** Moves a nonce sequence beyond one more nonce, once for each lost round of which nobody knows it. */
-  async function skipNext(
-    sequence: string,
-    roundId: string,
-    round: RoundState,
-    next: NextCommitment,
-  ): Promise<void> {
+  /** Moves a nonce sequence beyond one more nonce, once for each lost round whose nonce nobody knows. */
+  async function skipNext(sequence: string, roundId: string, round: RoundState, next: NextCommitment) {
     for (let tries = 0; tries < triesMax && !(await hasPlace(sequence, roundId)); tries++) {
       const last = await rounds.readNonce(sequence, null)
       await place(sequence, roundId, last + 1, round, next)
@@ -149,13 +131,8 @@ export function createLostRounds({
     const { entries, last } = await reload(journal, stream)
     const { isPlace, isWithdrawn } = streamState(entries)
     if (isPlace && !isWithdrawn) return
-    await append(
-      journal,
-      stream,
-      last,
-      { facts: [fact], claims: claimsOfFact(fact) },
-      journal.steadyMs() + writeMs,
-    )
+    const decided = { facts: [fact], claims: claimsOfFact(fact) } as const
+    await append(journal, stream, last, decided, journal.steadyMs() + writeMs)
   }
 }
 
@@ -166,6 +143,7 @@ function roundIn({ fields, isWithdrawn }: StreamState): RoundState | null {
   return fields === null || isWithdrawn ? null : decodeRound(fields)
 }
 
+/** Without stakes that are only asked for. */
 function idsIn(state: StreamState): string[] {
   const round = roundIn(state)
   const all = round === null ? [] : movementsOf(round)

@@ -1,9 +1,9 @@
 import { append } from '@pitboss/storage/journal/journal'
-import { claimedOwn, claimsOf } from '@pitboss/storage/journal/journal-keys'
+import { claimedOwn } from '@pitboss/storage/journal/journal-keys'
 import { isUnfinished, type RoundState } from '../rules/round.ts'
 import { updateRound } from './append-round.ts'
 import type { StoredRound } from './round-document.ts'
-import { bookKey, bookKind, bookOwner, isPlaceStream } from './round-stream.ts'
+import { bookKey, bookRange, isPlaceStream } from './round-stream.ts'
 import {
   currentOf,
   deadline,
@@ -62,7 +62,7 @@ export async function readNonce(
   sequence: string,
   below: number | null,
 ): Promise<number> {
-  const { above, below: end } = claimsOf(bookKind, bookOwner(sequence))
+  const { above, below: end } = bookRange(sequence)
   const range = { above, below: below === null ? end : bookKey(sequence, below) }
   const [claim] = await streams.journal.store.readClaims(range, 1)
   return claim === undefined
@@ -92,7 +92,7 @@ export async function endSession(
 async function readLast(streams: RoundStreams, sequence: string): Promise<Last> {
   const { store } = streams.journal
   for (let tries = 0; tries < triesMax; tries++) {
-    const [claim] = await store.readClaims(claimsOf(bookKind, bookOwner(sequence)), 1)
+    const [claim] = await store.readClaims(bookRange(sequence), 1)
     if (claim === undefined) return readOlderLast(streams, sequence)
     const state = await readState(streams, claim.s)
     if (state.isWithdrawn) {
@@ -114,7 +114,7 @@ async function readLast(streams: RoundStreams, sequence: string): Promise<Last> 
 
 /** The last round below the places of lost ones: a database that was set back may have it unfinished. */
 async function findBelow(streams: RoundStreams, sequence: string, key: string): Promise<StoredRound | null> {
-  const { above } = claimsOf(bookKind, bookOwner(sequence))
+  const { above } = bookRange(sequence)
   for (let below = key; ; ) {
     const claims = await streams.journal.store.readClaims({ above, below }, placesMax)
     const round = claims.find(({ s }) => !isPlaceStream(s))
@@ -126,7 +126,7 @@ async function findBelow(streams: RoundStreams, sequence: string, key: string): 
 
 /** As `readLast`, of the nonces below a claim that has no entry. */
 async function readBefore(streams: RoundStreams, sequence: string, key: string): Promise<Last> {
-  const { above } = claimsOf(bookKind, bookOwner(sequence))
+  const { above } = bookRange(sequence)
   const [claim] = await streams.journal.store.readClaims({ above, below: key }, 1)
   if (claim === undefined) return readOlderLast(streams, sequence)
   const state = await readState(streams, claim.s)

@@ -38,9 +38,6 @@ export type DatedCommitment = {
   readonly createdAt: Date
 }
 
-/** Items of a round's history that are retained. */
-export const historyMax = 60
-
 /**
  * The fields of a round in the database. Minor units are text: a coin with 18 decimals has more of them than
  * 64 bits hold. Objects of operators and games in `bet` and `outcome` are JSON text, so that no key of theirs
@@ -82,7 +79,7 @@ export type RoundDocument = RoundFields & {
   readonly o?: string
   /** Whether anything is left to do. */
   readonly open?: boolean
-  /** Of a round that was taken back: it has this, `chain` and `n` alone, so that no list finds it. */
+  /** Of a round that was taken back: it has only this, `chain` and `n`, so that no list finds it. */
   readonly gone?: true
 }
 
@@ -114,7 +111,7 @@ const plainFields = [
 ]
 type PlainField = (typeof plainFields)[number]
 
-/** By these alone the documents of rounds are found, sorted and added up. */
+/** Documents of rounds are found, sorted and added up only by these. */
 export const plainRoundFields: ReadonlySet<PlainField> = new Set(plainFields)
 
 /** A list document as it is stored. */
@@ -133,7 +130,7 @@ export type StoredRound = {
   /** When a worker looks again, and how often one has since the last change. */
   readonly dueAt: Date | null
   readonly checks: number
-  /** The number of the entry by which workers have taken it over last. */
+  /** The number of the last entry with which a worker took it over. */
   readonly claims: number
   readonly fields: RoundFields
 }

@@ -6,7 +6,7 @@ import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { createListDocuments } from '@pitboss/storage/journal/list-documents'
 import type { Db, Document } from 'mongodb'
 import { isUnfinished, owesSomething, type RoundState } from '../rules/round.ts'
-import { boundedRead, readMaxMs } from '@pitboss/storage/bounded-read'
+import { readToEnd } from '@pitboss/storage/bounded-read'
 import {
   decodeMinor,
   decodeRound,
@@ -78,7 +78,6 @@ export type RoundFilters = {
 }
 
 export type RoundSums = Pick<RoundState, 'currency' | 'started' | 'completedAt' | 'stakes' | 'wins'>
-type SumsDocument = Pick<RoundDocument, keyof RoundSums>
 
 export type RoundLists = ReturnType<typeof createRoundLists>
 
@@ -134,27 +133,18 @@ export function createRoundLists({ db }: { db: Db }) {
     openedBy: (scope: Scope, sequence: string, id: string) =>
       one(rounds.findOne({ scope: scopeKey(scope), chain: sequence, ...openedByPage(id) })),
 
-    /** Rounds of every account created in the window, behind `after`, oldest first. For operations. */
-    async between(
-      window: { readonly from: Date; readonly to: Date },
-      after: string | null,
-      limit: number,
-    ): Promise<RoundDocument[]> {
+    /** Rounds of every account created in the window, after `after`, oldest first. For operations. */
+    between(window: { readonly from: Date; readonly to: Date }, after: string | null, limit: number) {
       const { ids, createdAt } = createdWithin({ prefix: 'rnd', ...window, after })
+      const filter = { ...(ids === null ? {} : { _id: ids }), ...(createdAt === null ? {} : { createdAt }) }
       return rounds
-        .find({ ...(ids === null ? {} : { _id: ids }), ...(createdAt === null ? {} : { createdAt }) })
-        .sort({ _id: 1 })
-        .limit(limit)
+        .find(filter, { sort: { _id: 1 }, limit })
         .map(roundOf)
         .toArray()
     },
 
     /** Newest first, by id. */
-    async list(
-      scope: Scope,
-      filters: RoundFilters,
-      { before, max }: { before: string | null; max: number },
-    ): Promise<RoundDocument[]> {
+    list(scope: Scope, filters: RoundFilters, { before, max }: { before: string | null; max: number }) {
       const { from, to, clientTransactionId: openedBy, ...equal } = filters
       const hint = rareIndexOf(filters)
       const filter = {
@@ -162,59 +152,42 @@ export function createRoundLists({ db }: { db: Db }) {
         ...(openedBy === undefined ? {} : openedByPage(openedBy)),
         ...(hint === 'scope_unfinished' ? { unfinished: true } : {}),
       }
-      const found = rounds.find(filter)
-      const sorted = (hint === null ? found : found.hint(hint)).sort({ _id: -1 }).limit(max)
-      return boundedRead(() => sorted.maxTimeMS(readMaxMs).map(roundOf).toArray())
+      const found = rounds.find(filter, { sort: { _id: -1 }, limit: max, ...(hint === null ? {} : { hint }) })
+      return readToEnd(found.map(roundOf))
     },
 
     /** The rounds of a nonce sequence, newest nonce first. */
     listSequence: (sequence: string, { below, max }: { below: number | null; max: number }) =>
-      boundedRead(() =>
+      readToEnd(
         rounds
-          // A place that an earlier release has kept has no scope.
-          .find({ ...playedIn(sequence, below), scope: { $gt: '' } })
-          .sort({ nonce: -1 })
-          .hint('sequence')
-          .limit(max)
-          .maxTimeMS(readMaxMs)
-          .map(roundOf)
-          .toArray(),
+          .find(
+            // A place that an earlier release has kept has no scope.
+            { ...playedIn(sequence, below), scope: { $gt: '' } },
+            { sort: { nonce: -1 }, hint: 'sequence', limit: max },
+          )
+          .map(roundOf),
       ),
 
     /** The nonces of a sequence, from `from` to `to`, whose places an earlier release has kept. */
-    async olderPlaces(sequence: string, { from, to }: { from: number; to: number }): Promise<number[]> {
+    olderPlaces(sequence: string, { from, to }: { from: number; to: number }): Promise<number[]> {
       const filter: Document = { chain: sequence, nonce: { $gte: from, $lte: to }, scope: { $exists: false } }
-      const places = await boundedRead(() =>
-        rounds
-          .find(filter)
-          .project<Pick<RoundDocument, 'nonce'>>({ nonce: 1 })
-          .hint('sequence')
-          .limit(to - from + 1)
-          .maxTimeMS(readMaxMs)
-          .toArray(),
-      )
-      return places.map(({ nonce }) => nonce)
+      const found = rounds.find(filter, { projection: { nonce: 1 }, hint: 'sequence', limit: to - from + 1 })
+      return readToEnd(found.map(({ nonce }) => nonce))
     },
 
     /** What moved in the rounds that a player has begun since `from`, newest first. */
-    async listSums(
-      scope: Scope,
-      playerId: string,
-      { from, max }: { from: Date; max: number },
-    ): Promise<RoundSums[]> {
-      const found = await boundedRead(() =>
-        rounds
-          .find(pageFilter(scope, { playerId }, { prefix: 'rnd', from }))
-          .project<SumsDocument>({ currency: 1, started: 1, completedAt: 1, stakes: 1, wins: 1 })
-          .sort({ _id: -1 })
-          .limit(max)
-          .maxTimeMS(readMaxMs)
-          .toArray(),
+    listSums(scope: Scope, playerId: string, { from, max }: { from: Date; max: number }) {
+      const filter = pageFilter(scope, { playerId }, { prefix: 'rnd', from })
+      const projection = { currency: 1, started: 1, completedAt: 1, stakes: 1, wins: 1 }
+      const found = rounds.find(filter, { projection, sort: { _id: -1 }, limit: max })
+      return readToEnd(
+        found.map(
+          ({ stakes, wins, ...rest }): RoundSums => ({
+            ...rest,
+            ...{ stakes: stakes.map(decodeMinor), wins: wins.map(decodeMinor) },
+          }),
+        ),
       )
-      return found.map(({ currency, started, completedAt, stakes, wins }) => ({
-        ...{ currency, started, completedAt },
-        ...{ stakes: stakes.map(decodeMinor), wins: wins.map(decodeMinor) },
-      }))
     },
 
     /** Rounds that ended at `from` or later, by their end, after the one that is named. */
@@ -224,14 +197,13 @@ export function createRoundLists({ db }: { db: Db }) {
       { after, max }: { after: { readonly at: Date; readonly id: string } | null; max: number },
     ): Promise<RoundState[]> {
       const start = after?.at ?? from
-      const found = await rounds
-        .find({ scope: scopeKey(scope), completedAt: { $gte: start } })
-        .sort({ completedAt: 1, _id: 1 })
-        .hint('scope_completed')
-        .limit(after === null ? max : max + sameInstantMax)
-        .toArray()
-      return found
-        .map((document) => decodeRound(fieldsOf(roundOf(document))))
+      const limit = after === null ? max : max + sameInstantMax
+      const found = rounds.find(
+        { scope: scopeKey(scope), completedAt: { $gte: start } },
+        { sort: { completedAt: 1, _id: 1 }, hint: 'scope_completed', limit },
+      )
+      const ended = await found.map((document) => decodeRound(fieldsOf(roundOf(document)))).toArray()
+      return ended
         .filter(
           ({ id, completedAt }) =>
             after === null || completedAt?.getTime() !== start.getTime() || id > after.id,
@@ -246,13 +218,10 @@ export function createRoundLists({ db }: { db: Db }) {
 
     /** The figures for `ops status`. */
     async unfinished(): Promise<{ count: number; oldestAt: Date | null }> {
-      const count = await rounds.countDocuments({ unfinished: true }, { hint: 'scope_unfinished' })
-      const [oldest] = await rounds
-        .find({ unfinished: true }, { projection: { createdAt: 1 } })
-        .sort({ _id: 1 })
-        .hint('scope_unfinished')
-        .limit(1)
-        .toArray()
+      const hint = 'scope_unfinished'
+      const count = await rounds.countDocuments({ unfinished: true }, { hint })
+      const first = { projection: { createdAt: 1 }, sort: { _id: 1 }, hint } as const
+      const oldest = await rounds.findOne({ unfinished: true }, first)
       return { count: Number(count), oldestAt: oldest?.createdAt ?? null }
     },
   }
@@ -263,10 +232,8 @@ async function one(found: Promise<PackedRound | null>): Promise<RoundDocument | 
   return stored === null ? null : roundOf(stored)
 }
 
-export function createShownRounds({
-  write: writeDocument,
-}: {
-  write: (document: RoundDocument & { readonly n: number }) => Promise<void>
+export function createShownRounds(given: {
+  readonly write: (document: RoundDocument & { readonly n: number }) => Promise<void>
 }) {
   /** The status that a round's document shows at least. */
   const listed = new BoundedMap<string, RoundState['status']>(listedMax)
@@ -278,11 +245,11 @@ export function createShownRounds({
       if (isWithdrawn) {
         const gone = { _id, chain, n: number, gone: true } as const
         // No reader but `find` meets it, which passes over it.
-        return writeDocument(gone as unknown as RoundDocument & { readonly n: number })
+        return given.write(gone as unknown as RoundDocument & { readonly n: number })
       }
       const round = decodeRound(fields)
       const open = isUnfinished(round) || owesSomething(round)
-      await writeDocument({ ...fields, n: number, w: write, o: owner, open })
+      await given.write({ ...fields, n: number, w: write, o: owner, open })
       listed.set(_id, round.status)
     },
 

@@ -1,10 +1,23 @@
 import { type DocumentChange, changeDocument } from '@pitboss/storage/journal/change-document'
 import type { Claim, Entry, Loaded } from '@pitboss/storage/journal/journal'
-import { claimKey, entryNumber, streamKey, type StreamKey } from '@pitboss/storage/journal/journal-keys'
+import {
+  claimKey,
+  claimsOf,
+  entryNumber,
+  streamKey,
+  type StreamKey,
+} from '@pitboss/storage/journal/journal-keys'
 import type { Scope } from '@pitboss/contracts/caller'
-import { movementsOf, type Reversal, type RoundState, type Stake, type Win } from '../rules/round.ts'
+import {
+  historyMax,
+  movementsOf,
+  type Reversal,
+  type RoundState,
+  type Stake,
+  type Win,
+} from '../rules/round.ts'
 import type { Meaning, Refusal } from '../rules/refusal.ts'
-import { decodeRound, type FactEntry, historyMax, type RoundFields, sequenceOf } from './round-document.ts'
+import { decodeRound, type FactEntry, type RoundFields, sequenceOf } from './round-document.ts'
 
 /** A request that was refused, or a movement that was rolled back before it came, in the place of a round. */
 export type DeadRequest = Refusal & {
@@ -166,9 +179,9 @@ export const idKind = 't'
 /** The kind of claims of reversals whose id is that of a tombstone. */
 const besideTombstoneKind = 'r'
 
-/** Whose nonces they are: the owner of claims in the book. */
-export function bookOwner(sequence: string): readonly string[] {
-  return chainOf(sequence)
+/** The range of a sequence's claims in the book. */
+export function bookRange(sequence: string) {
+  return claimsOf(bookKind, chainOf(sequence))
 }
 
 export function bookKey(sequence: string, nonce: number): string {

@@ -1,4 +1,4 @@
-import { BoundedMap } from '@pitboss/runtime/bounded-map'
+import type { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { reload } from '@pitboss/storage/journal/journal'
 import type { StreamKey } from '@pitboss/storage/journal/journal-keys'
@@ -18,8 +18,6 @@ import type { RoundLists } from './round-lists.ts'
 import { loadedState, type RoundFact, streamOf, type StreamState } from './round-stream.ts'
 import type { RoundWork } from './round-work.ts'
 
-const rememberedMax = 10_000
-const streamsMax = 20_000
 /** Time within which the database answers a write. */
 const writeMs = 5000
 
@@ -30,7 +28,7 @@ export type LastNonce = {
   readonly next: DatedCommitment | null
 }
 
-/** A round of which this process knows entries. */
+/** A round whose entries this process has met. */
 type Met = {
   readonly stream: StreamKey
   readonly number: number
@@ -54,10 +52,6 @@ export type RoundStreams = RoundsJournal & {
   readonly ends: BoundedMap<string, LastNonce & { readonly at: number }>
   /** Rounds that this process has met lately, with the greatest number that it knows of each. */
   readonly met: BoundedMap<string, Met>
-}
-
-export function openRoundStreams(given: Omit<RoundStreams, 'ends' | 'met'>): RoundStreams {
-  return { ...given, ends: new BoundedMap(rememberedMax), met: new BoundedMap(streamsMax) }
 }
 
 /** Until when a write is tried, by the steady clock. */

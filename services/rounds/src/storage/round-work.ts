@@ -1,7 +1,7 @@
 import { waitMaxMs } from '../rules/due-at.ts'
 import type { StreamKey } from '@pitboss/storage/journal/journal-keys'
 
-/** A round of which something is left to do, in the memory of the instance that wrote its last entry. */
+/** A round with work left, in the memory of the instance that wrote its last entry. */
 export type WaitingRound = {
   readonly stream: StreamKey
   readonly scope: string

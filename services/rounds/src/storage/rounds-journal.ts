@@ -42,26 +42,18 @@ export async function openRounds({
   return { journal, lists, rounds }
 }
 
-/**
- * Creates what the journal does for rounds: lists, recovery and sums.
- * @param own what the process has once its journal is open
- * @param readInstances reads the instances that have a document, with how far each is done
- */
-export function wireRounds({
-  lists,
-  work,
-  clock,
-  scaleMs,
-  own,
-  readInstances,
-}: {
+/** What the journal does for rounds: lists, recovery and sums. */
+export function wireRounds(given: {
   readonly lists: RoundLists
   readonly work: RoundWork
   readonly clock: Clock
   readonly scaleMs: (ms: number) => number
+  /** What the process has once its journal is open. */
   readonly own: () => { journal: Journal<RoundFact>; rounds: Pick<RoundsStore, 'takeOver'> }
+  /** Reads the instances that have a document, with how far each is done. */
   readonly readInstances: () => Promise<readonly Pick<InstanceDocument, '_id' | 'done'>[]>
 }) {
+  const { lists, work, clock, scaleMs, own, readInstances } = given
   // What is owed is looked at once its instance's calls have ended.
   const dueAtOf = (round: RoundState) => dueAt(round, { now: clock.now(), checks: 1, scaleMs })
   let folds: readonly FactFold[] = []
@@ -92,7 +84,7 @@ export function wireRounds({
   /** Counts what is not known to be done; what is counted already is left out. */
   const catchUp = () => eachUndone(count)
 
-  /** Lists the rounds of what is not known to be done: after a restore lists are behind what stands. */
+  /** Lists the rounds of what is not known to be done: after a restore lists lag. */
   const showUndone = () =>
     eachUndone(async (page) => {
       const streams = [...new Set(page.map(({ _id }) => streamOfEntry(_id)))]

@@ -1,3 +1,4 @@
+import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { insertRound, publishAgain, removeRound, updateRound, withdrawMovement } from './append-round.ts'
 import { claimRound, findDue, hasAskerExited, postpone, takeIn, takeOver } from './due-rounds.ts'
 import {
@@ -13,24 +14,25 @@ import {
 import { endSession, findLast, findUnfinished, lastNonce, lastShown, readNonce } from './nonce-book.ts'
 import type { RoundState } from '../rules/round.ts'
 import type { RoundLists } from './round-lists.ts'
-import { openRoundStreams, type RoundsJournal } from './round-streams.ts'
+import type { RoundsJournal, RoundStreams } from './round-streams.ts'
 import type { RoundWork } from './round-work.ts'
+
+const rememberedMax = 10_000
+const streamsMax = 20_000
 
 export type RoundsStore = ReturnType<typeof createRoundsStore>
 
+type ChargedRound = Pick<RoundState, 'id' | 'status' | 'stakes' | 'wins'>
 type Asked<Read extends keyof RoundLists> = Parameters<RoundLists[Read]>
 
 /** Rounds: streams of entries decide, list documents show. Nonces and clients' ids are claims. */
-export function createRoundsStore({
-  journal,
-  lists,
-  work,
-}: {
-  journal: RoundsJournal
-  lists: RoundLists
-  work: RoundWork
-}) {
-  const streams = openRoundStreams({ ...journal, lists, work })
+export function createRoundsStore(given: { journal: RoundsJournal; lists: RoundLists; work: RoundWork }) {
+  const { journal, lists, work } = given
+  const streams: RoundStreams = {
+    ...{ ...journal, lists, work },
+    ends: new BoundedMap(rememberedMax),
+    met: new BoundedMap(streamsMax),
+  }
   return {
     insert: insertRound.bind(null, streams),
     update: updateRound.bind(null, streams),
@@ -53,9 +55,7 @@ export function createRoundsStore({
     listSequence: async (...asked: Asked<'listSequence'>) =>
       roundsOf(streams, await lists.listSequence(...asked)),
     /** What became of the stakes of these rounds; a round that is gone is missing. */
-    charged: async (
-      ...asked: Asked<'withIds'>
-    ): Promise<Pick<RoundState, 'id' | 'status' | 'stakes' | 'wins'>[]> =>
+    charged: async (...asked: Asked<'withIds'>): Promise<ChargedRound[]> =>
       roundsOf(streams, await lists.withIds(...asked)),
     show: showRound.bind(null, streams),
     showUndone: journal.showUndone,

@@ -12,7 +12,7 @@ import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
 import type { Db, Filter } from 'mongodb'
 import type { StakeRange } from '../rules/limits.ts'
 import type { SessionTimes } from '../rules/live-rules.ts'
-import { boundedRead, readMaxMs } from '@pitboss/storage/bounded-read'
+import { readToEnd } from '@pitboss/storage/bounded-read'
 import { pageFilter, scopeKey } from './round-document.ts'
 
 const timesMax = 10_000
@@ -101,12 +101,7 @@ export function createSessionsStore({ db }: { db: Db }) {
     },
 
     /** Closes a session once, with its audit entry. Null for an unknown one. */
-    async close(
-      scope: Scope,
-      sessionId: string,
-      now: Date,
-      audit: AuditEntry | null = null,
-    ): Promise<SessionDocument | null> {
+    async close(scope: Scope, sessionId: string, now: Date, audit: AuditEntry | null = null) {
       const closed = await sessions.findOneAndUpdate(
         { _id: sessionId, scope: scopeKey(scope), closedAt: null },
         auditedUpdate<SessionDocument>({ $set: { closedAt: now }, $inc: { version: 1 } }, audit),
@@ -116,12 +111,7 @@ export function createSessionsStore({ db }: { db: Db }) {
     },
 
     /** Closes the player's active sessions for a stop, and gives all that it closed its end. */
-    async stopAll(
-      scope: Scope,
-      playerId: string,
-      stop: NonNullable<SessionDocument['stop']>,
-      now: Date,
-    ): Promise<void> {
+    async stopAll(scope: Scope, playerId: string, stop: NonNullable<SessionDocument['stop']>, now: Date) {
       const ofPlayer = { scope: scopeKey(scope), playerId }
       await sessions.updateMany(
         { ...ofPlayer, closedAt: null, expiresAt: { $gt: now } },
@@ -151,11 +141,7 @@ export function createSessionsStore({ db }: { db: Db }) {
     },
 
     /** Counts the player's sessions that have such details: those that ended by `endedBy`, and all. */
-    async countDetails(
-      scope: Scope,
-      playerId: string,
-      endedBy: Date,
-    ): Promise<{ ended: number; all: number }> {
+    async countDetails(scope: Scope, playerId: string, endedBy: Date) {
       const details = withDetails(scope, playerId)
       const [ended, all] = await Promise.all([
         sessions.countDocuments({ ...details, ...endedAt(endedBy) }),
@@ -174,14 +160,12 @@ export function createSessionsStore({ db }: { db: Db }) {
 
     /** The open times of the player's sessions since `from`; of more than 10,000 the newest. */
     timesOf: (scope: Scope, playerId: string, from: Date): Promise<SessionTimes[]> =>
-      boundedRead(() =>
+      readToEnd(
         sessions
           .find(pageFilter(scope, { playerId }, { prefix: 'ses', from, earlyMs: idempotencyKeyLifetimeMs }))
           .project<SessionTimes>({ _id: 0, createdAt: 1, expiresAt: 1, closedAt: 1 })
           .sort({ _id: -1 })
-          .limit(timesMax)
-          .maxTimeMS(readMaxMs)
-          .toArray(),
+          .limit(timesMax),
       ),
 
     /** Keeps that the player went on after a reality check. Null for an unknown or closed session. */
@@ -199,16 +183,9 @@ export function createSessionsStore({ db }: { db: Db }) {
       { before, max, now }: { before: string | null; max: number; now: Date },
     ): Promise<SessionDocument[]> {
       const window = { prefix: 'ses', from, to, before, earlyMs: idempotencyKeyLifetimeMs }
-      return boundedRead(async () => {
-        const hint = playerId === undefined ? await indexFor(scope, status, now) : 'scope_player_id'
-        return sessions
-          .find({ ...pageFilter(scope, { playerId }, window), ...statusFilter(scope, status, now) })
-          .sort({ _id: -1 })
-          .limit(max)
-          .hint(hint)
-          .maxTimeMS(readMaxMs)
-          .toArray()
-      })
+      const filter = { ...pageFilter(scope, { playerId }, window), ...statusFilter(scope, status, now) }
+      const hint = playerId === undefined ? await indexFor(scope, status, now) : 'scope_player_id'
+      return readToEnd(sessions.find(filter, { sort: { _id: -1 }, limit: max, hint }))
     },
 
     /** The currencies of all active sessions of an account, in both environments. */

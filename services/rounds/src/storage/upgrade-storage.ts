@@ -4,7 +4,7 @@ import { readIndexes } from '@pitboss/storage/read-indexes'
 import type { Db } from 'mongodb'
 import type { Logger } from 'pino'
 import { isUnfinished, owesSomething } from '../rules/round.ts'
-import type { Meaning, Refusal } from '../rules/refusal.ts'
+import type { Refusal } from '../rules/refusal.ts'
 import type { DeadRequestsStore } from './dead-requests.ts'
 import { decodeRound, type FactEntry, fieldsOf, type RoundDocument } from './round-document.ts'
 import { claimsOfFact, type RoundFact, streamOf } from './round-stream.ts'
@@ -22,40 +22,27 @@ type OlderRefusal = Refusal & {
   readonly _id: string
   readonly chain: string
   readonly openedUnder: string
-} & {
   readonly requestHash: string
-}
-
-type OlderDeadId = Refusal & {
-  readonly _id: string
-  readonly scope: string
-  readonly kind: 'movement' | 'reversal'
-  readonly transactionId: string
-  readonly meaning: Meaning | null
-  readonly isFinal: boolean
 }
 
 const epoch = new Date(0)
 const writeMs = 10_000
 
+type Upgrading = {
+  readonly db: Db
+  readonly journal: RoundsJournal
+  readonly rounds: Pick<RoundsStore, 'takeIn'>
+  readonly deadRequests: DeadRequestsStore
+  readonly logger: Logger
+}
+
 /**
- * Takes what releases before the journal have left unfinished, or dead, into the journal. An `_id` decides
+ * Takes what releases before the journal have left unfinished, or refused, into the journal. An `_id` decides
  * each step, so it may be repeated and run twice at once, but beside no process of such a release. Source:
  * docs/versioning.md.
  */
-export async function upgradeStorage({
-  db,
-  journal: { journal, listed },
-  rounds,
-  deadRequests,
-  logger,
-}: {
-  db: Db
-  journal: RoundsJournal
-  rounds: Pick<RoundsStore, 'takeIn'>
-  deadRequests: DeadRequestsStore
-  logger: Logger
-}): Promise<void> {
+export async function upgradeStorage(context: Upgrading): Promise<void> {
+  const { db, deadRequests, logger } = context
   const names = (await readIndexes(db, 'rounds')).map(({ name }) => String(name))
   // A database that was never older has none of these; one that is not any more has dropped them.
   if (!names.includes('one_unfinished')) return
@@ -69,62 +56,46 @@ export async function upgradeStorage({
   ]
   for (const { filter, hint } of waiting) {
     for await (const document of older.find({ ...filter, n: { $exists: false } }).hint(hint)) {
-      await takeRound(document)
+      await takeRound(context, document)
       taken += 1
     }
   }
   const refusals = db.collection<OlderRefusal>('rounds')
   const refused = refusals.find(isSet('forgetAt')).hint('forget_at')
-  for await (const { _id, chain, openedUnder, requestHash, ...refusal } of refused) {
-    await deadRequests.killRequest(chain, openedUnder, {
-      ...bare(refusal),
-      kind: 'request',
-      requestHash,
-      meaning: null,
-    })
+  for await (const { _id, chain, openedUnder, requestHash, code, message, details } of refused) {
+    const dead = { kind: 'request', code, message, details, requestHash, meaning: null } as const
+    await deadRequests.killRequest(chain, openedUnder, dead)
     await refusals.deleteOne({ _id, chain })
     taken += 1
   }
-  const deadIds = db.collection<OlderDeadId>('dead_ids')
-  for await (const { _id, scope, kind, transactionId, meaning, isFinal, ...refusal } of deadIds.find({})) {
-    const [operatorId = '', environment] = scope.split('/')
-    const owner = { operatorId, environment: environment === 'LIVE' ? 'LIVE' : 'SANDBOX' } as const
-    const dead = { ...bare(refusal), kind, meaning, requestHash: null }
-    if (isFinal) await deadRequests.killMovement(owner, transactionId, dead)
-    await deadIds.deleteOne({ _id })
-    taken += 1
-  }
   if (taken > 0) logger.info({ documents: taken }, 'storage.upgraded')
+}
 
-  async function takeRound(document: OlderRound): Promise<void> {
-    const { outbox = [], facts = [] } = document
-    const base = fieldsOf(document)
-    // The place of a lost round has no scope.
-    if (base.scope === undefined) return
-    const round = decodeRound(base)
-    const stream = streamOf(round)
-    const isOpen = isUnfinished(round) || owesSomething(round)
-    const counted = facts.map((fact): RoundFact => ({ counted: fact }))
-    const first: RoundFact = isOpen ? { base } : { base, isOlder: true }
-    const untilMs = journal.steadyMs() + writeMs
-    const decided = { facts: [first], claims: claimsOfFact(first) } as const
-    const begun = await append(journal, stream, 0, decided, untilMs)
-    if (begun.kind === 'claimed') throw new Error(`${stream} is in the journal under another name`)
-    if (begun.kind === 'unknown')
-      throw new Error(`it is not known whether ${stream} was taken into the journal`)
-    const { last } = await load(journal, stream)
-    if (last === 1 && outbox.length + counted.length > 0)
-      await append(journal, stream, 1, { facts: [{ change: {} }, ...counted], events: outbox }, untilMs)
-    const known = await load(journal, stream)
-    if (isOpen) rounds.takeIn(stream, known.entries)
-    await listed(stream, known.last)
-  }
+async function takeRound({ journal: running, rounds }: Upgrading, document: OlderRound): Promise<void> {
+  const { journal, listed } = running
+  const { outbox = [], facts = [] } = document
+  const base = fieldsOf(document)
+  // The place of a lost round has no scope.
+  if (base.scope === undefined) return
+  const round = decodeRound(base)
+  const stream = streamOf(round)
+  const isOpen = isUnfinished(round) || owesSomething(round)
+  const counted = facts.map((fact): RoundFact => ({ counted: fact }))
+  const first: RoundFact = isOpen ? { base } : { base, isOlder: true }
+  const untilMs = journal.steadyMs() + writeMs
+  const decided = { facts: [first], claims: claimsOfFact(first) } as const
+  const begun = await append(journal, stream, 0, decided, untilMs)
+  if (begun.kind === 'claimed') throw new Error(`${stream} is in the journal under another name`)
+  if (begun.kind === 'unknown')
+    throw new Error(`it is not known whether ${stream} was taken into the journal`)
+  const { last } = await load(journal, stream)
+  if (last === 1 && outbox.length + counted.length > 0)
+    await append(journal, stream, 1, { facts: [{ change: {} }, ...counted], events: outbox }, untilMs)
+  const known = await load(journal, stream)
+  if (isOpen) rounds.takeIn(stream, known.entries)
+  await listed(stream, known.last)
 }
 
 function isSet(field: string) {
   return { [field]: { $gt: epoch } }
-}
-
-function bare({ code, message, details }: Refusal): Refusal {
-  return { code, message, details }
 }

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import { joinMovement } from '../../src/actions/join-movement.ts'
 import type { WalletClient } from '../../src/clients/wallet.ts'
-import { newPlayMemory, type PlayContext } from '../../src/context.ts'
+import { PlayMemory, type PlayContext } from '../../src/context.ts'
 import type { RoundsStore } from '../../src/storage/rounds-store.ts'
 import { partsOf } from '../fixtures/parts-of.ts'
 import { newRound } from '../../src/rules/new-round.ts'
@@ -42,7 +42,7 @@ function world(pendingMs: number, pass: () => Promise<void> = async () => undefi
   let nowMs = now.getTime()
   let asked = 0
   const play = partsOf<PlayContext>({
-    memory: newPlayMemory(),
+    memory: new PlayMemory(),
     wallet: partsOf<WalletClient>({
       async show() {
         asked += 1
@@ -122,7 +122,7 @@ await t.test('an intent that only a replaced primary still shows is no conflict'
   let isConfirmed = false
   const joined = (isTakenBack: boolean) => {
     const play = partsOf<PlayContext>({
-      memory: newPlayMemory(),
+      memory: new PlayMemory(),
       wallet: partsOf<WalletClient>({
         show: async () => ({ ...shown, movement: { ...shown.movement, round_id: 'another' } }),
       }),

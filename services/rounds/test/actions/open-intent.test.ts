@@ -3,7 +3,7 @@ import type { LastNonce } from '../../src/storage/round-streams.ts'
 import { newRound } from '../../src/rules/new-round.ts'
 import { openIntent } from '../../src/actions/open-intent.ts'
 import type { WalletClient } from '../../src/clients/wallet.ts'
-import { newPlayMemory, type PlayContext } from '../../src/context.ts'
+import { PlayMemory, type PlayContext } from '../../src/context.ts'
 import type { RoundsStore } from '../../src/storage/rounds-store.ts'
 import { partsOf } from '../fixtures/parts-of.ts'
 import type { StoredRound } from '../../src/storage/round-document.ts'
@@ -34,7 +34,7 @@ const noRounds = {
 function ask(rounds: Partial<RoundsStore>, open: () => Promise<StoredRound | null>) {
   const nonces: number[] = []
   const play = partsOf<PlayContext>({
-    memory: newPlayMemory(),
+    memory: new PlayMemory(),
     rounds: partsOf<RoundsStore>({ ...noRounds, ...rounds, insert: open }),
     wallet: partsOf<WalletClient>({ show: async () => null }),
     scaleMs: (ms) => ms,

@@ -5,7 +5,7 @@ import { createCatalogue } from '../../src/rules/catalogue.ts'
 import type { StoredRound } from '../../src/storage/round-document.ts'
 import { recoverRound } from '../../src/actions/recover-round.ts'
 import type { Placement, WalletClient } from '../../src/clients/wallet.ts'
-import { newPlayMemory, type PlayContext } from '../../src/context.ts'
+import { PlayMemory, type PlayContext } from '../../src/context.ts'
 import type { RoundsStore } from '../../src/storage/rounds-store.ts'
 import { partsOf } from '../fixtures/parts-of.ts'
 import { newTestId as newId, pendingAt, pendingRound } from '../fixtures/pending-round.ts'
@@ -78,7 +78,7 @@ async function recover({
         isKnown ? pending : { kind: 'unknown', error: new ServiceError('SERVICE_UNAVAILABLE') },
     }),
     catalogue: createCatalogue(),
-    memory: newPlayMemory(),
+    memory: new PlayMemory(),
     clock: { now: () => now },
     newId,
     scaleMs: (ms) => ms,

@@ -3,7 +3,7 @@ import { DEFAULT_RTP } from '@pitboss/fairness/games/game'
 import { seedHash } from '@pitboss/fairness/server-seed'
 import { multiplyFloor } from '@pitboss/money/rational'
 import type { RoundContext, RoundMessage } from '../../src/rules/round-message.ts'
-import { isUnfinished, type RoundState, type RoundStatus, roundTotals } from '../../src/rules/round.ts'
+import { isUnfinished, type RoundState, roundTotals } from '../../src/rules/round.ts'
 import { transition } from '../../src/rules/transition.ts'
 import { presentRound } from '../../src/records/present-round.ts'
 import fc from 'fast-check'
@@ -13,7 +13,7 @@ const serverSeed = 'a'.repeat(64)
 const start = new Date('2026-11-20T09:30:00.000Z')
 
 /** The table of docs/contract.md, section 4; ends of PENDING that play at once are its steps in one write. */
-const allowed: Record<RoundStatus, readonly RoundStatus[]> = {
+const allowed: Record<RoundState['status'], readonly RoundState['status'][]> = {
   PENDING: ['PENDING', 'OPEN', 'SETTLING', 'SETTLED', 'FAILED', 'VOIDED'],
   OPEN: ['OPEN', 'SETTLING', 'SETTLED', 'VOIDED'],
   SETTLING: ['SETTLING', 'SETTLED', 'OPEN'],

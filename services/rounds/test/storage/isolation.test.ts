@@ -223,10 +223,7 @@ await holdIsolation(t, {
       restated: scoped((scope) => reports.restated(scope, dayStart, dayEnd)),
     }),
     createReturnsStore: table(returns, {
-      list: scoped((scope) => returns.list(scope, {}, { after: null, max: 10 })),
-      listOf: internal(
-        'watch-returns.ts for the call `opsListReturns` alone, which the gateway does not make',
-      ),
+      list: scoped((scope) => returns.list(scopeKey(scope), {}, { after: null, max: 10 })),
       findDue: internal('watch-returns.ts, a worker; over every account'),
       keepAlarm: internal('watch-returns.ts, with a stream of `findDue`'),
       markTold: internal('watch-returns.ts, with a stream of `findDue`'),
@@ -373,24 +370,23 @@ await holdIsolation(t, {
       'isStreamOf',
       'deadStream',
     ],
-    ...['bookOwner', 'bookKey', 'requestKey', 'movementKey', 'besideTombstoneKey'],
-    ...['claimsOfEntry', 'claimsOfFact', 'addedMovements', 'countedEntries', 'countedFacts'],
+    ...['bookRange', 'bookKey', 'requestKey', 'movementKey', 'besideTombstoneKey'],
+    ...['claimsOfEntry', 'claimsOfFact', 'addedMovements', 'countedEntries'],
     // Over every account, at the start or by a clock.
     ...[
       'createShownRounds',
-      'createUnitsFold',
+      'foldUnits',
       'openRounds',
       'wireRounds',
       'upgradeStorage',
       'createRoundWork',
       'assertSeedsOpen',
       'isSealedInBook',
-      'readChainSeals',
-      'sealedIn',
+
       'sealedInJournal',
       'IdTaken',
     ],
-    ...['groupByUnit', 'placeOf', 'withFacts', 'revenueOf', 'createReturnsFold', 'lastPosition'],
+    ...['placeOf', 'minorSums', 'revenueOf', 'createReturnsFold', 'lastPosition'],
     ...['emptied', 'encodeStream', 'newStreamDocument'],
     // Bound by createRoundsStore, whose table has a line for each that answers a caller.
     ...['insertRound', 'updateRound', 'withdrawMovement', 'removeRound', 'publishAgain', 'showRound'],
@@ -405,7 +401,7 @@ await holdIsolation(t, {
     ],
     ...['lastNonce', 'lastShown', 'findLast', 'findUnfinished', 'readNonce', 'endSession'],
     ...['claimRound', 'takeOver', 'takeIn', 'postpone', 'findDue', 'hasAskerExited'],
-    ...['openRoundStreams', 'readRound', 'readState', 'storedOf', 'currentOf'],
+    ...['readRound', 'readState', 'storedOf', 'currentOf'],
     ...['noteRound', 'goOn', 'meet', 'rememberEnd', 'deadline', 'unanswered'],
   ],
 })

@@ -1,7 +1,42 @@
+import { answer, handlers } from '@pitboss/bus/serve-calls'
+import { personActing } from '@pitboss/contracts/audit'
+import * as endpoints from '@pitboss/contracts/endpoints/rounds'
+import { answerPage } from '@pitboss/storage/read-page'
+import { presentFreeBet } from '../../records/present-free-bet.ts'
 import type { Wing } from '../../wing.ts'
-import { freeBetCalls } from './calls/free-bets.ts'
+import { grantFreeBets } from './actions/grant-free-bets.ts'
+import { cancelGrant, findGrant, listGrants } from './actions/manage-grants.ts'
 
 /** Grants of free bets by operators. Source: docs/contract.md, section 4, "Free bets". */
 export const freeBets: Wing = {
-  open: (core) => ({ calls: freeBetCalls(core) }),
+  open: (context) => ({
+    calls: [
+      ...handlers(
+        [endpoints.createFreeBet.call, endpoints.dashboardCreateFreeBet.call],
+        async ({ caller, body }, call) => {
+          const [now, by] = [context.clock.now(), personActing(caller, call)]
+          return answer(presentFreeBet(await grantFreeBets(context, caller, body, now, by), now), 201)
+        },
+      ),
+      ...handlers(
+        [endpoints.listFreeBets.call, endpoints.dashboardListFreeBets.call],
+        async ({ caller, query }) => {
+          const now = context.clock.now()
+          return answerPage(await listGrants(context, caller, query, now), (one) => presentFreeBet(one, now))
+        },
+      ),
+      ...handlers(
+        [endpoints.getFreeBet.call, endpoints.dashboardGetFreeBet.call],
+        async ({ caller, params }) =>
+          answer(presentFreeBet(await findGrant(context, caller, params.grant_id), context.clock.now())),
+      ),
+      ...handlers(
+        [endpoints.cancelFreeBet.call, endpoints.dashboardCancelFreeBet.call],
+        async ({ caller, params }, call) => {
+          const [now, by] = [context.clock.now(), personActing(caller, call)]
+          return answer(presentFreeBet(await cancelGrant(context, caller, params.grant_id, now, by), now))
+        },
+      ),
+    ],
+  }),
 }

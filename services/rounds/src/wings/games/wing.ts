@@ -1,7 +1,52 @@
+import { requireApproved } from '@pitboss/bus/ask-approval'
+import { answer, handler, handlers } from '@pitboss/bus/serve-calls'
+import { actedBy } from '@pitboss/contracts/audit'
+import { doApproved } from '@pitboss/contracts/calls/approvals'
+import { opsSetGame, opsSetGameLimits } from '@pitboss/contracts/calls/rounds'
+import * as endpoints from '@pitboss/contracts/endpoints/sessions'
+import { answerPage } from '@pitboss/storage/read-page'
+import { showGame } from '../../actions/offered-game.ts'
+import { presentGame } from '../../records/present-game.ts'
 import type { Wing } from '../../wing.ts'
-import { gameCalls } from './calls/games.ts'
+import { changeApprovedGame, changeGame } from './actions/change-game.ts'
+import { listGames } from './actions/list-games.ts'
+import { setGameLimits, setGameStatus } from './actions/platform-games.ts'
 
 /** The catalogue with an account's settings, and their changes. Source: docs/contract.md, section 3. */
 export const games: Wing = {
-  open: (core) => ({ calls: gameCalls(core) }),
+  open: (context) => ({
+    calls: [
+      ...handlers(
+        [endpoints.listGames.call, endpoints.dashboardListGames.call],
+        async ({ caller, query }) => {
+          const { currencies } = caller.account
+          return answerPage(await listGames(context, caller, query), (view) => presentGame(view, currencies))
+        },
+      ),
+      handler(endpoints.getGame.call, async ({ caller: { account }, params }) =>
+        answer(presentGame(await showGame(context, account.operator_id, params.slug), account.currencies)),
+      ),
+      ...handlers(
+        [endpoints.patchGame.call, endpoints.dashboardPatchGame.call],
+        async ({ caller, params, body }, call) => {
+          const { account } = caller
+          const view = await changeGame(context, account, params.slug, body, actedBy(caller, call), call)
+          return answer(presentGame(view, account.currencies))
+        },
+      ),
+      handler(doApproved.game, async ({ account, order, seen, by }, call) => {
+        await requireApproved({ order, seen, by }, { bus: context.bus, context: call })
+        const { slug, patch } = order
+        return { result: await changeApprovedGame(context, account, slug, patch, Number(seen), by) }
+      }),
+      handler(opsSetGameLimits, async ({ order, operatorId, slug, currency, limits }, { requestId }) => {
+        const named = { operatorId, slug, currency }
+        return { slug, ...(await setGameLimits(context, named, limits, order, requestId)) }
+      }),
+      handler(opsSetGame, async ({ order, slug, status }, { requestId }) => {
+        await setGameStatus(context, slug, status, order, requestId)
+        return { slug, status }
+      }),
+    ],
+  }),
 }

@@ -1,7 +1,27 @@
+import { answer, handler } from '@pitboss/bus/serve-calls'
+import { opsErasePlayer, opsPlayerData } from '@pitboss/contracts/calls/rounds'
+import { getPlayer, listNonces } from '@pitboss/contracts/endpoints/players'
+import { answerPage } from '@pitboss/storage/read-page'
 import type { Wing } from '../../wing.ts'
-import { playerDeskCalls } from './calls/players.ts'
+import { erasePlayer, readPlayerData } from './actions/player-data.ts'
+import { listNoncesOf, readPlayer } from './actions/read-players.ts'
 
-/** What people see of a player. Source: docs/contract.md, section 3, "Player". */
+/** What people see of a player. Source: docs/contract.md, section 3, "Player"; docs/data.md. */
 export const players: Wing = {
-  open: (core) => ({ calls: playerDeskCalls(core) }),
+  open: (context) => ({
+    calls: [
+      handler(getPlayer.call, async ({ caller, params }) =>
+        answer(await readPlayer(context, caller, params.player_id, context.clock.now())),
+      ),
+      handler(listNonces.call, async ({ caller, params: { player_id: playerId, game }, query }) =>
+        answerPage(await listNoncesOf(context, caller, { playerId, game }, query), (nonce) => nonce),
+      ),
+      handler(opsPlayerData, ({ scope, playerId, kind, before }) =>
+        readPlayerData(context, scope, playerId, kind, before),
+      ),
+      handler(opsErasePlayer, ({ order, scope, playerId }, { requestId }) =>
+        erasePlayer(context, { scope, playerId, order }, requestId),
+      ),
+    ],
+  }),
 }

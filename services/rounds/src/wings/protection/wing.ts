@@ -10,9 +10,7 @@ import { holdPace } from './actions/hold-pace.ts'
 import { showLimits } from './actions/set-limits.ts'
 import { settleStops } from './actions/settle-stops.ts'
 import { signStops } from './actions/sign-stops.ts'
-import { limitCalls } from './calls/limits.ts'
-import { realityCheckCalls } from './calls/reality-checks.ts'
-import { stopCalls } from './calls/stops.ts'
+import { protectionCalls } from './calls/protection.ts'
 import type { ProtectionContext } from './context.ts'
 import { presentProtection } from './records/present-protection.ts'
 import { presentStop } from './records/present-stop.ts'
@@ -59,7 +57,7 @@ export const protection: Wing = {
       return [startPoll(poll('stops.failed', settleAndWake, settleIdleMs)), signing]
     }
     return {
-      calls: [...stopCalls(context), ...limitCalls(context), ...realityCheckCalls(context)],
+      calls: protectionCalls(context),
       hooks: protectionHooks(context),
       start,
     }

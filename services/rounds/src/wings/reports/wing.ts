@@ -1,8 +1,10 @@
+import { answer, handlers } from '@pitboss/bus/serve-calls'
+import { dashboardGetReport, getReport } from '@pitboss/contracts/endpoints/rounds'
 import { createMailbox } from '@pitboss/runtime/mailbox'
 import type { Db } from 'mongodb'
 import type { RoundsContext } from '../../context.ts'
 import type { OpenWing, Wing } from '../../wing.ts'
-import { reportCalls } from './calls/reports.ts'
+import { readReport } from './actions/read-report.ts'
 import type { ReportsContext } from './context.ts'
 import { createReportsStore, reportIndexes } from './storage/reports-store.ts'
 
@@ -17,5 +19,10 @@ export function reportsContext(core: RoundsContext, db: Db): ReportsContext {
 }
 
 export function serveReports(context: ReportsContext): OpenWing {
-  return { calls: reportCalls(context), fold: { fold: context.reports.fold } }
+  return {
+    calls: handlers([getReport.call, dashboardGetReport.call], async ({ caller, query }) =>
+      answer({ data: await readReport(context, caller, query) }),
+    ),
+    fold: { fold: context.reports.fold },
+  }
 }

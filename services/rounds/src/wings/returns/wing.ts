@@ -1,16 +1,21 @@
+import { handler } from '@pitboss/bus/serve-calls'
+import { opsLiftReturnAlarm, opsListReturnAlarms, opsListReturns } from '@pitboss/contracts/calls/rounds'
+import { dashboardListReturns } from '@pitboss/contracts/endpoints/rounds'
 import { startPoll } from '@pitboss/runtime/poll'
+import { answerPage } from '@pitboss/storage/read-page'
+import { Gauge, type Registry } from 'prom-client'
 import type { Wing } from '../../wing.ts'
-import { raiseAlarms } from './actions/return-alarms.ts'
-import { returnCalls } from './calls/returns.ts'
+import { listReturnAlarms, listReturns, listReturnsOf } from './actions/list-returns.ts'
+import { liftAlarm, raiseAlarms } from './actions/return-alarms.ts'
 import type { ReturnsContext } from './context.ts'
-import { registerAlarms } from './metrics.ts'
+import { presentAlarm, presentOpsReturn, presentReturn } from './records/present-return.ts'
 import { createReturnsFold } from './storage/returns-fold.ts'
-import { createReturnsStore, returnIndexes } from './storage/returns-store.ts'
+import { createReturnsStore, returnIndexes, type ReturnsStore } from './storage/returns-store.ts'
 
 /** Alarms are raised when they are counted; a backstop looks for others. */
 const lookEveryMs = 5000
 
-/** The watch of returns to players. Source: docs/rtp-watch.md. */
+/** The watch of returns to players. Source: docs/rtp-watch.md; docs/contract.md, sections 10 and 11. */
 export const returns: Wing = {
   indexes: returnIndexes,
   audited: ['return_alarms'],
@@ -19,9 +24,36 @@ export const returns: Wing = {
     registerAlarms(registry, context.returns)
     const look = { event: 'returns.failed', everyMs: lookEveryMs, logger: core.logger }
     return {
-      calls: returnCalls(context),
+      calls: [
+        handler(dashboardListReturns.call, async ({ caller, query }) =>
+          answerPage(await listReturns(context, caller, query), presentReturn),
+        ),
+        handler(opsListReturns, async (query) => {
+          const { items, next } = await listReturnsOf(context, query)
+          return { data: items.map(presentOpsReturn), next }
+        }),
+        handler(opsListReturnAlarms, async (query) => {
+          const { items, next } = await listReturnAlarms(context, query)
+          return { data: items.map(presentAlarm), next }
+        }),
+        handler(opsLiftReturnAlarm, async ({ order, alarmId, keepDown }, { requestId }) => {
+          const { alarm, broughtBack } = await liftAlarm(context, order, alarmId, keepDown, requestId)
+          return { alarm: presentAlarm(alarm), brought_back: broughtBack }
+        }),
+      ],
       fold: { fold: createReturnsFold({ ...core, db }), afterwards: () => raiseAlarms(context) },
       start: () => [startPoll({ ...look, work: () => raiseAlarms(context) })],
     }
   },
+}
+
+export function registerAlarms(registry: Registry, returns: Pick<ReturnsStore, 'countOpen'>): void {
+  new Gauge({
+    name: 'pitboss_return_alarms',
+    help: 'Alarms of the watch of returns to players that nobody has lifted',
+    registers: [registry],
+    async collect() {
+      this.set(await returns.countOpen())
+    },
+  })
 }

@@ -1,6 +1,7 @@
 import type { Caller } from '@pitboss/contracts/caller'
 import { type Page, type PageQuery, readPage } from '@pitboss/storage/read-page'
-import { type GameView, showGame } from '../../../actions/offered-game.ts'
+import { showGame } from '../../../actions/offered-game.ts'
+import type { GameView } from '../../../records/present-game.ts'
 import type { RoundsContext } from '../../../context.ts'
 
 /** Lists the catalogue with the account's settings. Source: docs/contract.md, sections 3, 4 and 11. */

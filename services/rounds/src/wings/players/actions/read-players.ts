@@ -1,15 +1,22 @@
 import type { Caller, Scope } from '@pitboss/contracts/caller'
 import type { listNonces } from '@pitboss/contracts/endpoints/players'
-import { activeSessionsMax, playerRoundsMax } from '@pitboss/contracts/objects/player'
+import {
+  activeSessionsMax,
+  type Nonce,
+  type Player,
+  playerRoundsMax,
+} from '@pitboss/contracts/objects/player'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { formatAmount } from '@pitboss/money/amount'
 import { type Page, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
-import { roundBytes } from '../../../records/present-round.ts'
-import type { LastNonce } from '../../../storage/round-streams.ts'
-import { sequenceKey } from '../../../storage/round-document.ts'
 import { findGame } from '../../../actions/offered-game.ts'
 import type { RoundsContext } from '../../../context.ts'
-import type { NonceView, PlayedGame, PlayerView } from '../records/present-player.ts'
+import { presentRound, roundBytes } from '../../../records/present-round.ts'
+import { isUnfinished, roundTotals } from '../../../rules/round.ts'
+import { sequenceKey } from '../../../storage/round-document.ts'
+import type { RoundSums } from '../../../storage/round-lists.ts'
+import type { LastNonce } from '../../../storage/round-streams.ts'
 
 type ListQuery = z.output<typeof listNonces.query>
 
@@ -20,15 +27,15 @@ const sessionsOfMs = 2 * dayMs
 const grantsMax = 200
 
 /**
- * Finds a player with the sums of 30 days. Source: docs/contract.md, section 3, "Player".
+ * Reads a player with the sums of 30 days. Source: docs/contract.md, section 3, "Player".
  * @throws ServiceError NOT_FOUND without a session, round or free bet
  */
-export async function showPlayerToDesk(
+export async function readPlayer(
   context: RoundsContext,
   { scope }: Caller,
   playerId: string,
   now: Date,
-): Promise<PlayerView> {
+): Promise<Player> {
   const { sessions, grants, rounds, catalogue } = context
   const from = new Date(now.getTime() - sumsOfMs)
   const lately = new Date(now.getTime() - sessionsOfMs)
@@ -41,36 +48,62 @@ export async function showPlayerToDesk(
     rounds.listSums(scope, playerId, { from, max: playerRoundsMax + 1 }),
     Promise.all(catalogue.entries.map(({ game }) => playedIn(context, scope, game.slug, playerId))),
   ])
-  const played = games.filter(({ lastNonce }) => lastNonce > 0)
+  const played = games.filter(({ last_nonce }) => last_nonce > 0)
   if (lastSession === undefined && played.length === 0 && granted.length === 0) {
     throw new ServiceError('NOT_FOUND')
   }
   return {
-    ...{ playerId, scope, games: played, from, to: now },
-    lastSessionAt: lastSession?.createdAt ?? null,
-    activeSessions: activeSessions.length,
-    freeBets: granted.reduce((total, { remaining }) => total + remaining, 0),
-    sums: sums.slice(0, playerRoundsMax),
+    player_id: playerId,
+    environment: scope.environment,
+    last_session_at: lastSession?.createdAt.toISOString() ?? null,
+    active_sessions: activeSessions.length,
+    free_bets: granted.reduce((total, { remaining }) => total + remaining, 0),
+    games: played,
+    from: from.toISOString(),
+    to: now.toISOString(),
+    play: presentSums(sums.slice(0, playerRoundsMax)),
     complete: sums.length <= playerRoundsMax,
   }
 }
 
-async function playedIn(
-  { rounds }: Pick<RoundsContext, 'rounds'>,
-  scope: Scope,
-  game: string,
-  playerId: string,
-): Promise<PlayedGame> {
+async function playedIn({ rounds }: RoundsContext, scope: Scope, game: string, playerId: string) {
   const sequence = sequenceKey(scope, game, playerId)
-  const [{ nonce: lastNonce }, [last]] = await Promise.all([
+  const [{ nonce }, [last]] = await Promise.all([
     rounds.last(sequence),
     rounds.listSequence(sequence, { below: null, max: 1 }),
   ])
-  return { game, lastNonce, last: last ?? null }
+  return {
+    game,
+    last_nonce: nonce,
+    last_round_at: last?.createdAt.toISOString() ?? null,
+    unfinished_round: last !== undefined && isUnfinished(last) ? last.id : null,
+  }
+}
+
+/** The sums of rounds that are over, by currency, as reports count them. */
+function presentSums(sums: readonly RoundSums[]): Player['play'] {
+  const over = sums.filter(({ started, completedAt }) => started && completedAt !== null)
+  return [...Map.groupBy(over, ({ currency }) => currency)]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([currency, rounds]) => {
+      const totals = rounds.map(roundTotals)
+      const sum = (part: 'stakes' | 'payouts' | 'refunds') =>
+        totals.reduce((total, one) => total + one[part], 0n)
+      const [stakes, payouts, refunds] = [sum('stakes'), sum('payouts'), sum('refunds')]
+      return {
+        currency,
+        rounds: rounds.length,
+        stakes: formatAmount(stakes, currency),
+        payouts: formatAmount(payouts, currency),
+        refunds: formatAmount(refunds, currency),
+        ggr: formatAmount(stakes - refunds - payouts, currency),
+      }
+    })
 }
 
 /**
- * Lists each nonce of a player in a game, newest first, without a hole.
+ * Lists each nonce of a player in a game, newest first, without a hole. Source: docs/contract.md, section 3,
+ * "Book".
  * @throws ServiceError GAME_NOT_FOUND; NOT_FOUND for a player without a nonce and a session
  */
 export async function listNoncesOf(
@@ -78,7 +111,7 @@ export async function listNoncesOf(
   { scope }: Caller,
   { playerId, game }: { readonly playerId: string; readonly game: string },
   { limit, cursor, environment: _environment, ...filters }: ListQuery,
-): Promise<Page<NonceView>> {
+): Promise<Page<Nonce>> {
   const { rounds, commitments, cursors } = context
   findGame(context, game)
   const sequence = sequenceKey(scope, game, playerId)
@@ -108,11 +141,11 @@ async function hasSession({ sessions }: RoundsContext, scope: Scope, playerId: s
 
 /** The nonces from `from` to `to`, the last one first; none when `to` is below `from`. */
 async function readNonces(
-  { rounds, commitments, lost }: Pick<RoundsContext, 'rounds' | 'commitments' | 'lost'>,
+  { rounds, commitments, lost }: RoundsContext,
   sequence: string,
   { from, to }: { readonly from: number; readonly to: number },
   last: LastNonce,
-): Promise<NonceView[]> {
+): Promise<Nonce[]> {
   const max = to - from + 1
   if (max <= 0) return []
   const [played, committed, skipped] = await Promise.all([
@@ -120,8 +153,13 @@ async function readNonces(
     commitments.list(sequence, { last, below: to + 1, max }),
     lost.placesHeld(sequence, { from, to }),
   ])
-  const roundOf = new Map(played.map((round) => [round.nonce, round]))
-  const commitmentOf = new Map(committed.map((commitment) => [commitment.nonce, commitment]))
+  const roundOf = new Map(played.map((round) => [round.nonce, presentRound(round)]))
+  const commitmentOf = new Map(
+    committed.map(({ nonce, serverSeedHash, createdAt }) => [
+      nonce,
+      { server_seed_hash: serverSeedHash, committed_at: createdAt.toISOString() },
+    ]),
+  )
   const stateOf = (nonce: number) => {
     if (roundOf.has(nonce)) return 'PLAYED'
     if (skipped.includes(nonce)) return 'SKIPPED'

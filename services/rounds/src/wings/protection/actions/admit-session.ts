@@ -2,7 +2,8 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { playerStopped } from '../../../rules/live-rules.ts'
 import type { SessionDocument } from '../../../storage/sessions-store.ts'
 import type { ProtectionContext } from '../context.ts'
-import { stopInForce } from './stop-in-force.ts'
+import { stopStatusAt } from '../rules/stop.ts'
+import type { StopDocument } from '../storage/stops-store.ts'
 
 /** Refuses a session of a player who is stopped. @throws ServiceError PLAYER_BLOCKED */
 export async function beforeSession(
@@ -36,4 +37,14 @@ export async function afterSession(
   if (session.limited !== true && (await playerLimits.exists(scope, playerId))) {
     await sessions.markLimited(scope, playerId, clock.now())
   }
+}
+
+/** Finds the stop that refuses new play of the player now; null for none. */
+export async function stopInForce(
+  { stops, clock }: Pick<ProtectionContext, 'stops' | 'clock'>,
+  scope: Scope,
+  playerId: string,
+): Promise<StopDocument | null> {
+  const current = await stops.current(scope, playerId)
+  return current !== null && stopStatusAt(current, clock.now()) === 'IN_FORCE' ? current : null
 }

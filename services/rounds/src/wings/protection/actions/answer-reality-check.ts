@@ -1,6 +1,6 @@
 import type { Caller } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { closeSession } from '../../../actions/close-session.ts'
+import { closeSession } from '../../../actions/manage-sessions.ts'
 import { findPlayer } from '../../../actions/find-player.ts'
 import type { RoundsContext } from '../../../context.ts'
 import { realityCheckAt, sessionStatusAt } from '../../../rules/live-rules.ts'

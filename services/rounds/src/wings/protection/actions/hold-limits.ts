@@ -43,7 +43,10 @@ async function assertLeft(
     minor === 0n ? null : exceededLimit(state.limits, state.book, { currency, minor }, state.now)
   if (exceeded !== null) throw moneyExceeded(exceeded.limit, exceeded.left, state.now)
   for (const { limit, ms } of await readPlayed(context, scope, playerId, state)) {
-    if (BigInt(ms) >= limit.value * BigInt(minuteMs)) throw timeExceeded(limit, state.now)
+    const { value, period } = limit
+    if (BigInt(ms) < value * BigInt(minuteMs)) continue
+    const message = `The time limit of this player is ${value} minutes a ${period}; none left`
+    throw limitExceeded(limit, message, state.now)
   }
 }
 
@@ -97,11 +100,6 @@ function moneyExceeded(limit: PlayerLimit, left: bigint, now: Date): ServiceErro
     `The ${kind} limit of this player is ${text(value)} a ${period}; ${text(left)} left`,
     now,
   )
-}
-
-function timeExceeded(limit: PlayerLimit, now: Date): ServiceError {
-  const { value, period } = limit
-  return limitExceeded(limit, `The time limit of this player is ${value} minutes a ${period}; none left`, now)
 }
 
 function limitExceeded({ kind, period }: PlayerLimit, text: string, now: Date): ServiceError {

@@ -26,10 +26,10 @@ export async function showLimits(
   scope: Scope,
   playerId: string,
 ): Promise<PlayerLimits> {
-  const state = (await readLimits(context, scope, playerId)) ?? {
-    ...{ stored: { changes: [] }, limits: [], book: emptyBook, now: databaseNow(context) },
-  }
-  return presentLimits({ scope, playerId, state, played: await readPlayed(context, scope, playerId, state) })
+  const none = { stored: { changes: [] }, limits: [], book: emptyBook, now: databaseNow(context) }
+  const { stored, ...state } = (await readLimits(context, scope, playerId)) ?? none
+  const played = await readPlayed(context, scope, playerId, state)
+  return presentLimits({ scope, playerId, changes: stored.changes, ...state, played })
 }
 
 /**

@@ -4,7 +4,7 @@ import { sequenceKey } from '../../../storage/round-document.ts'
 import type { ProtectionContext } from '../context.ts'
 import { isEndedByStop, type LastBet, nextLookAt } from '../rules/stop.ts'
 import type { StopDocument } from '../storage/stops-store.ts'
-import { stopInForce } from './stop-in-force.ts'
+import { stopInForce } from './admit-session.ts'
 
 /** Rounds that are read at once for the last bet; refused stakes leave rounds that have not started. */
 const roundsAtOnce = 100

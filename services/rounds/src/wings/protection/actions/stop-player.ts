@@ -13,7 +13,15 @@ import type { StopDocument } from '../storage/stops-store.ts'
 import { enforceStop } from './settle-stops.ts'
 
 type StopBody = z.output<typeof stopping.call.request>['body']
-type Wanted = Pick<StopDocument, 'reason' | 'until' | 'endsAt'>
+
+/** A stop as it is asked for. `by` is null for an operator's server. */
+type Asked = {
+  readonly scope: Scope
+  readonly playerId: string
+  readonly wanted: Pick<StopDocument, 'reason' | 'until' | 'endsAt'>
+  readonly now: Date
+  readonly by: ActedBy | null
+}
 
 /**
  * Stops a player. A repeat answers the stop that is in force; one with a later end moves its end. A stop is
@@ -33,10 +41,8 @@ export async function stopPlayer(
   const now = context.clock.now()
   const until = untilText === undefined ? null : new Date(untilText)
   if (until !== null && until <= now) throw invalidField('until', 'must lie in the future')
-  const wanted = { reason, until, endsAt: until ?? neverEnds }
-  const stopped =
-    (await beginStop(context, scope, playerId, wanted, now, by)) ??
-    (await extendStop(context, scope, playerId, wanted, now, by))
+  const asked = { scope, playerId, wanted: { reason, until, endsAt: until ?? neverEnds }, now, by }
+  const stopped = (await beginStop(context, asked)) ?? (await extendStop(context, asked))
   if (stopped === null) {
     throw new ServiceError('CONFLICT', {
       message: 'A stop that ends later is in force. Lift it first to let the player play earlier.',
@@ -47,14 +53,8 @@ export async function stopPlayer(
   return stopped
 }
 
-async function beginStop(
-  context: ProtectionContext,
-  scope: Scope,
-  playerId: string,
-  wanted: Wanted,
-  now: Date,
-  by: ActedBy | null,
-): Promise<StopDocument | null> {
+async function beginStop(context: ProtectionContext, asked: Asked): Promise<StopDocument | null> {
+  const { scope, playerId, wanted, now, by } = asked
   const document: StopDocument = {
     ...{ ...wanted, _id: context.newId('stp'), scope: scopeKey(scope), ...scope, playerId, from: now },
     ...{ liftedAt: null, liftReason: null, roundsEndedAt: null, lastBet: null },
@@ -64,14 +64,8 @@ async function beginStop(
   return (await context.stops.begin(document, entry)) ? document : null
 }
 
-async function extendStop(
-  context: ProtectionContext,
-  scope: Scope,
-  playerId: string,
-  wanted: Wanted,
-  now: Date,
-  by: ActedBy | null,
-): Promise<StopDocument | null> {
+async function extendStop(context: ProtectionContext, asked: Asked): Promise<StopDocument | null> {
+  const { scope, playerId, wanted, now, by } = asked
   const { stops } = context
   const current = await stops.current(scope, playerId)
   if (current === null) return null
@@ -133,9 +127,5 @@ function entryOf(
     return rest
   }
   const object = { type: 'player-stop', id: after._id } as const
-  return audit.entry(by, {
-    ...{ act, object },
-    before: before === null ? null : shown(before),
-    after: shown(after),
-  })
+  return audit.entry(by, { act, object, before: before === null ? null : shown(before), after: shown(after) })
 }

@@ -11,31 +11,23 @@ import type { StoredLimits } from '../storage/player-limits-store.ts'
 
 const minuteMs = 60_000
 
-type State = {
-  readonly stored: Pick<StoredLimits, 'changes'>
+export function presentLimits(shown: {
+  readonly scope: Scope
+  readonly playerId: string
+  readonly changes: StoredLimits['changes']
   readonly limits: readonly PlayerLimit[]
   readonly book: LimitBook
   readonly now: Date
-}
-
-/** The public record of limits. @param played the time played in the period of each limit of time */
-export function presentLimits({
-  scope: { environment },
-  playerId,
-  state: { stored, limits, book, now },
-  played,
-}: {
-  scope: Scope
-  playerId: string
-  state: State
-  played: readonly { limit: PlayerLimit; ms: number }[]
+  /** The time played in the period of each limit of time. */
+  readonly played: readonly { limit: PlayerLimit; ms: number }[]
 }): PlayerLimits {
+  const { scope, playerId, changes, limits, book, now, played } = shown
   const msOf = new Map(played.map(({ limit, ms }) => [limit, ms]))
   return {
     player_id: playerId,
-    environment,
+    environment: scope.environment,
     limits: limits.map((limit) => presentLimit(limit, { book, now, playedMs: msOf.get(limit) ?? 0 })),
-    changes: stored.changes.toReversed().map(({ at, reason, limits: asked }) => ({
+    changes: changes.toReversed().map(({ at, reason, limits: asked }) => ({
       at: at.toISOString(),
       reason,
       limits: asked.map(presentWanted),
@@ -53,16 +45,8 @@ function presentLimit(
   if (kind === 'time' || currency === null) {
     const [minutes, used] = [Number(value), Math.floor(playedMs / minuteMs)]
     const later = next === null ? null : { minutes: minutesOf(next.value), at: next.at.toISOString() }
-    return {
-      ...standing,
-      ...{
-        kind: 'time',
-        minutes,
-        used_minutes: used,
-        left_minutes: Math.max(0, minutes - used),
-        next: later,
-      },
-    }
+    const left = Math.max(0, minutes - used)
+    return { ...standing, kind: 'time', minutes, used_minutes: used, left_minutes: left, next: later }
   }
   const text = (minor: bigint) => formatAmount(minor, currency)
   const used = usedOf(book, limit, now)

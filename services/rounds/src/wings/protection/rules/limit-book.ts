@@ -10,7 +10,7 @@ export type Charge = {
   readonly at: Date
 }
 
-/** Whether both count the same stake, of which each counts once. */
+/** Whether both charges are for the same stake, which counts once. */
 export function isOfStake(one: Charge, { transactionId, roundId }: Charge): boolean {
   return one.transactionId === transactionId && one.roundId === roundId
 }

@@ -46,7 +46,7 @@ export function limitsAt(limits: readonly PlayerLimit[], now: Date): PlayerLimit
 /**
  * The limits after a player's limits were set to `wanted`. A lower or a new one is in force at once. A higher
  * one, or its removal, waits for `coolingMs`; asking for the same again, or for less of a raise, does not
- * begin that wait anew. Source: docs/contract.md, section 4, "Limits of a player".
+ * restart that wait. Source: docs/contract.md, section 4, "Limits of a player".
  */
 export function changeLimits(
   limits: readonly PlayerLimit[],

@@ -5,7 +5,7 @@ import { insertedFirst } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db } from 'mongodb'
 import type { LastBet, Stop } from '../rules/stop.ts'
-import { boundedRead, readMaxMs } from '@pitboss/storage/bounded-read'
+import { readToEnd } from '@pitboss/storage/bounded-read'
 import { scopeKey } from '../../../storage/round-document.ts'
 
 const dueMax = 100
@@ -87,22 +87,17 @@ export function createStopsStore({ db }: { db: Db }) {
 
     /** Newest first, by id. */
     list: (scope: Scope, playerId: string, { before, max }: { before: string | null; max: number }) =>
-      boundedRead(() =>
-        stops
-          .find({ ...ofPlayer(scope, playerId), ...(before === null ? {} : { _id: { $lt: before } }) })
-          .sort({ _id: -1 })
-          .limit(max)
-          .maxTimeMS(readMaxMs)
-          .toArray(),
+      readToEnd(
+        stops.find(
+          { ...ofPlayer(scope, playerId), ...(before === null ? {} : { _id: { $lt: before } }) },
+          { sort: { _id: -1 }, limit: max },
+        ),
       ),
 
     /** Stops of all accounts whose players' rounds have to be looked at, longest due first. */
     findDue: (now: Date) =>
       stops
-        .find({ dueAt: { $gt: epoch, $lte: now } })
-        .sort({ dueAt: 1 })
-        .hint('due_at')
-        .limit(dueMax)
+        .find({ dueAt: { $gt: epoch, $lte: now } }, { sort: { dueAt: 1 }, hint: 'due_at', limit: dueMax })
         .toArray(),
 
     /** Puts off the next look at the rounds of a stop. */
@@ -121,10 +116,10 @@ export function createStopsStore({ db }: { db: Db }) {
     /** Stops of all accounts whose record waits for its signature, oldest first. */
     findUnsigned: () =>
       stops
-        .find({ unsigned: true, roundsEndedAt: { $ne: null } })
-        .sort({ _id: 1 })
-        .hint('unsigned')
-        .limit(dueMax)
+        .find(
+          { unsigned: true, roundsEndedAt: { $ne: null } },
+          { sort: { _id: 1 }, hint: 'unsigned', limit: dueMax },
+        )
         .toArray(),
 
     /** Stores the record's bytes for good. False when they stand, or the stop changed since it was read. */

@@ -40,7 +40,6 @@ export async function keepReceipt(
   throw new ServiceError('CONFLICT', { message: 'This round has another receipt.' })
 }
 
-/** Finds the receipt of a round of the caller's account; null for none. */
 export async function findReceipt(
   { receipts }: ReceiptsContext,
   caller: Caller,

@@ -32,7 +32,7 @@ export const receiptPlace: SealedPlace = {
   ],
 }
 
-/** Creates the store of receipts. A round has one at most: the first. */
+/** A round has one receipt at most: the first. */
 export function createReceiptsStore({ db, secretBox }: { db: Db; secretBox: SecretBox }) {
   const receipts = db.collection<ReceiptDocument>('receipts')
 

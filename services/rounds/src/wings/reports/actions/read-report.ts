@@ -1,4 +1,7 @@
 import type { Caller } from '@pitboss/contracts/caller'
+import { formatAmount } from '@pitboss/money/amount'
+import { readWindow, type WindowQuery } from '../../../actions/read-window.ts'
+import type { ReportsContext } from '../context.ts'
 import {
   type Grain,
   type ReportDimension,
@@ -7,8 +10,6 @@ import {
   reportSegments,
 } from '../rules/report.ts'
 import type { Restatement } from '../storage/report-adjustments.ts'
-import type { ReportsContext } from '../context.ts'
-import { readWindow, type WindowQuery } from '../../../actions/read-window.ts'
 
 export type ReportQuery = WindowQuery & { group_by?: string | undefined }
 
@@ -16,14 +17,8 @@ const dimensions: readonly ReportDimension[] = ['day', 'game', 'currency', 'bran
 const beginning = new Date('2020-01-01T00:00:00.000Z')
 const aheadMs = 40 * 24 * 60 * 60 * 1000
 
-export type Report = {
-  readonly rows: readonly ReportRow[]
-  readonly by: ReadonlySet<ReportDimension>
-  restatedAt(row: ReportRow): Date | null
-}
-
-/** An account's report by the UTC day of a round's end. Source: docs/contract.md, section 11, "Business". */
-export function readReport(context: ReportsContext, { scope }: Caller, query: ReportQuery): Promise<Report> {
+/** The rows of an account's report by the UTC day of a round's end. Source: docs/contract.md, section 11. */
+export function readReport(context: ReportsContext, { scope }: Caller, query: ReportQuery) {
   return context.readings(scope.operatorId, async () => {
     const by = new Set(dimensions.filter((one) => (query.group_by ?? 'day').split(',').includes(one)))
     const window = readWindow(query)
@@ -40,20 +35,32 @@ export function readReport(context: ReportsContext, { scope }: Caller, query: Re
     )
     const [parts, players] = [found.flatMap((one) => one.parts), found.flatMap((one) => one.players)]
     const restated = by.has('day') ? await context.reports.restated(scope, from, to) : []
-    return {
-      rows: reportRows(parts, players, by),
-      by,
-      restatedAt: (row) => lastRestated(row, by, restated),
-    }
+    return reportRows(parts, players, by).map((row) => presentRow(row, by, restated))
   })
 }
 
+/** `ggr` is stakes less refunds and payouts, and the adjustments. Source: docs/contract.md, section 11. */
+function presentRow(row: ReportRow, by: ReadonlySet<ReportDimension>, restated: readonly Restatement[]) {
+  const { currency, stakes, payouts, refunds, adjustments } = row
+  const amountOf = (minor: bigint) => formatAmount(minor, currency)
+  return {
+    ...(row.day === null ? {} : { day: row.day }),
+    ...(row.game === null ? {} : { game: row.game }),
+    ...(by.has('brand') ? { brand: row.brandId } : {}),
+    currency,
+    rounds: row.rounds,
+    players: row.players.size + row.playersCounted,
+    stakes: amountOf(stakes),
+    payouts: amountOf(payouts),
+    refunds: amountOf(refunds),
+    adjustments: amountOf(adjustments),
+    ggr: amountOf(stakes - refunds - payouts + adjustments),
+    ...(row.day === null ? {} : { restated_at: lastRestated(row, by, restated)?.toISOString() ?? null }),
+  }
+}
+
 /** The last change, on a later day, of a round that counts in a row by day. */
-function lastRestated(
-  row: ReportRow,
-  by: ReadonlySet<ReportDimension>,
-  restated: readonly Restatement[],
-): Date | null {
+function lastRestated(row: ReportRow, by: ReadonlySet<ReportDimension>, restated: readonly Restatement[]) {
   const isOwn = (one: Restatement) =>
     one.day === row.day &&
     one.currency === row.currency &&

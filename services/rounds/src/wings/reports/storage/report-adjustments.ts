@@ -2,8 +2,8 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db } from 'mongodb'
 import { unitOf } from '../rules/report.ts'
-import { boundedRead, readMaxMs } from '@pitboss/storage/bounded-read'
-import type { PendingFact } from './report-facts.ts'
+import { readMaxMs, readToEnd } from '@pitboss/storage/bounded-read'
+import { minorSums, type Moved, type PendingFact } from './report-facts.ts'
 import { scopeKey } from '../../../storage/round-document.ts'
 
 /** A change of a round after its end: what it changed, when, and when the round had ended. */
@@ -23,7 +23,7 @@ type AdjustmentDocument = {
   refunds: string
 }
 export type Adjustment = Pick<AdjustmentDocument, 'game' | 'currency' | 'brandId' | 'at' | 'endedAt'> &
-  Record<'stakes' | 'payouts' | 'refunds', bigint>
+  Moved<bigint>
 
 /** The last change of rounds of one place that had ended on an earlier day. */
 export type Restatement = Pick<AdjustmentDocument, 'game' | 'currency' | 'brandId'> & {
@@ -49,13 +49,9 @@ export function createReportAdjustments({ db }: { db: Db }) {
     async record(facts: readonly PendingFact[]): Promise<void> {
       const writes = facts.flatMap(({ id: _id, scope, game, currency, brandId, at, adjusted }) => {
         if (adjusted === null) return []
-        const { endedAt } = adjusted
+        const { endedAt, stakes, payouts, refunds } = adjusted
         const [day, ownDay] = [unitOf(endedAt, 'day'), unitOf(at, 'day')]
-        const sums = {
-          stakes: String(adjusted.stakes),
-          payouts: String(adjusted.payouts),
-          refunds: String(adjusted.refunds),
-        }
+        const sums = { stakes: String(stakes), payouts: String(payouts), refunds: String(refunds) }
         const place = { scope, game, currency, brandId, at, endedAt, restates: day === ownDay ? null : day }
         return [
           { updateOne: { filter: { _id }, update: { $setOnInsert: { ...place, ...sums } }, upsert: true } },
@@ -70,23 +66,18 @@ export function createReportAdjustments({ db }: { db: Db }) {
         .find({ scope: scopeKey(scope), [by]: { $gte: from, $lt: to } })
         .maxTimeMS(readMaxMs)
         .toArray()
-      return found.map(({ stakes, payouts, refunds, ...rest }) => ({
-        ...rest,
-        ...{ stakes: BigInt(stakes), payouts: BigInt(payouts), refunds: BigInt(refunds) },
-      }))
+      return found.map((one) => ({ ...one, ...minorSums(one) }))
     },
 
     /** The days of a time whose rounds have changed on a later day, by place. Ends are exclusive. */
     async restated(scope: Scope, from: Date, to: Date): Promise<Restatement[]> {
       const match = { scope: scopeKey(scope), endedAt: { $gte: from, $lt: to }, restates: { $gt: '' } }
       const _id = { day: '$restates', game: '$game', currency: '$currency', brandId: '$brandId' }
-      const found = await boundedRead(() =>
-        adjustments
-          .aggregate<{ _id: Omit<Restatement, 'at'>; at: Date }>(
-            [{ $match: match }, { $group: { _id, at: { $max: '$at' } } }],
-            { maxTimeMS: readMaxMs },
-          )
-          .toArray(),
+      const found = await readToEnd(
+        adjustments.aggregate<{ _id: Omit<Restatement, 'at'>; at: Date }>([
+          { $match: match },
+          { $group: { _id, at: { $max: '$at' } } },
+        ]),
       )
       return found.map(({ _id: place, at }) => ({ ...place, at }))
     },

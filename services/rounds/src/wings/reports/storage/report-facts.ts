@@ -1,3 +1,7 @@
+import { fold, type Sum, type SumStore } from '@pitboss/storage/journal/fold'
+import type { CountedEntry } from '../../../storage/counted-entries.ts'
+import type { FactEntry } from '../../../storage/round-document.ts'
+import type { RoundEntry } from '../../../storage/round-stream.ts'
 import {
   addSums,
   type Cell,
@@ -12,8 +16,8 @@ import {
   placeKey,
   unitOf,
 } from '../rules/report.ts'
-import type { CountedEntry } from '../../../storage/counted-entries.ts'
-import type { FactEntry } from '../../../storage/round-document.ts'
+import type { ReportAdjustments } from './report-adjustments.ts'
+import type { ReportPlayers } from './report-players.ts'
 
 const grains: readonly Grain[] = ['month', 'day', 'hour']
 const noCells: CellTexts = { currency: '', game: '', brand: '', all: '' }
@@ -28,7 +32,7 @@ export type PendingFact = CellSums & {
   readonly playerId: string
   readonly at: Date
   /** What changed after the end of the round; null for the end itself. */
-  readonly adjusted: (Record<'stakes' | 'payouts' | 'refunds', bigint> & { readonly endedAt: Date }) | null
+  readonly adjusted: (Moved<bigint> & { readonly endedAt: Date }) | null
 }
 
 export type UnitGroup = {
@@ -46,28 +50,26 @@ export type PlayersOfUnit = {
   broughtTo(unit: string, grouping: Grouping, key: string, facts: readonly PendingFact[]): number
 }
 
-/** The facts of an entry that reports count; those of chances alone are not among them. */
-export function countedFacts({ fields, facts }: Pick<CountedEntry, 'fields' | 'facts'>): PendingFact[] {
+/** The facts of an entry that reports count; those with only chances are not among them. */
+function countedFacts({ fields, facts }: Pick<CountedEntry, 'fields' | 'facts'>): PendingFact[] {
   const { scope, game, currency, brandId, playerId, completedAt } = fields
   const endedAt = completedAt ?? fields.updatedAt
-  return facts.filter(isReported).map((fact) => {
-    const sums = {
-      stakes: BigInt(fact.stakes),
-      payouts: BigInt(fact.payouts),
-      refunds: BigInt(fact.refunds),
-    }
-    const { id, rounds, at } = fact
+  return facts.filter(isReported).map(({ id, rounds, at, ...fact }) => {
+    const sums = minorSums(fact)
     const place = { id, scope, game, currency, brandId, playerId, rounds }
-    return at === undefined
-      ? { ...place, ...sums, adjustments: 0n, at: endedAt, adjusted: null }
-      : {
-          ...{ ...place, stakes: 0n, payouts: 0n, refunds: 0n },
-          ...{ adjustments: revenueOf(sums), at, adjusted: { ...sums, endedAt } },
-        }
+    if (at === undefined) return { ...place, ...sums, adjustments: 0n, at: endedAt, adjusted: null }
+    const later = { adjustments: revenueOf(sums), at, adjusted: { ...sums, endedAt } }
+    return { ...place, stakes: 0n, payouts: 0n, refunds: 0n, ...later }
   })
 }
 
-export function revenueOf({ stakes, payouts, refunds }: Pick<CellSums, 'stakes' | 'payouts' | 'refunds'>) {
+export type Moved<Amount> = Readonly<Record<'stakes' | 'payouts' | 'refunds', Amount>>
+
+export function minorSums({ stakes, payouts, refunds }: Moved<string>): Moved<bigint> {
+  return { stakes: BigInt(stakes), payouts: BigInt(payouts), refunds: BigInt(refunds) }
+}
+
+export function revenueOf({ stakes, payouts, refunds }: Moved<bigint>): bigint {
   return stakes - refunds - payouts
 }
 
@@ -76,13 +78,13 @@ function isReported({ rounds, stakes, payouts, refunds }: FactEntry): boolean {
 }
 
 /** Groups facts by unit: every fact goes into one unit of each grain. */
-export function groupByUnit(facts: readonly PendingFact[]): Map<string, UnitGroup> {
+function groupByUnit(facts: readonly PendingFact[]): Map<string, UnitGroup> {
   const groups = new Map<string, UnitGroup>()
   for (const fact of facts) {
     for (const grain of grains) {
       const { scope } = fact
       const unit = unitOf(fact.at, grain)
-      const id = unitId(scope, grain, unit)
+      const id = `${scope}|${grain}|${unit}`
       const group = groups.get(id) ?? { scope, grain, unit, facts: [] }
       group.facts.push(fact)
       groups.set(id, group)
@@ -91,15 +93,11 @@ export function groupByUnit(facts: readonly PendingFact[]): Map<string, UnitGrou
   return groups
 }
 
-function unitId(scope: string, grain: Grain, unit: string): string {
-  return `${scope}|${grain}|${unit}`
-}
-
 export function placeOf({ game, currency, brandId }: PendingFact): CellPlace {
   return { game, currency, brand: brandId ?? '' }
 }
 
-export function withFacts(
+function withFacts(
   id: string,
   texts: CellTexts = noCells,
   facts: readonly PendingFact[],
@@ -125,4 +123,50 @@ export function withFacts(
     next[grouping] = encodeCells(cells.values())
   }
   return next
+}
+
+/**
+ * A unit of time with all sums of an account. Each entry counts once; facts in `applied` a release before the
+ * journal has counted.
+ */
+export type UnitDocument = Sum & {
+  readonly scope: string
+  readonly grain: Grain
+  readonly unit: string
+  readonly cells: CellTexts
+  readonly applied?: readonly string[]
+}
+
+/** What entries are folded into: units of time, their players, and changes after rounds' ends. */
+type ReportStores = {
+  readonly sums: SumStore<UnitDocument>
+  readonly players: Pick<ReportPlayers, 'record'>
+  readonly adjustments: Pick<ReportAdjustments, 'record'>
+}
+
+/** Folds entries into units of time, each entry once in every unit. */
+export async function foldUnits(
+  { sums, players, adjustments }: ReportStores,
+  counted: readonly CountedEntry[],
+  missing: readonly number[],
+): Promise<void> {
+  const entryOf = new Map<string, RoundEntry>()
+  const facts = counted.flatMap((one) => {
+    const found = countedFacts(one)
+    for (const { id } of found) entryOf.set(id, one.entry)
+    return found
+  })
+  const groups = groupByUnit(facts)
+  await adjustments.record(facts)
+  const known = await players.record(groups)
+  for (const [id, { scope, grain, unit, facts: ofUnit }] of groups) {
+    const [first, ...others] = new Set(ofUnit.flatMap((fact) => entryOf.get(fact.id) ?? []))
+    if (first === undefined) continue
+    await fold(sums, id, { entries: [first, ...others], missing }, (sum, fresh) => {
+      const isFresh = new Set<RoundEntry | undefined>(fresh)
+      const applied = sum?.applied ?? []
+      const added = ofUnit.filter(({ id }) => isFresh.has(entryOf.get(id)) && !applied.includes(id))
+      return { scope, grain, unit, cells: withFacts(id, sum?.cells, added, known), applied }
+    })
+  }
 }

@@ -54,9 +54,7 @@ type MonthsDocument = {
 type Distinct = { playerId: string; currency: string; unit?: string; game?: string; brand?: string }
 type Window = { scope: string; grain: Grain; unit: { $gte: string; $lt: string } }
 
-export const reportPlayerIndexes: Readonly<
-  Record<'report_players' | 'report_player_months', readonly IndexDeclaration[]>
-> = {
+export const reportPlayerIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   report_players: [{ key: { scope: 1, grain: 1, unit: 1 }, name: 'scope_grain_unit' }],
   report_player_months: [{ key: { scope: 1, months: 1 }, name: 'scope_months' }],
 }
@@ -132,9 +130,7 @@ export function createReportPlayers({ db, playersMax = namedMax }: { db: Db; pla
     for (const { _id, by } of stored) seen.set(_id, by)
   }
 
-  async function recordMonths(
-    monthly: ReadonlyMap<string, { fact: PendingFact; month: string }>,
-  ): Promise<void> {
+  async function recordMonths(monthly: ReadonlyMap<string, { fact: PendingFact; month: string }>) {
     const unknown = [...monthly].filter(([id]) => !seenInMonth.has(id))
     if (unknown.length === 0) return
     const writes = unknown.map(([, { fact, month }]): AnyBulkWriteOperation<MonthsDocument> => {
@@ -149,10 +145,7 @@ export function createReportPlayers({ db, playersMax = namedMax }: { db: Db; pla
     for (const [id] of unknown) seenInMonth.add(id)
   }
 
-  async function inMonths(
-    { scope, unit }: Window,
-    by: ReadonlySet<ReportDimension>,
-  ): Promise<ReportPlayer[]> {
+  async function inMonths({ scope, unit }: Window, by: ReadonlySet<ReportDimension>) {
     const found = await months
       .find(
         { scope, months: { $in: monthsFrom(unit) } },

@@ -13,8 +13,8 @@ import {
 } from '../rules/report.ts'
 import { roundTotals } from '../../../rules/round.ts'
 import { boundedRead, readMaxMs } from '@pitboss/storage/bounded-read'
-import { createUnitsFold, type UnitDocument } from './fold-units.ts'
-import { revenueOf } from './report-facts.ts'
+import type { CountedEntry } from '../../../storage/counted-entries.ts'
+import { foldUnits, revenueOf, type UnitDocument } from './report-facts.ts'
 import { type Adjustment, createReportAdjustments, reportAdjustmentIndexes } from './report-adjustments.ts'
 import { createReportPlayers, reportPlayerIndexes } from './report-players.ts'
 import { decodeMinor, type PackedRound, scopeKey } from '../../../storage/round-document.ts'
@@ -94,7 +94,8 @@ export function createReportsStore({ db }: { db: Db }) {
   }
 
   return {
-    fold: createUnitsFold({ sums: createSumStore(db, units), players, adjustments }),
+    fold: (counted: readonly CountedEntry[], missing: readonly number[]) =>
+      foldUnits({ sums: createSumStore(db, units), players, adjustments }, counted, missing),
     restated: adjustments.restated,
 
     /** The sums of a segment and its distinct players, grouped as the report is. */

@@ -76,12 +76,7 @@ export async function liftAlarm(
   return { alarm: (await returns.findAlarm(alarmId)) ?? found, broughtBack }
 }
 
-async function bringBack(
-  context: ReturnsContext,
-  game: string,
-  order: OpsOrder,
-  by: ActedBy,
-): Promise<boolean> {
+async function bringBack(context: ReturnsContext, game: string, order: OpsOrder, by: ActedBy) {
   if (await context.returns.holdsDown(game)) return false
   const entry = gameSet(context, by, game, 'DOWN', 'AVAILABLE')
   return context.games.bringBack(game, watch, order, context.clock.now(), entry)

@@ -17,7 +17,7 @@ export function presentReturn(document: StreamDocument): ReturnStream {
   const isPaid = currency !== null && kept.staked > 0n
   return {
     stream_id: returnStreamId(document),
-    environment: environmentOf(document),
+    environment: document.scope.endsWith('/LIVE') ? 'LIVE' : 'SANDBOX',
     currency,
     game: document.game,
     game_version: document.rules,
@@ -25,7 +25,7 @@ export function presentReturn(document: StreamDocument): ReturnStream {
     trials: view.trials,
     expected: shareText(view.rtp),
     ...bandOf(view),
-    point_noticed_within: wholeOrNull(view.pointNoticedWithin),
+    point_noticed_within: Number.isSafeInteger(view.pointNoticedWithin) ? view.pointNoticedWithin : null,
     stakes: isPaid ? formatAmount(kept.staked, currency) : null,
     payouts: isPaid ? formatAmount(kept.paid, currency) : null,
     evidence: evidenceText(kept, document.log),
@@ -50,7 +50,7 @@ function returnStreamId({ _id, generation }: Pick<StreamDocument, '_id' | 'gener
   return `rst_${idCharacters(hash, 26)}`
 }
 
-/** The id of a stream's alarm, of which it can have one until it begins anew. */
+/** The id of a stream's alarm: it can have one until it begins again. */
 export function returnAlarmId(stream: Pick<StreamDocument, '_id' | 'generation'>): string {
   return returnStreamId(stream).replace('rst_', 'ral_')
 }
@@ -87,20 +87,12 @@ function bandOf({ seen, low, high }: ReturnType<typeof viewOf>) {
   return { seen: shareText(seen), low: shareText(low), high: shareText(high) }
 }
 
-function environmentOf({ scope }: StreamDocument): ReturnStream['environment'] {
-  return scope.endsWith('/LIVE') ? 'LIVE' : 'SANDBOX'
-}
-
 function evidenceText(stream: Stream, log: number): string {
   return (log / thresholdOf(stream)).toFixed(evidencePlaces)
 }
 
 function shareText(value: number | null): string | null {
   return value === null ? null : value.toFixed(sharePlaces)
-}
-
-function wholeOrNull(value: number | null): number | null {
-  return value !== null && Number.isSafeInteger(value) ? value : null
 }
 
 function sumOf(counts: readonly number[]): number {

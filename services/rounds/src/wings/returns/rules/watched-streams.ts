@@ -32,7 +32,7 @@ export type StreamPlace = {
 export type StreamStep = StreamPlace &
   Pick<StreamOutcome, 'win' | 'outcomes' | 'outcome'> & { readonly staked: bigint; readonly paid: bigint }
 
-/** A round as far as its chances are read, with its account's `scope` and environment. */
+/** The fields of a round that the watch of returns reads. */
 export type WatchedRound = PlayedRound & {
   readonly scope: string
   readonly environment: string
@@ -54,7 +54,7 @@ export function stepsOf(
   return outcomesOf(round, find).flatMap(({ trial, game, shape, win, outcomes, outcome }) => {
     if (trial < from || trial >= to) return []
     // Of a game of one draw the bet is the stake; a tile is not paid for by itself.
-    const isPaid = win !== null && !isStepwise(catalogue, game) && !round.freeBet
+    const isPaid = win !== null && catalogue.find(game)?.game.stepwise !== true && !round.freeBet
     const step = { game, rules, shape, win, outcomes, outcome }
     const { scope, environment, currency } = round
     return [
@@ -75,10 +75,6 @@ export function stepsOf(
 /** The scope of the streams of the whole installation in an environment. */
 export function installationScope(environment: string): string {
   return `*/${environment}`
-}
-
-function isStepwise(catalogue: Catalogue, slug: string): boolean {
-  return catalogue.find(slug)?.game.stepwise ?? false
 }
 
 /** The key of a stream: sorts by account, environment, game, rules, currency and shape. */
@@ -113,10 +109,9 @@ export type StoredStream = Pick<
 }
 
 export function keptStream({ counts, log, staked, paid, ...stored }: StoredStream): KeptStream {
-  const { game, shape, position, win, points, alarmedAt, crossing } = stored
   const total = counts.reduce((sum, count) => sum + count, 0)
   return {
-    ...{ game, shape, position, win, points, alarmedAt, crossing },
+    ...stored,
     budget: streamBudget,
     evidence: { counts, total, log },
     staked: BigInt(staked),

@@ -8,19 +8,16 @@ import {
   streamKey,
 } from '../rules/watched-streams.ts'
 
-/** A stream of the watch, which counts each entry once. Money is minor units as text. */
-export type StreamDocument = Omit<StoredStream, 'counts' | 'log' | 'staked' | 'paid'> &
+/**
+ * A stream of the watch, which counts each entry once. Its `position` is its number among the streams of its
+ * order, from 1 on: an index makes it unique.
+ */
+export type StreamDocument = StoredStream &
   StreamPlace &
   Sum & {
-    /** Its number among the streams of its order, from 1 on: an index makes it unique. */
-    position: number
     /** How often it began: once, and once more whenever an alarm was lifted. */
     generation: number
-    counts: readonly number[]
-    log: number
-    staked: string
-    paid: string
-    /** When the alarm was stored, until somebody has been told of it. */
+    /** When the alarm was stored; null once it was acted on. */
     alarmDueAt: Date | null
     startedAt: Date
     updatedAt: Date
@@ -28,7 +25,7 @@ export type StreamDocument = Omit<StoredStream, 'counts' | 'log' | 'staked' | 'p
     applied?: readonly string[]
   }
 
-/** What an alarm does: take its game down for new rounds everywhere, or tell operations only. */
+/** What an alarm does: takes its game down for new rounds everywhere, or only notifies operations. */
 export type AlarmRule = 'take-down' | 'tell'
 
 /** An alarm: the stream as it was, and what became of it. It stays for ever. */

@@ -29,7 +29,7 @@ type EntrySteps = {
 export type FoldReturns = (counted: readonly CountedEntry[], missing: readonly number[]) => Promise<void>
 
 /**
- * Folds entries into streams. A draw's entry is appended whatever becomes of its credit, so the order does
+ * Folds entries into streams. A draw's entry is appended before its credit is paid, so the order does
  * not follow from what came out. Source: docs/rtp-watch.md.
  */
 export function createReturnsFold({ db, catalogue }: { db: Db; catalogue: Catalogue }): FoldReturns {
@@ -88,10 +88,7 @@ export async function lastPosition(streams: Collection<StreamDocument>, share: S
   return last?.position ?? 0
 }
 
-function groupByStream(
-  counted: readonly CountedEntry[],
-  catalogue: Catalogue,
-): ReadonlyMap<string, readonly EntrySteps[]> {
+function groupByStream(counted: readonly CountedEntry[], catalogue: Catalogue) {
   const groups = new Map<string, EntrySteps[]>()
   for (const { entry, fields, facts } of counted) {
     const round = { ...decodeRound(fields), scope: fields.scope }

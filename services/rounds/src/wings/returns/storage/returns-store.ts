@@ -1,21 +1,17 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
-import type { Scope } from '@pitboss/contracts/caller'
 import { auditedUpdate, auditOutboxIndex } from '@pitboss/storage/audit-outbox'
 import { insertedFirst, isDuplicateKey } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db, Filter } from 'mongodb'
-import { boundedRead, readMaxMs } from '@pitboss/storage/bounded-read'
+import { readToEnd } from '@pitboss/storage/bounded-read'
 import { type AlarmDocument, emptied, type StreamDocument } from './return-document.ts'
 import { lastPosition } from './returns-fold.ts'
-import { scopeKey } from '../../../storage/round-document.ts'
 
 const epoch = new Date(0)
 const dueMax = 100
 const restartsMax = 50
 
-export const returnIndexes: Readonly<
-  Record<'return_streams' | 'return_alarms', readonly IndexDeclaration[]>
-> = {
+export const returnIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   return_streams: [
     // No two streams may have the same part of the error budget.
     { key: { share: 1, position: 1 }, name: 'share_position', unique: true },
@@ -42,30 +38,25 @@ export function createReturnsStore({ db }: { db: Db }) {
   const streams = db.collection<StreamDocument>('return_streams')
   const alarms = db.collection<AlarmDocument>('return_alarms')
 
-  const page = (scope: string, { game, currency }: StreamFilters, { after, max }: Page) => {
-    const filter: Filter<StreamDocument> = {
-      scope,
-      ...(game === undefined ? {} : { game }),
-      ...(currency === undefined ? {} : { currency }),
-      ...(after === null ? {} : { _id: { $gt: after } }),
-    }
-    return boundedRead(() => streams.find(filter).sort({ _id: 1 }).limit(max).maxTimeMS(readMaxMs).toArray())
-  }
-
   return {
-    /** Streams of an account, by game, rules, currency and shape. */
-    list: (scope: Scope, filters: StreamFilters, page_: Page) => page(scopeKey(scope), filters, page_),
+    /** Streams by game, rules, currency and shape. @param scope of an account, or `installationScope` */
+    list(scope: string, { game, currency }: StreamFilters, { after, max }: Page) {
+      const filter: Filter<StreamDocument> = {
+        scope,
+        ...(game === undefined ? {} : { game }),
+        ...(currency === undefined ? {} : { currency }),
+        ...(after === null ? {} : { _id: { $gt: after } }),
+      }
+      return readToEnd(streams.find(filter, { sort: { _id: 1 }, limit: max }))
+    },
 
-    /** Streams of any scope, of the whole installation too. For operations. */
-    listOf: (scope: string, filters: StreamFilters, page_: Page) => page(scope, filters, page_),
-
-    /** Streams that became an alarm that nobody was told of, oldest first. */
+    /** Streams whose alarm was not acted on yet, oldest first. */
     findDue: () =>
       streams
-        .find({ alarmDueAt: { $gt: epoch } })
-        .sort({ alarmDueAt: 1 })
-        .hint('alarm_due_at')
-        .limit(dueMax)
+        .find(
+          { alarmDueAt: { $gt: epoch } },
+          { sort: { alarmDueAt: 1 }, hint: 'alarm_due_at', limit: dueMax },
+        )
         .toArray(),
 
     /** Keeps an alarm; false when it is kept already. */
@@ -77,11 +68,7 @@ export function createReturnsStore({ db }: { db: Db }) {
 
     /** Alarms by id, of every account. For operations. */
     listAlarms: ({ after, max }: Page) =>
-      alarms
-        .find(after === null ? {} : { _id: { $gt: after } })
-        .sort({ _id: 1 })
-        .limit(max)
-        .toArray(),
+      alarms.find(after === null ? {} : { _id: { $gt: after } }, { sort: { _id: 1 }, limit: max }).toArray(),
 
     findAlarm: (alarmId: string) => alarms.findOne({ _id: alarmId }),
 

@@ -1,7 +1,7 @@
 import { latenessSchema, latenessStandsMs, latenessSubject } from '@pitboss/contracts/lateness'
 import type { Bus } from '@pitboss/bus/connect-bus'
 
-type Heard = {
+type Reading = {
   readonly atMs: number
   readonly recordingMs: number
   readonly accounts: ReadonlyMap<string, number>
@@ -9,48 +9,49 @@ type Heard = {
 
 /** Shorter lateness ends by itself. Source: docs/contract.md, section 7. */
 const lastsMs = 5000
-/** Stands for the accounts of which nothing is said but how late the recording of all events is. */
-const everybody = ''
+/** The name under which the lateness of recording counts, which is that of every account. */
+const allAccounts = ''
 
 /**
  * Follows how late deliveries are; a report older than a second is void.
  * @param options.fromMs the lateness that has to last before it counts; `nowMs` is monotonic
  */
-export function hearLateness(
+export function listenToDeliveryLag(
   bus: Pick<Bus, 'subscribe'>,
   { fromMs, nowMs = () => performance.now() }: { fromMs: number; nowMs?: () => number },
 ) {
-  const heard = new Map<string, Heard>()
+  const readings = new Map<string, Reading>()
   /** Since when an account is later than `fromMs`. */
   const since = new Map<string, number>()
   const decoder = new TextDecoder()
   const { unsubscribe } = bus.subscribe(latenessSubject, ({ data }) => {
     const { by, recording_ms, accounts } = latenessSchema.parse(JSON.parse(decoder.decode(data)))
     forgetOld()
-    heard.set(by, {
+    readings.set(by, {
       ...{ atMs: nowMs(), recordingMs: recording_ms },
       accounts: new Map(accounts.map(({ account, late_ms }) => [account, late_ms])),
     })
-    for (const account of [everybody, ...[...heard.values()].flatMap((one) => [...one.accounts.keys()])])
-      if (lateOf(account) > fromMs && !since.has(account)) since.set(account, since.get(everybody) ?? nowMs())
+    for (const account of [allAccounts, ...[...readings.values()].flatMap((one) => [...one.accounts.keys()])])
+      if (lateOf(account) > fromMs && !since.has(account))
+        since.set(account, since.get(allAccounts) ?? nowMs())
   })
 
   function lateOf(account: string): number {
-    const all = [...heard.values()]
+    const all = [...readings.values()]
     const recording = Math.max(0, ...all.map(({ recordingMs }) => recordingMs))
     return recording + Math.max(0, ...all.map(({ accounts }) => accounts.get(account) ?? 0))
   }
 
   function forgetOld(): void {
-    for (const [by, { atMs }] of heard) if (nowMs() - atMs > latenessStandsMs) heard.delete(by)
+    for (const [by, { atMs }] of readings) if (nowMs() - atMs > latenessStandsMs) readings.delete(by)
     for (const account of since.keys()) if (lateOf(account) <= fromMs) since.delete(account)
   }
 
   return {
-    /** Milliseconds by which the account's new events are late, once that has lasted; else 0. */
+    /** Lateness of the account's new events in milliseconds, once that has lasted; else 0. */
     of(account: string): number {
       forgetOld()
-      const lateSince = since.get(account) ?? since.get(everybody)
+      const lateSince = since.get(account) ?? since.get(allAccounts)
       return lateSince === undefined || nowMs() - lateSince < lastsMs ? 0 : lateOf(account)
     },
     stop: unsubscribe,

@@ -36,7 +36,7 @@ export const clauses: readonly Clause[] = [
     means:
       'The service refuses an earlier stake, on every replica, in all games and sessions of the player. The page counts down.',
     enforcedAt: [
-      'services/rounds/src/wings/protection/actions/hold-pace.ts',
+      'services/rounds/src/wings/protection/actions/enforce-start-interval.ts',
       'services/rounds/src/wings/protection/storage/paces-store.ts',
     ],
     tests: [
@@ -86,7 +86,7 @@ export const clauses: readonly Clause[] = [
     means:
       'The operator sets limits of loss, stake and time for a player. The service holds each stake against them, on every replica, in all games and sessions.',
     enforcedAt: [
-      'services/rounds/src/wings/protection/actions/hold-limits.ts',
+      'services/rounds/src/wings/protection/actions/enforce-player-limits.ts',
       'services/rounds/src/wings/protection/rules/limit-book.ts',
       'services/rounds/src/wings/protection/rules/player-limits.ts',
     ],

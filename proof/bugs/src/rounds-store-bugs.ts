@@ -143,7 +143,7 @@ export function clockOffsetWith(offsetMs: () => number, has: HasBug): () => numb
 }
 
 /** Holds no stake to limits. */
-export function operatorLimitsWith(hold: Hooks['holdLimits'], has: HasBug): Hooks['holdLimits'] {
+export function operatorLimitsWith(hold: Hooks['enforceLimits'], has: HasBug): Hooks['enforceLimits'] {
   return has('rounds.operator-stakes-unlimited') ? () => null : hold
 }
 

@@ -18,7 +18,7 @@ import type { RoundMessage } from '@pitboss/rounds/rules/round-message'
 import type { OwnLimits } from '@pitboss/rounds/rules/limits'
 import { sequenceOf, type StoredRound } from '@pitboss/rounds/storage/round-document'
 import type { RoundsStore } from '@pitboss/rounds/storage/rounds-store'
-import { holdLimits } from '@pitboss/rounds/wings/protection/actions/hold-limits'
+import { enforceLimits } from '@pitboss/rounds/wings/protection/actions/enforce-player-limits'
 import { settleStops } from '@pitboss/rounds/wings/protection/actions/settle-stops'
 import { protectionCalls } from '@pitboss/rounds/wings/protection/calls/protection'
 import type { ProtectionContext } from '@pitboss/rounds/wings/protection/context'
@@ -67,7 +67,7 @@ export function startRounds(machine: Machine, world: World): { hint(roundId: str
   const play = playRoundWith(has)
   const ofOperator = {
     ...context,
-    hooks: { ...hooks, holdLimits: operatorLimitsWith(hooks.holdLimits, has) },
+    hooks: { ...hooks, enforceLimits: operatorLimitsWith(hooks.enforceLimits, has) },
   }
   const sweep = createSweepRounds(context, recoverRound, inOrder)
   const never = new AbortController().signal
@@ -178,12 +178,12 @@ function protectionOf(machine: Machine, world: World, storage: RunRounds): Prote
   const limited = { ...context, clockOffsetMs }
   Object.assign(core.hooks, {
     ...protectionHooks(context),
-    holdLimits: (...[scope, session]: HoldGiven) => holdLimits(limited, scope, session),
+    enforceLimits: (...[scope, session]: HoldGiven) => enforceLimits(limited, scope, session),
   })
   return context
 }
 
-type HoldGiven = Parameters<RoundsContext['hooks']['holdLimits']>
+type HoldGiven = Parameters<RoundsContext['hooks']['enforceLimits']>
 
 function coreOf(machine: Machine, world: World, storage: RunRounds): RoundsContext {
   const { timeline, mistake, has, newId, newUuid, scaleMs } = world

@@ -61,7 +61,7 @@ export type PlayContext = Omit<RoundsContext, NotPlayed | 'sessions' | 'grants' 
   readonly sessions: Pick<RoundsContext['sessions'], 'find'>
   readonly grants: Pick<GrantsStore, 'open' | 'use' | 'giveBack'>
   readonly games: Pick<GamesStore, 'copy'>
-  readonly hooks: Pick<Hooks, 'holdLimits' | 'holdPace'>
+  readonly hooks: Pick<Hooks, 'enforceLimits' | 'enforceStartInterval'>
   /** Called before a new intent is stored. @throws ServiceError SERVICE_UNAVAILABLE while new play yields */
   readonly admitPlay: (scope: Scope) => void
   /** Until then no round counts as left by its player. */

@@ -11,7 +11,7 @@ export type PlayerHold = {
    * Refuses a stake before anything is stored for it. @param minor 0 for a free bet, which only a limit of
    * time refuses @throws ServiceError BET_LIMIT_EXCEEDED naming the limit
    */
-  assertLeft(minor: bigint): Promise<void>
+  assertWithinLimits(minor: bigint): Promise<void>
   /**
    * Counts a stake after its intent is stored and before any process may ask the wallet for it.
    * @returns its refusal; null for one that counts now
@@ -30,12 +30,12 @@ export type Pace = {
 /** The places of the core at which wings act. */
 export type Hooks = {
   /** Answers null for a session of a player who never had limits: nothing is read or written then. */
-  holdLimits(
+  enforceLimits(
     scope: Scope,
     session: Pick<SessionDocument, 'playerId' | 'currency' | 'limited'>,
   ): PlayerHold | null
   /** Answers null for a session whose jurisdiction does not space game starts. */
-  holdPace(
+  enforceStartInterval(
     scope: Scope,
     session: Pick<SessionDocument, 'playerId' | 'jurisdiction'>,
     startedBy: string,

@@ -28,8 +28,8 @@ export type OpenWing = {
 
 /** What happens where no wing acts. */
 export const noHooks: Omit<Hooks, 'folds'> = {
-  holdLimits: () => null,
-  holdPace: () => null,
+  enforceLimits: () => null,
+  enforceStartInterval: () => null,
   beforeSession: async () => undefined,
   afterSession: async () => undefined,
   sessionFields: async () => ({}),

@@ -17,7 +17,7 @@ import { IdTaken } from '../storage/append-round.ts'
 import { type SessionDocument, stakeRangeOf } from '../storage/sessions-store.ts'
 import { applyAndReport, refreshMovements } from './change-round.ts'
 import { findDeadAnswer } from './dead-ids.ts'
-import { joinMovement } from './join-movement.ts'
+import { awaitMovement } from './await-movement.ts'
 import { readOfferedGame } from './offered-game.ts'
 
 export type BetBody = Extract<TransactionBody, { type: 'BET' }>
@@ -59,7 +59,7 @@ export async function answerRepeat(
     if (round.driver === 'game') context.noteConflict(round, body.transaction_id)
     throw new ServiceError('TRANSACTION_CONFLICT')
   }
-  const { movement, outcome } = await joinMovement(context, round, body.transaction_id, call)
+  const { movement, outcome } = await awaitMovement(context, round, body.transaction_id, call)
   assertDone(outcome, resourceOf(round, known.transactionId))
   return { status: 200, body: movement }
 }
@@ -91,7 +91,7 @@ export async function checkStake(
   const game = await readOfferedGame(context, caller.scope.operatorId, session.game)
   const limits = game.limits(session.currency)
   if (!isWithin(narrow(limits, stakeRangeOf(session)), amount)) throw new ServiceError('BET_LIMIT_EXCEEDED')
-  await context.hooks.holdLimits(caller.scope, session)?.assertLeft(amount)
+  await context.hooks.enforceLimits(caller.scope, session)?.assertWithinLimits(amount)
   return { entry: game.entry, amount, limits }
 }
 

@@ -58,7 +58,7 @@ export async function openOperatorRound(
 
   const { kind, stored } = await openIntent(context, intent, plan, call)
   if (kind === 'repeat') return answerRepeat(context, stored, request)
-  const hold = context.hooks.holdLimits(scope, session)
+  const hold = context.hooks.enforceLimits(scope, session)
   const stake = await showRefused(context, stored.round.id, () =>
     placeStake(context, stored, body.transaction_id, call, hold),
   )
@@ -84,7 +84,7 @@ export async function addStake(
   }
   const intended = await intend(context, stored, request, { type: 'add-stake', stake })
   if ('status' in intended) return intended
-  const hold = context.hooks.holdLimits(caller.scope, session)
+  const hold = context.hooks.enforceLimits(caller.scope, session)
   const placed = await placeStake(context, intended, body.transaction_id, call, hold)
   if (placed.kind === 'taken-back') throw placed.error
   return answerOf(placed.placed)

@@ -20,7 +20,7 @@ import { sequenceOf, type StoredRound } from '../storage/round-document.ts'
 import { stakeRangeOf } from '../storage/sessions-store.ts'
 import { applyMovement } from './change-round.ts'
 import { findPlayer, type Player } from './find-player.ts'
-import { joinMovement } from './join-movement.ts'
+import { awaitMovement } from './await-movement.ts'
 import { findGame, readOfferedGame } from './offered-game.ts'
 import { keepsChanging, makeRound, openIntent, type Plan } from './open-intent.ts'
 import { placeStake } from './place-stake.ts'
@@ -126,13 +126,13 @@ async function planRound(context: PlayContext, play: Play): Promise<Plan> {
     clientTransactionId: body.transaction_id ?? null,
   } as const
   const { scope } = caller
-  await context.hooks.holdLimits(scope, session)?.assertLeft(body.free_bet === true ? 0n : stake)
+  await context.hooks.enforceLimits(scope, session)?.assertWithinLimits(body.free_bet === true ? 0n : stake)
   const grant = async () => (body.free_bet === true ? chooseGrant(context, scope, session, stake) : null)
   const startedBy = `${session.game}/${body.transaction_id ?? context.newUuid()}`
   return {
     last,
     make: (last) => makeRound(context, { scope, sequence, last }, wanted, call, grant),
-    pace: context.hooks.holdPace(scope, session, startedBy),
+    pace: context.hooks.enforceStartInterval(scope, session, startedBy),
   }
 }
 
@@ -150,7 +150,7 @@ async function takeStake(context: PlayContext, stored: StoredRound, play: Play):
   const { scope, session } = play.player
   const [stake] = stored.round.stakes
   if (stake === undefined) throw new Error(`round ${stored.round.id} has no stake`)
-  const hold = context.hooks.holdLimits(scope, session)
+  const hold = context.hooks.enforceLimits(scope, session)
   const placed = await placeStake(context, stored, stake.transactionId, play.call, hold)
   return placed.kind === 'placed' ? { kind: 'started', stored: placed.stored } : placed
 }
@@ -224,7 +224,7 @@ async function join(context: PlayContext, stored: StoredRound, call: HandlerCont
   const { round } = stored
   const [stake] = round.stakes
   if (stake === undefined) return takeGrant(context, stored)
-  const shown = await joinMovement(context, round, stake.transactionId, call)
+  const shown = await awaitMovement(context, round, stake.transactionId, call)
   assertCertain(shown.outcome, resourceOf(round, stake.transactionId))
   return { kind: 'started', stored: await applyMovement(context, stored, shown.movement, shown.outcome) }
 }

@@ -94,7 +94,7 @@ const page = { before: null, max: 10 }
 const byActor =
   'round-actor.ts, with the round that its caller read by `find` with a scope, or as a worker by `findDue`'
 const relayed = 'app.ts alone, which hands it to the relay of the outbox; no call reaches it'
-const byOperations = 'heal-orphans.ts for calls of operations, which the gateway does not make'
+const byOperations = 'repair-lost-rounds.ts for calls of operations, which the gateway does not make'
 const byJournal = 'rounds-journal.ts, for the entries that this process has to list or take over'
 const byStore = 'rounds-store.ts, which gives the answer to no other account'
 const last = { nonce: 6, unfinished: false, next: null }
@@ -121,7 +121,7 @@ await holdIsolation(t, {
     createCommitmentsStore: table(commitments, {
       after: scoped(async (scope, ids) => (await commitments.after(sequenceIn(scope, ids), last, now)).nonce),
       list: scoped((scope, ids) => commitments.list(sequenceIn(scope, ids), { last, below: null, max: 10 })),
-      make: internal('open-intent.ts and heal-orphans.ts; reaches no database'),
+      make: internal('open-intent.ts and repair-lost-rounds.ts; reaches no database'),
       resealed: internal('open-intent.ts, with a commitment of `after`; reaches no database'),
       open: scoped((scope, ids) => commitments.open(sequenceIn(scope, ids), ids.nonce, ids.sealedSeed)),
     }),

@@ -5,8 +5,8 @@ import { dataPage } from '../../actions/data-page.ts'
 import type { Hooks } from '../../hooks.ts'
 import type { Wing } from '../../wing.ts'
 import { afterSession, beforeSession } from './actions/admit-session.ts'
-import { holdLimits } from './actions/hold-limits.ts'
-import { holdPace } from './actions/hold-pace.ts'
+import { enforceLimits } from './actions/enforce-player-limits.ts'
+import { enforceStartInterval } from './actions/enforce-start-interval.ts'
 import { showLimits } from './actions/set-limits.ts'
 import { settleStops } from './actions/settle-stops.ts'
 import { signStops } from './actions/sign-stops.ts'
@@ -66,8 +66,9 @@ export const protection: Wing = {
 
 export function protectionHooks(context: ProtectionContext): Omit<Hooks, 'folds'> {
   return {
-    holdLimits: (scope, session) => holdLimits(context, scope, session),
-    holdPace: (scope, session, startedBy) => holdPace(context, scope, session, startedBy),
+    enforceLimits: (scope, session) => enforceLimits(context, scope, session),
+    enforceStartInterval: (scope, session, startedBy) =>
+      enforceStartInterval(context, scope, session, startedBy),
     beforeSession: (scope, playerId) => beforeSession(context, scope, playerId),
     afterSession: (session, isNew) => afterSession(context, session, isNew),
     async sessionFields(session, now) {

@@ -23,15 +23,15 @@ type Limited = Pick<SessionDocument, 'playerId' | 'currency' | 'limited'>
  * round ends, and no crash leaves a charge that counts for ever.
  * Source: docs/contract.md, section 4, "Limits of a player".
  */
-export function holdLimits(context: LimitsContext, scope: Scope, session: Limited): PlayerHold | null {
+export function enforceLimits(context: LimitsContext, scope: Scope, session: Limited): PlayerHold | null {
   if (session.limited !== true) return null
   return {
-    assertLeft: (minor) => assertLeft(context, scope, session, minor),
+    assertWithinLimits: (minor) => assertWithinLimits(context, scope, session, minor),
     charge: (round, stake) => chargeStake(context, scope, session.playerId, round, stake),
   }
 }
 
-async function assertLeft(
+async function assertWithinLimits(
   context: LimitsContext,
   scope: Scope,
   { playerId, currency }: Limited,

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
-import { joinMovement } from '../../src/actions/join-movement.ts'
+import { awaitMovement } from '../../src/actions/await-movement.ts'
 import type { WalletClient } from '../../src/clients/wallet.ts'
 import { PlayMemory, type PlayContext } from '../../src/context.ts'
 import type { RoundsStore } from '../../src/storage/rounds-store.ts'
@@ -57,7 +57,7 @@ function world(pendingMs: number, pass: () => Promise<void> = async () => undefi
     },
   })
   return {
-    join: (id: string, call: HandlerContext) => joinMovement(play, round, id, call),
+    join: (id: string, call: HandlerContext) => awaitMovement(play, round, id, call),
     asked: () => asked,
   }
 }
@@ -137,7 +137,7 @@ await t.test('an intent that only a replaced primary still shows is no conflict'
       }),
       clock: { now: () => now },
     })
-    return joinMovement(play, round, transactionId, context)
+    return awaitMovement(play, round, transactionId, context)
   }
   await t.rejects(joined(true), { code: 'SERVICE_UNAVAILABLE' }, 'its id is free again')
   await t.rejects(joined(false), { code: 'TRANSACTION_CONFLICT' })

@@ -23,7 +23,7 @@ const reserveMs = 500
  * @throws ServiceError WALLET_TIMEOUT for an intent whose movement does not come, SERVICE_UNAVAILABLE for an
  * intent that was taken back, TRANSACTION_CONFLICT when the id is that of another round's movement
  */
-export async function joinMovement(
+export async function awaitMovement(
   context: PlayContext,
   round: RoundState,
   transactionId: string,

@@ -10,7 +10,7 @@ import type { PacesStore } from '../storage/paces-store.ts'
  * Spaces a player's game starts over all games, sessions and replicas, by the database's time. Source:
  * docs/contract.md, section 4, "Jurisdictions".
  */
-export function holdPace(
+export function enforceStartInterval(
   { paces, clock, clockOffsetMs }: Pick<RoundsContext, 'clock' | 'clockOffsetMs'> & { paces: PacesStore },
   scope: Scope,
   session: Pick<SessionDocument, 'playerId' | 'jurisdiction'>,

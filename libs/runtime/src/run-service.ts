@@ -46,8 +46,8 @@ export async function runService({
 }): Promise<void> {
   const registry = new Registry()
   registry.setDefaultLabels({ service: name })
-  // The default of 10 ms wakes a process a hundred times a second, for a twentieth of what it costs idle.
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 50 })
+  // Each look wakes the process and takes 50 µs: at the default, every 10 ms, half of what an idle one costs.
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 })
   const readiness = createReadiness()
   const stopping = new AbortController()
   let started = false

@@ -167,7 +167,7 @@ export function movementsWith(
   }
   if (has('wallet-bridge.event-before-outcome')) {
     const told = (facts: Document, state: MovementState) =>
-      toMovementEvent({ facts, state: { ...state, status: 'SUCCESS' }, type: 'transaction.bet' })
+      toMovementEvent({ ...facts, ...state, status: 'SUCCESS' }, 'transaction.bet')
     const later = telling(({ events, state }, document) => {
       const begins = state.call !== null && document.call === null && state.type === 'BET'
       return begins ? [...events, told(document, state)] : events

@@ -1,6 +1,11 @@
+import { auditEntriesIndexes, auditOutboxIndex } from '@pitboss/storage/audit-outbox'
+import { figureIndexes } from '@pitboss/storage/figures-store'
+import { journalIndexes } from '@pitboss/storage/journal/mongodb-journal'
+import { leaseIndexes } from '@pitboss/storage/lease'
 import { joinDeclarations } from '@pitboss/storage/wing'
-import { coreAudited, coreIndexes } from './storage/indexes.ts'
-import { sealedSecrets } from './storage/sealed-places.ts'
+import { movementIndexes } from './storage/listed-movements.ts'
+import { upgradeIndexes } from './storage/upgrade-storage.ts'
+import { callbackIndexes, sealedSecrets } from './storage/wallet-document.ts'
 import type { Wing } from './wing.ts'
 import { certifications } from './wings/certifications/wing.ts'
 import { flags } from './wings/flags/wing.ts'
@@ -8,7 +13,14 @@ import { reconciliations } from './wings/reconciliations/wing.ts'
 
 export const allWings: readonly Wing[] = [certifications, reconciliations, flags]
 
+const coreIndexes = {
+  wallets: [auditOutboxIndex],
+  journal: journalIndexes,
+  ...{ ...movementIndexes, ...callbackIndexes, ...figureIndexes, ...leaseIndexes },
+  ...{ ...auditEntriesIndexes, ...upgradeIndexes },
+}
+
 export const { indexes, audited, seals } = joinDeclarations([
-  { indexes: coreIndexes, audited: coreAudited, seals: sealedSecrets },
+  { indexes: coreIndexes, audited: ['wallets', 'audit_entries'], seals: sealedSecrets },
   ...allWings,
 ])

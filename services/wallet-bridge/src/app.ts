@@ -8,7 +8,6 @@ import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
 import { connectServiceStorage } from '@pitboss/storage/connect-storage'
 import { setTimeout as delay } from 'node:timers/promises'
 import { advanceDue, isStakeTry } from './actions/advance-due.ts'
-import { shortenWaits } from './actions/watch-pending.ts'
 import { allWings } from './all-wings.ts'
 import { gatewayCalls } from './calls/gateway.ts'
 import { movementCalls } from './calls/movements.ts'
@@ -67,7 +66,7 @@ export async function startWalletBridge({
     resolver,
     ...startUpkeep(context, {
       ...{ db: storage.db, clockAheadMs },
-      shortenWaits: () => shortenWaits(context, opened.unfinished, resolver.wake),
+      ...{ endLongWaits: opened.unfinished.endLongWaits, wake: resolver.wake },
     }),
     ...open.flatMap(({ start }) => start?.() ?? []),
   ]

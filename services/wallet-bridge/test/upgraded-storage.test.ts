@@ -78,11 +78,13 @@ function unplaced() {
   return { refund, document: earlier(returned, { ...taken, reversal, dueAt: hourAgo }) }
 }
 
-const event = toMovementEvent({
-  facts: documentOf({ scope, spec: told, reference: newId('txn'), state: initialState('BET', hourAgo) }),
-  state: { ...initialState('BET', hourAgo), ...taken },
-  type: 'transaction.bet',
-})
+const event = toMovementEvent(
+  documentOf({
+    ...{ scope, spec: told, reference: newId('txn') },
+    state: { ...initialState('BET', hourAgo), ...taken },
+  }),
+  'transaction.bet',
+)
 const { refund, document: stakeToReturn } = unplaced()
 const entry = { ...sampleAuditEntry(), act: 'movement.resolve' as const }
 for (const { key, name, partialFilterExpression } of movementIndexes.movements) {

@@ -62,7 +62,7 @@ export function applyMessage(
       const also = (await alsoOf?.()) ?? null
       const written = await movements.write(document, {
         state,
-        events: event === null ? [] : [toMovementEvent({ facts: document, state, type: event })],
+        events: event === null ? [] : [toMovementEvent({ ...document, ...state }, event)],
         attempt: attemptOf?.(nextAttemptAt) ?? null,
         audit: entryOf?.(document, { ...document, ...state }) ?? null,
         also,

@@ -44,7 +44,7 @@ export function listOverall(
   now: Date,
 ): Promise<MovementDocument[]> {
   const createdBefore = olderThanS === null ? null : new Date(now.getTime() - olderThanS * 1000)
-  return lists.overall({ status, createdBefore, limit })
+  return lists.overall(status, createdBefore, limit)
 }
 
 /** A page of the movements of a player, newest first, and where the next one begins. */

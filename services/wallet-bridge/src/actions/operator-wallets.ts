@@ -115,15 +115,22 @@ export async function readStatus({ wallets, breakers }: WalletContext, scope: Sc
   }
 }
 
-/** How the scope's wallet stands; the count stops at `countedMax`. */
+/** Reads how the scope's wallet stands; the count stops at `countedMax`. */
 export async function readHealth({ wallets, pending, breakers }: WalletContext, scope: Scope) {
   const [wallet, unresolved, oldest] = await Promise.all([
     wallets.find(scope),
     pending.unresolved(scope, countedMax),
     pending.oldestOf(scope),
   ])
-  const isBreakerOpen = breakers.isOpen(walletKeyOf(scope))
-  return { isConfigured: wallet !== null, isBreakerOpen, unresolved, oldest }
+  return {
+    configured: wallet !== null,
+    breaker_open: breakers.isOpen(walletKeyOf(scope)),
+    unresolved,
+    oldest_unresolved:
+      oldest === null
+        ? null
+        : { transaction_id: oldest.transactionId, created_at: oldest.createdAt.toISOString() },
+  }
 }
 
 /** Asks the wallet for a player's balance, for at most 5 s. Null without a usable answer. */

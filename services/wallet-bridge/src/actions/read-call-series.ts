@@ -1,11 +1,17 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import { durationBoundsMs } from '@pitboss/contracts/objects/series'
+import {
+  bucketOf,
+  durationBoundsMs,
+  type WalletOperationFigures,
+  type WalletPoint,
+} from '@pitboss/contracts/objects/series'
 import { toAccountMode } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { type FigureFact, storedFacts } from '@pitboss/storage/fold-figures'
 import { readSeries, type SeriesQuery } from '@pitboss/storage/read-series'
 import type { WalletContext } from '../context.ts'
-import { countsOfCall, walletPointOf } from '../rules/call-figures.ts'
+import type { WalletOperation } from '../rules/movement.ts'
+import type { AttemptRecord } from '../storage/movement-document.ts'
 import type { MovementLists } from '../storage/movement-lists.ts'
 
 /** The one subject of an account's environment. */
@@ -27,16 +33,32 @@ export async function readCallSeries(
   query: SeriesQuery,
 ) {
   if ((await wallets.find(scope)) === null) throw new ServiceError('NOT_FOUND')
-  const series = await readSeries({
-    figures,
-    clock,
-    target: { scope, subject },
-    query,
-    pointOf: walletPointOf,
+  const target = { scope, subject }
+  const series = await readSeries({ figures, clock, target, query, pointOf: walletPointOf })
+  const environment = toAccountMode(scope.environment)
+  return { environment, ...series, duration_bounds_ms: [...durationBoundsMs] }
+}
+
+type CountedCall = Pick<AttemptRecord, 'operation' | 'classification' | 'latencyMs'>
+type Counters = Readonly<Record<string, number>>
+
+/** The counters that a call raises by one: its verdict, and the bucket of its duration when it is known. */
+function countsOfCall({ operation, classification, latencyMs }: CountedCall): string[] {
+  return [
+    `${operation}:${classification}`,
+    ...(latencyMs === null ? [] : [`${operation}:d${bucketOf(durationBoundsMs, latencyMs)}`]),
+  ]
+}
+
+function walletPointOf(at: Date, minutes: readonly Counters[]): WalletPoint {
+  const sum = (name: string) => minutes.reduce((total, counters) => total + (counters[name] ?? 0), 0)
+  const of = (operation: WalletOperation): WalletOperationFigures => ({
+    success: sum(`${operation}:SUCCESS`),
+    refused: sum(`${operation}:REFUSED`),
+    unknown: sum(`${operation}:UNKNOWN`),
+    durations: Array.from({ length: durationBoundsMs.length + 1 }, (_, index) =>
+      sum(`${operation}:d${index}`),
+    ),
   })
-  return {
-    environment: toAccountMode(scope.environment),
-    ...series,
-    duration_bounds_ms: [...durationBoundsMs],
-  }
+  return { at: at.toISOString(), debit: of('debit'), credit: of('credit'), rollback: of('rollback') }
 }

@@ -65,15 +65,15 @@ export async function runCall(
   const contradiction = original !== null && wasAcknowledged(original) ? contradictionOf(answer) : null
   const judgement = contradiction ?? answer
   metrics.callEnded(operation, judgement.kind, result.latencyMs)
-  const { reference, operatorId, environment, transactionId } = document
+  const { reference, operatorId: operator_id, environment, transactionId: transaction_id } = document
+  const about = { operator_id, environment, transaction_id, reference }
   if (judgement.kind === 'success' && judgement.walletCode === 'DUPLICATE' && call.attempt === 1) {
     metrics.repeatedAtFirstTry(operation)
-    const whose = { reference, operator_id: operatorId, environment, transaction_id: transactionId }
-    logger.error({ ...whose, operation }, 'wallet-call.duplicate-at-first-try')
+    logger.error({ ...about, operation }, 'wallet-call.duplicate-at-first-try')
   }
   if (contradiction !== null) {
     const { referenceTransactionId } = document
-    const what = { reference, operator_id: operatorId, original: referenceTransactionId, url }
+    const what = { reference, operator_id, original: referenceTransactionId, url }
     logger.error(what, 'movement.original-unknown')
   }
   const rollback = freshRollback(document, newId)
@@ -82,7 +82,7 @@ export async function runCall(
     document,
     { kind: 'answered', at: clock.now(), token: call.token, judgement, rollback },
     {
-      attemptOf: (nextAttemptAt) => attemptOf({ call, operation, result, judgement, nextAttemptAt }),
+      attemptOf: (nextAttemptAt) => attemptOf(call, operation, result, judgement, nextAttemptAt),
       ...(original === null || judgement.kind !== 'success'
         ? {}
         : { alsoOf: endedOriginal(settlement, document, original) }),
@@ -91,10 +91,7 @@ export async function runCall(
   await failpoint(`wallet.${operation}-result-stored`)
   logger.info(
     {
-      operator_id: operatorId,
-      environment,
-      transaction_id: transactionId,
-      reference,
+      ...about,
       round_id: document.roundId,
       operation,
       attempt: call.attempt,
@@ -151,28 +148,17 @@ const classifications = {
   unknown: 'UNKNOWN',
 } as const
 
-function attemptOf({
-  call,
-  operation,
-  result,
-  judgement,
-  nextAttemptAt,
-}: {
-  call: WalletCall
-  operation: AttemptRecord['operation']
-  result: WalletCallResult
-  judgement: Judgement
-  nextAttemptAt: Date | null
-}): AttemptRecord {
-  const { exchange } = result
+function attemptOf(
+  { attempt }: WalletCall,
+  operation: AttemptRecord['operation'],
+  { exchange, ...sent }: WalletCallResult,
+  judgement: Judgement,
+  nextAttemptAt: Date | null,
+): AttemptRecord {
   const answered = exchange.kind === 'answer'
   const unreadable = judgement.kind === 'success' ? judgement.unreadable : []
   return {
-    attempt: call.attempt,
-    operation,
-    sentAt: result.sentAt,
-    latencyMs: result.latencyMs,
-    request: result.request,
+    ...{ attempt, operation, ...sent },
     httpStatus: answered ? exchange.httpStatus : null,
     walletCode: judgement.walletCode,
     classification: classifications[judgement.kind],

@@ -84,9 +84,7 @@ function scopeOfPath(operator: string, environment: string): Scope | null {
 
 function readBody(rawBody: Uint8Array): z.infer<typeof walletCallbackSchema> {
   const value = parseJsonObject(rawBody)
-  if (value === null) {
-    throw invalidField('body', 'must be a JSON object with each field once')
-  }
+  if (value === null) throw invalidField('body', 'must be a JSON object with each field once')
   const parsed = walletCallbackSchema.safeParse(value)
   if (parsed.success) return parsed.data
   const details = parsed.error.issues.flatMap((issue) =>

@@ -108,17 +108,6 @@ function compositionCalls(context: WalletContext): CallHandler[] {
       const found = await context.movements.ofRound(caller.scope, roundId, max + 1)
       return { data: found.slice(0, max).map(toMovementFacts), complete: found.length <= max }
     }),
-    handler(walletHealth, async ({ caller: { scope } }) => {
-      const { isConfigured, isBreakerOpen, unresolved, oldest } = await wallets.readHealth(context, scope)
-      return {
-        configured: isConfigured,
-        breaker_open: isBreakerOpen,
-        unresolved,
-        oldest_unresolved:
-          oldest === null
-            ? null
-            : { transaction_id: oldest.transactionId, created_at: oldest.createdAt.toISOString() },
-      }
-    }),
+    handler(walletHealth, ({ caller }) => wallets.readHealth(context, caller.scope)),
   ]
 }

@@ -15,13 +15,9 @@ export function operationsCalls(context: WalletContext): CallHandler[] {
       const found = await movements.listOverall(context, filters, now)
       return { data: found.map((document) => records.toOperationsRecord(document, now)) }
     }),
-    handler(calls.opsShowMovement, async ({ reference }) => {
-      const document = await movements.findByReference(context, reference)
-      return {
-        movement: records.toOperationsRecord(document, clock.now()),
-        attempts: document.attempts.map(records.toAttemptRecord),
-      }
-    }),
+    handler(calls.opsShowMovement, async ({ reference }) =>
+      records.toOperationsCase(await movements.findByReference(context, reference), clock.now()),
+    ),
     handler(calls.opsResolveMovement, async (asked, { requestId }) =>
       records.toOperationsRecord(await movements.resolveMovement(context, asked, requestId), clock.now()),
     ),
@@ -39,12 +35,7 @@ export function operationsCalls(context: WalletContext): CallHandler[] {
     handler(calls.opsMovementsOfRound, async ({ roundId }) => {
       const now = clock.now()
       const found = await lists.ofRound(roundId, calls.roundMovementsMax)
-      return {
-        data: found.map((document) => ({
-          movement: records.toOperationsRecord(document, now),
-          attempts: document.attempts.map(records.toAttemptRecord),
-        })),
-      }
+      return { data: found.map((document) => records.toOperationsCase(document, now)) }
     }),
     handler(calls.opsPlayerMovements, async ({ scope, playerId, before }) => {
       const { items, next } = await movements.listOfPlayer(context, scope, playerId, before)

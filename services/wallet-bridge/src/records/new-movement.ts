@@ -4,14 +4,8 @@ import type { FlagRules } from '@pitboss/contracts/objects/flag'
 import { invalidField } from '@pitboss/errors/service-error'
 import { AmountError, formatAmount, parseAmount } from '@pitboss/money/amount'
 import { isBigWin, type LookReason } from '../rules/flags.ts'
-import type {
-  MovementState,
-  MovementType,
-  OwnRollback,
-  Reversal,
-  WalletOperation,
-} from '../rules/movement.ts'
-import { movementIdOf, walletKeyOf } from '../rules/movement-keys.ts'
+import type { MovementState, MovementType, OwnRollback, Reversal } from '../rules/movement.ts'
+import { movementIdOf, scopeOf, walletKeyOf } from '../rules/movement-keys.ts'
 import type { MovementDocument, MovementFacts } from '../storage/movement-document.ts'
 import { renderWalletBody } from './render-movement.ts'
 
@@ -40,8 +34,7 @@ export function initialState(type: MovementType, at: Date): MovementState {
 
 /** The state of a zero win of which the wallet is not told: a success as soon as it is stored. */
 export function uncalledState(at: Date): MovementState {
-  const operation: WalletOperation | null = null
-  return { ...initialState('WIN', at), operation, status: 'SUCCESS', dueAt: null }
+  return { ...initialState('WIN', at), operation: null, status: 'SUCCESS', dueAt: null }
 }
 
 /** @throws ServiceError VALIDATION_ERROR for an amount that the currency cannot have */
@@ -66,8 +59,7 @@ export function documentOf({
 }): MovementDocument {
   const facts = {
     ...factsOf(spec),
-    operatorId: scope.operatorId,
-    environment: scope.environment,
+    ...scopeOf(scope),
     walletKey: walletKeyOf(scope),
     reference,
     ...(walletUrl === undefined ? {} : { walletUrl }),
@@ -79,28 +71,16 @@ export function documentOf({
 
 /** The document of a reversal. It follows from its original alone, so every process makes the same one. */
 export function reversalDocumentOf(original: MovementDocument, reversal: Reversal): MovementDocument {
+  const { transactionId, reference, requestHash, roundClosed } = reversal
+  const { operatorId, environment, walletKey, walletUrl, traceparent } = original
+  const { amount, currency, playerId, sessionId, roundId, walletRoundId, walletGameId } = original
+  const { game, brandId, freeBet, driver, transactionId: referenceTransactionId } = original
   const facts = {
-    transactionId: reversal.transactionId,
-    amount: original.amount,
-    currency: original.currency,
-    playerId: original.playerId,
-    sessionId: original.sessionId,
-    roundId: original.roundId,
-    walletRoundId: original.walletRoundId,
-    walletGameId: original.walletGameId,
-    game: original.game,
-    brandId: original.brandId,
-    freeBet: original.freeBet,
-    roundClosed: reversal.roundClosed,
-    driver: original.driver,
-    referenceTransactionId: original.transactionId,
-    requestHash: reversal.requestHash,
-    operatorId: original.operatorId,
-    environment: original.environment,
-    walletKey: original.walletKey,
-    reference: reversal.reference,
-    ...(original.walletUrl === undefined ? {} : { walletUrl: original.walletUrl }),
-    ...(original.traceparent === undefined ? {} : { traceparent: original.traceparent }),
+    ...{ transactionId, reference, referenceTransactionId, requestHash, roundClosed, driver },
+    ...{ operatorId, environment, walletKey, amount, currency, playerId, sessionId, brandId },
+    ...{ roundId, walletRoundId, walletGameId, game, freeBet },
+    ...(walletUrl === undefined ? {} : { walletUrl }),
+    ...(traceparent === undefined ? {} : { traceparent }),
   }
   const state = initialState(reversal.type, reversal.askedAt)
   const document = toDocument(facts, reversal.ofRefused === true ? { ...state, ofRefused: true } : state)
@@ -136,7 +116,7 @@ function factsOf({ type: _type, callWallet: _callWallet, ...spec }: MovementSpec
 
 function toDocument(facts: Omit<MovementFacts, 'body'>, state: MovementState): MovementDocument {
   return {
-    _id: movementIdOf({ operatorId: facts.operatorId, environment: facts.environment }, facts.transactionId),
+    _id: movementIdOf(facts, facts.transactionId),
     ...{ n: 0, w: '' },
     ...facts,
     body: renderWalletBody(facts, state.type, state.createdAt),

@@ -1,4 +1,3 @@
-import type { MovementOutcome } from '@pitboss/contracts/calls/wallet'
 import type { MovementEventData } from '@pitboss/contracts/objects/event'
 import type { MovementFacts as DossierMovement } from '@pitboss/contracts/objects/dossier'
 import type { Movement, MovementAttempt } from '@pitboss/contracts/objects/movement'
@@ -39,10 +38,7 @@ export function toMovementRecord(document: MovementDocument): Movement {
   }
 }
 
-export function toMovementAnswer(document: MovementDocument): {
-  movement: Movement
-  outcome: MovementOutcome
-} {
+export function toMovementAnswer(document: MovementDocument) {
   return { movement: toMovementRecord(document), outcome: outcomeOf(document) }
 }
 
@@ -71,6 +67,10 @@ export function toOperationsRecord(document: MovementDocument, now: Date) {
     next_attempt_at: document.status === 'PENDING' ? (document.dueAt?.toISOString() ?? null) : null,
     age_s: Math.max(0, Math.floor((now.getTime() - document.createdAt.getTime()) / 1000)),
   }
+}
+
+export function toOperationsCase(document: MovementDocument, now: Date) {
+  return { movement: toOperationsRecord(document, now), attempts: document.attempts.map(toAttemptRecord) }
 }
 
 /** The public record of one wallet call. Source: docs/contract.md, section 5. */
@@ -102,46 +102,35 @@ export function toAttemptRecord(attempt: AttemptRecord): MovementAttempt {
  * The event of a step. A stake that the wallet's tombstone ended has no rollback movement: its event names
  * the stake itself as the original. Source: docs/contract.md, sections 7 and 11.
  */
-export function toMovementEvent({
-  facts,
-  state,
-  type,
-}: {
-  facts: MovementFacts
-  state: MovementState
-  type: MovementEventType
-}): OutboxEntry {
+export function toMovementEvent(movement: MovementDocument, type: MovementEventType): OutboxEntry {
   const failed = type === 'transaction.failed'
-  const selfReversed = type === 'transaction.rollback' && state.type === 'BET'
+  const selfReversed = type === 'transaction.rollback' && movement.type === 'BET'
   const data: MovementEventData = {
-    transaction_id: facts.transactionId,
-    reference: facts.reference,
-    type: state.type,
+    transaction_id: movement.transactionId,
+    reference: movement.reference,
+    type: movement.type,
     status: failed ? 'FAILED' : 'SUCCESS',
-    amount: facts.amount,
-    currency: facts.currency,
-    player_id: facts.playerId,
-    session_id: facts.sessionId,
-    round_id: facts.roundId,
-    reference_transaction_id: selfReversed ? facts.transactionId : facts.referenceTransactionId,
-    wallet_round_id: facts.walletRoundId,
-    wallet_game_id: facts.walletGameId,
-    free_bet: facts.freeBet,
-    ...(failed ? { code: state.refusalCode ?? 'WALLET_REJECTED', wallet_code: state.walletCode } : {}),
+    amount: movement.amount,
+    currency: movement.currency,
+    player_id: movement.playerId,
+    session_id: movement.sessionId,
+    round_id: movement.roundId,
+    reference_transaction_id: selfReversed ? movement.transactionId : movement.referenceTransactionId,
+    wallet_round_id: movement.walletRoundId,
+    wallet_game_id: movement.walletGameId,
+    free_bet: movement.freeBet,
+    ...(failed ? { code: movement.refusalCode ?? 'WALLET_REJECTED', wallet_code: movement.walletCode } : {}),
   }
-  const scope = scopeOf(facts)
-  const id = eventIdOf(scope, { type, about: facts.transactionId, of: facts.roundId })
-  return outboxEntry({ id, type, createdAt: state.updatedAt, scope, data })
+  const scope = scopeOf(movement)
+  const id = eventIdOf(scope, { type, about: movement.transactionId, of: movement.roundId })
+  return outboxEntry({ id, type, createdAt: movement.updatedAt, scope, data })
 }
 
-/** The event that tells the end of a movement, from its record alone; null when it has none. */
-export function toEndEvent(
-  document: MovementDocument,
-): { type: MovementEventType; entry: OutboxEntry } | null {
-  const told = eventOfEnd(document)
-  if (told === null) return null
-  const { type, at } = told
-  return { type, entry: toMovementEvent({ facts: document, state: { ...document, updatedAt: at }, type }) }
+/** Makes the event of a movement's end from its record; null when it has none. */
+export function toEndEvent(document: MovementDocument) {
+  const end = eventOfEnd(document)
+  if (end === null) return null
+  return { type: end.type, entry: toMovementEvent({ ...document, updatedAt: end.at }, end.type) }
 }
 
 /** The exact text that every try of a movement sends to the wallet. Source: docs/contract.md, section 6. */

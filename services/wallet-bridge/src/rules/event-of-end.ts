@@ -1,29 +1,16 @@
 import { eventOfSuccess, type MovementEventType, type MovementState } from './movement.ts'
 
-/** The call of a movement, as far as its end can be read from it. */
 type AttemptEnd = {
   readonly classification: string
   readonly sentAt: Date
   readonly latencyMs: number | null
 }
 
-export type Ended = Pick<
-  MovementState,
-  | 'type'
-  | 'operation'
-  | 'status'
-  | 'reversal'
-  | 'createdAt'
-  | 'updatedAt'
-  | 'walletTransactionId'
-  | 'balanceAfter'
-  | 'ofRefused'
-> & { readonly attempts: readonly AttemptEnd[] }
+export type Ended = MovementState & { readonly attempts: readonly AttemptEnd[] }
 
 /**
- * The event that told the end of a movement, and when, from its record alone; null for one that tells of
- * none. The time is that of its last change or, once it has a reversal, of the wallet's answer. Source:
- * docs/contract.md, section 7.
+ * Derives from a movement's record the event of its end, and the event's time; null for none. The time is that
+ * of its last change or, once it has a reversal, of the wallet's answer. Source: docs/contract.md, section 7.
  */
 export function eventOfEnd(movement: Ended): { type: MovementEventType; at: Date } | null {
   const type = typeOfEnd(movement)

@@ -1,7 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { boundedRead } from '@pitboss/storage/bounded-read'
 import { createdWithin } from '@pitboss/storage/created-within'
-import type { Collection, Filter } from 'mongodb'
+import type { Collection, Filter, FindOptions } from 'mongodb'
 import { walletKeyOf } from '../rules/movement-keys.ts'
 import type { MovementStatus, MovementType } from '../rules/movement.ts'
 import { fromListed, type StoredMovement } from './listed-movements.ts'
@@ -31,6 +31,10 @@ export type CalledMovement = Pick<MovementDocument, 'operatorId' | 'environment'
 export type MovementLists = ReturnType<typeof createMovementLists>
 
 export function createMovementLists({ collection }: { readonly collection: Collection<StoredMovement> }) {
+  /** Oldest first. */
+  const page = (filter: Filter<StoredMovement>, limit: number, options: FindOptions = {}) =>
+    collection.find(filter, options).sort({ reference: 1 }).limit(limit).map(fromListed).toArray()
+
   return {
     /** Newest first, from the one before `before` on. */
     newestFirst(
@@ -54,29 +58,16 @@ export function createMovementLists({ collection }: { readonly collection: Colle
       { from, to }: { from: Date; to: Date },
       { after, limit }: { after: string | null; limit: number },
     ): Promise<MovementDocument[]> {
-      const filter: Filter<StoredMovement> = {
-        walletKey: walletKeyOf(scope),
-        ...within({ from, to }, { after }),
-      }
-      return collection.find(filter).sort({ reference: 1 }).limit(limit).map(fromListed).toArray()
+      return page({ walletKey: walletKeyOf(scope), ...within({ from, to }, { after }) }, limit)
     },
     /** Pending stakes that rounds does not know, oldest first, after the one that is named. */
     inDoubt(
       scope: Scope,
       { after, limit }: { after: string | null; limit: number },
     ): Promise<MovementDocument[]> {
-      const pending: Filter<StoredMovement> = {
-        walletKey: walletKeyOf(scope),
-        status: 'PENDING',
-        inDoubt: true,
-      }
-      return collection
-        .find({ ...pending, reversal: null, ...(after === null ? {} : { reference: { $gt: after } }) })
-        .sort({ reference: 1 })
-        .hint('rare_status')
-        .limit(limit)
-        .map(fromListed)
-        .toArray()
+      const later = after === null ? {} : { reference: { $gt: after } }
+      const inDoubt = { status: 'PENDING', inDoubt: true, reversal: null } as const
+      return page({ walletKey: walletKeyOf(scope), ...inDoubt, ...later }, limit, { hint: 'rare_status' })
     },
     byTransactionIds(scope: Scope, transactionIds: readonly string[]): Promise<MovementDocument[]> {
       const ids = transactionIds.map((id) => `${walletKeyOf(scope)}/${id}`)
@@ -86,21 +77,16 @@ export function createMovementLists({ collection }: { readonly collection: Colle
         .toArray()
     },
     /** Over all operators, oldest first. */
-    overall({
-      status,
-      createdBefore,
-      limit,
-    }: {
-      status: MovementStatus | null
-      createdBefore: Date | null
-      limit: number
-    }): Promise<MovementDocument[]> {
+    overall(
+      status: MovementStatus | null,
+      createdBefore: Date | null,
+      limit: number,
+    ): Promise<MovementDocument[]> {
       const filter: Filter<StoredMovement> = {
         ...(status === null ? {} : { status }),
         ...(createdBefore === null ? {} : { createdAt: { $lte: createdBefore } }),
       }
-      const found = collection.find(filter).sort({ reference: 1 }).limit(limit)
-      return (status === 'PENDING' ? found.hint('pending') : found).map(fromListed).toArray()
+      return page(filter, limit, status === 'PENDING' ? { hint: 'pending' } : {})
     },
     /** Finds a movement of the named wallets by `txn_…` or by transaction id. */
     async byReference(reference: string, walletKeys: readonly string[]): Promise<MovementDocument | null> {
@@ -111,8 +97,7 @@ export function createMovementLists({ collection }: { readonly collection: Colle
       const named = await collection.findOne({ _id: { $in: walletKeys.map((key) => `${key}/${reference}`) } })
       return named === null ? null : fromListed(named)
     },
-    ofRound: (roundId: string, limit: number): Promise<MovementDocument[]> =>
-      collection.find({ roundId }).sort({ reference: 1 }).limit(limit).map(fromListed).toArray(),
+    ofRound: (roundId: string, limit: number): Promise<MovementDocument[]> => page({ roundId }, limit),
     /** The movements of every account with a wallet call that was stored at `from` or later. */
     calledSince: (from: Date): AsyncIterable<CalledMovement> =>
       collection

@@ -21,37 +21,25 @@ const countMax = 100_000
 export type PendingMovements = ReturnType<typeof createPendingMovements>
 
 export function createPendingMovements({ collection }: { readonly collection: Collection<StoredMovement> }) {
-  const count = (now: Date, olderThanMs: number) => {
-    const since: Filter<StoredMovement> =
-      olderThanMs === 0 ? {} : { createdAt: { $lte: new Date(now.getTime() - olderThanMs) } }
-    const quiet: Filter<StoredMovement> =
-      olderThanMs === 0
-        ? {}
-        : {
-            $or: [
-              { ofRefused: { $exists: false } },
-              { createdAt: { $lte: new Date(now.getTime() - Math.max(olderThanMs, ofRefusedAlarmMs)) } },
-            ],
-          }
-    const older: Filter<StoredMovement> = { status: 'PENDING', ...since, ...quiet }
-    return collection.countDocuments(older, { limit: countMax, hint: 'pending' })
+  const count = (older: Filter<StoredMovement>) =>
+    collection.countDocuments({ status: 'PENDING', ...older }, { limit: countMax, hint: 'pending' })
+  const countOlder = (now: Date, olderThanMs: number) => {
+    const before = (ms: number) => ({ createdAt: { $lte: new Date(now.getTime() - ms) } })
+    const quiet = before(Math.max(olderThanMs, ofRefusedAlarmMs))
+    return count({ ...before(olderThanMs), $or: [{ ofRefused: { $exists: false } }, quiet] })
   }
+  const oldestOf = (filter: Filter<StoredMovement>, hint: string) =>
+    collection.find(filter, { hint }).sort({ reference: 1 }).limit(1).map(fromListed).next()
   return {
     /** Each figure counts up to 100,000. */
     async figures(now: Date): Promise<PendingFigures> {
-      const oldest = await collection
-        .find({ status: 'PENDING' })
-        .sort({ reference: 1 })
-        .hint('pending')
-        .limit(1)
-        .map(fromListed)
-        .next()
+      const oldest = await oldestOf({ status: 'PENDING' }, 'pending')
       if (oldest === null) return { all: 0, over5m: 0, over1h: 0, over24h: 0, oldest: null }
-      const all = await count(now, 0)
+      const all = await count({})
       const ageMs = now.getTime() - oldest.createdAt.getTime()
-      const over5m = ageMs < 5 * minuteMs ? 0 : await count(now, 5 * minuteMs)
-      const over1h = over5m === 0 ? 0 : await count(now, 60 * minuteMs)
-      const over24h = over1h === 0 ? 0 : await count(now, 24 * 60 * minuteMs)
+      const over5m = ageMs < 5 * minuteMs ? 0 : await countOlder(now, 5 * minuteMs)
+      const over1h = over5m === 0 ? 0 : await countOlder(now, 60 * minuteMs)
+      const over24h = over1h === 0 ? 0 : await countOlder(now, 24 * 60 * minuteMs)
       return { all, over5m, over1h, over24h, oldest }
     },
     /** Movements of a wallet that are not resolved, their reversals included; up to `max`. */
@@ -65,13 +53,6 @@ export function createPendingMovements({ collection }: { readonly collection: Co
       ])
       return Math.min(counts[0] + counts[1], max)
     },
-    oldestOf: (scope: Scope) =>
-      collection
-        .find({ walletKey: walletKeyOf(scope), status: 'PENDING' })
-        .sort({ reference: 1 })
-        .hint('rare_status')
-        .limit(1)
-        .map(fromListed)
-        .next(),
+    oldestOf: (scope: Scope) => oldestOf({ walletKey: walletKeyOf(scope), status: 'PENDING' }, 'rare_status'),
   }
 }

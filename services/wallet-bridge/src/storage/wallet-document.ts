@@ -5,12 +5,14 @@ import { auditedInsert, auditedUpdate, type WithAudit } from '@pitboss/storage/a
 import { changeFenced, fencedUpdate, type Versioned } from '@pitboss/storage/change-fenced'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import type { SealedPlace } from '@pitboss/storage/rewrite-seals'
 import type { SharedCopies } from '@pitboss/storage/shared-copies'
 import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import type { Db } from 'mongodb'
 import { createHash } from 'node:crypto'
+import { z } from 'zod'
 import { flagRulesOf } from '../rules/flags.ts'
-import { walletKeyOf } from '../rules/movement-keys.ts'
+import { scopeOf, walletKeyOf } from '../rules/movement-keys.ts'
 
 /** A stored wallet. `_id` is the wallet key; the secret is encrypted for that key alone. */
 export type WalletDocument = Versioned &
@@ -34,12 +36,8 @@ export type WalletDocument = Versioned &
   }
 
 /** A wallet with its secret opened. */
-export type Wallet = {
+export type Wallet = Pick<WalletDocument, 'environment' | 'url' | 'timeoutMs' | 'settleLosses'> & {
   readonly key: string
-  readonly environment: Scope['environment']
-  readonly url: string
-  readonly timeoutMs: number
-  readonly settleLosses: 'none' | 'zero_credit'
   readonly formerOrigins: readonly string[]
   /** From which amounts on a win is flagged. */
   readonly bigWins: FlagRules['big_win']
@@ -52,6 +50,7 @@ export type WalletSettings = Pick<WalletDocument, 'url' | 'timeoutMs' | 'settleL
 
 type EntryOfChange = (before: WalletDocument | null, after: WalletDocument) => AuditEntry
 
+const aadOf = (walletKey: string) => `wallet-secret/${walletKey}`
 const fencedTriesMax = 10
 const keysPageSize = 500
 
@@ -65,24 +64,19 @@ export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedC
   // A copy that is sealed under a former master key opens as well.
   const copies = of('wallets', findByKey)
   const copy = (scope: Scope) => copies.read(walletKeyOf(scope))
-  const aadOf = (key: string) => `wallet-secret/${key}`
 
-  const openDocument = (document: WalletDocument): Wallet => ({
-    key: document._id,
-    environment: document.environment,
-    url: document.url,
-    timeoutMs: document.timeoutMs,
-    settleLosses: document.settleLosses,
-    formerOrigins: document.formerOrigins ?? [],
-    bigWins: flagRulesOf(document).big_win,
-    secret: secretBox.open(document.sealedSecret, aadOf(document._id)),
-    ...formerSecretOf(document),
-  })
-
-  function formerSecretOf({ _id, formerSecret }: WalletDocument): Pick<Wallet, 'formerSecret'> {
-    if (formerSecret === undefined || formerSecret === null) return {}
-    const { sealed, validUntil } = formerSecret
-    return { formerSecret: { secret: secretBox.open(sealed, aadOf(_id)), validUntil } }
+  function openDocument(document: WalletDocument): Wallet {
+    const { _id: key, environment, url, timeoutMs, settleLosses, formerOrigins = [] } = document
+    const open = (sealed: string) => secretBox.open(sealed, aadOf(key))
+    const former = document.formerSecret ?? null
+    return {
+      ...{ key, environment, url, timeoutMs, settleLosses, formerOrigins },
+      bigWins: flagRulesOf(document).big_win,
+      secret: open(document.sealedSecret),
+      ...(former === null
+        ? {}
+        : { formerSecret: { secret: open(former.sealed), validUntil: former.validUntil } }),
+    }
   }
 
   /** Changes the wallet of this version; null when it has another by now. */
@@ -163,14 +157,8 @@ export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedC
     ): Promise<WalletDocument | null> {
       const key = walletKeyOf(scope)
       const document: WalletDocument = {
-        _id: key,
-        version: 1,
-        operatorId: scope.operatorId,
-        environment: scope.environment,
-        ...settings,
+        ...{ _id: key, version: 1, ...scopeOf(scope), ...settings, createdAt: now, updatedAt: now },
         sealedSecret: secretBox.seal(secret, aadOf(key)),
-        createdAt: now,
-        updatedAt: now,
       }
       const audited = { ...document, ...auditedInsert(entryOf(null, document)) }
       if (!(await insertedFirst(() => collection.insertOne(audited)))) return null
@@ -187,11 +175,10 @@ export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedC
       const validUntil = new Date(now.getTime() + overlapS * 1000)
       const formerOf = ({ sealedSecret: sealed }: WalletDocument) =>
         overlapS === 0 ? null : { sealed, validUntil }
-      return update(
-        scope,
-        (document) => ({ sealedSecret, formerSecret: formerOf(document), updatedAt: now }),
-        entryOf,
-      )
+      const changeOf = (document: WalletDocument) => {
+        return { sealedSecret, formerSecret: formerOf(document), updatedAt: now }
+      }
+      return update(scope, changeOf, entryOf)
     },
     /** Replaces when flags are raised; null when there is no wallet. */
     setFlagRules: (scope: Scope, flagRules: FlagRules, entryOf: EntryOfChange) =>
@@ -208,6 +195,25 @@ export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedC
     },
   }
 }
+
+const formerSecretSchema = z.object({ sealed: z.string() })
+
+export const sealedSecrets: readonly SealedPlace[] = [
+  {
+    collection: 'wallets',
+    purpose: 'secret-box',
+    filter: {},
+    holding: (range) => ({ $or: [{ sealedSecret: range }, { 'formerSecret.sealed': range }] }),
+    valuesIn: ({ _id, sealedSecret, formerSecret }) => {
+      const aad = aadOf(String(_id))
+      const former = formerSecretSchema.safeParse(formerSecret).data
+      return [
+        { path: 'sealedSecret', sealed: String(sealedSecret), aad },
+        ...(former === undefined ? [] : [{ path: 'formerSecret.sealed', sealed: former.sealed, aad }]),
+      ]
+    },
+  },
+]
 
 /** Time to keep a used signature; it is fresh for 300 s before and after its own time. */
 const keepS = 1200

@@ -1,28 +1,47 @@
-import { startPoll } from '@pitboss/runtime/poll'
+import { type Poll, startPoll } from '@pitboss/runtime/poll'
 import { whileClockAgrees } from '@pitboss/runtime/while-clock-agrees'
 import { startFigures } from '@pitboss/storage/fold-figures'
 import type { Db } from 'mongodb'
 import { readCalls } from '../actions/read-call-series.ts'
-import { createReportPending } from '../actions/watch-pending.ts'
 import type { WalletContext } from '../context.ts'
 
 const reportEveryMs = 5000
 const shortenEveryMs = 60_000
+const levels = [
+  { name: '24h', field: 'over24h' },
+  { name: '1h', field: 'over1h' },
+  { name: '5m', field: 'over5m' },
+] as const
+
+type Upkeep = {
+  readonly db: Db
+  readonly clockAheadMs: () => number
+  /** Makes due what waits longer than its age allows, and returns the number. */
+  readonly endLongWaits: (now: Date) => number
+  /** Wakes the resolver. */
+  readonly wake: () => void
+}
 
 /** Starts what calls no wallet for a player: alarms of pending movements, and figures. */
 export function startUpkeep(
   context: WalletContext,
-  {
-    db,
-    clockAheadMs,
-    shortenWaits,
-  }: { db: Db; clockAheadMs: () => number; shortenWaits: () => Promise<void> },
-) {
-  const { logger } = context
+  { db, clockAheadMs, endLongWaits, wake }: Upkeep,
+): Poll[] {
+  const { clock, logger } = context
+  const lastCounts = new Map<string, number>()
+
+  /** Makes credits and rollbacks due whose wait exceeds the schedule. Source: docs/contract.md, section 12. */
+  async function shortenWaits(): Promise<void> {
+    const ended = endLongWaits(clock.now())
+    if (ended === 0) return
+    logger.warn({ movements: ended }, 'movements.back-on-ladder')
+    wake()
+  }
+
   return [
     startPoll({
       ...{ event: 'movements.not-counted', everyMs: reportEveryMs, logger },
-      work: createReportPending(context),
+      work: () => reportPending(context, lastCounts),
     }),
     startPoll({
       ...{ event: 'movements.not-held-to-ladder', everyMs: shortenEveryMs, logger },
@@ -30,4 +49,23 @@ export function startUpkeep(
     }),
     startFigures({ ...context, db, clockAheadMs, readFacts: (from) => readCalls(context, from) }),
   ]
+}
+
+/** Sets the metrics of pending movements; logs alarms as more get older than 5 min, 1 h or 24 h. */
+async function reportPending(
+  { pending, metrics, clock, logger }: WalletContext,
+  lastCounts: Map<string, number>,
+): Promise<void> {
+  const now = clock.now()
+  const figures = await pending.figures(now)
+  const { oldest } = figures
+  const oldest_age_s = oldest === null ? 0 : Math.floor((now.getTime() - oldest.createdAt.getTime()) / 1000)
+  metrics.pending({ ...figures, oldestAgeS: oldest_age_s })
+  const about = { oldest_age_s, oldest_reference: oldest?.reference, operator_id: oldest?.operatorId }
+  for (const { name, field } of levels) {
+    const movements = figures[field]
+    const before = lastCounts.get(name) ?? 0
+    lastCounts.set(name, movements)
+    if (movements > before) logger.error({ older_than: name, movements, ...about }, 'movements.unresolved')
+  }
 }

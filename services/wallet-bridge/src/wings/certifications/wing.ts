@@ -1,32 +1,56 @@
+import { answer, handler } from '@pitboss/bus/serve-calls'
+import { actedBy } from '@pitboss/contracts/audit'
+import * as endpoints from '@pitboss/contracts/endpoints/wallet'
+import { ServiceError } from '@pitboss/errors/service-error'
 import { cancelledCertification } from '@pitboss/storage/certification-jobs'
 import { jobIndexes } from '@pitboss/storage/job-store'
 import { openJobs } from '@pitboss/storage/jobs'
+import { answerPage } from '@pitboss/storage/read-page'
+import { walletKeyOf } from '../../rules/movement-keys.ts'
 import type { Wing } from '../../wing.ts'
 import { runCertification } from './actions/run-certification.ts'
-import { certificationCalls } from './calls/certifications.ts'
+import { startCertification } from './actions/start-certification.ts'
 import type { CertificationContext } from './context.ts'
-import { toCertificationSummary } from './records/render-certification.ts'
+import { toCertification, toCertificationSummary } from './records/render-certification.ts'
 import { createCertifications } from './storage/certification-store.ts'
 
 /** Each takes some calls at a time from a wallet; more orders wait their turn. */
 const placesMax = 8
+const notLiveText =
+  'There is no certification of a LIVE wallet, for it moves money of a test player. Certify the TEST wallet.'
 
 /** Certifications of TEST wallets. Source: docs/contract.md, section 3. */
 export const certifications: Wing = {
   indexes: { certifications: jobIndexes },
   audited: ['certifications'],
   open(core, { db, clockAheadMs }) {
-    const context: CertificationContext = {
-      ...core,
-      certifications: openJobs({
-        ...{ store: createCertifications(db), kind: 'certification', of: ' of this wallet' },
-        ...{ summary: toCertificationSummary, cancelled: cancelledCertification },
-        ...{ ...core, placesMax, clockAheadMs },
-      }),
-    }
+    const jobs: CertificationContext['certifications'] = openJobs({
+      ...{ store: createCertifications(db), kind: 'certification', of: ' of this wallet' },
+      ...{ summary: toCertificationSummary, cancelled: cancelledCertification },
+      ...{ ...core, placesMax, clockAheadMs },
+    })
+    const context = { ...core, certifications: jobs }
     return {
-      calls: certificationCalls(context),
-      start: () => context.certifications.start((held) => runCertification(context, held)),
+      calls: [
+        handler(endpoints.certifyWallet.call, async ({ caller, params, body }, call) => {
+          if (params.environment === 'LIVE') throw new ServiceError('NOT_FOUND', { message: notLiveText })
+          const fallback = caller.account.currencies[0] ?? 'USD'
+          const by = actedBy(caller, call)
+          const started = await startCertification(context, caller.scope, body, fallback, by)
+          return answer(toCertification(started), 202)
+        }),
+        handler(endpoints.listWalletCertifications.call, async ({ caller: { scope }, query }) =>
+          answerPage(await jobs.list(scope, walletKeyOf(scope), query), toCertificationSummary),
+        ),
+        handler(endpoints.getWalletCertification.call, async ({ caller, params }) =>
+          answer(toCertification(await jobs.find([caller.scope], params.certification_id))),
+        ),
+        handler(endpoints.cancelWalletCertification.call, async ({ caller, params }, call) => {
+          const job = await jobs.find([caller.scope], params.certification_id)
+          return answer(toCertification(await jobs.cancel(job, actedBy(caller, call))))
+        }),
+      ],
+      start: () => jobs.start((held) => runCertification(context, held)),
     }
   },
 }

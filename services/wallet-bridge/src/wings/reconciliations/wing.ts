@@ -1,10 +1,19 @@
+import { answer, handler } from '@pitboss/bus/serve-calls'
+import { actedBy } from '@pitboss/contracts/audit'
+import * as starts from '@pitboss/contracts/calls/reconciliations'
+import * as calls from '@pitboss/contracts/calls/wallet'
+import { lookupScopes } from '@pitboss/contracts/caller'
+import * as endpoints from '@pitboss/contracts/endpoints/reconciliations'
 import { jobIndexes } from '@pitboss/storage/job-store'
 import { openJobs } from '@pitboss/storage/jobs'
+import { answerPage } from '@pitboss/storage/read-page'
+import { walletKeyOf } from '../../rules/movement-keys.ts'
 import type { Wing } from '../../wing.ts'
+import { cancelReconciliation, startReconciliation, storeChunk } from './actions/order-reconciliations.ts'
+import { compareRows, listMoved } from './actions/reconcile-ledger.ts'
 import { runReconciliation } from './actions/run-reconciliation.ts'
-import { reconciliationCalls } from './calls/reconciliations.ts'
 import type { ReconciliationContext } from './context.ts'
-import { toReconciliationSummary } from './records/render-reconciliation.ts'
+import { toReconciliation, toReconciliationSummary } from './records/render-reconciliation.ts'
 import { createLedgerChunks, ledgerChunkIndexes } from './storage/ledger-chunks.ts'
 import { createReconciliations } from './storage/reconciliation-store.ts'
 
@@ -17,17 +26,41 @@ export const reconciliations: Wing = {
   indexes: { reconciliations: jobIndexes, ledger_chunks: ledgerChunkIndexes },
   audited: ['reconciliations'],
   open(core, { db, clockAheadMs }) {
-    const context: ReconciliationContext = {
-      ...{ ...core, chunks: createLedgerChunks(db) },
-      reconciliations: openJobs({
-        ...{ store: createReconciliations(db), kind: 'reconciliation' },
-        ...{ summary: toReconciliationSummary, cancelled: () => ({ reason: cancelledText }) },
-        ...{ ...core, placesMax, clockAheadMs },
-      }),
-    }
+    const jobs: ReconciliationContext['reconciliations'] = openJobs({
+      ...{ store: createReconciliations(db), kind: 'reconciliation' },
+      ...{ summary: toReconciliationSummary, cancelled: () => ({ reason: cancelledText }) },
+      ...{ ...core, placesMax, clockAheadMs },
+    })
+    const context = { ...core, chunks: createLedgerChunks(db), reconciliations: jobs }
     return {
-      calls: reconciliationCalls(context),
-      start: () => context.reconciliations.start((held) => runReconciliation(context, held)),
+      calls: [
+        handler(starts.keepLedgerChunk, async ({ caller, id, index, lines }) => {
+          await storeChunk(context, caller.scope, id, index, lines)
+          return null
+        }),
+        handler(starts.startReconciliation, async ({ caller, ...asked }, call) =>
+          toReconciliation(await startReconciliation(context, caller.scope, asked, actedBy(caller, call))),
+        ),
+        handler(endpoints.listReconciliations.call, async ({ caller: { scope }, query }) =>
+          answerPage(await jobs.list(scope, walletKeyOf(scope), query), toReconciliationSummary),
+        ),
+        handler(endpoints.getReconciliation.call, async ({ caller, params }) =>
+          answer(toReconciliation(await jobs.find(lookupScopes(caller), params.reconciliation_id))),
+        ),
+        handler(endpoints.cancelReconciliation.call, async ({ caller, params }, call) => {
+          const job = await jobs.find(lookupScopes(caller), params.reconciliation_id)
+          return answer(toReconciliation(await cancelReconciliation(context, job, actedBy(caller, call))))
+        }),
+        ...[calls.reconcileChunk, calls.opsReconcileChunk].map((call) =>
+          handler(call, ({ scope, rows }) => compareRows(context, scope, rows)),
+        ),
+        ...[calls.reconcileOurs, calls.opsReconcileOurs].map((call) =>
+          handler(call, ({ scope, from, to, after }) =>
+            listMoved(context, scope, { from: new Date(from), to: new Date(to) }, after),
+          ),
+        ),
+      ],
+      start: () => jobs.start((held) => runReconciliation(context, held)),
     }
   },
 }

@@ -2,15 +2,14 @@ import type { ActedBy } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
 import { invalidField } from '@pitboss/errors/service-error'
 import { newJob } from '@pitboss/storage/job-store'
-import type { PageQuery } from '@pitboss/storage/read-page'
 import { walletKeyOf } from '../../../rules/movement-keys.ts'
 import type { ReconciliationContext } from '../context.ts'
 import type { LedgerLine } from '../storage/ledger-chunks.ts'
 import type { ReconciliationDocument } from '../storage/reconciliation-store.ts'
 import { tallyDifferences } from './tally-differences.ts'
 
-/** Keeps a chunk of a ledger. @throws ServiceError CONFLICT at the first one while a job runs */
-export async function keepChunk(
+/** Stores a chunk of a ledger. @throws ServiceError CONFLICT at the first one while a job runs */
+export async function storeChunk(
   { reconciliations, chunks, clock }: ReconciliationContext,
   scope: Scope,
   id: string,
@@ -54,13 +53,4 @@ export async function cancelReconciliation(
   const ended = await reconciliations.cancel(job, by)
   if (ended.status === 'CANCELLED') await chunks.remove(ended, ended._id)
   return ended
-}
-
-/** Newest first, without differences. @throws ServiceError VALIDATION_ERROR for a bad cursor */
-export function listReconciliations(
-  { reconciliations }: ReconciliationContext,
-  scope: Scope,
-  query: PageQuery,
-) {
-  return reconciliations.list(scope, walletKeyOf(scope), query)
 }

@@ -3,7 +3,7 @@ import type { ledgerRow, operatorsLedgerRow } from '@pitboss/contracts/objects/r
 import { AmountError, formatAmount, parseAmount } from '@pitboss/money/amount'
 import type { z } from 'zod'
 import type { Ended } from '../../../rules/event-of-end.ts'
-import { type MovementState, wasAcknowledged } from '../../../rules/movement.ts'
+import { wasAcknowledged } from '../../../rules/movement.ts'
 
 /** Compares an operator's own ledger with our movements. The shape of a difference is ours. */
 
@@ -21,12 +21,8 @@ type OurMovement = z.output<typeof ledgerRow> & {
 /** `extra`: we have no movement for the operator's row, or a refused one. `different`: other values. */
 export type LedgerDifference = z.output<typeof reconcileChunk.reply>['differences'][number]
 
-type RecordedMovement = MovementState & {
-  readonly transactionId: string
-  readonly amount: string
-  readonly currency: string
-  readonly playerId: string
-  readonly attempts: Ended['attempts']
+type RecordedMovement = Ended & {
+  readonly [Field in 'transactionId' | 'amount' | 'currency' | 'playerId']: string
 }
 
 /**

@@ -5,7 +5,6 @@ import type { walletCertifySchema } from '@pitboss/contracts/objects/certificati
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { currencyDigits } from '@pitboss/money/currencies'
 import { newCertification } from '@pitboss/storage/certification-jobs'
-import type { PageQuery } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import { walletKeyOf } from '../../../rules/movement-keys.ts'
 import type { CertificationContext } from '../context.ts'
@@ -42,9 +41,4 @@ export async function startCertification(
     unknownPlayerId: asked.unknown_player_id ?? null,
   }
   return certifications.order(job, by, { act: 'wallet.certify', object: { type: 'wallet', id: 'TEST' } })
-}
-
-/** Newest first, without their cases. @throws ServiceError VALIDATION_ERROR for a bad cursor */
-export function listCertifications({ certifications }: CertificationContext, scope: Scope, query: PageQuery) {
-  return certifications.list(scope, walletKeyOf(scope), query)
 }

@@ -19,7 +19,7 @@ type Patch = z.infer<typeof flagPatchSchema>
 
 const fencedTriesMax = 10
 
-/**  @throws ServiceError NOT_FOUND */
+/** @throws ServiceError NOT_FOUND */
 export async function findFlag(
   { flags }: FlagsContext,
   caller: Caller,
@@ -72,11 +72,6 @@ export async function changeFlag(
   })
 }
 
-/** When flags are raised; the usual rules until the account has its own. */
-export async function readFlagRules({ wallets }: FlagsContext, scope: Scope): Promise<FlagRules> {
-  return flagRulesOf(await wallets.find(scope))
-}
-
 /** @throws ServiceError WALLET_NOT_CONFIGURED; VALIDATION_ERROR for an amount its currency cannot have */
 export async function putFlagRules(
   { wallets, audit }: FlagsContext,
@@ -84,9 +79,9 @@ export async function putFlagRules(
   given: FlagRules,
   by: ActedBy,
 ): Promise<FlagRules> {
-  const big_win = given.big_win.map(({ currency, amount }, index) => ({
-    ...{ currency, amount: normaliseAmount(amount, currency, `big_win[${index}].`) },
-  }))
+  const big_win = given.big_win.map((one, index) => {
+    return { ...one, amount: normaliseAmount(one.amount, one.currency, `big_win[${index}].`) }
+  })
   const rules = { ...given, big_win }
   const object = { type: 'flag-rules', id: toAccountMode(scope.environment) }
   const changed = await wallets.setFlagRules(scope, rules, (before) =>

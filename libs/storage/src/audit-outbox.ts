@@ -62,23 +62,7 @@ export function auditedUpdate<Doc extends WithAudit>(
   } as UpdateFilter<Doc>
 }
 
-export type AuditOutbox = {
-  /** Makes an entry; the write of the change must take it along. */
-  entry(by: ActedBy, change: AuditedChange): AuditEntry
-  /** Stores the entry of an order that changes no document, in `audit_entries`, before it is carried out. */
-  store(entry: AuditEntry): Promise<void>
-  /** Moves what waits at this moment. Never rejects: what cannot be moved now stays for the sweeper. */
-  move(): Promise<void>
-  /** The same function; its answer waits until the entries of the call have moved, half a second at most. */
-  following<Args extends unknown[], Result>(
-    run: (...args: Args) => Promise<Result>,
-  ): (...args: Args) => Promise<Result>
-  /**
-   * Starts the sweeper, which looks at once, then every 30 seconds, and every five while this process makes
-   * entries or has left some. Returns the function that stops it.
-   */
-  start(): () => Promise<void>
-}
+export type AuditOutbox = ReturnType<typeof createAuditOutbox>
 
 /**
  * Moves audit entries from the documents whose changes they tell of to the audit log of auth. An entry leaves
@@ -103,7 +87,7 @@ export function createAuditOutbox({
   clock: Clock
   newId: (prefix: string) => string
   logger: Pick<Logger, 'warn' | 'error'>
-}): AuditOutbox {
+}) {
   const keyFields = (name: string) => (shardKeys[name] === undefined ? {} : { [shardKeys[name]]: 1 })
   /** The token of the request at work, with which its entries are borne out. */
   const sender = new AsyncLocalStorage<string | undefined>()
@@ -113,6 +97,7 @@ export function createAuditOutbox({
   let running: Promise<void> | null = null
   let next: Promise<void> | null = null
 
+  /** Moves what waits now. Never rejects: what cannot be moved now stays for the sweeper. */
   function move(): Promise<void> {
     if (running === null) {
       running = sweep().finally(() => {
@@ -193,7 +178,8 @@ export function createAuditOutbox({
   }
 
   return {
-    entry(by, { act, object, before, after }) {
+    /** Makes an entry; the write of the change must take it along. */
+    entry(by: ActedBy, { act, object, before, after }: AuditedChange): AuditEntry {
       written += 1
       const { operator_id, actor, client_address, request_id, reason, approval } = by
       const at = clock.now().toISOString()
@@ -205,18 +191,24 @@ export function createAuditOutbox({
         ...borneOut,
       }
     },
-    async store(entry) {
+    /** Stores the entry of an order that changes no document, in `audit_entries`, before it is carried out. */
+    async store(entry: AuditEntry): Promise<void> {
       const document = { _id: entry.audit_id, auditRemoves: true, ...auditedInsert(entry) }
       await db.collection<WithAudit & { _id: string }>('audit_entries').insertOne(document)
     },
     move,
-    following: (run) =>
-      async function follow(...args) {
+    /** Wraps a function: its answer waits until the call's entries have moved, half a second at most. */
+    following: <Args extends unknown[], Result>(run: (...args: Args) => Promise<Result>) =>
+      async function follow(...args: Args): Promise<Result> {
         const before = written
         const result = await sender.run(tokenIn(args), () => run(...args))
         if (written > before) await within(move(), answerWaitsMs)
         return result
       },
+    /**
+     * Starts the sweeper: at once, then every five seconds while this process may have left an entry, and every
+     * minute else. Returns the function that stops it.
+     */
     start() {
       let sweptAtMs = Number.NEGATIVE_INFINITY
       const sweeper = startPoll({

@@ -30,25 +30,7 @@ const sentMax = 20_000
 
 type DueDocument = DocumentKey & { outboxAt: Date; outbox: { id: string; subject: string }[] }
 
-export type Outbox = {
-  /**
-   * Publishes what waits in the document, oldest first, each after the ack of the one before; it leaves the
-   * outbox once webhooks has recorded it. Begins 30 ms later, behind the answer that the write is for. Never
-   * rejects: what cannot be published then is logged and left to the sweeper. Call it after the write,
-   * without holding up the answer.
-   * @param waiting the document's whole outbox as that write left it, which saves reading it again; else it
-   * is read. It may name events that have left since the document was read.
-   */
-  relay(document: DocumentKey, waiting?: readonly OutboxEntry[]): Promise<void>
-  /** Puts an event into its document's outbox once more, unless one of its type waits, and relays. */
-  again(document: DocumentKey, entry: OutboxEntry): Promise<void>
-  /**
-   * Starts the sweeper, which relays what waits for more than a second: every second, and without a pause
-   * while it finds more than it takes at a time; and the removal of what webhooks has recorded. Returns the
-   * function that stops both.
-   */
-  start(): () => Promise<void>
-}
+export type Outbox = ReturnType<typeof createOutbox>
 
 /** The partial index that the sweeper reads; declare it with the collection's own. */
 export const outboxIndex: IndexDeclaration = {
@@ -57,24 +39,14 @@ export const outboxIndex: IndexDeclaration = {
   partialFilterExpression: { outboxAt: { $gt: new Date(0) } },
 }
 
-/** The part of an update that appends events, to be merged into the update that causes them. */
-export function outboxUpdate(
-  entries: readonly OutboxEntry[],
-  now: Date,
-): { $push: { outbox: { $each: OutboxEntry[] } }; $set: { outboxAt: Date } } {
-  return { $push: { outbox: { $each: [...entries] } }, $set: { outboxAt: now } }
-}
-
 /**
  * The relay of one collection's outboxes. The document's whole pending list goes out, but for what this
  * process has sent: publishing only one's own new events would reorder them under crashes. Doubles are
  * dropped by the stream (message id = event id), later ones by webhooks.
  * @param position where the stream stands; without it an event leaves its outbox at its acknowledgement
- * @param shardKey the fields beside `_id` that address a document of the collection
  */
 export function createOutbox<Doc extends OutboxDocument>({
   collection: entities,
-  shardKey = [],
   bus,
   position = null,
   documentsMax = sentMax,
@@ -82,13 +54,12 @@ export function createOutbox<Doc extends OutboxDocument>({
   logger,
 }: {
   collection: Collection<Doc>
-  shardKey?: readonly (keyof Doc & string)[]
   bus: EventPublisher
   position?: ((withFirst: boolean) => Promise<EventsPosition>) | null
   documentsMax?: number
   clock: Clock
   logger: Logger
-}): Outbox {
+}) {
   const relays = new Map<string, { running: Promise<boolean>; again: boolean }>()
   const behind = new Set<Promise<boolean>>()
   // The driver's update and filter types cannot see through a generic document, so the relay works on the
@@ -162,7 +133,6 @@ export function createOutbox<Doc extends OutboxDocument>({
     const due = await collection
       .find({ outboxAt: { $gt: after, $lte: until } })
       .project<DueDocument>({
-        ...Object.fromEntries(shardKey.map((field) => [field, 1])),
         outboxAt: 1,
         'outbox.id': 1,
         'outbox.subject': 1,
@@ -185,18 +155,22 @@ export function createOutbox<Doc extends OutboxDocument>({
   }
 
   return {
-    async relay(document, waiting) {
+    /**
+     * Publishes what waits in the document, oldest first, each after the ack of the one before; it leaves the
+     * outbox once webhooks has recorded it. Begins 30 ms later, after the answer that the write is for. Never
+     * rejects: what cannot be published then is logged and left to the sweeper. Call it after the write,
+     * without holding up the answer.
+     * @param waiting the document's whole outbox as that write left it, which saves reading it again; else it
+     * is read. It may name events that have left since the document was read.
+     */
+    async relay(document: DocumentKey, waiting?: readonly OutboxEntry[]): Promise<void> {
       if (behind.size >= behindMax) return
       const later = delay(behindMs).then(() => relay(document, waiting))
       behind.add(later)
       await later
       behind.delete(later)
     },
-    async again(document, entry) {
-      const absent = { ...document, 'outbox.subject': { $ne: entry.subject } }
-      await collection.updateOne(absent, outboxUpdate([{ ...entry, again: true }], clock.now()))
-      await relay(document)
-    },
+    /** Starts the sweeper and the removal of what is recorded. Returns the function that stops both. */
     start() {
       const sweeper = startPoll({
         event: 'outbox.sweep-failed',

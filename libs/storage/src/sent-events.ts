@@ -1,7 +1,7 @@
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
-import type { Collection } from 'mongodb'
+import type { AnyBulkWriteOperation, Collection } from 'mongodb'
+import { amongKeys } from './among-keys.ts'
 import type { DocumentKey } from './change-fenced.ts'
-import { emptyLists } from './empty-lists.ts'
 import type { OutboxEntry, WithOutbox } from './outbox-entry.ts'
 
 /** Where the stream of events stands. */
@@ -91,7 +91,7 @@ export function createSentEvents({
         const events = sent.get(documentId)
         return events === undefined ? [] : [{ key: events.key, ids: [...events.seqs.keys()] }]
       })
-      await emptyLists(collection, { list: 'outbox', since: 'outboxAt' }, batch)
+      await emptyOutboxes(collection, batch)
       for (const { key, ids } of batch) forget(key._id, ids)
     }
   }
@@ -173,4 +173,35 @@ export function createSentEvents({
       return gone
     },
   }
+}
+
+/** A document, and the ids of the entries of its outbox that are done, oldest first. */
+type Done = { readonly key: DocumentKey; readonly ids: readonly string[] }
+
+/**
+ * Removes done entries from outboxes, and the time of one that is empty then. An outbox that is as it was read
+ * is emptied whole; entries that were appended since stay. It is safe to repeat. Source: ours.
+ */
+async function emptyOutboxes(collection: Collection<OutboxDocument>, done: readonly Done[]): Promise<void> {
+  if (done.length === 0) return
+  const byLength = [...Map.groupBy(done, ({ ids }) => ids.length)]
+  const updates = byLength.map(([length, alike]) => emptyAlike(length, alike))
+  const { matchedCount } = await collection.bulkWrite(updates, { ordered: false })
+  if (matchedCount === done.length) return
+  const among = amongKeys(done.map(({ key }) => key))
+  const ids = done.flatMap((one) => one.ids)
+  await collection.updateMany(among, { $pull: { outbox: { id: { $in: ids } } } })
+  await collection.updateMany({ ...among, outbox: { $size: 0 } }, { $set: { outboxAt: null } })
+}
+
+/**
+ * Entries are only appended and each is of one document, so an equal number and the last of them show that
+ * none has come since. Outboxes with as many are one update, which the database plans once.
+ */
+function emptyAlike(length: number, alike: readonly Done[]): AnyBulkWriteOperation<OutboxDocument> {
+  const last = length - 1
+  const lastIds = alike.flatMap(({ ids }) => ids[last] ?? [])
+  const unchanged = length === 0 ? {} : { [`outbox.${last}.id`]: { $in: lastIds } }
+  const filter = { ...amongKeys(alike.map(({ key }) => key)), outbox: { $size: length }, ...unchanged }
+  return { updateMany: { filter, update: { $set: { outbox: [], outboxAt: null } }, hint: '_id_' } }
 }

@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { WalletOperation } from './rules/movement.ts'
 import type { MovementStore } from './storage/movement-store.ts'
+import type { PendingFigures } from './storage/pending-movements.ts'
 
 export type WalletMetrics = ReturnType<typeof createWalletMetrics>
 
@@ -53,13 +54,7 @@ export function createWalletMetrics(registry: Registry) {
       calls.inc({ operation, judged })
       latency.observe({ operation }, latencyMs / 1000)
     },
-    pending({
-      all,
-      over5m,
-      over1h,
-      over24h,
-      oldestAgeS,
-    }: Record<'all' | 'over5m' | 'over1h' | 'over24h' | 'oldestAgeS', number>) {
+    pending({ all, over5m, over1h, over24h }: PendingFigures, oldestAgeS: number) {
       unresolved.set({ older_than: '0s' }, all)
       unresolved.set({ older_than: '5m' }, over5m)
       unresolved.set({ older_than: '1h' }, over1h)
@@ -95,7 +90,7 @@ export function registerDueLags(
   })
 }
 
-/** Tells the metrics of each movement that a write of this store ends, and of those stored as ended. */
+/** Counts each movement that a write of this store ends, and those stored as ended. */
 export function countEnds<Store extends Pick<MovementStore, 'insert' | 'write'>>(
   store: Store,
   { ended }: Pick<WalletMetrics, 'ended'>,

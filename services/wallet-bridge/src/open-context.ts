@@ -16,7 +16,6 @@ import { createFiguresStore } from '@pitboss/storage/figures-store'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import type { Duty } from '@pitboss/storage/journal/duties'
 import { openKeyring } from '@pitboss/storage/open-keyring'
-import { createLease } from '@pitboss/storage/lease'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { shareCopies } from '@pitboss/storage/shared-copies'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
@@ -40,7 +39,6 @@ import { findUpgrade, upgradeStorage } from './storage/upgrade-storage.ts'
 import { createCallbackSignatures, createWallets, type Wallets } from './storage/wallet-document.ts'
 
 const service = 'wallet-bridge'
-const upgradeLeaseTtlMs = 30_000
 
 export type WalletBridgeWrap = {
   movements: (store: MovementStore) => MovementStore
@@ -68,7 +66,7 @@ export async function openContext({
   storage: Storage
   wake: WalletContext['wake']
 }) {
-  const { db, clock, clockAheadMs } = storage
+  const { db, clock } = storage
   const { scaleMs } = createTimeScale(config.PITBOSS_TIME_SCALE)
   const outbound = {
     allowLoopback: config.PITBOSS_ALLOW_LOOPBACK_WALLETS,
@@ -99,13 +97,7 @@ export async function openContext({
   const { steadyMs } = money.journal
   const copies = shareCopies({ bus, service, instances: running.instances, steadyMs, logger })
   const walletStore = createWallets(db, createSecretBox(keyring), copies)
-  hasEarlier = await upgradeStorage({
-    ...{ db, journal: money.journal, unfinished, isListed: money.isListed, logger, stopping },
-    lease: createLease({
-      ...{ db, name: 'upgrade', owner: newId('rep'), ttlMs: upgradeLeaseTtlMs, clock, clockAheadMs },
-    }),
-    now: () => clock.now(),
-  })
+  hasEarlier = await upgradeStorage(storage, money, { stopping, logger })
   if (upgrade === null) await storage.patiently((own) => ensureIndexes(own, indexes, logger))
   const metrics = createWalletMetrics(registry)
   const audit = createAuditOutbox({

@@ -1,7 +1,6 @@
 import { opsMovementEvents } from '@pitboss/contracts/calls/wallet-ops'
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import { newId } from '@pitboss/runtime/new-id'
-import { createLease } from '@pitboss/storage/lease'
 import { parseKeyring } from '@pitboss/storage/keyring'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import { exactReads } from '@pitboss/testing/exact-reads'
@@ -104,15 +103,9 @@ await t.test('an upgrade that is interrupted is repeated, and nothing comes twic
   const never = { name: 'never', run: () => Promise.reject(new Error('it ends before')) }
   const money = await openTestMoney(t, db, { duties: [never] })
   const upgrade = () =>
-    upgradeStorage({
-      ...{ db, journal: money.journal, unfinished: money.unfinished, logger: silentLogger },
-      isListed: money.isListed,
-      lease: createLease({
-        ...{ db, name: 'upgrade', owner: newId('rep'), ttlMs: 30_000 },
-        ...{ clock: { now: () => new Date() }, clockAheadMs: () => 0 },
-      }),
-      now: () => new Date(),
+    upgradeStorage({ db, clock: { now: () => new Date() }, clockAheadMs: () => 0 }, money, {
       stopping: new AbortController().signal,
+      logger: silentLogger,
     })
   t.equal(await upgrade(), true)
   const entries = () => db.collection('journal').find({}).sort({ _id: 1 }).toArray()

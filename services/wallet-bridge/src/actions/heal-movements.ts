@@ -15,11 +15,6 @@ import { originalOf } from './read-movements.ts'
 export type Heal = z.output<typeof opsHealMovements.request>
 type Certain = Heal['movements'][number]
 
-export type Healing = Pick<
-  Settlement,
-  'movements' | 'wallets' | 'rules' | 'tell' | 'audit' | 'clock' | 'newId'
->
-
 /**
  * Writes again, after the database of movements was set back, what rounds knows for certain and this database
  * has lost, as it had ended. No wallet is called, and nothing is told again. Source: docs/runbook.md, "A
@@ -28,7 +23,7 @@ export type Healing = Pick<
  * @throws ServiceError WALLET_NOT_CONFIGURED
  */
 export async function healMovements(
-  settlement: Healing,
+  settlement: Settlement,
   { order, scope, movements: certain }: Heal,
   requestId: string,
 ): Promise<string[]> {

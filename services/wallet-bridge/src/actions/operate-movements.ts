@@ -86,11 +86,9 @@ export async function resolveMovement(
 ): Promise<MovementDocument> {
   const found = await findByReference(context, reference)
   const resolved = await resolveByPerson(context, found, as, order, requestId)
-  const { by, reason, dryRun } = order
-  context.logger.warn(
-    { reference, as, by, reason, dry_run: dryRun, status: resolved.status },
-    'movement.resolved-by-person',
-  )
+  const { by, reason, dryRun: dry_run } = order
+  const { status } = resolved
+  context.logger.warn({ reference, as, by, reason, dry_run, status }, 'movement.resolved-by-person')
   return resolved
 }
 
@@ -155,11 +153,7 @@ async function endOriginal(
   const original = await originalOf(settlement, document)
   const { transactionId } = document
   if (original === null) return
-  const ended = await applyMessage(
-    settlement,
-    original,
-    { kind, at: settlement.clock.now(), transactionId },
-    { entryOf },
-  )
+  const message = { kind, at: settlement.clock.now(), transactionId } as const
+  const ended = await applyMessage(settlement, original, message, { entryOf })
   await settlement.movements.listed(ended.document)
 }

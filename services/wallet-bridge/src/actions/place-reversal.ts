@@ -36,7 +36,7 @@ export async function placeReversal(
     requestHash: spec.requestHash,
     roundClosed: spec.roundClosed,
   } as const
-  const original = await originalOf(settlement, scope, { spec, stake, message })
+  const original = await originalOf(settlement, scope, spec, stake, message)
   if (stake !== undefined) refuseOtherRequest(original.document, stake)
   refuseOtherAmount(original.document, spec)
   const wallet = await wallets.open(scope)
@@ -66,17 +66,11 @@ export async function placeReversal(
 async function originalOf(
   settlement: Settlement,
   scope: Scope,
-  {
-    spec: { type, referenceTransactionId },
-    stake,
-    message,
-  }: {
-    readonly spec: ReversalSpec
-    readonly stake: MovementSpec | undefined
-    readonly message: MovementMessage
-  },
+  { type, referenceTransactionId }: ReversalSpec,
+  stake: MovementSpec | undefined,
+  message: MovementMessage,
 ): Promise<Stored> {
-  const { movements } = settlement
+  const { movements, rules } = settlement
   const present =
     referenceTransactionId === null
       ? null
@@ -86,8 +80,9 @@ async function originalOf(
   if (present !== null) return { document: present, created: false }
   const isOwn = stake?.transactionId === referenceTransactionId && stake?.type === 'BET'
   if (stake === undefined || !isOwn) throw new ServiceError('TRANSACTION_NOT_FOUND')
-  const taken = type === 'REFUND' ? ({ status: 'SUCCESS', dueAt: null } as const) : {}
-  return recordUncalled(settlement, { scope, stake, message, taken })
+  const initial = initialState('BET', message.at)
+  const taken: MovementState = { ...initial, status: 'SUCCESS', dueAt: null }
+  return recordUncalled(settlement, scope, stake, rules(type === 'REFUND' ? taken : initial, message).state)
 }
 
 export type Voided = { readonly stake: MovementDocument; readonly rollback: MovementDocument | null }
@@ -143,8 +138,12 @@ async function stakeToVoid(
 ): Promise<MovementDocument> {
   const present = await settlement.movements.find(scope, stake.transactionId)
   if (present !== null) return present
-  const at = askedAt !== undefined && isOld(askedAt, message.at) ? { at: askedAt } : {}
-  return (await recordUncalled(settlement, { scope, stake, message, ...at })).document
+  // One asked for long ago needs no reversal.
+  const state =
+    askedAt !== undefined && isOld(askedAt, message.at)
+      ? initialState('BET', askedAt)
+      : settlement.rules(initialState('BET', message.at), message).state
+  return (await recordUncalled(settlement, scope, stake, state)).document
 }
 
 /** Whether it may come from a backup. */
@@ -184,29 +183,14 @@ export async function findStored(movements: MovementStore, id: string): Promise<
   return present
 }
 
-/**
- * Records a stake with its reversal, so that it is never sent; one asked for long ago, at `at`, needs none.
- * @throws ServiceError WALLET_NOT_CONFIGURED
- */
+/** Records a stake that is never sent. @throws ServiceError WALLET_NOT_CONFIGURED */
 async function recordUncalled(
-  { movements, wallets, rules, newId }: Settlement,
-  {
-    scope,
-    stake,
-    message,
-    taken = {},
-    at,
-  }: {
-    scope: Scope
-    stake: MovementSpec
-    message: MovementMessage
-    taken?: Pick<MovementState, 'status' | 'dueAt'> | Record<string, never>
-    at?: Date
-  },
+  { movements, wallets, newId }: Settlement,
+  scope: Scope,
+  stake: MovementSpec,
+  state: MovementState,
 ): Promise<Stored> {
   if ((await wallets.copy(scope)) === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
-  const initial: MovementState = { ...initialState('BET', at ?? message.at), ...taken }
-  const state = at === undefined ? rules(initial, message).state : initial
   return storeOnce(movements, documentOf({ scope, spec: stake, reference: newId('txn'), state }))
 }
 

@@ -6,7 +6,7 @@ import {
   deferProbe,
   recordOutcome,
 } from '../rules/circuit-breaker.ts'
-import type { ScaleMs } from '../rules/advance-movement.ts'
+import type { ScaleMs } from '../rules/retry-schedule.ts'
 
 export const breakerNotes = ['answered', 'unknown', 'probed'] as const
 

@@ -9,7 +9,7 @@ import {
   type MovementState,
   type MovementStep,
 } from './movement.ts'
-import { hasCome, nextOwedTryAt, nextStakeTryAt } from './retry-schedule.ts'
+import { hasCome, nextOwedTryAt, nextStakeTryAt, type ScaleMs } from './retry-schedule.ts'
 import {
   acknowledgeReversal,
   askReversal,
@@ -21,9 +21,6 @@ import {
   owed,
   owedOfRefused,
 } from './reverse-movement.ts'
-
-/** Divides the delays of the retry schedule; see docs/contract.md, section 9. */
-export type ScaleMs = (ms: number) => number
 
 /** A message that does not fit the state changes nothing. Source: docs/contract.md, sections 5 and 11. */
 export function advanceMovement(
@@ -148,13 +145,9 @@ function takeStakeRefusal(
   ended: Change,
 ): MovementStep {
   if (judgement.kind === 'rolled-back') {
-    const told = state.unknownTries === 0 ? ({ refusalCode: 'WALLET_REJECTED' } as const) : {}
-    return applied(
-      state,
-      at,
-      { ...ended, ...told, status: 'ROLLED_BACK', dueAt: null },
-      'transaction.rollback',
-    )
+    const refusal = state.unknownTries === 0 ? ({ refusalCode: 'WALLET_REJECTED' } as const) : {}
+    const change: Change = { ...ended, ...refusal, status: 'ROLLED_BACK', dueAt: null }
+    return applied(state, at, change, 'transaction.rollback')
   }
   const back = rollback === null ? { dueAt: at } : owed(rollback, at)
   if (judgement.kind === 'refused' && state.unknownTries === 0) {

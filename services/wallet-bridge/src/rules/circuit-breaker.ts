@@ -1,3 +1,5 @@
+import type { ScaleMs } from './retry-schedule.ts'
+
 /** The rules of a wallet's circuit breaker. Source: docs/contract.md, section 11. */
 
 const unknownsInARowMax = 10
@@ -15,8 +17,6 @@ export type BreakerState = {
 }
 
 export const closedBreaker: BreakerState = { unknownsInARow: 0, window: [], probeAtMs: null }
-
-type ScaleMs = (ms: number) => number
 
 /** Opened by 10 unknown outcomes in a row, or half of at least 20 calls in 30 s; closed by any answer. */
 export function recordOutcome(

@@ -23,7 +23,8 @@ const stakeEnvelopeMs = 15 * s
 /** The least time before the envelope ends that a stake's try needs; with less it is not begun. */
 const stakeTryMinMs = 250
 
-type ScaleMs = (ms: number) => number
+/** Divides the delays of the retry schedule; see docs/contract.md, section 9. */
+export type ScaleMs = (ms: number) => number
 
 /** From the age `fromAgeMs` on, until `untilAgeMs`, tries lie `delayMs` apart. */
 type RetryStep = { readonly fromAgeMs: number; readonly untilAgeMs: number; readonly delayMs: number }

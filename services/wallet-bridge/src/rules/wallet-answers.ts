@@ -1,6 +1,6 @@
 import type { Oddity } from '@pitboss/contracts/certification/exchange'
 import { formatAmount, readBalance } from '@pitboss/money/amount'
-import type { Judgement, RefusalCode, WalletOperation } from './movement.ts'
+import type { Judgement, PendingCode, RefusalCode, WalletOperation } from './movement.ts'
 import { digitsOf, type JsonObject, parseJsonObject } from '@pitboss/contracts/json'
 import { isNearSuccess, unclearStatuses } from '@pitboss/contracts/wallet-words'
 
@@ -57,64 +57,55 @@ export function judgeExchange(
   if (exchange.kind === 'timeout') {
     const { begunWith } = exchange
     const began = begunWith === undefined ? '' : `: http status ${begunWith} came, the body did not end`
-    return unknown(`no complete answer in time${began}`, 'WALLET_TIMEOUT')
+    return unknown(`no complete answer in time${began}`, null, 'WALLET_TIMEOUT')
   }
   if (exchange.kind === 'no-answer') return unknown(exchange.reason)
   const { httpStatus } = exchange
   if (exchange.cutOff) return unknown('the answer is longer than 64 KiB')
   const body = parseJsonObject(exchange.body)
   const walletCode = body === null ? null : readCode(body)
-  if (httpStatus >= 500) return unknown(`http status ${httpStatus}`, 'WALLET_UNAVAILABLE', walletCode)
-  if (httpStatus === 429) return unknown('http status 429', 'WALLET_UNAVAILABLE', walletCode)
+  if (httpStatus >= 500) return unknown(`http status ${httpStatus}`, walletCode)
+  if (httpStatus === 429) return unknown('http status 429', walletCode)
   if (httpStatus < 200) return unknown(`http status ${httpStatus}`)
   if (httpStatus >= 300 && httpStatus < 400) return unknown(`a redirect (${httpStatus})`)
   if (body === null) return unknown('the answer is not a JSON object')
   if (walletCode === null) return unknown('the answer has no usable status')
   const isNumber = typeof body.transactionId === 'number'
   const transactionId = readText(isNumber ? digitsOf(exchange.body, 'transactionId') : body.transactionId)
-  return judgeCode({ operation, currency, httpStatus, body, walletCode, transactionId })
+  return judgeCode(operation, currency, { httpStatus, body, walletCode, transactionId })
 }
 
-function judgeCode({
-  operation,
-  currency,
-  httpStatus,
-  body,
-  walletCode,
-  transactionId,
-}: {
-  operation: WalletOperation
-  currency: string
-  httpStatus: number
-  body: JsonObject
-  walletCode: string
-  transactionId: string | null
-}): Judgement {
+type CodedAnswer = {
+  readonly httpStatus: number
+  readonly body: JsonObject
+  readonly walletCode: string
+  readonly transactionId: string | null
+}
+
+function judgeCode(
+  operation: WalletOperation,
+  currency: string,
+  { httpStatus, body, walletCode, transactionId }: CodedAnswer,
+): Judgement {
   const accepted = httpStatus < 300
   const known = operationMeanings[operation].get(walletCode) ?? walletCodeMeanings.get(walletCode)
   if (known === undefined && unclearStatuses.has(httpStatus))
-    return unknown(`http status ${httpStatus}`, 'WALLET_UNAVAILABLE', walletCode)
+    return unknown(`http status ${httpStatus}`, walletCode)
   const isMisspelt = known === undefined && isNearSuccess(walletCode)
   const meaning = known ?? (isMisspelt && accepted && operation === 'debit' ? 'unknown' : 'WALLET_REJECTED')
-  if (meaning === 'unknown') return unknown(`the wallet says ${walletCode}`, 'WALLET_UNAVAILABLE', walletCode)
-  if (accepted && typeof body.balance === 'number') {
-    return unknown('the balance is a JSON number', 'WALLET_UNAVAILABLE', walletCode)
-  }
+  if (meaning === 'unknown') return unknown(`the wallet says ${walletCode}`, walletCode)
+  if (accepted && typeof body.balance === 'number') return unknown('the balance is a JSON number', walletCode)
   const isSure = accepted || meaning === 'success'
-  if (isSure && meaning !== 'CURRENCY_MISMATCH' && isOther(body.currency, currency)) {
-    return unknown('the answer is in another currency', 'WALLET_UNAVAILABLE', walletCode)
-  }
+  if (isSure && meaning !== 'CURRENCY_MISMATCH' && isOther(body.currency, currency))
+    return unknown('the answer is in another currency', walletCode)
   if (meaning === 'rolled-back') return { kind: 'rolled-back', walletCode }
   if (meaning !== 'success') {
     const isUnlisted = known === undefined && accepted && operation === 'debit'
     return { kind: 'refused', code: meaning, walletCode, ...(isUnlisted ? { isUnlisted } : {}) }
   }
-  if (!accepted && walletCode === 'OK') {
-    return unknown(`status OK under http status ${httpStatus}`, 'WALLET_UNAVAILABLE', walletCode)
-  }
-  if (typeof (body.balance ?? '') !== 'string') {
-    return unknown('the balance is no string', 'WALLET_UNAVAILABLE', walletCode)
-  }
+  if (!accepted && walletCode === 'OK')
+    return unknown(`status OK under http status ${httpStatus}`, walletCode)
+  if (typeof (body.balance ?? '') !== 'string') return unknown('the balance is no string', walletCode)
   const balance = readBalance(body.balance, currency)
   const isGiven = (value: unknown) => value !== undefined && value !== null
   const unreadable = [
@@ -134,7 +125,7 @@ function judgeCode({
 export function contradictionOf(judgement: Judgement): Judgement | null {
   if (judgement.kind !== 'success' || judgement.walletCode !== 'TRANSACTION_NOT_FOUND') return null
   const reason = 'the wallet does not know the original, which it acknowledged'
-  return unknown(reason, 'WALLET_UNAVAILABLE', judgement.walletCode)
+  return unknown(reason, judgement.walletCode)
 }
 
 export type BalanceReading =
@@ -154,8 +145,8 @@ export function readBalanceAnswer(currency: string, exchange: WalletExchange): B
 
 function unknown(
   reason: string,
-  code: 'WALLET_TIMEOUT' | 'WALLET_UNAVAILABLE' = 'WALLET_UNAVAILABLE',
   walletCode: string | null = null,
+  code: PendingCode = 'WALLET_UNAVAILABLE',
 ): Judgement {
   return { kind: 'unknown', code, walletCode, reason }
 }
@@ -170,6 +161,6 @@ function readText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value.slice(0, walletCodeCharactersMax) : null
 }
 
-function isOther(told: unknown, currency: string): boolean {
-  return told !== undefined && told !== null && told !== currency
+function isOther(named: unknown, currency: string): boolean {
+  return named !== undefined && named !== null && named !== currency
 }

@@ -1,14 +1,15 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import type { WithAudit } from '@pitboss/storage/audit-outbox'
 import { confirmPrimary } from '@pitboss/storage/confirm-primary'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { entryNumber } from '@pitboss/storage/journal/journal-keys'
+import type { WithOutbox } from '@pitboss/storage/outbox-entry'
 import { type Packed, unpackOthers } from '@pitboss/storage/packed'
 import { createListDocuments } from '@pitboss/storage/journal/list-documents'
 import type { Db } from 'mongodb'
 import { walletKeyOf } from '../rules/movement-keys.ts'
 import { hasWork } from '../rules/movement.ts'
 import { type MoneyEntry, moneyOf } from './round-money.ts'
-import { type EarlierMovement, fromEarlier } from './earlier-movement.ts'
 import type { MovementDocument } from './movement-document.ts'
 
 /** While it has something left to do, `n` and `w` are of the last entry of its round. */
@@ -122,4 +123,23 @@ export function fromListed(stored: StoredMovement): MovementDocument {
   if ('version' in listed) return fromEarlier(listed)
   const { open: _, o: __, ...movement } = listed
   return movement
+}
+
+/** A movement as builds before the journal stored it. */
+export type EarlierMovement = Omit<MovementDocument, 'n' | 'w'> &
+  WithOutbox &
+  WithAudit & {
+    readonly version: number
+    readonly callingRound: string | null
+    readonly lookAt?: Date
+    /** Present in what this build has written. */
+    readonly n?: number
+  }
+
+/** The movement without what is now in the journal or in memory. */
+export function fromEarlier(earlier: EarlierMovement): MovementDocument {
+  const { version: _version, callingRound: _calling, lookAt: _lookAt, ...movement } = earlier
+  const { outbox: _outbox, outboxAt: _outboxAt, ...rest } = movement
+  const { auditOutbox: _audit, auditOutboxAt: _auditAt, auditRemoves: _removes, ...plain } = rest
+  return { ...plain, n: 0, w: '' }
 }

@@ -27,18 +27,11 @@ export function claimOf(id: string): Claim {
 }
 
 /** The first entry of a round whose movements an earlier build has stored; null when it has stored none. */
-export function firstEntryOf(
-  movements: readonly MovementDocument[],
-  events: readonly OutboxEntry[] = [],
-): Decided<MoneyFact> | null {
+export function firstEntryOf(movements: readonly MovementDocument[]): Decided<MoneyFact> | null {
   const [first, ...others] = movements.map((base): MoneyFact => ({ base }))
   if (first === undefined) return null
-  return {
-    facts: [first, ...others],
-    claims: movements.map(({ _id }) => claimOf(_id)),
-    // Nobody else has the ids: a movement is made after a look for one of an earlier build.
-    ...(events.length === 0 ? {} : { events }),
-  }
+  // Nobody else has the ids: a movement is made after a look for one of an earlier build.
+  return { facts: [first, ...others], claims: movements.map(({ _id }) => claimOf(_id)) }
 }
 
 export function transactionIdIn(id: string): string {

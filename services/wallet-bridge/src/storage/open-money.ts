@@ -6,7 +6,7 @@ import type { JournalWork } from '@pitboss/storage/journal/journal-process'
 import { type JournalOptions, openJournal, type RunningJournal } from '@pitboss/storage/journal/open-journal'
 import type { Db } from 'mongodb'
 import type { Registry } from 'prom-client'
-import type { ScaleMs } from '../rules/advance-movement.ts'
+import type { ScaleMs } from '../rules/retry-schedule.ts'
 import {
   isSettled,
   type MoneyEntry,
@@ -31,6 +31,8 @@ type MoneyOptions = Omit<JournalOptions<MoneyFact>, keyof JournalWork<MoneyFact>
   /** Called with each audit entry that an entry of this process has. */
   readonly onAudit?: (auditId: string) => void
 }
+
+export type OpenMoney = Awaited<ReturnType<typeof openMoney>>
 
 /** What a journal does for the money of rounds. @param own what the process has once its journal is open */
 export function moneyOptions(

@@ -1,8 +1,7 @@
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { type Journal, load } from '@pitboss/storage/journal/journal'
-import type { ScaleMs } from '../rules/advance-movement.ts'
 import { hasWork } from '../rules/movement.ts'
-import { furthestWait, hasCome, nextTryWithinMs } from '../rules/retry-schedule.ts'
+import { furthestWait, hasCome, nextTryWithinMs, type ScaleMs } from '../rules/retry-schedule.ts'
 import { type MoneyFact, moneyOf, moneyStream } from './round-money.ts'
 import type { MovementDocument } from './movement-document.ts'
 

@@ -1,20 +1,22 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { auditedInsert, type WithAudit } from '@pitboss/storage/audit-outbox'
+import type { Storage } from '@pitboss/storage/connect-storage'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import { append, type Decided, type Journal, load } from '@pitboss/storage/journal/journal'
+import { append, type Decided, load } from '@pitboss/storage/journal/journal'
 import type { StreamKey } from '@pitboss/storage/journal/journal-keys'
-import type { Lease } from '@pitboss/storage/lease'
+import { createLease } from '@pitboss/storage/lease'
 import type { Collection, Db, Filter } from 'mongodb'
 import type { Logger } from 'pino'
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { scopeOf, walletKeyOf } from '../rules/movement-keys.ts'
 import { type MoneyFact, moneyOf, moneyStream } from './round-money.ts'
-import { type EarlierMovement, fromEarlier } from './earlier-movement.ts'
+import { type EarlierMovement, fromEarlier } from './listed-movements.ts'
 import type { MovementDocument } from './movement-document.ts'
 import { firstEntryOf } from './movement-entry.ts'
-import type { UnfinishedMovements } from './unfinished-movements.ts'
+import type { OpenMoney } from './open-money.ts'
 
 type Round = Pick<MovementDocument, 'operatorId' | 'environment' | 'roundId'>
 
@@ -27,6 +29,7 @@ const epoch = new Date(0)
 const atOnce = 16
 const appendWithinMs = 30_000
 const waitMs = 500
+const leaseTtlMs = 30_000
 
 /** What of an earlier build's movements is not finished, by the index that it had for it. */
 const unfinishedBy: Readonly<Record<string, Filter<EarlierMovement>>> = {
@@ -49,25 +52,13 @@ export async function findUpgrade(db: Db): Promise<{ readonly hasEarlier: boolea
  * no process of an earlier build may run. Source: docs/versioning.md.
  * @returns whether the database has movements of an earlier build
  */
-export async function upgradeStorage({
-  db,
-  journal,
-  unfinished,
-  isListed,
-  lease,
-  now,
-  stopping,
-  logger,
-}: {
-  db: Db
-  journal: Journal<MoneyFact>
-  unfinished: Pick<UnfinishedMovements, 'own'>
-  isListed: (stream: StreamKey, number: number) => Promise<void>
-  lease: Lease
-  now: () => Date
-  stopping: AbortSignal
-  logger: Pick<Logger, 'info'>
-}): Promise<boolean> {
+export async function upgradeStorage(
+  { db, clock, clockAheadMs }: Pick<Storage, 'db' | 'clock' | 'clockAheadMs'>,
+  { journal, unfinished, isListed }: Pick<OpenMoney, 'journal' | 'unfinished' | 'isListed'>,
+  { stopping, logger }: { readonly stopping: AbortSignal; readonly logger: Pick<Logger, 'info'> },
+): Promise<boolean> {
+  const owner = randomUUID()
+  const lease = createLease({ db, name: 'upgrade', owner, ttlMs: leaseTtlMs, clock, clockAheadMs })
   for (;;) {
     const done = await findUpgrade(db)
     if (done !== null) return done.hasEarlier
@@ -85,7 +76,7 @@ export async function upgradeStorage({
         await bringOver(round)
       })
       await insertedFirst(() =>
-        db.collection<UpgradeDocument>('upgrades').insertOne({ _id: upgradeId, at: now(), hasEarlier }),
+        db.collection<UpgradeDocument>('upgrades').insertOne({ _id: upgradeId, at: clock.now(), hasEarlier }),
       )
       if (hasEarlier) logger.info({ rounds: rounds.length }, 'storage.upgraded')
       return hasEarlier

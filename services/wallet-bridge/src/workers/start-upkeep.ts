@@ -60,7 +60,7 @@ async function reportPending(
   const figures = await pending.figures(now)
   const { oldest } = figures
   const oldest_age_s = oldest === null ? 0 : Math.floor((now.getTime() - oldest.createdAt.getTime()) / 1000)
-  metrics.pending({ ...figures, oldestAgeS: oldest_age_s })
+  metrics.pending(figures, oldest_age_s)
   const about = { oldest_age_s, oldest_reference: oldest?.reference, operator_id: oldest?.operatorId }
   for (const { name, field } of levels) {
     const movements = figures[field]

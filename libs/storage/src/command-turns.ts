@@ -1,13 +1,6 @@
 /** A further command goes out beside one that takes longer than this. */
 const besideMs = 10
 
-export type CommandTurns = {
-  /** Looks at the end of this turn, with all that it asks for, whether a command may begin. */
-  plan(): void
-  /** Lets none begin for so many milliseconds. */
-  rest(ms: number): void
-}
-
 /**
  * Creates the turns of commands that gather what waits: one is under way, and a further one while the last of
  * them is older than 10 ms; what waits meanwhile is the next one's, which begins once one has ended. No timer
@@ -26,13 +19,14 @@ export function createCommandTurns({
   commandsMax: number
   /** Milliseconds of a clock that never jumps. */
   steadyMs: () => number
-}): CommandTurns {
+}) {
   let underWay = 0
   let lastBeganMs = 0
   let restUntilMs = 0
   let isPlanned = false
   let timer: NodeJS.Timeout | null = null
 
+  /** Looks at the end of this turn, with all that it asks for, whether a command may begin. */
   function plan(): void {
     if (isPlanned || !isWaiting()) return
     isPlanned = true
@@ -64,7 +58,8 @@ export function createCommandTurns({
 
   return {
     plan,
-    rest(ms) {
+    /** Lets none begin for so many milliseconds. */
+    rest(ms: number): void {
       restUntilMs = steadyMs() + ms
     },
   }

@@ -7,20 +7,15 @@ const macBytes = 16
 const purpose = 'cursor'
 const cursorCharactersMax = 2048
 
-/**
- * Opaque cursors of lists, signed and bound to the list, its filters, account and environment. On its way
- * out the gateway puts the filters beside it, so that the next page needs nothing else; those are good
- * because this is signed over them. docs/contract.md, sections 1, 11 and 12.
- */
-export type CursorCodec = {
-  /** `position` is any JSON: where the next page goes on. */
-  encode(binding: unknown, position: unknown): string
-  /** @throws ServiceError VALIDATION_ERROR at `cursor` for a damaged cursor or one of another binding. */
-  decode(binding: unknown, cursor: string): unknown
-}
+export type CursorCodec = ReturnType<typeof createCursorCodec>
 
-/** Text form: base64url of `[kid, position]`, a dot, 16 bytes of HMAC-SHA256. */
-export function createCursorCodec({ keyring }: { keyring: Keyring }): CursorCodec {
+/**
+ * Makes opaque cursors of lists, signed and bound to the list, its filters, account and environment. On its way
+ * out the gateway puts the filters beside it, so that the next page needs nothing else; those are good
+ * because this is signed over them. Text form: base64url of `[kid, position]`, a dot, 16 bytes of HMAC-SHA256.
+ * Source: docs/contract.md, sections 1, 11 and 12.
+ */
+export function createCursorCodec({ keyring }: { keyring: Keyring }) {
   const sign = (kid: string, binding: unknown, payload: string) =>
     createHmac('sha256', keyring.derive(purpose, kid))
       .update(canonicalJson(binding))
@@ -30,11 +25,13 @@ export function createCursorCodec({ keyring }: { keyring: Keyring }): CursorCode
       .subarray(0, macBytes)
 
   return {
-    encode(binding, position) {
+    /** @param position any JSON: where the next page goes on */
+    encode(binding: unknown, position: unknown): string {
       const payload = Buffer.from(JSON.stringify([keyring.currentKid, position])).toString('base64url')
       return `${payload}.${sign(keyring.currentKid, binding, payload).toString('base64url')}`
     },
-    decode(binding, cursor) {
+    /** @throws ServiceError VALIDATION_ERROR at `cursor` for a damaged cursor or one of another binding. */
+    decode(binding: unknown, cursor: string): unknown {
       const [payload, mac, ...rest] = cursor.split('.')
       const parsed =
         payload === undefined || cursor.length > cursorCharactersMax ? null : parsePayload(payload)

@@ -10,24 +10,11 @@ type LeaseDocument = { _id: string; owner: string; expiresAt: Date; token: numbe
 export const leaseIndexes: Readonly<Record<'leases', readonly IndexDeclaration[]>> = { leases: [] }
 
 /**
- * A named lease: at most one owner at a time, as long as clocks agree to within the time to live. A process
- * whose clock is wrong holds none: it would take those of others as run out, and its own would never run out
- * for them.
+ * Creates a named lease: at most one owner at a time, as long as clocks agree to within the time to live. A
+ * process whose clock is wrong holds none: it would take those of others as run out, and its own would never
+ * run out for them.
+ * @param owner unique per process instance, never reused after a restart.
  */
-export type Lease = {
-  /**
-   * Takes the lease if it is free or has run out.
-   * @returns the fencing token (greater than every earlier one; put it into what must not be written by a
-   * stale owner), or null.
-   */
-  acquire(): Promise<number | null>
-  /** Prolongs it. False when it was lost: stop the work at once. */
-  renew(token: number): Promise<boolean>
-  /** Gives it back, if still held. */
-  release(token: number): Promise<void>
-}
-
-/** @param owner unique per process instance, never reused after a restart. */
 export function createLease({
   db,
   name,
@@ -43,12 +30,17 @@ export function createLease({
   clock: Clock
   /** How far the clock is ahead of the database's (negative: behind). */
   clockAheadMs: () => number
-}): Lease {
+}) {
   const leases = db.collection<LeaseDocument>('leases')
   const expiry = (now: Date) => new Date(now.getTime() + ttlMs)
 
   return {
-    async acquire() {
+    /**
+     * Takes the lease if it is free or has run out.
+     * @returns the fencing token (greater than every earlier one; put it into what must not be written by a
+     * stale owner), or null.
+     */
+    async acquire(): Promise<number | null> {
       if (!clockAgrees(clockAheadMs())) return null
       const now = clock.now()
       const taken = await leases.findOneAndUpdate(
@@ -61,14 +53,16 @@ export function createLease({
       const lease = { _id: name, owner, expiresAt: expiry(now), token: 1 }
       return (await insertedFirst(() => leases.insertOne(lease))) ? lease.token : null
     },
-    async renew(token) {
+    /** Prolongs it. False when it was lost: stop the work at once. */
+    async renew(token: number): Promise<boolean> {
       if (!clockAgrees(clockAheadMs())) return false
       const now = clock.now()
       const fence = { _id: name, owner, token, expiresAt: { $gt: now } }
       const { matchedCount } = await leases.updateOne(fence, { $set: { expiresAt: expiry(now) } })
       return matchedCount === 1
     },
-    async release(token) {
+    /** Gives it back, if still held. */
+    async release(token: number): Promise<void> {
       await leases.updateOne({ _id: name, owner, token }, { $set: { expiresAt: new Date(0) } })
     },
   }

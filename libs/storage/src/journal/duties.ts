@@ -27,24 +27,7 @@ type Task<Fact> = {
   parts: number
 }
 
-export type Duties<Fact> = {
-  /**
-   * Lists, publishes and has recorded what the entry brings; `finish` is called once all of it is done.
-   * @param missing numbers between the entry added before and this one under which an entry may still land
-   */
-  add(entry: Entry<Fact>, finish: () => void, missing?: readonly number[]): void
-  /** Resolves when the stream's list document stands at `number` or later; writes it now. */
-  listed(stream: StreamKey, number: number): Promise<void>
-  /** Lists what waits, at once, and begins the further duties; a failure is logged. */
-  listAll(): Promise<void>
-  /** Runs the further duties of what waits, at once. */
-  countAll(): Promise<void>
-  /** Entries that are not done. */
-  size(): number
-  /** Forgets all of them: another instance does them. */
-  forget(): void
-  start(): () => Promise<void>
-}
+export type Duties<Fact> = ReturnType<typeof createDuties<Fact>>
 
 const everyMs = 1000
 /** A stream that nobody was told of has its list document within 5 s. */
@@ -82,7 +65,7 @@ export function createDuties<Fact>({
   /** Does the work after some milliseconds. */
   after: (ms: number, work: () => void) => void
   logger: Logger
-}): Duties<Fact> {
+}) {
   let unlisted = new Map<StreamKey, Task<Fact>[]>()
   let uncounted = new Map<string, Task<Fact>[]>()
   let size = 0
@@ -179,7 +162,11 @@ export function createDuties<Fact>({
   const counting = { wake: () => {} }
 
   return {
-    add(entry, finish, missing = []) {
+    /**
+     * Lists, publishes and has recorded what the entry brings; `finish` is called once all of it is done.
+     * @param missing numbers between the entry added before and this one under which an entry may still land
+     */
+    add(entry: Entry<Fact>, finish: () => void, missing: readonly number[] = []): void {
       const stream = streamOf(entry._id)
       const number = entryNumber(entry._id)
       const parts = further.length === 0 ? 1 : 2
@@ -192,22 +179,27 @@ export function createDuties<Fact>({
       if (entry.ev !== undefined) after(eventsWaitMs, () => listWithEvents(stream))
       if (entry.au !== undefined) counting.wake()
     },
-    async listed(stream, number) {
+    /** Resolves when the stream's list document stands at `number` or later; writes it now. */
+    async listed(stream: StreamKey, number: number): Promise<void> {
       for (let tries = 0; tries < listTriesMax; tries++) {
         if ((listedTo.get(stream) ?? 0) >= number) return
         if ((await listOnce(stream, tries === 0)) >= number) return
       }
       throw new Error(`${stream} has no entry ${number} to list`)
     },
-    listAll() {
+    /** Lists what waits, at once, and begins the further duties; a failure is logged. */
+    listAll(): Promise<void> {
       counting.wake()
       return listWaiting(0)
     },
-    countAll: async () => {
+    /** Runs the further duties of what waits, at once. */
+    async countAll(): Promise<void> {
       while ((await count()) === 0);
     },
+    /** The number of entries that are not done. */
     size: () => size,
-    forget() {
+    /** Forgets all of them: another instance does them. */
+    forget(): void {
       generation += 1
       unlisted = new Map()
       uncounted = new Map()

@@ -3,17 +3,6 @@ import { createCommandTurns } from '../command-turns.ts'
 /** Whether a document was inserted, or one with its `_id` was there first. */
 export type Landed = 'inserted' | 'present'
 
-export type GroupCommit<Document> = {
-  /**
-   * Inserts documents together, in the next command that goes out. What a lost answer leaves open is inserted
-   * again, byte for byte, until it is known.
-   * @param untilMs of the steady clock
-   * @returns the fate of each; `unknown` when that is not known by then: the group goes on for 30 s
-   */
-  insert(documents: readonly Document[], untilMs: number): Promise<readonly Landed[] | 'unknown'>
-  counts(): { readonly commands: number; readonly documents: number }
-}
-
 type Waiting<Document> = {
   readonly documents: readonly Document[]
   readonly untilMs: number
@@ -50,7 +39,7 @@ export function createGroupCommit<Document extends { readonly _id: string }>({
   mayGo?: (document: Document) => boolean
   /** Milliseconds of a clock that never jumps. */
   steadyMs?: () => number
-}): GroupCommit<Document> {
+}) {
   let queue: Waiting<Document>[] = []
   const counts = { commands: 0, documents: 0 }
   /** Commands in a row that failed. */
@@ -101,7 +90,13 @@ export function createGroupCommit<Document extends { readonly _id: string }>({
   }
 
   return {
-    insert(documents, untilMs) {
+    /**
+     * Inserts documents together, in the next command that goes out. What a lost answer leaves open is inserted
+     * again, byte for byte, until it is known.
+     * @param untilMs of the steady clock
+     * @returns the fate of each; `unknown` when that is not known by then: the group goes on for 30 s
+     */
+    insert(documents: readonly Document[], untilMs: number): Promise<readonly Landed[] | 'unknown'> {
       const { promise, resolve } = Promise.withResolvers<readonly Landed[] | 'unknown'>()
       const late = setTimeout(resolve, Math.max(0, untilMs - steadyMs()), 'unknown')
       queue.push({ documents, untilMs, decide: resolve })

@@ -4,18 +4,12 @@ import { insertedFirst } from '../create-once.ts'
 /** Of earlier builds, which prolonged their leases, with the owner's id of those. */
 type LeaseDocument = { _id: string; owner: string | null; token: number; expiresAt?: Date }
 
-/** A named lease that an instance holds for as long as it lives: its heartbeat is the renewal. */
-export type InstanceLease = {
-  /**
-   * Takes the lease for this process's instance, unless another one that is alive has it. Costs nothing while
-   * `self` has it.
-   */
-  hold(self: string): Promise<boolean>
-  /** Gives it back, if still held. Never rejects: others take it when its instance has ended. */
-  release(): Promise<void>
-}
+export type InstanceLease = ReturnType<typeof createInstanceLease>
 
-/** @param isAlive whether an instance may still act; false is for ever */
+/**
+ * Creates a named lease that an instance holds for as long as it lives: its heartbeat is the renewal.
+ * @param isAlive whether an instance may still act; false is for ever
+ */
 export function createInstanceLease({
   db,
   name,
@@ -24,7 +18,7 @@ export function createInstanceLease({
   db: Db
   name: string
   isAlive: (instance: string) => Promise<boolean>
-}): InstanceLease {
+}) {
   const leases = db.collection<LeaseDocument>('leases')
   let heldBy: string | null = null
 
@@ -41,11 +35,16 @@ export function createInstanceLease({
   }
 
   return {
-    async hold(self) {
+    /**
+     * Takes the lease for this process's instance, unless another one that is alive has it. Costs nothing while
+     * `self` has it.
+     */
+    async hold(self: string): Promise<boolean> {
       if (heldBy !== self) heldBy = (await take(self)) ? self : null
       return heldBy === self
     },
-    async release() {
+    /** Gives it back, if still held. Never rejects: others take it when its instance has ended. */
+    async release(): Promise<void> {
       const owner = heldBy
       heldBy = null
       if (owner === null) return

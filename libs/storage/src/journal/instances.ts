@@ -53,36 +53,14 @@ const afterGapMs = 5000
 /** Who knows of no other instance looks for others with every fifth beat, and once one has begun. */
 const beatsPerLookAlone = 5
 
+export type Instances = ReturnType<typeof createInstances>
+
 /**
- * Who is alive among the processes of one service, by a document that each raises every second. Whether
+ * Judges who is alive among the processes of one service, by a document that each raises every second. Whether
  * another one stands still is judged by the steady clock of who looks, so clocks that differ do no harm; and
  * the judgement is one update that only a document which has not moved since lets through. A process in a
  * slot proves by its start that the ones before it there have ended.
  */
-export type Instances = {
-  /** The id under which this process writes now; null while others may have judged it dead. */
-  current(): string | null
-  /**
-   * One update and one read, to be made every second; of a process that knows of no other the update alone,
-   * which tells whether one has begun since. When it rejects, nothing was learnt; after 4 s without one that
-   * succeeds, the next one begins a new instance.
-   * @param progressOf of an instance; asked for this process's current one
-   */
-  beat(progressOf: (instance: string) => Progress): Promise<Beat>
-  /** All that have a document: those that are alive, and those that are not recovered yet. */
-  readKnown(): Promise<readonly string[]>
-  /** All that are stored and not judged dead; any other instance may not act. */
-  readAlive(): Promise<readonly string[]>
-  /** Whether an instance is stored and not dead: one that is not alive never is again. */
-  isAlive(instance: string): Promise<boolean>
-  /** Those of these instances whose processes are known to have ended. */
-  readExited(among: readonly string[]): Promise<readonly string[]>
-  /** Says that a dead instance has nothing left that is unfinished. */
-  recovered(instance: string): Promise<void>
-  /** A clean end: others take over at once what is left of this instance. */
-  leave(progress: Progress): Promise<void>
-}
-
 export function createInstances({
   collection,
   build,
@@ -104,7 +82,7 @@ export function createInstances({
   now: () => Date
   /** Milliseconds of a clock that never jumps. */
   steadyMs: () => number
-}): Instances {
+}) {
   let id = newInstance()
   let isStored = false
   let beats = 0
@@ -185,8 +163,15 @@ export function createInstances({
   }
 
   return {
+    /** The id under which this process writes now; null while others may have judged it dead. */
     current: () => (isStored && steadyMs() - lastBeatMs < deadAfterMs ? id : null),
-    async beat(progressOf) {
+    /**
+     * One update and one read, to be made every second; of a process that knows of no other the update only,
+     * which tells whether one has begun since. When it rejects, nothing was learnt; after 4 s without one that
+     * succeeds, the next one begins a new instance.
+     * @param progressOf of an instance; asked for this process's current one
+     */
+    async beat(progressOf: (instance: string) => Progress): Promise<Beat> {
       let sentMs = steadyMs()
       const fellSilent = isStored && sentMs - lastBeatMs >= deadAfterMs
       if (sentMs - lastBeatMs >= gapMs) judgesFromMs = sentMs + afterGapMs
@@ -218,26 +203,32 @@ export function createInstances({
       const toRecover = dead.filter(({ _id }) => shareOf(_id, alive, id))
       return { instance: id, isNew: fellSilent || !isAlive, toRecover, alive }
     },
-    async readKnown() {
+    /** All that have a document: those that are alive, and those that are not recovered yet. */
+    async readKnown(): Promise<readonly string[]> {
       const known = await collection.find({}, { projection: { _id: 1 } }).toArray()
       return known.map(({ _id }) => _id)
     },
-    async readAlive() {
+    /** All that are stored and not judged dead; any other instance may not act. */
+    async readAlive(): Promise<readonly string[]> {
       const alive = await collection.find({ judgedAt: null }, { projection: { _id: 1 } }).toArray()
       return alive.map(({ _id }) => _id)
     },
-    isAlive: async (instance) =>
+    /** Whether an instance is stored and not dead: one that is not alive never is again. */
+    isAlive: async (instance: string): Promise<boolean> =>
       (await collection.findOne({ _id: instance, judgedAt: null }, { projection: { _id: 1 } })) !== null,
-    async readExited(among) {
+    /** Those of these instances whose processes are known to have ended. */
+    async readExited(among: readonly string[]): Promise<readonly string[]> {
       const known = among.length === 0 ? [] : await collection.find({}).toArray()
       return known
         .filter(({ _id, exitedAt }) => exitedAt !== undefined && among.includes(_id))
         .map(({ _id }) => _id)
     },
-    async recovered(instance) {
+    /** Records that a dead instance has nothing left that is unfinished. */
+    async recovered(instance: string): Promise<void> {
       await collection.deleteOne({ _id: instance, judgedAt: { $ne: null } })
     },
-    async leave(progress) {
+    /** A clean end: others take over at once what is left of this instance. */
+    async leave(progress: Progress): Promise<void> {
       if (!isStored) return
       isStored = false
       await markEnded(id, progress)

@@ -13,15 +13,6 @@ export type ListDocument = {
 /** As it is stored. */
 type Stored = ListDocument & Readonly<Record<string, unknown>>
 
-export type ListDocuments<Doc extends ListDocument> = {
-  /**
-   * Resolves when the collection has this document or one with a greater `n`. Documents that are new go out
-   * together, in the process's next insert.
-   * @throws ServiceError SERVICE_UNAVAILABLE when the database does not answer within 10 s
-   */
-  write(document: Doc & { readonly n: number }): Promise<void>
-}
-
 const knownMax = 20_000
 /** Of a list document, about. */
 const documentBytes = 2048
@@ -34,7 +25,7 @@ const documentBytes = 2048
 export function createListDocuments<Doc extends ListDocument, Plain extends keyof Doc>(
   given: Collection<Packed<Doc, Plain>>,
   { plain, shardKey = [] }: { plain: ReadonlySet<Plain>; shardKey?: readonly (Plain & string)[] },
-): ListDocuments<Doc> {
+) {
   // The driver's types cannot see through a generic document.
   const collection = given as unknown as Collection<Stored>
   const insertTogether = createInsertTogether(collection, () => documentBytes)
@@ -51,7 +42,12 @@ export function createListDocuments<Doc extends ListDocument, Plain extends keyo
   }
 
   return {
-    async write(document) {
+    /**
+     * Resolves when the collection has this document or one with a greater `n`. Documents that are new go out
+     * together, in the process's next insert.
+     * @throws ServiceError SERVICE_UNAVAILABLE when the database does not answer within 10 s
+     */
+    async write(document: Doc & { readonly n: number }): Promise<void> {
       const { _id, n } = document
       const standsAt = known.get(_id)
       if (standsAt !== undefined && standsAt >= n) return

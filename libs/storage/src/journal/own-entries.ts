@@ -3,28 +3,7 @@ import type { Progress } from './instances.ts'
 import type { Entry, Fate, JournalDocument, JournalStore } from './journal.ts'
 import { streamOf, type StreamKey } from './journal-keys.ts'
 
-export type OwnEntries<Fact> = {
-  readonly o: string
-  /** The next running number. */
-  next(): number
-  settled(entry: Entry<Fact>, fate: Fate): void
-  /** Whether the fate of all entries below this one is known. */
-  knowsBelow(entry: Entry<Fact>): boolean
-  progress(): Progress
-  /** Takes entries into memory that had no place there. */
-  refill(): Promise<void>
-  /** Whether some had no place there. */
-  hasUnread(): boolean
-  /**
-   * Looks for entries of unknown fate, and closes the numbers of those that do not stand. @returns their
-   * streams
-   */
-  closeLost(): Promise<readonly StreamKey[]>
-  /** Whether the fate of some entries is not known. */
-  hasOpen(): boolean
-  /** Whether the appenders of some of them have given up. */
-  hasLost(): boolean
-}
+export type OwnEntries<Fact> = ReturnType<typeof createOwnEntries<Fact>>
 
 /** An entry of unknown fate. */
 type Lost = { readonly id: string; readonly w: string; readonly sinceMs: number }
@@ -55,7 +34,7 @@ export function createOwnEntries<Fact>({
   /** An entry without facts by the instance that this process is now, whose fate does not matter. */
   blank: (id: string) => Entry<Fact>
   steadyMs: () => number
-}): OwnEntries<Fact> {
+}) {
   let last = 0
   /** Numbers whose fate is not known, in order; null while their append is under way. */
   const open = new Map<number, Lost | null>()
@@ -64,6 +43,7 @@ export function createOwnEntries<Fact>({
   let unreadFrom: number | null = null
   let isRefilling = false
 
+  /** Returns the next running number. */
   function next(): number {
     last += 1
     open.set(last, null)
@@ -90,11 +70,12 @@ export function createOwnEntries<Fact>({
     o,
     next,
     settled,
-    knowsBelow: ({ q }) => {
+    /** Whether the fate of all entries below this one is known. */
+    knowsBelow({ q }: Entry<Fact>): boolean {
       const [first = Number.POSITIVE_INFINITY] = open.keys()
       return q < first
     },
-    progress() {
+    progress(): Progress {
       const [firstOpen = Number.POSITIVE_INFINITY] = open.keys()
       let oldest = Math.min(firstOpen, unreadFrom ?? Number.POSITIVE_INFINITY)
       let oldestAt: Date | null = null
@@ -104,7 +85,8 @@ export function createOwnEntries<Fact>({
       }
       return { done: Math.min(last, oldest - 1), last, oldestAt }
     },
-    async refill() {
+    /** Takes entries into memory that had no place there. */
+    async refill(): Promise<void> {
       if (unreadFrom === null || undone.size > capacity / 2) return
       const lastBefore = last
       isRefilling = true
@@ -119,10 +101,14 @@ export function createOwnEntries<Fact>({
         isRefilling = false
       }
     },
+    /** Whether some had no place there. */
     hasUnread: () => unreadFrom !== null,
+    /** Whether the fate of some entries is not known. */
     hasOpen: () => open.size > 0,
+    /** Whether the appenders of some of them have given up. */
     hasLost: () => [...open.values()].some((lost) => lost !== null),
-    async closeLost() {
+    /** Closes the numbers of entries of unknown fate that do not stand. @returns the streams of all */
+    async closeLost(): Promise<readonly StreamKey[]> {
       const untilMs = steadyMs() - lookedForAfterMs
       const lost = [...open]
         .flatMap(([q, each]) => (each !== null && each.sinceMs <= untilMs ? [{ q, ...each }] : []))

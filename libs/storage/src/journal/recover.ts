@@ -21,23 +21,7 @@ type Parts<Fact> = {
   readonly logger: Logger
 }
 
-export type TakeOvers = {
-  /**
-   * Takes streams over, where they are unfinished and `isDead` is true of their last writer.
-   * @returns how many it took, and those that failed, each of which is logged
-   */
-  take(
-    streams: readonly StreamKey[],
-    isDead: (o: string) => boolean,
-  ): Promise<{ readonly taken: number; readonly failed: number }>
-  /**
-   * As `take`, of the streams whose list documents show as writer an instance that is gone or is `dead`.
-   * Lists them at once, so that the documents show who has them now.
-   */
-  takeListed(dead?: string): Promise<{ readonly taken: number; readonly failed: number }>
-  /** Runs a take-over that somebody waits for. Where it fails, `take` repeats what it has begun. */
-  taking<Result>(stream: StreamKey, takeOver: () => Promise<Result>): Promise<Result>
-}
+export type TakeOvers = ReturnType<typeof createTakeOvers>
 
 const listedPerRead = 200
 const atOnce = 16
@@ -51,7 +35,7 @@ export function createTakeOvers<Fact>({
   current,
   unfinished,
   logger,
-}: Omit<Parts<Fact>, 'store'>): TakeOvers {
+}: Omit<Parts<Fact>, 'store'>) {
   /** Streams that this process has begun to take over, perhaps as their last writer, and has failed at. */
   const begun = new Map<StreamKey, symbol>()
 
@@ -67,6 +51,7 @@ export function createTakeOvers<Fact>({
     return isToTake
   }
 
+  /** Runs a take-over that somebody waits for. Where it fails, `take` repeats what it has begun. */
   async function taking<Result>(stream: StreamKey, takeOver: () => Promise<Result>): Promise<Result> {
     const own = Symbol(stream)
     begun.set(stream, own)
@@ -94,9 +79,17 @@ export function createTakeOvers<Fact>({
 
   return {
     taking,
-    take: (streams, isDead) =>
+    /**
+     * Takes streams over, where they are unfinished and `isDead` is true of their last writer.
+     * @returns how many it took, and those that failed, each of which is logged
+     */
+    take: (streams: readonly StreamKey[], isDead: (o: string) => boolean) =>
       takeAll([...new Set([...streams, ...begun.keys()])], (stream) => takeOne(stream, isDead)),
-    async takeListed(dead) {
+    /**
+     * As `take`, of the streams whose list documents show as writer an instance that is gone or is `dead`.
+     * Lists them at once, so that the documents show who has them now.
+     */
+    async takeListed(dead?: string): Promise<{ readonly taken: number; readonly failed: number }> {
       const seen = new Set<StreamKey>()
       let [taken, failed] = [0, 0]
       for (;;) {
@@ -118,15 +111,6 @@ export function createTakeOvers<Fact>({
       }
     },
   }
-}
-
-export type Recovery = {
-  /** Begins to recover a dead instance, unless that is under way. */
-  begin(dead: Dead): void
-  /** Resolves when the streams of those that are being recovered have been taken over once. */
-  begun(): Promise<void>
-  /** Ends all recoveries; the next beat begins them again. */
-  abort(): void
 }
 
 type Dead = Pick<InstanceDocument, '_id' | 'done'>
@@ -158,7 +142,7 @@ export function createRecovery<Fact>({
   takeOvers: TakeOvers
   sizeMax: number
   pause: (ms: number) => Promise<void>
-}): Recovery {
+}) {
   let underWay = new Map<string, Promise<void>>()
   let generation = 0
 
@@ -206,7 +190,8 @@ export function createRecovery<Fact>({
   }
 
   return {
-    begin(dead) {
+    /** Begins to recover a dead instance, unless that is under way. */
+    begin(dead: Dead): void {
       if (underWay.has(dead._id)) return
       const own = generation
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -218,10 +203,12 @@ export function createRecovery<Fact>({
           if (own === generation) underWay.delete(dead._id)
         })
     },
-    async begun() {
+    /** Resolves when the streams of those that are being recovered have been taken over once. */
+    async begun(): Promise<void> {
       await Promise.all(underWay.values())
     },
-    abort() {
+    /** Ends all recoveries; the next beat begins them again. */
+    abort(): void {
       generation += 1
       underWay = new Map()
     },

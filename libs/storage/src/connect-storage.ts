@@ -23,33 +23,7 @@ const lookEveryMs = 5000
 /** A clock that is slewed gains or loses less than this between two looks. */
 const leastJumpMs = 20
 
-export type Storage = {
-  readonly db: Db
-  readonly client: MongoClient
-  /**
-   * Runs `work` on connections of its own that wait for an answer for as long as it takes: an index of a
-   * large collection is built for hours. There are two, so that one can ask how far the other one's work is.
-   */
-  readonly patiently: <Result>(work: (db: Db) => Promise<Result>) => Promise<Result>
-  /** Whether the database answers, within 3 s. Never rejects. */
-  readonly ping: () => Promise<boolean>
-  /**
-   * Milliseconds that this machine's clock is ahead of the database's at the least (negative: behind): as of
-   * the last answer, which is seconds old at most while the database answers, and what the clock has jumped
-   * since. A jump is seen at once, since no jump moves the time that the process has run.
-   */
-  readonly clockAheadMs: () => number
-  /** Whether the two clocks differ by at most 1.5 s. */
-  readonly clockAgrees: () => boolean
-  /**
-   * This machine's clock, and the database's time while they differ by more: what is under way when a clock
-   * jumps is dated as all others date it.
-   */
-  readonly clock: Clock
-  /** Milliseconds that `clock` is ahead of the database's (negative: behind): at most 1.5 s either way. */
-  readonly clockOffsetMs: () => number
-  readonly close: () => Promise<void>
-}
+export type Storage = Awaited<ReturnType<typeof connectStorage>>
 
 /**
  * Connects to one service's database. Writes are `w: majority, j: true` and wait at most 5 s for the
@@ -70,7 +44,7 @@ export async function connectStorage({
   clock?: Clock
   /** Milliseconds of a clock that never jumps. */
   steadyMs?: () => number
-}): Promise<Storage> {
+}) {
   endClosedWrites()
   const common = {
     readConcern: { level: 'majority' },
@@ -88,6 +62,10 @@ export async function connectStorage({
     maxPoolSize: poolSizeMax,
     monitorCommands: isTracing(),
   })
+  /**
+   * Runs `work` on connections of its own that wait for an answer for as long as it takes: an index of a
+   * large collection is built for hours. There are two, so that one can ask how far the other one's work is.
+   */
   async function patiently<Result>(work: (db: Db) => Promise<Result>): Promise<Result> {
     const own = new MongoClient(url, {
       ...common,
@@ -126,9 +104,17 @@ export async function connectStorage({
     const ms = startedAtMs() - compared.startedAtMs
     return Math.abs(ms) < leastJumpMs ? 0 : Math.round(ms)
   }
+  /**
+   * Milliseconds that this machine's clock is ahead of the database's at the least (negative: behind): as of
+   * the last answer, which is seconds old at most while the database answers, and what the clock has jumped
+   * since. A jump is seen at once, since no jump moves the time that the process has run.
+   */
   const clockAheadMs = () => compared.aheadMs + jumpedMs()
+  /** Whether the two clocks differ by at most 1.5 s. */
   const agrees = () => clockAgrees(clockAheadMs())
+  /** Milliseconds that `clock` is ahead of the database's (negative: behind): at most 1.5 s either way. */
   const clockOffsetMs = () => (agrees() ? clockAheadMs() : 0)
+  /** Whether the database answers, within 3 s. Never rejects. */
   const ping = () =>
     look().then(
       () => true,
@@ -152,9 +138,13 @@ export async function connectStorage({
     ping,
     clockAheadMs,
     clockAgrees: agrees,
+    /**
+     * This machine's clock, and the database's time while they differ by more: what is under way when a clock
+     * jumps is dated as all others date it.
+     */
     clock: { now: () => new Date(clock.now().getTime() - clockAheadMs() + clockOffsetMs()) },
     clockOffsetMs,
-    async close() {
+    async close(): Promise<void> {
       await looking.stop()
       await client.close()
     },

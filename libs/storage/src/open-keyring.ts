@@ -53,7 +53,7 @@ export async function openKeyring(
     const stored = known.find(({ _id }) => _id === kid)?.kept ?? {}
     const keys = keyring.kids.includes(kid)
       ? new Map(macPurposes.map((purpose) => [purpose, keyring.derive(purpose, kid)]))
-      : openAll({ keyring, box, kid, stored })
+      : openAll(keyring, box, kid, stored)
     kept.set(kid, keys)
     const stale = [...keys].filter(([purpose]) => kidOf(stored[purpose] ?? '') !== keyring.currentKid)
     if (stale.length > 0) await documents.updateOne({ _id: kid }, { $set: sealAll(box, kid, stale) })
@@ -89,17 +89,12 @@ function sealAll(
 }
 
 /** Those that the present keys open; what another key sealed stays for the time when that key is back. */
-function openAll({
-  keyring,
-  box,
-  kid,
-  stored,
-}: {
-  keyring: Keyring
-  box: SecretBox
-  kid: string
-  stored: Readonly<Record<string, string>>
-}): Map<string, Buffer> {
+function openAll(
+  keyring: Keyring,
+  box: SecretBox,
+  kid: string,
+  stored: Readonly<Record<string, string>>,
+): Map<string, Buffer> {
   return new Map(
     Object.entries(stored)
       .filter(([, sealed]) => keyring.kids.includes(kidOf(sealed)))

@@ -95,7 +95,7 @@ export function createRewriteSeals({
     for (const document of found) {
       const stale: Stale[] = []
       for (const value of place.valuesIn(document)) {
-        const renewed = renew({ box, keyring, value, isDry })
+        const renewed = renew(box, keyring, value, isDry)
         if (renewed === null) {
           counts.damaged += 1
           logger.error({ collection: place.collection, id: document._id }, 'seal.damaged')
@@ -204,17 +204,12 @@ function newCounts() {
 }
 
 /** The value under the current key; itself in a dry run or under an unknown key, null for a damaged one. */
-function renew({
-  box,
-  keyring,
-  value: { sealed, aad },
-  isDry,
-}: {
-  box: SecretBox
-  keyring: Keyring
-  value: SealedValue
-  isDry: boolean
-}): string | null {
+function renew(
+  box: SecretBox,
+  keyring: Keyring,
+  { sealed, aad }: SealedValue,
+  isDry: boolean,
+): string | null {
   if (!keyring.kids.includes(kidOf(sealed))) return sealed
   try {
     const renewed = box.reseal(sealed, aad)

@@ -237,7 +237,7 @@ async function insertEntry<Fact>(
   if (lost === 'unknown') return { kind: 'unknown' }
   if (lost !== null) {
     const isVoid = await voidEntry(journal, stream, { entry, claims }, entry, untilMs)
-    return isVoid !== null || (await isVoidNow(journal, stream, entry))
+    return isVoid !== null || isWithdrawn(entry, await store.readEntries(stream))
       ? { kind: 'claimed', claim: lost }
       : { kind: 'unknown' }
   }
@@ -268,14 +268,6 @@ async function voidEntry<Fact>(
   const content = { facts: [], withdraws }
   const ended = await appendOne(journal, stream, entryNumber(own._id), content, untilMs)
   return ended.kind === 'appended' ? ended.entry : null
-}
-
-async function isVoidNow<Fact>(
-  { store }: Journal<Fact>,
-  stream: StreamKey,
-  entry: Entry<Fact>,
-): Promise<boolean> {
-  return isWithdrawn(entry, await store.readEntries(stream))
 }
 
 /** Whether nobody has taken the stream over since this entry, nor appended anything else. */

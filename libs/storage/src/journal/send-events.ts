@@ -11,13 +11,7 @@ type Outgoing<Fact> = {
   readonly recorded: () => void
 }
 
-export type EventSender<Fact> = {
-  /** Sends the entry's events, after those that the stream has sent before. */
-  send(outgoing: Outgoing<Fact>): void
-  /** Forgets all that waits or is sent. */
-  forget(): void
-  start(): () => Promise<void>
-}
+export type EventSender<Fact> = ReturnType<typeof createEventSender<Fact>>
 
 /**
  * For so long an event waits: recording and delivering it takes more commands than the round that it is
@@ -41,7 +35,7 @@ export function createEventSender<Fact>({
   bus: EventPublisher
   position: (withFirst: boolean) => Promise<EventsPosition>
   logger: Logger
-}): EventSender<Fact> {
+}) {
   let waiting: Outgoing<Fact>[] = []
   /** By stream, what failed and what came after it. */
   let failed = new Map<StreamKey, Outgoing<Fact>[]>()
@@ -167,17 +161,19 @@ export function createEventSender<Fact>({
   }
 
   return {
-    send(outgoing) {
+    /** Sends the entry's events, after those that the stream has sent before. */
+    send(outgoing: Outgoing<Fact>): void {
       waiting.push(outgoing)
       plan()
     },
-    forget() {
+    /** Forgets all that waits or is sent. */
+    forget(): void {
       generation += 1
       waiting = []
       failed = new Map()
       sent = new Map()
     },
-    start() {
+    start(): () => Promise<void> {
       const confirmer = startRestingPoll({
         event: 'journal.confirm-failed',
         everyMs: confirmEveryMs,

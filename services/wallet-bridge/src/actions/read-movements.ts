@@ -105,13 +105,6 @@ function filtersOf(query: Omit<ListQuery, 'limit' | 'cursor' | 'environment'>): 
   const from = given ?? (to === undefined ? undefined : new Date(to.getTime() - defaultWindowMs))
   if (from !== undefined && to !== undefined && from > to)
     throw invalidField('from', 'must not be after "to"')
-  return {
-    playerId: query.player_id,
-    roundId: query.round_id,
-    sessionId: query.session_id,
-    type: query.type,
-    status: query.status,
-    from,
-    to,
-  }
+  const { player_id: playerId, round_id: roundId, session_id: sessionId, type, status } = query
+  return { playerId, roundId, sessionId, type, status, from, to }
 }

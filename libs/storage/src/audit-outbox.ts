@@ -191,7 +191,7 @@ export function createAuditOutbox({
         ...borneOut,
       }
     },
-    /** Stores the entry of an order that changes no document, in `audit_entries`, before it is carried out. */
+    /** Stores the entry of an order that changes no document in `audit_entries`, before its work begins. */
     async store(entry: AuditEntry): Promise<void> {
       const document = { _id: entry.audit_id, auditRemoves: true, ...auditedInsert(entry) }
       await db.collection<WithAudit & { _id: string }>('audit_entries').insertOne(document)

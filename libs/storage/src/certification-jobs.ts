@@ -11,7 +11,7 @@ import type { CertificationCase } from '@pitboss/contracts/certification/run-cas
 import { runCertification } from '@pitboss/contracts/certification/run-certification'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { UpdateFilter } from 'mongodb'
-import { type JobDocument, type JobStore, newJob } from './job-store.ts'
+import { type JobDocument, type JobStore, type NewJob, newJob } from './job-store.ts'
 import type { HeldJob } from './start-job-workers.ts'
 
 /** Who answers nothing in time would hold a place for hours. */
@@ -25,12 +25,8 @@ export type CertificationJob = JobDocument & CertificationProgress
 type RunStore<Job extends CertificationJob> = Pick<JobStore<Job>, 'find' | 'progress' | 'finish'>
 
 /** The fields that an ordered certification has, whatever it is of. */
-export function newCertification({
-  url,
-  casesTotal,
-  ...job
-}: Parameters<typeof newJob>[0] & { url: string; casesTotal: number }): CertificationJob {
-  return { ...newJob(job), ...newProgress(url, casesTotal) }
+export function newCertification(job: NewJob & { url: string; casesTotal: number }): CertificationJob {
+  return { ...newJob(job), ...newProgress(job.url, job.casesTotal) }
 }
 
 /** Ends the job by the cases that are stored; who ended early is not certified. */

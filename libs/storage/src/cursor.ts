@@ -10,10 +10,10 @@ const cursorCharactersMax = 2048
 export type CursorCodec = ReturnType<typeof createCursorCodec>
 
 /**
- * Makes opaque cursors of lists, signed and bound to the list, its filters, account and environment. On its way
- * out the gateway puts the filters beside it, so that the next page needs nothing else; those are good
- * because this is signed over them. Text form: base64url of `[kid, position]`, a dot, 16 bytes of HMAC-SHA256.
- * Source: docs/contract.md, sections 1, 11 and 12.
+ * Makes opaque cursors of lists, signed and bound to the list, its filters, account and environment. On its
+ * way out the gateway puts the filters beside it, so that the next page needs nothing else; those are good
+ * because this is signed over them. Text form: base64url of `[kid, position]`, a dot, 16 bytes of
+ * HMAC-SHA256. Source: docs/contract.md, sections 1, 11 and 12.
  */
 export function createCursorCodec({ keyring }: { keyring: Keyring }) {
   const sign = (kid: string, binding: unknown, payload: string) =>

@@ -21,18 +21,11 @@ export type JobDocument = WithAudit & {
   readonly finishedAt: Date | null
 }
 
+export type NewJob = { id: string; scope: Scope; subject: string; now: Date }
+
 /** The fields of a job that was just ordered; any process may claim it. */
-export function newJob({
-  id,
-  scope: { operatorId, environment },
-  subject,
-  now,
-}: {
-  id: string
-  scope: Scope
-  subject: string
-  now: Date
-}): JobDocument {
+export function newJob({ id, scope, subject, now }: NewJob): JobDocument {
+  const { operatorId, environment } = scope
   return {
     ...{ _id: id, operatorId, environment, subject, status: 'RUNNING' },
     ...{ claimedUntil: new Date(0), claimToken: 0, createdAt: now, finishedAt: null },

@@ -91,8 +91,8 @@ export function createGroupCommit<Document extends { readonly _id: string }>({
 
   return {
     /**
-     * Inserts documents together, in the next command that goes out. What a lost answer leaves open is inserted
-     * again, byte for byte, until it is known.
+     * Inserts documents together, in the next command that goes out. What a lost answer leaves open is
+     * inserted again, byte for byte, until it is known.
      * @param untilMs of the steady clock
      * @returns the fate of each; `unknown` when that is not known by then: the group goes on for 30 s
      */

@@ -36,8 +36,8 @@ export function createInstanceLease({
 
   return {
     /**
-     * Takes the lease for this process's instance, unless another one that is alive has it. Costs nothing while
-     * `self` has it.
+     * Takes the lease for this process's instance, unless another one that is alive has it. Costs nothing
+     * while `self` has it.
      */
     async hold(self: string): Promise<boolean> {
       if (heldBy !== self) heldBy = (await take(self)) ? self : null

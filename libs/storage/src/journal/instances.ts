@@ -56,10 +56,10 @@ const beatsPerLookAlone = 5
 export type Instances = ReturnType<typeof createInstances>
 
 /**
- * Judges who is alive among the processes of one service, by a document that each raises every second. Whether
- * another one stands still is judged by the steady clock of who looks, so clocks that differ do no harm; and
- * the judgement is one update that only a document which has not moved since lets through. A process in a
- * slot proves by its start that the ones before it there have ended.
+ * Judges who is alive among the processes of one service, by a document that each raises every second.
+ * Whether another one stands still is judged by the steady clock of the judge, so clocks that differ do no
+ * harm; and the judgement is one update that only a document which has not moved since lets through. A
+ * process in a slot proves by its start that the ones before it there have ended.
  */
 export function createInstances({
   collection,
@@ -167,8 +167,8 @@ export function createInstances({
     current: () => (isStored && steadyMs() - lastBeatMs < deadAfterMs ? id : null),
     /**
      * One update and one read, to be made every second; of a process that knows of no other the update only,
-     * which tells whether one has begun since. When it rejects, nothing was learnt; after 4 s without one that
-     * succeeds, the next one begins a new instance.
+     * which shows whether one has begun since. When it rejects, nothing was learnt; after 4 s without one
+     * that succeeds, the next one begins a new instance.
      * @param progressOf of an instance; asked for this process's current one
      */
     async beat(progressOf: (instance: string) => Progress): Promise<Beat> {

@@ -1,11 +1,12 @@
 import { orderedBy } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
-import type { opsResolveMovement } from '@pitboss/contracts/calls/wallet-ops'
+import { type opsResolveMovement, roundMovementsMax } from '@pitboss/contracts/calls/wallet-ops'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { withinBytes } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import type { Settlement, WalletContext } from '../context.ts'
 import { freshRollback } from '../records/new-movement.ts'
+import { toEndEvent } from '../records/render-movement.ts'
 import type { MovementStatus } from '../rules/movement.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 import { applyMessage, entriesOf, type EntryOf } from './apply-message.ts'
@@ -156,4 +157,31 @@ async function endOriginal(
   const message = { kind, at: settlement.clock.now(), transactionId } as const
   const ended = await applyMessage(settlement, original, message, { entryOf })
   await settlement.movements.listed(ended.document)
+}
+
+type Ended = { readonly document: MovementDocument } & NonNullable<ReturnType<typeof toEndEvent>>
+
+/** The movements of a round whose ends have events, oldest first. Source: docs/runbook.md. */
+export async function listEnds({ lists }: Pick<WalletContext, 'lists'>, roundId: string): Promise<Ended[]> {
+  const documents = await lists.ofRound(roundId, roundMovementsMax)
+  return documents.flatMap((document) => {
+    const end = toEndEvent(document)
+    return end === null ? [] : [{ document, ...end }]
+  })
+}
+
+/**
+ * Makes and publishes these events of a round from its movements, under ids that follow from them.
+ * @returns the ids of those that the records call for
+ */
+export async function republishEnds(
+  context: Pick<WalletContext, 'lists' | 'movements'>,
+  roundId: string,
+  eventIds: readonly string[],
+  dryRun: boolean,
+): Promise<string[]> {
+  const wanted = new Set(eventIds)
+  const chosen = (await listEnds(context, roundId)).filter(({ entry }) => wanted.has(entry.id))
+  if (!dryRun) for (const { document, entry } of chosen) await context.movements.republish(document, entry)
+  return chosen.map(({ entry }) => entry.id)
 }

@@ -2,7 +2,6 @@ import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import * as calls from '@pitboss/contracts/calls/wallet-ops'
 import { healMovements } from '../actions/heal-movements.ts'
 import * as movements from '../actions/operate-movements.ts'
-import { listEnds, republishEnds } from '../actions/republish-ends.ts'
 import type { WalletContext } from '../context.ts'
 import * as records from '../records/render-movement.ts'
 
@@ -58,12 +57,12 @@ export function operationsCalls(context: WalletContext): CallHandler[] {
       return { data: found.map(records.toMovementFacts) }
     }),
     handler(calls.opsMovementEvents, async ({ roundId }) => ({
-      data: (await listEnds(context, roundId)).map(({ document, type, entry }) => ({
+      data: (await movements.listEnds(context, roundId)).map(({ document, type, entry }) => ({
         ...{ event_id: entry.id, type, transaction_id: document.transactionId },
       })),
     })),
     handler(calls.opsRepublishMovements, async ({ order, roundId, eventIds }) => ({
-      event_ids: await republishEnds(context, roundId, eventIds, order.dryRun),
+      event_ids: await movements.republishEnds(context, roundId, eventIds, order.dryRun),
     })),
     handler(calls.opsWalletStatus, async () => {
       const { all, oldest, over5m, over1h, over24h } = await pending.figures(clock.now())

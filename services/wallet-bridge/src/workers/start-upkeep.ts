@@ -30,7 +30,7 @@ export function startUpkeep(
   const { clock, logger } = context
   const lastCounts = new Map<string, number>()
 
-  /** Makes credits and rollbacks due whose wait exceeds the schedule. Source: docs/contract.md, section 12. */
+  /** Makes credits and rollbacks due that wait too long. Source: docs/contract.md, section 12. */
   async function shortenWaits(): Promise<void> {
     const ended = endLongWaits(clock.now())
     if (ended === 0) return

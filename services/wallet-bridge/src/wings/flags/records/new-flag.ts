@@ -1,18 +1,13 @@
-import type { FlagRule } from '@pitboss/contracts/objects/flag'
 import { factIdOf } from '@pitboss/storage/event-id'
 import { scopeOf } from '../../../rules/movement-keys.ts'
 import type { FlagDocument } from '../storage/flag-store.ts'
 import type { MovementDocument } from '../../../storage/movement-document.ts'
 
-type Fact = {
-  readonly rule: FlagRule
+type Fact = Pick<FlagDocument, 'rule' | 'happenedAt' | 'raisedAt' | 'transactionIds'> & {
   /** What the flag is about, within its rule and account. */
   readonly about: string
   /** The reference of the first movement, whose time the id begins with. */
   readonly of: string
-  readonly happenedAt: Date
-  readonly raisedAt: Date
-  readonly transactionIds: readonly string[]
 }
 
 /** The flag of a fact, with an open case. A flag about several movements names no round and no amount. */

@@ -3,6 +3,7 @@ import type { ledgerLineSchema } from '@pitboss/contracts/calls/reconciliations'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db } from 'mongodb'
 import type { z } from 'zod'
+import { scopeOf } from '../../../rules/movement-keys.ts'
 
 export type LedgerLine = z.infer<typeof ledgerLineSchema>
 
@@ -28,27 +29,17 @@ export const ledgerChunkIndexes: readonly IndexDeclaration[] = [
 export function createLedgerChunks(db: Db) {
   const chunks = db.collection<ChunkDocument>('ledger_chunks')
   const idOf = (id: string, index: number) => `${id}:${String(index).padStart(5, '0')}`
-  const of = ({ operatorId, environment }: Scope, id: string) => ({
-    _id: { $gte: `${id}:`, $lt: `${id};` },
-    ...{ operatorId, environment },
-  })
+  const of = (scope: Scope, id: string) => ({ _id: { $gte: `${id}:`, $lt: `${id};` }, ...scopeOf(scope) })
   return {
     /** Keeps a chunk; the same one again changes nothing. */
-    async keep(
-      { operatorId, environment }: Scope,
-      id: string,
-      index: number,
-      lines: LedgerLine[],
-      now: Date,
-    ) {
-      const one = { _id: idOf(id, index), operatorId, environment }
+    async keep(scope: Scope, id: string, index: number, lines: LedgerLine[], now: Date) {
+      const one = { _id: idOf(id, index), ...scopeOf(scope) }
       await chunks.updateOne(one, { $setOnInsert: { lines, createdAt: now } }, { upsert: true })
     },
     count: (scope: Scope, id: string): Promise<number> => chunks.countDocuments(of(scope, id)),
     /** The lines of one chunk; null when it is not there. */
-    async read({ operatorId, environment }: Scope, id: string, index: number) {
-      const found = await chunks.findOne({ _id: idOf(id, index), operatorId, environment })
-      return found?.lines ?? null
+    async read(scope: Scope, id: string, index: number) {
+      return (await chunks.findOne({ _id: idOf(id, index), ...scopeOf(scope) }))?.lines ?? null
     },
     async remove(scope: Scope, id: string): Promise<void> {
       await chunks.deleteMany(of(scope, id))

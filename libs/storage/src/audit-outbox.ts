@@ -206,8 +206,8 @@ export function createAuditOutbox({
         return result
       },
     /**
-     * Starts the sweeper: at once, then every five seconds while this process may have left an entry, and every
-     * minute else. Returns the function that stops it.
+     * Starts the sweeper: at once, then every five seconds while this process may have left an entry, and
+     * every minute else. Returns the function that stops it.
      */
     start() {
       let sweptAtMs = Number.NEGATIVE_INFINITY

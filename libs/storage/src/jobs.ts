@@ -57,7 +57,7 @@ export function openJobs<Job extends JobDocument, Large extends keyof Job & stri
 
   return {
     store,
-    /** Stores a job that a person orders, and wakes the workers. @throws ServiceError CONFLICT while one runs */
+    /** Stores a job that a person orders, wakes the workers. @throws ServiceError CONFLICT while one runs */
     async order(job: Job, by: ActedBy, audited: Pick<AuditEntry, 'act' | 'object'>): Promise<Job> {
       const entry = audit.entry(by, { ...audited, before: null, after: summary(job) })
       if (!(await store.insert({ ...job, ...auditedInsert(entry) })))
@@ -77,7 +77,7 @@ export function openJobs<Job extends JobDocument, Large extends keyof Job & stri
         return subject === undefined || job?.subject === subject ? job : null
       }),
     /**
-     * Ends a job by a person's order; one that has ended stays as it is. Whoever works on it can write nothing
+     * Ends a job by a person's order; one that has ended stays as it is. Its worker can write nothing
      * afterwards.
      * @returns the job as it stands
      */

@@ -2,28 +2,18 @@ import { hkdfSync } from 'node:crypto'
 
 const keyBytes = 32
 
-/** The master keys of one service. Every use derives a key of its own. */
-export type Keyring = {
-  /** Key id with which new things are sealed, signed and hashed. */
-  readonly currentKid: string
-  /** All key ids, the current one first. */
-  readonly kids: readonly string[]
-  /** Key ids that check `purpose`, the current first: `kids`, and dropped ones whose derived key was kept. */
-  kidsOf(purpose: string): readonly string[]
-  /** 32 bytes for one purpose (HKDF-SHA256). @throws RangeError for an unknown key id. */
-  derive(purpose: string, kid: string): Buffer
-}
+export type Keyring = ReturnType<typeof parseKeyring>
 
 /** Derived keys of master keys that were dropped, by key id and purpose. */
 export type KeptKeys = ReadonlyMap<string, ReadonlyMap<string, Buffer>>
 
 /**
- * Reads `PITBOSS_MASTER_KEYS`: `kid:base64(32 bytes)`, comma separated. The first is current; the others
- * still open the secrets that they sealed.
+ * Reads a service's master keys from `PITBOSS_MASTER_KEYS`: `kid:base64(32 bytes)`, comma separated. The
+ * first is current; the others still open the secrets that they sealed. Every use derives its own key.
  * @param kept what still checks though its master key was dropped
  * @throws RangeError naming the position, never the key.
  */
-export function parseKeyring(text: string, kept: KeptKeys = new Map()): Keyring {
+export function parseKeyring(text: string, kept: KeptKeys = new Map()) {
   const masters = new Map<string, Buffer>()
   for (const [position, part] of text.split(',').entries()) {
     const match = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=)$/.exec(part.trim())
@@ -34,7 +24,7 @@ export function parseKeyring(text: string, kept: KeptKeys = new Map()): Keyring 
     if (masters.has(kid)) throw new RangeError(`master key ${position + 1} repeats the key id ${kid}`)
     masters.set(kid, Buffer.from(encoded, 'base64'))
   }
-  const kids = [...masters.keys()]
+  const kids: readonly string[] = [...masters.keys()]
   const currentKid = kids[0]
   if (currentKid === undefined) throw new RangeError('there must be at least one master key')
   const derived = new Map<string, Buffer>()
@@ -43,10 +33,14 @@ export function parseKeyring(text: string, kept: KeptKeys = new Map()): Keyring 
     [...kept].flatMap(([kid, keys]) => (keys.has(purpose) && !masters.has(kid) ? [kid] : []))
 
   return {
+    /** Key id with which new things are sealed, signed and hashed. */
     currentKid,
+    /** All key ids, the current one first. */
     kids,
-    kidsOf: (purpose) => [...kids, ...keptFor(purpose)],
-    derive(purpose, kid) {
+    /** Key ids that check `purpose`, the current first: `kids`, and dropped ones whose key was kept. */
+    kidsOf: (purpose: string): readonly string[] => [...kids, ...keptFor(purpose)],
+    /** 32 bytes for one purpose (HKDF-SHA256). @throws RangeError for an unknown key id. */
+    derive(purpose: string, kid: string): Buffer {
       const cacheKey = `${kid}/${purpose}`
       const known = derived.get(cacheKey) ?? (masters.has(kid) ? undefined : kept.get(kid)?.get(purpose))
       if (known !== undefined) return known

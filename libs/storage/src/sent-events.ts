@@ -179,8 +179,8 @@ export function createSentEvents({
 type Done = { readonly key: DocumentKey; readonly ids: readonly string[] }
 
 /**
- * Removes done entries from outboxes, and the time of one that is empty then. An outbox that is as it was read
- * is emptied whole; entries that were appended since stay. It is safe to repeat. Source: ours.
+ * Removes done entries from outboxes, and the time of one that is empty then. An outbox that is as it was
+ * read is emptied whole; entries that were appended since stay. It is safe to repeat. Source: ours.
  */
 async function emptyOutboxes(collection: Collection<OutboxDocument>, done: readonly Done[]): Promise<void> {
   if (done.length === 0) return

@@ -15,23 +15,7 @@ const text = z.string().max(300)
 const noteSchema = z.strictObject({ id: text, collection: text, key: text })
 const acknowledgementSchema = z.strictObject({ id: text, by: text })
 
-/** Copies of the documents of one collection, a missing document among them. */
-export type Copies<Value> = {
-  /** Returns the copy of a document; reads it where there is none that may be used. */
-  read(key: string): Promise<Value>
-  /**
-   * Drops a document's copies in all processes of the service. To be awaited between a write and its answer.
-   * Resolves when each process has acknowledged, after 5.1 s at the latest. Never rejects.
-   */
-  drop(key: string): Promise<void>
-}
-
-export type SharedCopies = {
-  /** @param read reads a document as a majority has it */
-  of<Value>(collection: string, read: (key: string) => Promise<Value>): Copies<Value>
-  stop(): void
-}
-
+export type SharedCopies = ReturnType<typeof shareCopies>
 type Copy<Value> = { readonly instance: string; readonly beganMs: number; readonly value: Promise<Value> }
 
 /**
@@ -63,7 +47,7 @@ export function shareCopies({
   steadyMs: () => number
   wait?: (ms: number) => Promise<unknown>
   logger: Pick<Logger, 'warn'>
-}): SharedCopies {
+}) {
   const collections = new Map<string, { delete(key: string): void }>()
   const awaited = new Map<string, (by: string) => void>()
   const [notes, acknowledgements] = [`copies.${service}.drop`, `copies.${service}.dropped`]
@@ -109,11 +93,16 @@ export function shareCopies({
   }
 
   return {
-    of<Value>(collection: string, readDocument: (key: string) => Promise<Value>): Copies<Value> {
+    /**
+     * Makes the copies of the documents of one collection, a missing document among them.
+     * @param readDocument reads a document as a majority has it
+     */
+    of<Value>(collection: string, readDocument: (key: string) => Promise<Value>) {
       const copies = new BoundedMap<string, Copy<Value>>(copiesMax)
       collections.set(collection, copies)
       return {
-        read(key) {
+        /** Returns the copy of a document; reads it where there is none that may be used. */
+        read(key: string): Promise<Value> {
           const instance = instances.current()
           if (instance === null) return readDocument(key)
           const beganMs = steadyMs()
@@ -126,7 +115,11 @@ export function shareCopies({
           })
           return copy.value
         },
-        drop(key) {
+        /**
+         * Drops a document's copies in all processes of the service. To be awaited between a write and its
+         * answer. Resolves when each process has acknowledged, after 5.1 s at the latest. Never rejects.
+         */
+        drop(key: string): Promise<void> {
           copies.delete(key)
           return notify(collection, key)
         },

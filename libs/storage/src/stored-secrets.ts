@@ -5,29 +5,25 @@ const algorithm = 'aes-256-gcm'
 const ivBytes = 12
 const tagBytes = 16
 
-/** Encrypts small secrets at rest; `aad` names owner and record, elsewhere the value does not open. */
-export type SecretBox = {
-  /** `v1.<kid>.<base64url>`; another text each time. */
-  seal(text: string, aad: string): string
-  /** @throws Error for a damaged value, another `aad`, or a key that is gone. */
-  open(sealed: string, aad: string): string
-  /** The value sealed under the current key; itself when it is already. @throws Error as `open` */
-  reseal(sealed: string, aad: string): string
-}
+export type SecretBox = ReturnType<typeof createSecretBox>
 
 /** The id of the master key under which a text was sealed or hashed; empty for any other text. */
 export function kidOf(stored: string): string {
   return stored.split('.')[1] ?? ''
 }
 
-/** AES-256-GCM under a key derived for `purpose`. */
-export function createSecretBox(keyring: Keyring, purpose = 'secret-box'): SecretBox {
+/**
+ * Encrypts small secrets at rest, by AES-256-GCM under a key derived for `purpose`; `aad` names owner and
+ * record, elsewhere the value does not open.
+ */
+export function createSecretBox(keyring: Keyring, purpose = 'secret-box') {
   const keys = new Map<string, KeyObject>()
 
   return {
     seal,
     open,
-    reseal(sealed, aad) {
+    /** The value sealed under the current key; itself when it is already. @throws Error as `open` */
+    reseal(sealed: string, aad: string): string {
       const text = open(sealed, aad)
       return kidOf(sealed) === keyring.currentKid ? sealed : seal(text, aad)
     },
@@ -42,6 +38,7 @@ export function createSecretBox(keyring: Keyring, purpose = 'secret-box'): Secre
     return key
   }
 
+  /** `v1.<kid>.<base64url>`; another text each time. */
   function seal(text: string, aad: string): string {
     const iv = randomBytes(ivBytes)
     const cipher = createCipheriv(algorithm, keyOf(keyring.currentKid), iv)
@@ -50,6 +47,7 @@ export function createSecretBox(keyring: Keyring, purpose = 'secret-box'): Secre
     return `v1.${keyring.currentKid}.${Buffer.concat(parts).toString('base64url')}`
   }
 
+  /** @throws Error for a damaged value, another `aad`, or a key that is gone. */
   function open(sealed: string, aad: string): string {
     const [version, kid, encoded, ...rest] = sealed.split('.')
     if (version !== 'v1' || kid === undefined || encoded === undefined || rest.length > 0) {

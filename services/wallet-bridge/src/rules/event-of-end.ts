@@ -9,8 +9,8 @@ type AttemptEnd = {
 export type Ended = MovementState & { readonly attempts: readonly AttemptEnd[] }
 
 /**
- * Derives the event of a movement's end, and its time, from the record; null for none. The time is that of the
- * last change or, once it has a reversal, of the wallet's answer. Source: docs/contract.md, section 7.
+ * Derives the event of a movement's end, and its time, from the record; null for none. The time is that of
+ * the last change or, once it has a reversal, of the wallet's answer. Source: docs/contract.md, section 7.
  */
 export function eventOfEnd(movement: Ended): { type: MovementEventType; at: Date } | null {
   const type = typeOfEnd(movement)

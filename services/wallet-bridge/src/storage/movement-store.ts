@@ -188,7 +188,7 @@ export function createMovementStore({
       return oldestFirst.slice(0, limit)
     },
 
-    /** Stores a movement and claims its id. @throws ServiceError SERVICE_UNAVAILABLE for an unknown outcome */
+    /** Stores a movement and claims its id. @throws ServiceError SERVICE_UNAVAILABLE if that is uncertain */
     async insert(document: MovementDocument, given?: InsertOptions): Promise<Inserted> {
       const { isFirst = false, ...options } = given ?? {}
       if (hasEarlier() && (await lists.find(document._id))?.n === 0) return 'taken'

@@ -19,7 +19,7 @@ import {
   type CertificationDocument,
   createCertifications,
 } from '../../src/wings/certifications/storage/certification-store.ts'
-import { tallyDifferences } from '../../src/wings/reconciliations/actions/tally-differences.ts'
+import { tallyDifferences } from '../../src/wings/reconciliations/actions/run-reconciliation.ts'
 import { createFlagStore } from '../../src/wings/flags/storage/flag-store.ts'
 import { indexes } from '../../src/all-wings.ts'
 import { createLedgerChunks } from '../../src/wings/reconciliations/storage/ledger-chunks.ts'

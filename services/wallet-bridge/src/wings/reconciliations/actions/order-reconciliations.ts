@@ -6,7 +6,7 @@ import { walletKeyOf } from '../../../rules/movement-keys.ts'
 import type { ReconciliationContext } from '../context.ts'
 import type { LedgerLine } from '../storage/ledger-chunks.ts'
 import type { ReconciliationDocument } from '../storage/reconciliation-store.ts'
-import { tallyDifferences } from './tally-differences.ts'
+import { tallyDifferences } from './run-reconciliation.ts'
 
 /** Stores a chunk of a ledger. @throws ServiceError CONFLICT at the first one while a job runs */
 export async function storeChunk(

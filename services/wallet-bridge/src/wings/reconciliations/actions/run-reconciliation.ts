@@ -1,11 +1,11 @@
-import { diffRows, type OurLedger } from '@pitboss/ledger/diff-ledger'
+import { type KeptDifference, keptOfKindMax } from '@pitboss/contracts/objects/reconciliation'
+import { type Difference, diffRows, type OurLedger } from '@pitboss/ledger/diff-ledger'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { HeldJob } from '@pitboss/storage/start-job-workers'
 import type { ReconciliationContext } from '../context.ts'
 import type { LedgerLine } from '../storage/ledger-chunks.ts'
 import type { ReconciliationDocument } from '../storage/reconciliation-store.ts'
 import { compareRows, listMoved } from './reconcile-ledger.ts'
-import { tallyDifferences } from './tally-differences.ts'
 
 const runMaxMs = 15 * 60 * 1000
 const lateText = 'It took longer than 15 minutes. Send the ledger of a shorter time.'
@@ -75,4 +75,23 @@ export async function runReconciliation(
     reason = error.reason
   }
   if (await store.finish(job, { ...found(), reason }, clock.now())) await chunks.remove(job, job._id)
+}
+
+/** Counts the differences of a comparison, and collects the first of each kind. */
+export function tallyDifferences() {
+  const counts = { extra: 0, different: 0, missing: 0, duplicate: 0, unreadable: 0 }
+  const differences: KeptDifference[] = []
+  return {
+    counts,
+    differences,
+    add({ kind, line, message, transaction_id, fields, ours }: Difference): void {
+      counts[kind] += 1
+      if (counts[kind] > keptOfKindMax) return
+      differences.push({
+        ...{ kind, line: line ?? null, message: message ?? null, transaction_id: transaction_id ?? null },
+        fields: fields?.map((field) => ({ ...field })) ?? [],
+        ours: ours === undefined ? null : { ...ours, player_id: ours.player_id ?? '' },
+      })
+    },
+  }
 }

@@ -5,7 +5,7 @@ import { movementActions, movementCalls } from '@pitboss/wallet-bridge/calls/mov
 import { dueWith, movementsWith, rulesWith, standingWith } from '@pitboss/bugs/wallet-bridge-bugs'
 import { clientWith } from '@pitboss/bugs/wallet-client-bugs'
 import { resolveByPerson } from '@pitboss/wallet-bridge/actions/operate-movements'
-import { takeCallback } from '@pitboss/wallet-bridge/actions/take-callback'
+import { handleCallback } from '@pitboss/wallet-bridge/actions/handle-callback'
 import { createAskStanding } from '@pitboss/wallet-bridge/clients/ask-standing'
 import type { BreakerNote } from '@pitboss/wallet-bridge/clients/breakers'
 import { advanceDue } from '@pitboss/wallet-bridge/actions/advance-due'
@@ -118,7 +118,7 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
       const signature = signBody(wallet.secret, timestamp, rawBody)
       const body = { rawBody: rawBody.toString('base64'), timestamp, signature }
       const to = { operator: `op_${scope.operatorId.replaceAll('-', '')}`, environment: 'TEST' }
-      onMachine(() => takeCallback(callbacks, { ...to, ...body }, 'sim'))
+      onMachine(() => handleCallback(callbacks, { ...to, ...body }, 'sim'))
     },
     resolveAsDone(document) {
       onMachine(() => resolveByPerson(settlement, document, 'success', order, 'sim'))

@@ -35,7 +35,7 @@ export type Settlement = {
   readonly audit: Pick<AuditOutbox, 'entry'>
   readonly metrics: Pick<WalletMetrics, 'callEnded' | 'repeatedAtFirstTry'>
   /** Notifies who follows the account of a wallet call that ended, or of a new status. */
-  readonly tell: (movement: MovementDocument) => void
+  readonly notify: (movement: MovementDocument) => void
   readonly rules: MovementRules
   readonly clock: Clock
   readonly scaleMs: ScaleMs
@@ -66,9 +66,9 @@ export type WalletContext = Settlement & {
 
 type SettlementParts = Omit<
   Settlement,
-  'breakers' | 'tell' | 'rules' | 'wait' | 'inTurn' | 'stakesInFlight'
+  'breakers' | 'notify' | 'rules' | 'wait' | 'inTurn' | 'stakesInFlight'
 > & {
-  readonly tell?: Settlement['tell']
+  readonly notify?: Settlement['notify']
   /** Puts something around the rules; the product leaves them as they are. */
   readonly wrapRules?: (rules: MovementRules) => MovementRules
   readonly wait?: Settlement['wait']
@@ -78,7 +78,7 @@ type SettlementParts = Omit<
 
 /** Opens the memory of settlement in this process: breakers, and what is at work. */
 export function openSettlement({
-  tell = () => undefined,
+  notify = () => undefined,
   wrapRules = (rules) => rules,
   wait = (ms) => delay(ms, null, { ref: false }),
   wake,
@@ -97,7 +97,7 @@ export function openSettlement({
 
   return {
     ...given,
-    tell,
+    notify,
     wait,
     rules: wrapRules((state, message) => advanceMovement(state, message, scaleMs)),
     breakers: createBreakers({

@@ -21,7 +21,7 @@ import { shareCopies } from '@pitboss/storage/shared-copies'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import { createMoveAudits } from './actions/move-audits.ts'
 import { audited, indexes, seals as places } from './all-wings.ts'
-import { shareBreakers } from './clients/share-breakers.ts'
+import { gossipBreakers } from './clients/breaker-gossip.ts'
 import { type AskStanding, createAskStanding } from './clients/ask-standing.ts'
 import { createWalletClient, type WalletClient } from './clients/wallet-client.ts'
 import type { WalletBridgeConfig } from './config.ts'
@@ -107,7 +107,7 @@ export async function openContext({
   const notes = createTailNotes({ bus, root: 'wallet', logger })
   const inDoubtBefore = config.PITBOSS_STAKES_IN_DOUBT_BEFORE ?? null
   const askStanding = createAskStanding({ bus, clock, inDoubtBefore, logger })
-  const shared = shareBreakers({ bus, replicaId: newId('rep') })
+  const shared = gossipBreakers({ bus, replicaId: newId('rep') })
   const settlement = openSettlement({
     ...{ audit, metrics, clock, scaleMs, newId, logger },
     movements: countEnds(wrap.movements?.(money.movements) ?? money.movements, metrics),
@@ -115,12 +115,12 @@ export async function openContext({
     due: wrap.due?.(unfinished) ?? unfinished,
     client: wrap.client?.(client) ?? client,
     askStanding: wrap.askStanding?.(askStanding) ?? askStanding,
-    tell: (movement) => notes.tell(scopeOf(movement), 'movements', () => toMovementRecord(movement)),
+    notify: (movement) => notes.tell(scopeOf(movement), 'movements', () => toMovementRecord(movement)),
     wake,
     notifyBreakers: shared.notify,
     ...(wrap.rules === undefined ? {} : { wrapRules: wrap.rules }),
   })
-  const heard = shared.listen(settlement.breakers.receive)
+  const subscription = shared.listen(settlement.breakers.receive)
   const context: WalletContext = {
     ...settlement,
     ...{ bus, metrics, outbound, wake },
@@ -139,7 +139,7 @@ export async function openContext({
     /** Sends the last notes and ends the subscription to others'. */
     stopNotes() {
       shared.stop()
-      heard.unsubscribe()
+      subscription.unsubscribe()
       notes.stop()
     },
     stopCopies: copies.stop,

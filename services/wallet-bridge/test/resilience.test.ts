@@ -6,7 +6,7 @@ import { opsWalletStatus } from '@pitboss/contracts/calls/wallet-ops'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t, { type Test } from 'tap'
 import { z } from 'zod'
-import { breakersSubject } from '../src/clients/share-breakers.ts'
+import { breakersSubject } from '../src/clients/breaker-gossip.ts'
 import { clientOf, configureWallet, newScope, specOf, startBridge, startSuite } from './fixtures/bridge.ts'
 import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
 

@@ -54,7 +54,7 @@ function owedRefund() {
     },
   }
   const settlement = {
-    ...{ movements, clock, newId, tell: () => undefined },
+    ...{ movements, clock, newId, notify: () => undefined },
     rules: (state: MovementState, message: MovementMessage) => advanceMovement(state, message, scaleMs),
     audit: { entry: () => sampleAuditEntry() },
   }

@@ -46,7 +46,7 @@ const fencedTriesMax = 50
  * @throws ServiceError SERVICE_UNAVAILABLE when the document keeps changing; Error when it is gone
  */
 export function applyMessage(
-  { movements, rules, tell }: Pick<Settlement, 'movements' | 'rules' | 'tell'>,
+  { movements, rules, notify }: Pick<Settlement, 'movements' | 'rules' | 'notify'>,
   given: MovementDocument,
   message: MovementMessage,
   { attemptOf, entryOf, alsoOf }: Beside = {},
@@ -70,8 +70,8 @@ export function applyMessage(
       })
       if (written === null) return null
       if (written === 'round-busy') return { kind: 'round-busy', document, step }
-      if (also !== null) tell({ ...also.document, ...also.state })
-      if (attemptOf !== undefined || written.status !== document.status) tell(written)
+      if (also !== null) notify({ ...also.document, ...also.state })
+      if (attemptOf !== undefined || written.status !== document.status) notify(written)
       return { kind: 'applied', document: written, step }
     },
     async reread({ _id, reference }) {

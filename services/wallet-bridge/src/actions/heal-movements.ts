@@ -17,8 +17,8 @@ type Certain = Heal['movements'][number]
 
 /**
  * Writes again, after the database of movements was set back, what rounds knows for certain and this database
- * has lost, as it had ended. No wallet is called, and nothing is told again. Source: docs/runbook.md, "A
- * restored backup".
+ * has lost, as it had ended. No wallet is called, and no event is published again. Source: docs/runbook.md,
+ * "A restored backup".
  * @returns the ids of the movements that were lost
  * @throws ServiceError WALLET_NOT_CONFIGURED
  */
@@ -56,7 +56,7 @@ export async function healMovements(
       refusalCode: one.end === 'FAILED' ? (one.code ?? 'WALLET_REJECTED') : null,
       dueAt: null,
     }
-    // No event of a win tells its brand; the stake of its round has it.
+    // No event of a win has its brand; the stake of its round has it.
     const [stake] = await movements.ofRound(scope, spec.roundId, 1)
     const known = { ...spec, brandId: spec.brandId ?? stake?.brandId ?? null }
     const document = documentOf({ scope, spec: known, reference: told?.reference ?? newId('txn'), state })

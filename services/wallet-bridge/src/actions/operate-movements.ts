@@ -98,7 +98,7 @@ function attemptBytes({ attempts }: MovementDocument): number {
   return Buffer.byteLength(JSON.stringify(attempts))
 }
 
-type Resolving = Pick<Settlement, 'movements' | 'rules' | 'tell' | 'audit' | 'clock' | 'newId'>
+type Resolving = Pick<Settlement, 'movements' | 'rules' | 'notify' | 'audit' | 'clock' | 'newId'>
 
 /**
  * The only way in which a person ends an owed movement. A refund or rollback ends its original with it.

@@ -21,7 +21,7 @@ import type { WalletDocument, WalletSettings } from '../storage/wallet-document.
 const balanceTimeoutMaxMs = 5000
 /** Callers who may wait for one wallet's balance: a hanging wallet must not fill the process. */
 const balancesPerWalletMax = 64
-/** A change of a wallet is judged anew this often when others change it at the same time. */
+/** A change of a wallet is judged again this often when others change it at the same time. */
 const putsMax = 10
 
 type Settings = Omit<WalletSettings, 'formerOrigins'> & { readonly isSameLedger: boolean }

@@ -188,7 +188,7 @@ function checkOf(spec: MovementSpec): Pick<InsertOptions, 'check'> {
   }
 }
 
-/** Tells whether the movement is a zero win of which the wallet is not told. */
+/** Whether the movement is a zero win without a wallet call. */
 export function isUncalled(spec: MovementSpec, wallet: Pick<Wallet, 'settleLosses'> | null): boolean {
   if (spec.type !== 'WIN' || !/^0(\.0+)?$/.test(spec.amount)) return false
   return !(spec.callWallet ?? wallet?.settleLosses === 'zero_credit')

@@ -13,7 +13,7 @@ import { checkWallet } from '../actions/check-wallet.ts'
 import * as wallets from '../actions/operator-wallets.ts'
 import { findTransaction, listAttempts, listTransactions } from '../actions/read-movements.ts'
 import { readCallSeries } from '../actions/read-call-series.ts'
-import { takeCallback } from '../actions/take-callback.ts'
+import { handleCallback } from '../actions/handle-callback.ts'
 import type { WalletContext } from '../context.ts'
 import { toAttemptRecord, toMovementFacts, toMovementRecord } from '../records/render-movement.ts'
 import { toWalletRecord } from '../records/render-wallet.ts'
@@ -28,7 +28,7 @@ export function gatewayCalls(context: WalletContext): CallHandler[] {
     ...transactionCalls(context),
     ...compositionCalls(context),
     handler(calls.walletCallback, async (callback, { requestId }) => {
-      await takeCallback(context, callback, requestId)
+      await handleCallback(context, callback, requestId)
       return null
     }),
   ]

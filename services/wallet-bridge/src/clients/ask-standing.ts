@@ -9,14 +9,14 @@ import type { Logger } from 'pino'
 import { scopeOf } from '../rules/movement-keys.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 
-/** Whether it is known that a stake was taken, or that nobody was told so; else why it is in doubt. */
+/** Whether it is known that a stake was taken, or that no success was published; else why it is in doubt. */
 export type Standing = 'taken' | 'not-taken' | Doubt
 
 /** Asks what others know of a stake; null when they cannot be asked now. */
 export type AskStanding = (stake: MovementDocument, requestId: string) => Promise<Standing | null>
 
 /**
- * Asks rounds about a stake. One that no living process would have left for so long may come from a backup,
+ * Asks rounds about a stake. One that no living process would have left this long may come from a backup,
  * and rounds may have been set back with it: then the events are asked, too.
  * @param inDoubtBefore a stake made before it is in doubt unless rounds knows it as taken
  */

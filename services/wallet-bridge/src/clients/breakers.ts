@@ -19,7 +19,7 @@ export type Breakers = ReturnType<typeof createBreakers>
 const walletsMax = 10_000
 /**
  * Every process counts its own calls and those of which other processes notify it. Without a connection
- * between them each counts its own alone.
+ * between them each counts only its own.
  * @param notify sends a note to the other processes
  * @param onOpened called when a wallet's breaker opens
  * @param onClosed called when a wallet answers again, this process or another one, after its breaker was open

@@ -26,10 +26,10 @@ export type WalletRequest = {
   readonly body: string
   readonly requestId: string
   readonly timeoutMs: number
-  /** Set by the wallet check alone, to send bad signatures and times. */
+  /** Set only by the wallet check, to send bad signatures and times. */
   readonly timestamp?: string
   readonly signature?: string
-  /** Set by certifications alone: takes the place of the headers of signature, time and request. */
+  /** Set only by certifications: takes the place of the headers of signature, time and request. */
   readonly headers?: Readonly<Record<string, string>>
 }
 

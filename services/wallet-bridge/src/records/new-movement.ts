@@ -32,7 +32,7 @@ export function initialState(type: MovementType, at: Date): MovementState {
   }
 }
 
-/** The state of a zero win of which the wallet is not told: a success as soon as it is stored. */
+/** The state of a zero win without a wallet call: a success as soon as it is stored. */
 export function uncalledState(at: Date): MovementState {
   return { ...initialState('WIN', at), operation: null, status: 'SUCCESS', dueAt: null }
 }
@@ -69,7 +69,7 @@ export function documentOf({
   return isBigWin(document, bigWins) ? lookedAt(document, 'BIG_WIN') : document
 }
 
-/** The document of a reversal. It follows from its original alone, so every process makes the same one. */
+/** The document of a reversal. It follows from its original, so every process makes the same one. */
 export function reversalDocumentOf(original: MovementDocument, reversal: Reversal): MovementDocument {
   const { transactionId, reference, requestHash, roundClosed } = reversal
   const { operatorId, environment, walletKey, walletUrl, traceparent } = original

@@ -41,7 +41,7 @@ function wasTakenBefore(movement: Ended, { origin, askedAt }: NonNullable<Ended[
   return success !== null && success <= askedAt
 }
 
-/** The time of the wallet's acknowledgement, or null when no call of ours was told of it. */
+/** The time of the wallet's acknowledgement, or null when none of our calls received it. */
 export function paidAt({ attempts }: Pick<Ended, 'attempts'>): Date | null {
   const paid = attempts.find(({ classification }) => classification === 'SUCCESS')
   return paid === undefined ? null : new Date(paid.sentAt.getTime() + (paid.latencyMs ?? 0))

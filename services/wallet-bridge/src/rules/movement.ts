@@ -78,7 +78,7 @@ export type Reversal = FreshMovement & {
 
 export type MovementState = {
   readonly type: MovementType
-  /** Null for the zero win of a lost round of which the wallet is not told. */
+  /** Null for the zero win of a lost round without a wallet call. */
   readonly operation: WalletOperation | null
   readonly status: MovementStatus
   readonly createdAt: Date
@@ -118,9 +118,9 @@ export type MovementMessage =
   | { readonly kind: 'call-lost'; readonly at: Date }
   /** A stake has used up its tries or its time. */
   | { readonly kind: 'budget-spent'; readonly at: Date; readonly rollback: OwnRollback }
-  /** As `budget-spent`, while nobody can say whether the stake's success was told. */
+  /** As `budget-spent`, while it is unknown whether the stake's success was published. */
   | { readonly kind: 'rollback-held'; readonly at: Date; readonly until: Date; readonly doubt: Doubt }
-  /** Rounds was told that the wallet took the stake, and this record was not: a database was restored. */
+  /** Rounds knows that the wallet took the stake, and this record does not: a database was restored. */
   | { readonly kind: 'known-taken'; readonly at: Date }
   /** Give a pending stake back, whether or not the wallet has taken it. */
   | {

@@ -26,10 +26,10 @@ const plainFields = [
 ]
 type PlainField = (typeof plainFields)[number]
 
-/** By these alone the documents of movements are found and sorted. */
+/** The only fields by which the documents of movements are found and sorted. */
 export const plainMovementFields: ReadonlySet<PlainField> = new Set(plainFields)
 
-/** A movement as it is stored: lists find and sort by its plain fields alone. */
+/** A movement as it is stored: lists find and sort only by its plain fields. */
 export type StoredMovement = Packed<ListedMovement, PlainField>
 
 const someTime = { $gt: new Date(0) }

@@ -156,7 +156,7 @@ export function createUnfinishedMovements({
       pulledAt.set(walletKey, now)
       return makeDue((one) => isPulledBy(one, now), now, [walletKey])
     },
-    /** Makes a movement due later, in the memory of this process alone. @returns it as it waits now */
+    /** Makes a movement due later, only in the memory of this process. @returns it as it waits now */
     putOff(movement: MovementDocument, until: Date): MovementDocument {
       const ofWallet = wallets.get(movement.walletKey)
       const one = ofWallet?.waiting.get(movement._id)

@@ -14,7 +14,7 @@ import { z } from 'zod'
 import { flagRulesOf } from '../rules/flags.ts'
 import { scopeOf, walletKeyOf } from '../rules/movement-keys.ts'
 
-/** A stored wallet. `_id` is the wallet key; the secret is encrypted for that key alone. */
+/** A stored wallet. `_id` is the wallet key; the secret is encrypted for that key only. */
 export type WalletDocument = Versioned &
   WithAudit & {
     readonly operatorId: string

@@ -38,7 +38,7 @@ type Lane = {
  */
 type DueLags = Readonly<Record<'answering' | 'full' | 'silent', number>>
 
-/** The work on what is due; `dueLags` tells what waits, as the latest look at the database saw it. */
+/** The work on what is due; `dueLags` returns what waits, as of the latest sweep. */
 type Resolver = Poll & { dueLags(): DueLags }
 
 const pollMs = 500

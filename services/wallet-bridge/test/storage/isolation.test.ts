@@ -177,7 +177,7 @@ await holdIsolation(t, {
         const state = { ...document, tries: document.tries + 1 }
         return movements.write(document, { state, events: [], attempt: null })
       }),
-      republish: internal('only tell-ends-again.ts calls it, with a movement that it has read'),
+      republish: internal('only republishEnds calls it, with a movement that it has read'),
       listed: internal('takes a movement that a store has given; it returns nothing'),
     }),
     createPendingMovements: table(pending, {

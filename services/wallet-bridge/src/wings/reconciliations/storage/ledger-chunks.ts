@@ -18,7 +18,7 @@ type ChunkDocument = {
 
 export type LedgerChunks = ReturnType<typeof createLedgerChunks>
 
-/** A ledger that was sent in part, or whose job never ends, is kept for so long. */
+/** Time to retain a ledger that was sent in part, or whose job never ends. */
 const keptS = 24 * 60 * 60
 
 export const ledgerChunkIndexes: readonly IndexDeclaration[] = [

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { BreakerNote } from '../src/clients/breakers.ts'
-import { shareBreakers } from '../src/clients/share-breakers.ts'
+import { gossipBreakers } from '../src/clients/breaker-gossip.ts'
 
 /** Two replicas on a bus that delivers at once, to the sender as well, and a timer that the test ends. */
 function replicas() {
@@ -21,7 +21,7 @@ function replicas() {
     waiting.add(fn)
     return () => waiting.delete(fn)
   }
-  const [a, b] = ['a', 'b'].map((replicaId) => shareBreakers({ bus, replicaId, later }))
+  const [a, b] = ['a', 'b'].map((replicaId) => gossipBreakers({ bus, replicaId, later }))
   if (a === undefined || b === undefined) throw new Error('there are two')
   const heard: BreakerNote[] = []
   a.listen(() => t.fail('a replica hears nothing of its own'))

@@ -17,7 +17,7 @@ const messageSchema = z.strictObject({
 })
 
 /** Shares notes between replicas, each at most once. A replica that is away misses them. */
-export function shareBreakers({
+export function gossipBreakers({
   bus,
   replicaId,
   later = scheduleLater,

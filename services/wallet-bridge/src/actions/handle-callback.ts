@@ -14,7 +14,7 @@ import { applyMessage } from './apply-message.ts'
 
 /** A callback as it arrived: `operator` and `environment` from the path, `rawBody` in base64. */
 type Callback = z.output<typeof walletCallback.request>
-type Callbacks = Pick<Settlement, 'wallets' | 'movements' | 'rules' | 'tell' | 'clock' | 'logger'> & {
+type Callbacks = Pick<Settlement, 'wallets' | 'movements' | 'rules' | 'notify' | 'clock' | 'logger'> & {
   readonly signatures: Pick<WalletContext['signatures'], 'use'>
   readonly wake: WalletContext['wake']
 }
@@ -29,7 +29,11 @@ const placeholderSecret = 'wsec_00000000000000000000000000000000'
  * @throws ServiceError INVALID_SIGNATURE, VALIDATION_ERROR, TRANSACTION_NOT_FOUND. Source: docs/contract.md,
  * section 11
  */
-export async function takeCallback(context: Callbacks, callback: Callback, requestId: string): Promise<void> {
+export async function handleCallback(
+  context: Callbacks,
+  callback: Callback,
+  requestId: string,
+): Promise<void> {
   const { movements, logger, wake } = context
   const rawBody = Buffer.from(callback.rawBody, 'base64')
   const scope = await verifiedScope(context, callback, rawBody)

@@ -91,9 +91,7 @@ function isSome<Item>(items: readonly Item[]): items is readonly [Item, ...Item[
   return items.length > 0
 }
 
-/**
- * Sums in a collection of the service's database, over the entries of its journal.
- */
+/** Stores sums in a collection of the service's database, over the entries of its journal. */
 export function createSumStore<Doc extends Sum>(db: Db, collection: Collection<Doc>): SumStore<Doc> {
   const instances = db.collection<InstanceDocument>('journal_instances')
   return {

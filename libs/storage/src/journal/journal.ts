@@ -356,9 +356,7 @@ export function reload<Fact>(journal: Journal<Fact>, stream: StreamKey): Promise
   return load(journal, stream)
 }
 
-/**
- * The entries whose claims are not all their own: what such an entry says counts for nobody, not even here.
- */
+/** Finds the entries whose claims are not all their own: such an entry counts for nobody, not even here. */
 async function unclaimedAmong<Fact>(
   journal: Journal<Fact>,
   entries: readonly Entry<Fact>[],

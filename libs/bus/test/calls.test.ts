@@ -182,13 +182,16 @@ await t.test('calls', async (t) => {
   await t.test('no reply subject can be guessed from those that were seen', async (t) => {
     const asker = await connectBus({ url: natsUrl, service: 'gateway', logger })
     const spy = await connectBus({ url: natsUrl, service: 'spy', logger })
-    t.teardown(() => Promise.all([asker.close(), spy.close()]))
     const seen: { subject: string; reply: string }[] = []
-    for (const subject of ['rounds.>', '$SRV.>', '$JS.API.>']) {
-      spy.nc.subscribe(subject, {
-        callback: (_err, message) => void seen.push({ subject: message.subject, reply: message.reply ?? '' }),
-      })
-    }
+    const callback = (_err: unknown, { subject, reply = '' }: { subject: string; reply?: string }) =>
+      void seen.push({ subject, reply })
+    const spied = ['rounds.>', '$SRV.>', '$JS.API.>'].map((root) => spy.nc.subscribe(root, { callback }))
+    t.teardown(async () => {
+      // The server learns of an ended connection later: for it the spy would answer the next call.
+      for (const one of spied) one.unsubscribe()
+      await spy.nc.flush()
+      await Promise.all([asker.close(), spy.close()])
+    })
     await spy.nc.flush()
     const random = Math.random
     Math.random = () => 0.5

@@ -46,7 +46,7 @@ export async function runService({
 }): Promise<void> {
   const registry = new Registry()
   registry.setDefaultLabels({ service: name })
-  // Each look wakes the process and takes 50 µs: at the default, every 10 ms, half of what an idle one costs.
+  // Each look takes 50 µs: at the default, every 10 ms, that is half of what an idle process costs.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 })
   const readiness = createReadiness()
   const stopping = new AbortController()

@@ -7,16 +7,20 @@ import { type Costs, coresAt, passedAt, planCapacity } from '../src/capacity/pla
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const demandOf = (roundsPerSecond: number) => ({ operators: 100, roundsPerSecond, readsPerRound: 0 })
 
-const parts = { gateway: 1, auth: 0.1, rounds: 5, 'wallet-bridge': 3, webhooks: 4, engines: 10 }
-const idle = { gateway: 0.1, auth: 0.05, rounds: 0.1, 'wallet-bridge': 0.1, webhooks: 0.1, engines: 0.5 }
+/** Cores at rest, and milliseconds of a round. */
+const parts: Readonly<Record<string, readonly [number, number]>> = {
+  gateway: [0.1, 1],
+  auth: [0.05, 0.1],
+  rounds: [0.1, 5],
+  'wallet-bridge': [0.1, 3],
+  webhooks: [0.1, 4],
+  engines: [0.5, 10],
+}
 /** Cores at so many rounds a second, each of which costs the same. */
 const pointAt = (roundsPerSecond: number) => ({
   roundsPerSecond,
   cores: Object.fromEntries(
-    Object.entries(idle).map(([name, cores]) => [
-      name,
-      cores + (roundsPerSecond * (Object.entries(parts).find(([part]) => part === name)?.[1] ?? 0)) / 1000,
-    ]),
+    Object.entries(parts).map(([name, [idle, ms]]) => [name, idle + (roundsPerSecond * ms) / 1000]),
   ),
 })
 const flat: Costs = {
@@ -29,7 +33,7 @@ const flat: Costs = {
 t.test('a replica costs what was measured at its rate, and in proportion beyond', (t) => {
   for (const { roundsPerSecond, cores } of costs.points) {
     for (const [name, seen] of Object.entries(cores))
-      t.equal(coresAt(name, costs, { ...demandOf(roundsPerSecond) }), seen, `${name} at ${roundsPerSecond}`)
+      t.equal(coresAt(name, costs, demandOf(roundsPerSecond)), seen, `${name} at ${roundsPerSecond}`)
   }
   t.equal(coresAt('rounds', flat, demandOf(50)).toFixed(3), '0.350')
   t.equal(coresAt('rounds', flat, demandOf(200)).toFixed(3), '1.200')

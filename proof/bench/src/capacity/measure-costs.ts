@@ -26,11 +26,10 @@ const rates = [20, 60, 120] as const
 const readsPerSecond = 100
 const players = 64
 
-/** A stretch of work: its rate, and processor time by part, a second and a round beyond rest. */
+/** A stretch of work: its rate, and processor seconds a second by part. */
 type Stretch = {
   readonly roundsPerSecond: number
   readonly processorS: Readonly<Record<string, number>>
-  readonly roundMs: Readonly<Record<string, number>>
 }
 
 /** What a machine shows: the processor time of three points and of no work at all, and bytes that stay. */
@@ -113,9 +112,9 @@ export async function measureCosts(
     await delay(seconds * 1000)
     return 0
   })
-  const idle = Object.fromEntries(still.spent.map(([name, ms]) => [name, ms / 1000 / still.tookS]))
-  const beyondIdle = ({ spent, tookS, count }: Awaited<ReturnType<typeof spentIn>>) =>
-    Object.fromEntries(spent.map(([name, ms]) => [name, (ms - (idle[name] ?? 0) * tookS * 1000) / count]))
+  const perSecondOf = ({ spent, tookS }: Awaited<ReturnType<typeof spentIn>>): Record<string, number> =>
+    Object.fromEntries(spent.map(([name, ms]) => [name, ms / 1000 / tookS]))
+  const idle = perSecondOf(still)
   const storedBefore = await storedOf()
   const points: Stretch[] = []
   let rounds = 0
@@ -124,20 +123,16 @@ export async function measureCosts(
     const seen = await spentIn(paced(round, perSecond))
     await delay(settleMs)
     rounds += seen.count
-    const perSecondS = seen.spent.map(([name, ms]) => [name, ms / 1000 / seen.tookS])
-    points.push({
-      roundsPerSecond: seen.count / seen.tookS,
-      processorS: Object.fromEntries(perSecondS),
-      roundMs: beyondIdle(seen),
-    })
+    points.push({ roundsPerSecond: seen.count / seen.tookS, processorS: perSecondOf(seen) })
   }
   const storedAfter = await storedOf()
   say(`reads of a session, ${readsPerSecond} a second`)
   const reads = await spentIn(paced(read, readsPerSecond))
+  const beyondIdleMs = ([name, ms]: readonly [string, number]) => ms - (idle[name] ?? 0) * reads.tookS * 1000
   return {
     engines: engines.kinds,
     idle,
-    readMs: beyondIdle(reads),
+    readMs: Object.fromEntries(reads.spent.map((one) => [one[0], beyondIdleMs(one) / reads.count])),
     points,
     bytesPerRound: perRound(({ bytes }) => bytes),
     documentsPerRound: perRound(({ documents }) => documents),

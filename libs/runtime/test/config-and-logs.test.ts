@@ -242,6 +242,29 @@ for (const field of redactedFields) {
   })
 }
 
+await t.test('the log shows no secret of a list, of a child logger or of an object with methods', (t) => {
+  let text = ''
+  const destination = { write: (line: string) => void (text += line) }
+  const secret = 'hunter2-the-secret'
+  class Login {
+    readonly user = 'ann'
+    readonly password = secret
+  }
+  const logger = createLogger({ service: 'x', destination }).child({ token: secret, place: { secret } })
+  const line = { sealed_at: new Date(0), logins: [new Login()], secrets: [secret] }
+  logger.info(line, 'probe')
+  t.notMatch(text, secret)
+  t.match(JSON.parse(text), {
+    token: '[redacted]',
+    place: { secret: '[redacted]' },
+    sealed_at: '1970-01-01T00:00:00.000Z',
+    logins: { 0: { user: 'ann', password: '[redacted]' } },
+    secrets: '[redacted]',
+  })
+  t.equal(line.logins[0]?.password, secret, 'the value itself stays as it is')
+  t.end()
+})
+
 await t.test(
   'a log line is one JSON object with service, level, time and the error with its cause',
   async (t) => {

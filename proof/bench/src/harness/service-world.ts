@@ -64,10 +64,10 @@ export async function createServiceWorld({
           PITBOSS_DATABASE_PREFIX: databasePrefix,
           PITBOSS_MASTER_KEYS: `k1:${randomBytes(32).toString('base64')}`,
           PITBOSS_PROBE_PORT: '0',
-          PITBOSS_LOG_LEVEL: 'error',
           ...environment,
         },
-        stdio: ['ignore', 'inherit', 'inherit'],
+        // its lines are written as anywhere, and read by nobody
+        stdio: ['ignore', 'ignore', 'inherit'],
         detached: true,
       })
       cleanup.add(async () => {

@@ -41,7 +41,7 @@ export async function startProduct({
     process.execPath,
     [entry, '--port', '0', '--data-dir', dataDir, '--log', 'json', ...flags],
     {
-      env: { ...process.env, PITBOSS_LOG_LEVEL: 'warn', ...environment },
+      env: { ...process.env, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
       // Ctrl-C in the terminal is ours to handle: the product ends by `stop`.
       detached: true,

@@ -33,8 +33,8 @@ const everyMs = 1000
 /** A stream that nobody was told of has its list document within 5 s. */
 const listedAfterMs = 3500
 const atOnce = 16
-/** Events wait so long for a list document that somebody asks for. */
-const eventsWaitMs = 150
+/** Events wait so long for the list document that the end of a round asks for: it is written once. */
+const eventsWaitMs = 1000
 const listedMax = 20_000
 const entriesPerRun = 500
 const listTriesMax = 3
@@ -123,11 +123,13 @@ export function createDuties<Fact>({
     task.finish()
   }
 
-  /** Lists the streams that wait for it: those with events, and those that are some seconds old. */
-  async function listWaiting(afterMs: number): Promise<void> {
-    const untilMs = steadyMs() - afterMs
+  /** Lists the streams with an entry of this age: of one age where it brings events, of another where not. */
+  async function listWaiting(withEventsMs: number, othersMs: number): Promise<void> {
+    const nowMs = steadyMs()
     const isDue = (tasks: readonly Task<Fact>[]) =>
-      tasks.some(({ entry, sinceMs }) => entry.ev !== undefined || sinceMs <= untilMs)
+      tasks.some(
+        ({ entry, sinceMs }) => nowMs - sinceMs >= (entry.ev === undefined ? othersMs : withEventsMs),
+      )
     const due = [...unlisted].filter(([, tasks]) => isDue(tasks)).map(([stream]) => stream)
     await mapBounded(due, atOnce, async (stream) => {
       await listOnce(stream, true).catch((err: unknown) =>
@@ -190,7 +192,7 @@ export function createDuties<Fact>({
     /** Lists what waits, at once, and begins the further duties; a failure is logged. */
     listAll(): Promise<void> {
       counting.wake()
-      return listWaiting(0)
+      return listWaiting(0, 0)
     },
     /** Runs the further duties of what waits, at once. */
     async countAll(): Promise<void> {
@@ -208,7 +210,7 @@ export function createDuties<Fact>({
     },
     start() {
       const stopSender = sender.start()
-      const work = () => listWaiting(listedAfterMs)
+      const work = () => listWaiting(eventsWaitMs, listedAfterMs)
       const lists = startPoll({ event: 'journal.list-failed', everyMs, work, logger })
       const counts = startPoll({ event: 'journal.duty-failed', everyMs, work: count, logger })
       counting.wake = () => counts.wake()

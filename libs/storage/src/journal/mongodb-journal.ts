@@ -1,6 +1,7 @@
 import type { Binary, Db } from 'mongodb'
 import type { IndexDeclaration } from '../ensure-indexes.ts'
 import { pack, unpack } from '../packed.ts'
+import { createGroupFind, findByIds } from '../group-find.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { insertUnordered } from './insert-together.ts'
 import type { ClaimDocument, Entry, JournalDocument, JournalStore } from './journal.ts'
@@ -37,6 +38,7 @@ export function mongodbJournal<Fact>(
     insert: (documents) => insertUnordered(collection, documents),
     bytesOf: (document) => ('z' in document ? bareBytes + document.z.position : bareBytes),
   })
+  const findTogether = createGroupFind<StoredDocument>((ids) => findByIds(collection, ids))
   return {
     insert: (documents, untilMs) => group.insert(documents.map(storedOf), untilMs),
     async readEntries(stream) {
@@ -45,8 +47,8 @@ export function mongodbJournal<Fact>(
       return found.map((document) => entryOf<Fact>(document as StoredEntry))
     },
     async read(ids) {
-      const found = await collection.find({ _id: { $in: [...ids] } }).toArray()
-      return found.map((document) => documentOf<Fact>(document))
+      const found = await Promise.all(ids.map(findTogether))
+      return found.filter((one) => one !== null).map((document) => documentOf<Fact>(document))
     },
     async readClaims({ above, below }, max) {
       const range = { _id: { $gt: above, $lt: below } }

@@ -17,8 +17,8 @@ import {
   unanswered,
 } from './round-streams.ts'
 
-/** Time for which the end of a sequence's last round is remembered: short against the time of a restore. */
-const rememberedMs = 30_000
+/** A process that is the only one trusts the end that it remembers of a sequence for so long. */
+const trustedMs = 30_000
 const triesMax = 12
 /** Places of lost rounds in one read. */
 const placesMax = 100
@@ -26,11 +26,22 @@ const placesMax = 100
 /** The last nonce of a sequence, and its round unless that is a lost one's. */
 type Last = { readonly last: LastNonce; readonly stored: StoredRound | null }
 
-/** The highest nonce of a sequence, from memory where this process has just seen its round end. */
+/**
+ * The highest nonce of a sequence. A process that remembers it asks only whether the next one is taken, with
+ * all who ask at that time. A database that was set back has been away, and so the process is another
+ * instance, which remembers nothing.
+ */
 export async function lastNonce(streams: RoundStreams, sequence: string): Promise<LastNonce> {
-  const end = streams.ends.get(sequence)
-  if (end !== undefined && streams.journal.steadyMs() - end.at < rememberedMs) return end
-  return (await readLast(streams, sequence)).last
+  const { journal, ends, alive } = streams
+  const end = ends.get(sequence)
+  if (end === undefined || end.by !== journal.instance()) return (await readLast(streams, sequence)).last
+  const nowMs = journal.steadyMs()
+  if (alive().length === 1 && nowMs - end.at < trustedMs) return end
+  const own = bookKey(sequence, end.nonce)
+  const taken = await journal.store.read([own, bookKey(sequence, end.nonce + 1)])
+  if (taken.length !== 1 || taken[0]?._id !== own) return (await readLast(streams, sequence)).last
+  ends.set(sequence, { ...end, at: nowMs })
+  return end
 }
 
 /** The last nonce and its round, which is not taken back any more: a page shows the next commitment. */

@@ -3,6 +3,7 @@ import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { confirmPrimary } from '@pitboss/storage/confirm-primary'
 import { createdWithin } from '@pitboss/storage/created-within'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { createGroupFind, findByIds } from '@pitboss/storage/group-find'
 import { createListDocuments } from '@pitboss/storage/journal/list-documents'
 import type { Db, Document } from 'mongodb'
 import { isUnfinished, owesSomething, type RoundState } from '../rules/round.ts'
@@ -86,6 +87,7 @@ export function createRoundLists({ db }: { db: Db }) {
   const rounds = db.collection<PackedRound>('rounds')
   const documents = createListDocuments(rounds, { plain: plainRoundFields, shardKey: ['chain'] })
   const shown = createShownRounds({ write: documents.write })
+  const findTogether = createGroupFind<PackedRound>((ids) => findByIds(rounds, ids))
 
   return {
     ...shown,
@@ -94,7 +96,7 @@ export function createRoundLists({ db }: { db: Db }) {
     confirmPrimary: () => confirmPrimary(rounds),
 
     async find(roundId: string): Promise<RoundDocument | null> {
-      const found = await rounds.findOne({ _id: roundId })
+      const found = await findTogether(roundId)
       return found === null || found.gone === true ? null : roundOf(found)
     },
 

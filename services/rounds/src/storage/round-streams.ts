@@ -48,8 +48,8 @@ export type RoundsJournal = Pick<RunningJournal<RoundFact>, 'journal' | 'listed'
 export type RoundStreams = RoundsJournal & {
   readonly lists: RoundLists
   readonly work: RoundWork
-  /** The ends of sequences whose last round has just ended here. */
-  readonly ends: BoundedMap<string, LastNonce & { readonly at: number }>
+  /** The ends of sequences, with the instance that saw its last round end, and when. */
+  readonly ends: BoundedMap<string, LastNonce & { readonly by: string | null; readonly at: number }>
   /** Rounds that this process has met lately, with the greatest number that it knows of each. */
   readonly met: BoundedMap<string, Met>
 }
@@ -112,7 +112,8 @@ export function goOn(streams: RoundStreams, stored: StoredRound): void {
 export function rememberEnd({ ends, journal }: RoundStreams, round: RoundState, { next }: RoundFields): void {
   const sequence = sequenceOf(round)
   if ((ends.get(sequence)?.nonce ?? 0) > round.nonce) return
-  ends.set(sequence, { nonce: round.nonce, unfinished: false, next: next ?? null, at: journal.steadyMs() })
+  const seen = { by: journal.instance(), at: journal.steadyMs() }
+  ends.set(sequence, { nonce: round.nonce, unfinished: false, next: next ?? null, ...seen })
 }
 
 export function unanswered(name: string): ServiceError {

@@ -17,8 +17,7 @@ import type { RoundLists } from './round-lists.ts'
 import type { RoundsJournal, RoundStreams } from './round-streams.ts'
 import type { RoundWork } from './round-work.ts'
 
-const rememberedMax = 10_000
-const streamsMax = 20_000
+const rememberedMax = 20_000
 
 export type RoundsStore = ReturnType<typeof createRoundsStore>
 
@@ -31,7 +30,7 @@ export function createRoundsStore(given: { journal: RoundsJournal; lists: RoundL
   const streams: RoundStreams = {
     ...{ ...journal, lists, work },
     ends: new BoundedMap(rememberedMax),
-    met: new BoundedMap(streamsMax),
+    met: new BoundedMap(rememberedMax),
   }
   return {
     insert: insertRound.bind(null, streams),

@@ -72,6 +72,45 @@ t.test('of two processes that open the next round of a sequence one has its nonc
   }
 })
 
+async function ended(store: RoundsStore, round: RoundState) {
+  const stored = await inserted(store, round)
+  const over = { ...stored.round, status: 'SETTLED' as const, completedAt: now }
+  const end = await store.update(stored, { round: over, dueAt: null, events: [], fact: null })
+  if (end === null) throw new Error('another entry was first')
+  return end
+}
+
+t.test('a process knows at once what another has played after the round that it remembers', async (t) => {
+  const first = await ended(a, roundOf('both'))
+  const sequence = sequenceOf(first.round)
+  t.match(await a.last(sequence), { nonce: 1, unfinished: false })
+  t.match(await b.last(sequence), { nonce: 1, unfinished: false })
+  await ended(b, roundOf('both', { nonce: 2 }))
+  t.match(await a.last(sequence), { nonce: 2, unfinished: false })
+  const third = await inserted(b, roundOf('both', { nonce: 3 }))
+  t.match(await a.last(sequence), { nonce: 3, unfinished: true })
+  t.ok(await b.remove(third), 'it is taken back')
+  t.match(await a.last(sequence), { nonce: 2, unfinished: false })
+})
+
+t.test('a process that has become another instance trusts nothing that it remembers', async (t) => {
+  const own = { o: 'ins_before' }
+  const running = testJournal(db, own.o)
+  const store = storedRounds(db, {
+    ...running,
+    journal: { ...running.journal, instance: () => own.o },
+    alive: () => [own.o],
+  })
+  const first = await ended(store, roundOf('restored'))
+  const sequence = sequenceOf(first.round)
+  // The database is set back to before the round.
+  await journal.deleteMany({ _id: { $gt: `${first.stream}/`, $lt: `${first.stream}0` } })
+  await journal.deleteOne({ _id: bookKey(sequence, 1) })
+  t.match(await store.last(sequence), { nonce: 1 }, 'nobody else can have played')
+  own.o = 'ins_after'
+  t.match(await store.last(sequence), { nonce: 0, unfinished: false })
+})
+
 t.test('a round that was taken back leaves its nonce, also where its claim came back', async (t) => {
   const round = roundOf('back')
   const sequence = sequenceOf(round)

@@ -1,4 +1,4 @@
-import { append } from '@pitboss/storage/journal/journal'
+import { append, type ClaimDocument } from '@pitboss/storage/journal/journal'
 import { claimedOwn } from '@pitboss/storage/journal/journal-keys'
 import { isUnfinished, type RoundState } from '../rules/round.ts'
 import { updateRound } from './append-round.ts'
@@ -19,6 +19,8 @@ import {
 
 /** A process that is the only one trusts the end that it remembers of a sequence for so long. */
 const trustedMs = 30_000
+/** Nonces that one question names: the remembered one, and those that others may have played since. */
+const askedMax = 4
 const triesMax = 12
 /** Places of lost rounds in one read. */
 const placesMax = 100
@@ -27,7 +29,7 @@ const placesMax = 100
 type Last = { readonly last: LastNonce; readonly stored: StoredRound | null }
 
 /**
- * The highest nonce of a sequence. A process that remembers it asks only whether the next one is taken, with
+ * The highest nonce of a sequence. A process that remembers it asks only whether the next ones are taken, with
  * all who ask at that time. A database that was set back has been away, and so the process is another
  * instance, which remembers nothing.
  */
@@ -37,11 +39,17 @@ export async function lastNonce(streams: RoundStreams, sequence: string): Promis
   if (end === undefined || end.by !== journal.instance()) return (await readLast(streams, sequence)).last
   const nowMs = journal.steadyMs()
   if (alive().length === 1 && nowMs - end.at < trustedMs) return end
-  const own = bookKey(sequence, end.nonce)
-  const taken = await journal.store.read([own, bookKey(sequence, end.nonce + 1)])
-  if (taken.length !== 1 || taken[0]?._id !== own) return (await readLast(streams, sequence)).last
-  ends.set(sequence, { ...end, at: nowMs })
-  return end
+  const keys = Array.from({ length: askedMax }, (_, at) => bookKey(sequence, end.nonce + at))
+  const found = new Map((await journal.store.read(keys)).map((one) => [one._id, one]))
+  // Nonces have no gaps.
+  const free = keys.findIndex((key) => !found.has(key))
+  if (free === 1) {
+    ends.set(sequence, { ...end, at: nowMs })
+    return end
+  }
+  const claim = found.get(keys[free - 1] ?? '')
+  const known = claim === undefined || !('s' in claim) ? null : await readTaken(streams, sequence, claim)
+  return (known ?? (await readLast(streams, sequence))).last
 }
 
 /** The last nonce and its round, which is not taken back any more: a page shows the next commitment. */
@@ -105,22 +113,32 @@ async function readLast(streams: RoundStreams, sequence: string): Promise<Last> 
   for (let tries = 0; tries < triesMax; tries++) {
     const [claim] = await store.readClaims(bookRange(sequence), 1)
     if (claim === undefined) return readOlderLast(streams, sequence)
-    const state = await readState(streams, claim.s)
-    if (state.isWithdrawn) {
-      await store.removeClaim(claim._id, claim.w)
-      continue
-    }
-    // The write of a claim without an entry may be on its way: that nonce is fought for.
-    if (state.fields === null) return readBefore(streams, sequence, claim._id)
-    const stored = state.isPlace
-      ? await findBelow(streams, sequence, claim._id)
-      : storedOf(streams, claim.s, state)
-    const unfinished = stored !== null && isUnfinished(stored.round)
-    if (stored !== null && !unfinished && !state.isPlace) rememberEnd(streams, stored.round, stored.fields)
-    const { nonce, next = null } = state.fields
-    return { last: { nonce, unfinished, next }, stored }
+    const last = await readTaken(streams, sequence, claim)
+    if (last !== null) return last
   }
   throw unanswered(sequence)
+}
+
+/** The round of the highest nonce that is taken; null once that nonce is free again. */
+async function readTaken(
+  streams: RoundStreams,
+  sequence: string,
+  claim: ClaimDocument,
+): Promise<Last | null> {
+  const state = await readState(streams, claim.s)
+  if (state.isWithdrawn) {
+    await streams.journal.store.removeClaim(claim._id, claim.w)
+    return null
+  }
+  // The write of a claim without an entry may be on its way: that nonce is fought for.
+  if (state.fields === null) return readBefore(streams, sequence, claim._id)
+  const stored = state.isPlace
+    ? await findBelow(streams, sequence, claim._id)
+    : storedOf(streams, claim.s, state)
+  const unfinished = stored !== null && isUnfinished(stored.round)
+  if (stored !== null && !unfinished && !state.isPlace) rememberEnd(streams, stored.round, stored.fields)
+  const { nonce, next = null } = state.fields
+  return { last: { nonce, unfinished, next }, stored }
 }
 
 /** The last round below the places of lost ones: a database that was set back may have it unfinished. */

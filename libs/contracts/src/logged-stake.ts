@@ -22,8 +22,9 @@ export function readLoggedEvent(body: string): LoggedEvent | null {
 /**
  * What events say of a stake. `taken`: that the wallet took it, or that its round began or ended after the
  * stake was asked for. `not-taken`: it failed, or was rolled back, which a further rollback does not change.
- * `unknown`: that it was taken for another round of the same request, which was lost with a database: a
- * person has to say. `silent`: nothing. Source: docs/contract.md, section 5.
+ * `unknown`: a person has to say. It was taken for another round of the same request, which was lost with a
+ * database; or its round began with another stake perhaps, since clocks may be apart. `silent`: nothing.
+ * Source: docs/contract.md, section 5.
  * @param since when the stake was asked for: the round may have begun with another one
  */
 export function standingInEvents(
@@ -39,11 +40,12 @@ export function standingInEvents(
   const isOfOtherRound = (event: LoggedEvent) =>
     event.type === 'transaction.bet' && isOf(event) && event.data.round_id !== roundId
   if (events.some(isOfOtherRound)) return 'unknown'
-  const isTaken = (event: LoggedEvent) => {
-    const { type, created_at, data } = event
-    if (type === 'transaction.bet') return isOf(event) || isBackOf(event)
-    const isOfRound = type === 'round.started' || type === 'round.completed'
-    return isOfRound && data.round_id === roundId && Date.parse(created_at) >= since.getTime()
-  }
-  return events.some(isTaken) ? 'taken' : 'silent'
+  const isTaken = (event: LoggedEvent) => event.type === 'transaction.bet' && (isOf(event) || isBackOf(event))
+  const isLater = (type: string) => (event: LoggedEvent) =>
+    event.type === type && event.data.round_id === roundId && Date.parse(event.created_at) >= since.getTime()
+  if (events.some(isTaken) || events.some(isLater('round.completed'))) return 'taken'
+  if (!events.some(isLater('round.started'))) return 'silent'
+  const isOfAnother = ({ type, data }: LoggedEvent) =>
+    type === 'transaction.bet' && data.type === 'BET' && data.round_id === roundId
+  return events.some(isOfAnother) ? 'unknown' : 'taken'
 }

@@ -42,6 +42,20 @@ t.test('what events say of a stake', async (t) => {
       'it was taken for another round',
       [event('transaction.bet', { transaction_id: 'bet_1', type: 'BET', round_id: 'rnd_2' })],
     ],
+    [
+      'unknown',
+      'its round began with another stake, or with this one',
+      [event('round.started', {}), event('transaction.bet', { transaction_id: 'bet_2', type: 'BET' })],
+    ],
+    [
+      'taken',
+      'its round ended after it, and began with another stake',
+      [
+        event('transaction.bet', { transaction_id: 'bet_2', type: 'BET' }),
+        event('round.started', {}),
+        event('round.completed', {}),
+      ],
+    ],
     ['silent', 'its round had begun before', [event('round.started', {}, '2026-11-28T09:59:00.000Z')]],
   ]
   for (const [said, what, events] of cases) t.equal(standingInEvents(events, stake), said, what)

@@ -7,11 +7,11 @@ import { scope, type World } from './world.ts'
 
 /**
  * The work of operations on stakes in doubt, `ops movement restored --heal` by the real actions: each ends as
- * events tell, after the wins that they tell of are written again. Source: docs/runbook.md, "A restored
- * backup".
+ * events tell, after the wins that they tell of are written again; what they leave open, as the wallet has it.
+ * Source: docs/runbook.md, "A restored backup".
  */
 export async function endDoubts(
-  { movements: model, stream }: Pick<World, 'movements' | 'stream'>,
+  { movements: model, stream, wallet }: Pick<World, 'movements' | 'stream' | 'wallet'>,
   settlement: Settlement,
 ): Promise<void> {
   const order = { by: 'operations', reason: null, dryRun: false }
@@ -21,8 +21,7 @@ export async function endDoubts(
   )
   for (const stake of doubted) {
     const standing = standingIn(stream, { ...stake, since: stake.createdAt })
-    if (standing === 'unknown') continue
-    const isTaken = standing === 'taken'
+    const isTaken = standing === 'taken' || (standing === 'unknown' && wallet.hasDone(stake))
     if (isTaken && stake.driver === 'game') {
       const movements = bodiesAbout(stream, stake).flatMap(
         (body) => toldWin(JSON.parse(body), stake.game) ?? [],

@@ -259,6 +259,7 @@ ${lines.join('\n')}
                 per request and service, in at least 10 turns; for "floor" a third side
   --warm S      how long each turn of "floor" is warmed before it is measured (default 60)
   --callers N   callers of that comparison at once, 1 to 256 (default 8)
+  --replicas N  replicas of each service but auth in that comparison, 1 to 8 (default 1)
 
 Starts what it needs on free ports in a folder of its own, prints a table, writes JSON to proof/bench/results/ and leaves nothing running.
 What the figures mean: docs/benchmarks.md.

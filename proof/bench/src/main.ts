@@ -24,6 +24,7 @@ const unfinished = Math.round(readNumber('unfinished', values.unfinished, 0, 100
 const minutes = Math.round(readNumber('minutes', values.minutes, 1, 10_000))
 const rate = readNumber('rate', values.rate, 1, 1000)
 const callers = Math.round(readNumber('callers', values.callers, 1, 256))
+const replicas = Math.round(readNumber('replicas', values.replicas, 1, 8))
 const warm = readNumber('warm', values.warm, 0, 300)
 const knownParts = benchmark.parts ?? []
 if (values.part.some((name) => !knownParts.includes(name))) {
@@ -60,6 +61,7 @@ try {
           name: comparable(benchmark.name),
           ref: base,
           callers,
+          replicas,
           turns: Math.max(10, options.pairs),
           durationMs: seconds * 1000,
         },
@@ -97,6 +99,7 @@ function readArguments() {
         pairs: { type: 'string', default: '5' },
         base: { type: 'string' },
         callers: { type: 'string', default: '8' },
+        replicas: { type: 'string', default: '1' },
         warm: { type: 'string', default: '60' },
         history: { type: 'string', default: '100000' },
         part: { type: 'string', multiple: true, default: [] },

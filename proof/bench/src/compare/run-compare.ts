@@ -16,6 +16,7 @@ import { type WorkloadName, workloads } from './workloads.ts'
 /** After a turn, for what goes on behind the answers: events, deliveries. */
 const settleMs = 2000
 const warmUpMs = 4000
+const replicated = ['gateway', 'rounds', 'wallet-bridge', 'webhooks']
 
 /**
  * One turn of one build: its sample and the processor time of each service, of all of them and of the
@@ -38,9 +39,18 @@ export async function runCompare(
     name,
     ref,
     callers: concurrency,
+    replicas,
     turns,
     durationMs,
-  }: { name: WorkloadName; ref: string; callers: number; turns: number; durationMs: number },
+  }: {
+    name: WorkloadName
+    ref: string
+    callers: number
+    /** Of each service but auth. */
+    replicas: number
+    turns: number
+    durationMs: number
+  },
   cleanup: Cleanup,
   say: (text: string) => void,
 ): Promise<{ result: object; text: string }> {
@@ -70,6 +80,7 @@ export async function runCompare(
     const product = await startProduct({
       dataDir: join(folder, side),
       logPath: join(folder, `${side}.log`),
+      flags: replicas === 1 ? [] : ['--replicas', replicated.map((one) => `${one}=${replicas}`).join()],
       environment: {
         ...raisedLimits,
         MONGODB_URL: engines.mongodbUrl,

@@ -88,6 +88,22 @@ export function createRoundLists({ db }: { db: Db }) {
   const documents = createListDocuments(rounds, { plain: plainRoundFields, shardKey: ['chain'] })
   const shown = createShownRounds({ write: documents.write })
   const findTogether = createGroupFind<PackedRound>((ids) => findByIds(rounds, ids))
+  /** By scope and movement, parted by a space: what is asked for of one account goes out together. */
+  const findMoved = createGroupFind<{ readonly _id: string; readonly documents: readonly PackedRound[] }>(
+    async (keys) => {
+      const scopes = Map.groupBy(keys, (key) => key.slice(0, key.indexOf(' ')))
+      const found = [...scopes].map(async ([scope, ofScope]) => {
+        const ids = ofScope.map((key) => key.slice(scope.length + 1))
+        const documents = await rounds
+          .find({ scope, transactionIds: { $in: ids } })
+          .limit(siblingsMax * ids.length)
+          .toArray()
+        const of = (id: string) => documents.filter(({ transactionIds }) => transactionIds.includes(id))
+        return ids.map((id) => ({ _id: `${scope} ${id}`, documents: of(id) }))
+      })
+      return (await Promise.all(found)).flat()
+    },
+  )
 
   return {
     ...shown,
@@ -125,12 +141,11 @@ export function createRoundLists({ db }: { db: Db }) {
     },
 
     /** Documents of rounds with a movement of one of these ids; of each id at most 50. */
-    withMovements: (scope: Scope, ids: readonly string[]) =>
-      rounds
-        .find({ scope: scopeKey(scope), transactionIds: { $in: [...ids] } })
-        .limit(siblingsMax * ids.length)
-        .map(roundOf)
-        .toArray(),
+    async withMovements(scope: Scope, ids: readonly string[]): Promise<RoundDocument[]> {
+      const found = await Promise.all(ids.map((id) => findMoved(`${scopeKey(scope)} ${id}`)))
+      const documents = found.flatMap((one) => one?.documents ?? [])
+      return [...new Map(documents.map((document) => [document._id, roundOf(document)])).values()]
+    },
 
     openedBy: (scope: Scope, sequence: string, id: string) =>
       one(rounds.findOne({ scope: scopeKey(scope), chain: sequence, ...openedByPage(id) })),

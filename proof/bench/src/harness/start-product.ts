@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createWriteStream } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type DemoFile, requireDemoFile } from '@pitboss/stack/demo-file'
 import type { Cleanup } from './cleanup.ts'
@@ -8,6 +9,7 @@ import type { Cleanup } from './cleanup.ts'
 const ownEntry = fileURLToPath(new URL('../../../../tools/stack/src/main.ts', import.meta.url))
 const readyWithinMs = 120_000
 const stopWithinMs = 60_000
+const lookEveryMs = 50
 const wordsKept = 4000
 
 export type Product = {
@@ -20,7 +22,7 @@ export type Product = {
   stop(): Promise<void>
 }
 
-/** Runs the product as `npm start` does, on a free port; its log lines go to `logPath`. */
+/** Runs the product as `npm start` does, on a free port; its log lines go to `logPath`, past this process. */
 export async function startProduct({
   dataDir,
   logPath,
@@ -37,28 +39,19 @@ export async function startProduct({
   entry?: string
   cleanup: Cleanup
 }): Promise<Product> {
+  const log = openSync(logPath, 'w')
   const child = spawn(
     process.execPath,
     [entry, '--port', '0', '--data-dir', dataDir, '--log', 'json', ...flags],
     {
       env: { ...process.env, ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', log, log],
       // Ctrl-C in the terminal is ours to handle: the product ends by `stop`.
       detached: true,
     },
   )
-  const log = createWriteStream(logPath)
-  const { promise: ready, resolve, reject } = Promise.withResolvers<void>()
-  let words = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.pipe(log, { end: false })
-    stream.on('data', (chunk: Buffer) => {
-      words = (words + chunk.toString()).slice(-wordsKept)
-      if (words.includes('"msg":"stack.ready"')) resolve()
-    })
-  }
-  child.once('exit', (code) => reject(new Error(`the product ended with ${code}:\n${words}`)))
-  const tooLate = setTimeout(() => reject(new Error(`the product was not ready:\n${words}`)), readyWithinMs)
+  closeSync(log)
+  const words = () => readFileSync(logPath, 'utf8').slice(-wordsKept)
   const alive = () => child.exitCode === null && child.signalCode === null
   const stop = async () => {
     if (!alive()) return
@@ -69,7 +62,12 @@ export async function startProduct({
     clearTimeout(force)
   }
   cleanup.add(stop)
-  await ready.finally(() => clearTimeout(tooLate))
+  const untilMs = performance.now() + readyWithinMs
+  while (!words().includes('"msg":"stack.ready"')) {
+    if (!alive()) throw new Error(`the product ended with ${child.exitCode}:\n${words()}`)
+    if (performance.now() > untilMs) throw new Error(`the product was not ready:\n${words()}`)
+    await delay(lookEveryMs)
+  }
   if (child.pid === undefined) throw new Error('the product has no process')
   return { dataDir, pid: child.pid, demo: () => requireDemoFile(dataDir), alive, stop }
 }

@@ -94,12 +94,12 @@ t.test('a process knows at once what another has played after the round that it 
 })
 
 t.test('a process that has become another instance trusts nothing that it remembers', async (t) => {
-  const own = { o: 'ins_before' }
-  const running = testJournal(db, own.o)
+  const own: { o: string | null } = { o: 'ins_before' }
+  const running = testJournal(db, 'ins_before')
   const store = storedRounds(db, {
     ...running,
     journal: { ...running.journal, instance: () => own.o },
-    alive: () => [own.o],
+    alive: () => ['ins_before'],
   })
   const first = await ended(store, roundOf('restored'))
   const sequence = sequenceOf(first.round)
@@ -107,8 +107,10 @@ t.test('a process that has become another instance trusts nothing that it rememb
   await journal.deleteMany({ _id: { $gt: `${first.stream}/`, $lt: `${first.stream}0` } })
   await journal.deleteOne({ _id: bookKey(sequence, 1) })
   t.match(await store.last(sequence), { nonce: 1 }, 'nobody else can have played')
-  own.o = 'ins_after'
-  t.match(await store.last(sequence), { nonce: 0, unfinished: false })
+  for (const o of ['ins_after', null]) {
+    own.o = o
+    t.match(await store.last(sequence), { nonce: 0, unfinished: false }, `as ${o}`)
+  }
 })
 
 t.test('a round that was taken back leaves its nonce, also where its claim came back', async (t) => {

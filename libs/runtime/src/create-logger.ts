@@ -64,7 +64,7 @@ export function createLogger({
     level,
     base: { service, pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
-    // pino's own `redact` tries each path at each value: 150 µs a line where this takes less than one
+    // pino's own `redact` tries each path at each value: 150 µs a line where this takes about one
     formatters: {
       level: (label: string) => ({ level: label }),
       log: (members: Record<string, unknown>) => redacted(members),

@@ -46,7 +46,8 @@ export async function lastNonce(streams: RoundStreams, sequence: string): Promis
   // Nonces have no gaps.
   const free = keys.findIndex((key) => !found.has(key))
   if (free === 1) {
-    ends.set(sequence, { ...end, at: nowMs })
+    // A round of this process may have begun meanwhile.
+    if (ends.get(sequence) === end) ends.set(sequence, { ...end, at: nowMs })
     return end
   }
   const claim = found.get(keys[free - 1] ?? '')

@@ -86,6 +86,17 @@ t.test('a stake counts until it is certain that it was not taken', async (t) => 
   t.equal(used(settle({ ...round, status: 'SETTLED', stakes: [stakeOf('a', 'TAKEN')] })), 100n, 'lost')
 })
 
+t.test('a charge that comes after its round was counted takes nothing off once more', async (t) => {
+  const stakes = [stakeOf('a', 'TAKEN'), stakeOf('late', 'RETURNED')]
+  const won = { id: 'a', status: 'SETTLED', stakes, wins: [paid(250n)] } as const
+  const book = settleCharges(bookOf('a'), [won], now)
+  t.equal(usedOf(book, lossOf(0n), now), -150n)
+  const [charge] = bookOf('a').charges
+  if (charge === undefined) throw new Error('the book is empty')
+  const late = { ...book, charges: [{ ...charge, transactionId: 'late' }] }
+  t.same(usedOf(settleCharges(late, [won], now), lossOf(0n), now), -150n)
+})
+
 t.test('of a loss what was won is taken off, once, in the period of the stake', async (t) => {
   const won = { id: 'a', status: 'SETTLED', stakes: [stakeOf('a', 'TAKEN')], wins: [paid(250n)] } as const
   const book = settleCharges(

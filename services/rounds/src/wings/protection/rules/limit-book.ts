@@ -34,8 +34,8 @@ export type ChargedRound = Pick<RoundState, 'id' | 'status' | 'stakes' | 'wins'>
 /**
  * The book after what is known of its rounds. A stake whose intent was taken back, or that was refused or
  * given back, has never counted. Of a round that is over each stake counts in the periods in which it was
- * charged, and what was paid in those of the first. All others stay charged. Sums of the period before the
- * last are dropped.
+ * charged, and what was paid in those of the first that was taken. All others stay charged. Sums of the
+ * period before the last are dropped.
  * @param rounds the rounds of the charges, read after the book; one that is missing was taken back, since a
  * stake is charged after its round was stored
  */
@@ -58,14 +58,20 @@ function stakeOf({ stakes }: ChargedRound, { transactionId }: Charge): bigint | 
   return stake === undefined || stake.state === 'REFUSED' || stake.state === 'RETURNED' ? null : stake.minor
 }
 
+function wasTaken({ stakes }: ChargedRound, { transactionId }: Charge): boolean {
+  return stakes.some((one) => one.transactionId === transactionId && one.wasTaken)
+}
+
 function sumsOf(round: ChargedRound, all: readonly Charge[]): Sum[] {
   const own = all.filter(({ roundId }) => roundId === round.id)
   // Earlier releases could charge a stake several times.
   const charges = own.filter((charge, at) => own.findIndex((one) => isOfStake(one, charge)) === at)
-  return charges.flatMap((charge, index) => {
+  // A process that stood still can charge a stake that was never taken after the round was counted.
+  const first = charges.find((charge) => wasTaken(round, charge))
+  return charges.flatMap((charge) => {
     const { currency, at } = charge
     const stakes = stakeOf(round, charge) ?? 0n
-    const payouts = index === 0 ? roundTotals(round).payouts : 0n
+    const payouts = charge === first ? roundTotals(round).payouts : 0n
     return periods.map((period) => ({ currency, period, from: periodAt(period, at).from, stakes, payouts }))
   })
 }

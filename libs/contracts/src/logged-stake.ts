@@ -45,7 +45,7 @@ export function standingInEvents(
     event.type === type && event.data.round_id === roundId && Date.parse(event.created_at) >= since.getTime()
   if (events.some(isTaken) || events.some(isLater('round.completed'))) return 'taken'
   if (!events.some(isLater('round.started'))) return 'silent'
-  const isOfAnother = ({ type, data }: LoggedEvent) =>
+  const isOfAnotherStake = ({ type, data }: LoggedEvent) =>
     type === 'transaction.bet' && data.type === 'BET' && data.round_id === roundId
-  return events.some(isOfAnother) ? 'unknown' : 'taken'
+  return events.some(isOfAnotherStake) ? 'unknown' : 'taken'
 }

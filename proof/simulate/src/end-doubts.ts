@@ -7,7 +7,8 @@ import { scope, type World } from './world.ts'
 
 /**
  * The work of operations on stakes in doubt, `ops movement restored --heal` by the real actions: each ends as
- * events tell, after the wins that they tell of are written again; what they leave open, as the wallet has it.
+ * the events show, after the wins that they show are written again. Where they do not decide, it ends as the
+ * wallet has it.
  * Source: docs/runbook.md, "A restored backup".
  */
 export async function endDoubts(

@@ -51,7 +51,7 @@ export async function startProduct({
     },
   )
   closeSync(log)
-  const words = () => readFileSync(logPath, 'utf8').slice(-wordsKept)
+  const lines = () => readFileSync(logPath, 'utf8')
   const alive = () => child.exitCode === null && child.signalCode === null
   const stop = async () => {
     if (!alive()) return
@@ -63,9 +63,10 @@ export async function startProduct({
   }
   cleanup.add(stop)
   const untilMs = performance.now() + readyWithinMs
-  while (!words().includes('"msg":"stack.ready"')) {
-    if (!alive()) throw new Error(`the product ended with ${child.exitCode}:\n${words()}`)
-    if (performance.now() > untilMs) throw new Error(`the product was not ready:\n${words()}`)
+  while (!lines().includes('"msg":"stack.ready"')) {
+    if (!alive()) throw new Error(`the product ended with ${child.exitCode}:\n${lines().slice(-wordsKept)}`)
+    if (performance.now() > untilMs)
+      throw new Error(`the product was not ready:\n${lines().slice(-wordsKept)}`)
     await delay(lookEveryMs)
   }
   if (child.pid === undefined) throw new Error('the product has no process')

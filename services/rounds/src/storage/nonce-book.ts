@@ -36,9 +36,7 @@ type Last = { readonly last: LastNonce; readonly stored: StoredRound | null }
 export async function lastNonce(streams: RoundStreams, sequence: string): Promise<LastNonce> {
   const { journal, ends, alive } = streams
   const end = ends.get(sequence)
-  const instance = journal.instance()
-  if (end === undefined || instance === null || end.by !== instance)
-    return (await readLast(streams, sequence)).last
+  if (end === undefined || end.by !== journal.instance()) return (await readLast(streams, sequence)).last
   const nowMs = journal.steadyMs()
   if (alive().length === 1 && nowMs - end.at < trustedMs) return end
   const keys = Array.from({ length: askedMax }, (_, at) => bookKey(sequence, end.nonce + at))

@@ -49,7 +49,7 @@ export type RoundStreams = RoundsJournal & {
   readonly lists: RoundLists
   readonly work: RoundWork
   /** The ends of sequences, with the instance that saw its last round end, and when. */
-  readonly ends: BoundedMap<string, LastNonce & { readonly by: string | null; readonly at: number }>
+  readonly ends: BoundedMap<string, LastNonce & { readonly by: string; readonly at: number }>
   /** Rounds that this process has met lately, with the greatest number that it knows of each. */
   readonly met: BoundedMap<string, Met>
 }
@@ -111,8 +111,9 @@ export function goOn(streams: RoundStreams, stored: StoredRound): void {
 
 export function rememberEnd({ ends, journal }: RoundStreams, round: RoundState, { next }: RoundFields): void {
   const sequence = sequenceOf(round)
-  if ((ends.get(sequence)?.nonce ?? 0) > round.nonce) return
-  const seen = { by: journal.instance(), at: journal.steadyMs() }
+  const by = journal.instance()
+  if (by === null || (ends.get(sequence)?.nonce ?? 0) > round.nonce) return
+  const seen = { by, at: journal.steadyMs() }
   ends.set(sequence, { nonce: round.nonce, unfinished: false, next: next ?? null, ...seen })
 }
 

@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import { z } from 'zod'
 import { callFailure } from './call-failure.ts'
 import { connectionOptions } from './connection-options.ts'
+import { gatherWrites } from './gather-writes.ts'
 import { accountOf, readReply, callHeaders, decodeJson, decodeServiceError, encodeJson } from './wire.ts'
 import { parseReply } from './parse-reply.ts'
 import { openReplyInbox, type ReplyInbox } from './reply-inbox.ts'
@@ -58,6 +59,10 @@ export type Bus = {
     subject: string,
     fn: (message: { subject: string; data: Uint8Array }) => void,
   ): { unsubscribe(): void }
+  /** Sends at the end of this turn of the event loop. Resolves when the client has it; rejects with its error. */
+  write(send: () => void): Promise<void>
+  /** Resolves when the server has all that was written. @throws when the connection is lost before */
+  flush(): Promise<void>
   readonly nc: NatsConnection
   connected(): boolean
   /** Rises with each new connection to the broker. */
@@ -84,7 +89,8 @@ export async function connectBus({
   patient?: boolean
 }): Promise<Bus> {
   const nc = await connect(connectionOptions({ url, nkeySeed, service, patient }))
-  const inbox = openReplyInbox(nc, service)
+  const writes = gatherWrites()
+  const inbox = openReplyInbox(nc, service, writes)
   const link = watchLink(nc, inbox, logger)
   const callees = watchCallees({ inbox, connected: link.connected })
 
@@ -114,8 +120,15 @@ export async function connectBus({
     return parseReply(call, await readReply(message))
   }
 
+  const flush = () => {
+    writes.flush()
+    return nc.flush()
+  }
+
   return {
     nc,
+    write: writes.write,
+    flush,
     connected: link.connected,
     connection: link.connection,
     present: link.present,
@@ -143,7 +156,8 @@ export async function connectBus({
       })
     },
     publish(subject, payload) {
-      if (link.connected()) nc.publish(subject, payload)
+      const publish = () => (link.connected() ? nc.publish(subject, payload) : undefined)
+      writes.write(publish).catch((err: unknown) => logger.error({ err, subject }, 'note.not-published'))
     },
     subscribe(subject, fn) {
       const subscription = nc.subscribe(subject)
@@ -161,7 +175,7 @@ export async function connectBus({
     },
     async close() {
       if (nc.isClosed()) return
-      if (link.connected()) await nc.flush().catch(() => undefined)
+      if (link.connected()) await flush().catch(() => undefined)
       await nc.close()
     },
   }

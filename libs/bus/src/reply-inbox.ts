@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Msg, MsgHdrs, NatsConnection } from 'nats'
 import { type CallFailure, callFailure } from './call-failure.ts'
+import type { gatherWrites } from './gather-writes.ts'
 import { inboxRoot } from './wire.ts'
 
 const prefixBytes = 16
@@ -38,7 +39,11 @@ type Waiting = { readonly subject: string; hear(message: Msg): void; fail(failur
  * random bits behind it, so that only who receives the request can answer it. The client's own tokens are
  * 8 characters of `Math.random()`, whose next values follow from a few.
  */
-export function openReplyInbox(nc: NatsConnection, service: string): ReplyInbox {
+export function openReplyInbox(
+  nc: NatsConnection,
+  service: string,
+  { write }: ReturnType<typeof gatherWrites>,
+): ReplyInbox {
   const prefix = newInboxPrefix(service)
   const waiting = new Map<string, Waiting>()
   nc.subscribe(`${prefix}.*`, {
@@ -50,26 +55,19 @@ export function openReplyInbox(nc: NatsConnection, service: string): ReplyInbox 
     for (const one of waiting.values()) one.fail('timeout')
   })
 
-  /** Returns how to stop waiting. */
+  /** Asks at the end of this turn. Returns how to stop waiting. */
   function ask(one: Waiting, data: Uint8Array, head?: MsgHdrs): () => void {
     const token = randomUUID()
     waiting.set(token, one)
-    try {
-      nc.publish(one.subject, data, {
-        reply: `${prefix}.${token}`,
-        ...(head === undefined ? {} : { headers: head }),
-      })
-    } catch (error) {
-      waiting.delete(token)
-      throw error
-    }
+    const options = { reply: `${prefix}.${token}`, ...(head === undefined ? {} : { headers: head }) }
+    // The connection is closed: nothing was sent.
+    write(() => nc.publish(one.subject, data, options)).catch(() => one.fail('disconnected'))
     return () => void waiting.delete(token)
   }
 
   return {
     request(subject, data, { timeoutMs, headers: head, lost }) {
       const { promise, resolve, reject } = Promise.withResolvers<Msg>()
-      let stop: () => void = () => undefined
       const end = () => {
         clearTimeout(timer)
         stop()
@@ -78,42 +76,35 @@ export function openReplyInbox(nc: NatsConnection, service: string): ReplyInbox 
         end()
         reject(callFailure(failure))
       }
-      const timer = setTimeout(() => fail('timeout'), timeoutMs)
       const hear = (message: Msg) => {
         if (isNoResponders(message)) return fail('no-responders')
         end()
         resolve(message)
       }
-      try {
-        stop = ask({ subject, hear, fail }, data, head)
-      } catch {
-        // The connection is closed: nothing was sent.
-        fail('disconnected')
-      }
+      const timer = setTimeout(() => fail('timeout'), timeoutMs)
+      const stop = ask({ subject, hear, fail }, data, head)
       void lost?.then(() => fail('lost'))
       return promise
     },
     collect(subject, { listenMs, repliesMax, data = new Uint8Array() }) {
       const { promise, resolve, reject } = Promise.withResolvers<Msg[] | null>()
       const answers: Msg[] = []
-      let stop: () => void = () => undefined
       const end = (result: Msg[] | null) => {
         clearTimeout(timer)
         stop()
         resolve(result)
       }
-      const timer = setTimeout(() => end(answers), listenMs)
+      const fail = (failure: CallFailure) => {
+        if (failure === 'disconnected') reject(callFailure(failure))
+        end(answers)
+      }
       const hear = (message: Msg) => {
         if (isNoResponders(message)) return end(null)
         answers.push(message)
         if (answers.length >= repliesMax) end(answers)
       }
-      try {
-        stop = ask({ subject, hear, fail: () => end(answers) }, data)
-      } catch {
-        clearTimeout(timer)
-        reject(callFailure('disconnected'))
-      }
+      const timer = setTimeout(() => end(answers), listenMs)
+      const stop = ask({ subject, hear, fail }, data)
       return promise
     },
     refused(subject) {

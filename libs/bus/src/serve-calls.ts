@@ -11,12 +11,12 @@ import type { Registry } from 'prom-client'
 import type { z } from 'zod'
 import { isOutage, notStarted } from './call-failure.ts'
 import {
-  respond,
   readCallContext,
   callHeaders,
   encodeJson,
   encodeServiceError,
   isAnswerable,
+  replyOf,
 } from './wire.ts'
 import { type CallMetrics, createCallMetrics } from './call-metrics.ts'
 import type { Bus } from './connect-bus.ts'
@@ -179,7 +179,9 @@ export async function serveCalls({
     const id = message.headers?.get(callHeaders.call) ?? ''
     atWork.add(id)
     const start = () =>
-      answerMessage({ callHandler, stats, message, tokens, count, logger }).finally(() => atWork.delete(id))
+      answerMessage({ bus, callHandler, stats, message, tokens, count, logger }).finally(() =>
+        atWork.delete(id),
+      )
     if (places.offer({ account, neverShed: callHandler.neverShed, start }) === 'taken') return
     atWork.delete(id)
     refuse(subject, stats, message)
@@ -190,7 +192,10 @@ export async function serveCalls({
   function refuse(subject: string, stats: EndpointStats, message: Msg): void {
     stats.record(0, 'SERVICE_UNAVAILABLE')
     count({ subject, code: 'SERVICE_UNAVAILABLE', durationMs: 0 })
-    respondError(message, new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause: notStarted }))
+    const { data, options } = errorReply(
+      new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause: notStarted }),
+    )
+    message.respond(data, options)
   }
 
   return {
@@ -199,12 +204,13 @@ export async function serveCalls({
       await Promise.all(subscriptions.map((subscription) => drain(subscription)))
       await within(places.ended(), stopTimeoutMs)
       micro.stop()
-      if (bus.connected()) await bus.nc.flush()
+      if (bus.connected()) await bus.flush()
     },
   }
 }
 
 type Answering = {
+  bus: Pick<Bus, 'write'>
   callHandler: CallHandler
   stats: EndpointStats
   message: Msg
@@ -231,7 +237,7 @@ function answerMessage(given: Answering): Promise<void> {
 }
 
 async function answerWithin(
-  { callHandler, stats, message, tokens, count, logger }: Answering,
+  { bus, callHandler, stats, message, tokens, count, logger }: Answering,
   context: HandlerContext,
   span: OpenSpan,
 ): Promise<void> {
@@ -248,16 +254,14 @@ async function answerWithin(
     const reply = await callHandler.run(message.data, given, async (call, request) => {
       await tokens?.admit(call, request, sent)
     })
-    await respond(message, reply)
+    await respond(bus, message, await replyOf(reply))
   } catch (error) {
     const known = toServiceError(error)
     code = known.code
     err = known.cause
-    try {
-      respondError(message, known)
-    } catch (cause) {
+    await respond(bus, message, errorReply(known)).catch((cause: unknown) => {
       err = cause
-    }
+    })
   }
   const durationMs = performance.now() - startedAtMs
   stats.record(durationMs, code === 'OK' ? null : code)
@@ -297,11 +301,17 @@ function acceptLoop(subscription: Subscription, accept: (message: Msg) => void, 
   loop().catch((err: unknown) => logger.error({ err, subject: subscription.getSubject() }, 'call.loop-ended'))
 }
 
-function respondError(message: Msg, error: ServiceError): void {
+type WireReply = Awaited<ReturnType<typeof replyOf>>
+
+function respond(bus: Pick<Bus, 'write'>, message: Msg, { data, options }: WireReply): Promise<void> {
+  return bus.write(() => void message.respond(data, options))
+}
+
+function errorReply(error: ServiceError): WireReply {
   const head = headers()
   head.set(callHeaders.errorCode, String(errorCatalogue[error.code].status))
   head.set(callHeaders.error, error.code)
-  message.respond(encodeServiceError(error), { headers: head })
+  return { data: encodeServiceError(error), options: { headers: head } }
 }
 
 async function drain(subscription: Subscription): Promise<void> {

@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { notStarted, shedByCallee } from './call-failure.ts'
 import { randomUUID } from 'node:crypto'
 import { type CallContext, callContextSchema } from '@pitboss/contracts/call'
-import { newId } from '@pitboss/runtime/new-id'
-import { type MsgHdrs, headers, type Msg } from 'nats'
+import { newId, randomHex } from '@pitboss/runtime/new-id'
+import { type MsgHdrs, headers, type PublishOptions } from 'nats'
 import { promisify } from 'node:util'
 import { constants, gunzip, gzip } from 'node:zlib'
 
@@ -99,9 +99,7 @@ const pattern = /^00-([0-9a-f]{32})-[0-9a-f]{16}-([0-9a-f]{2})$/
  */
 export function childTraceparent(parent: string | undefined): string {
   const known = parent === undefined ? null : pattern.exec(parent)
-  // The two ends of a random uuid hold no version and no variant. Node draws many uuids at once.
-  const random = randomUUID()
-  const spanId = random.slice(0, 8) + random.slice(-8)
+  const spanId = randomHex()
   if (known === null) return `00-${randomUUID().replaceAll('-', '')}-${spanId}-00`
   return `00-${known[1]}-${spanId}-${known[2]}`
 }
@@ -136,18 +134,15 @@ const packedFromBytes = 256 * 1024
 const unpackedBytesMax = 64 * 1024 * 1024
 const encodingHeader = 'Content-Encoding'
 
-/** Answers a call, large replies compressed. @throws Error when even so NATS does not take it. */
-export async function respond(message: Msg, reply: Uint8Array): Promise<void> {
-  if (reply.length < packedFromBytes) {
-    message.respond(reply)
-    return
-  }
+/** An answer as it goes over the wire, large ones compressed. */
+export async function replyOf(reply: Uint8Array): Promise<{ data: Uint8Array; options?: PublishOptions }> {
+  if (reply.length < packedFromBytes) return { data: reply }
   const head = headers()
   head.set(encodingHeader, 'gzip')
-  message.respond(await pack(reply, { level: constants.Z_BEST_SPEED }), { headers: head })
+  return { data: await pack(reply, { level: constants.Z_BEST_SPEED }), options: { headers: head } }
 }
 
-/** The reply as it was before `respond`. @throws Error for what does not unpack within 64 MiB. */
+/** The reply as it was before `replyOf`. @throws Error for what does not unpack within 64 MiB. */
 export async function readReply(message: { data: Uint8Array; headers?: MsgHdrs }): Promise<Uint8Array> {
   if (message.headers?.get(encodingHeader) !== 'gzip') return message.data
   return unpack(message.data, { maxOutputLength: unpackedBytesMax })

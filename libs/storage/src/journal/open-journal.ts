@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { randomHex } from '@pitboss/runtime/new-id'
 import { createSteadyClock } from '@pitboss/runtime/steady-clock'
 import type { Clock } from '@pitboss/runtime/clock'
 import { type Poll, startPoll, startRestingPoll } from '@pitboss/runtime/poll'
@@ -114,7 +114,7 @@ export async function openJournal<Fact>({
   const { journal, duties, ...own } = createJournalProcess<Fact>({
     ...{ ...work, store, instances, now, steadyMs, logger },
     sender: createEventSender({ bus, position, logger }),
-    newWrite: () => randomBytes(8).toString('hex'),
+    newWrite: randomHex,
     after: (ms, then) => void setTimeout(then, ms).unref(),
     wait: (ms) => delay(ms),
     pause: (ms) => delay(ms, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined),

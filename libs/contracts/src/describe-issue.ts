@@ -21,6 +21,9 @@ const counted: Readonly<Record<string, string>> = {
 
 /** Said of a value that is missing. */
 export const required = 'is required'
+/** Said of a cursor that is none of this list. */
+export const notACursor =
+  'is damaged, or belongs to another list or to other filters: take next_cursor of the last page as it is, or begin without one'
 
 /**
  * Says in words what a value must be, for a finding of zod whose schema has no message of its own: "must have
@@ -43,11 +46,21 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
       return bound(issue.origin, 'at most', issue.maximum)
     case 'invalid_format':
       return 'prefix' in issue ? `must begin with "${String(issue.prefix)}"` : undefined
+    case 'unrecognized_keys':
+      return unknownField(issue.inst)
     case 'invalid_key':
       return 'is not a name that a field may have'
     default:
       return undefined
   }
+}
+
+/** Names the fields that the object has instead. */
+function unknownField(schema: z.core.$ZodRawIssue['inst']): string {
+  const { def } = schema?._zod ?? {}
+  const shape = def !== undefined && 'shape' in def ? def.shape : null
+  const known = typeof shape === 'object' && shape !== null ? Object.keys(shape) : []
+  return known.length === 0 ? 'is not a known field' : `is not a known field: there are ${known.join(', ')}`
 }
 
 /** Names the values that are allowed. */

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { notACursor } from '@pitboss/contracts/describe-issue'
 import { canonicalJson } from '@pitboss/contracts/json'
 import { invalidField } from '@pitboss/errors/service-error'
 import type { Keyring } from './keyring.ts'
@@ -35,23 +36,21 @@ export function createCursorCodec({ keyring }: { keyring: Keyring }) {
       const [payload, mac, ...rest] = cursor.split('.')
       const parsed =
         payload === undefined || cursor.length > cursorCharactersMax ? null : parsePayload(payload)
-      if (payload === undefined || mac === undefined || parsed === null || rest.length > 0) throw notACursor()
+      if (payload === undefined || mac === undefined || parsed === null || rest.length > 0)
+        throw invalidField('cursor', notACursor)
       const given = Buffer.from(mac, 'base64url')
       if (
         given.length !== macBytes ||
         given.toString('base64url') !== mac ||
         !keyring.kidsOf(purpose).includes(parsed.kid)
       ) {
-        throw notACursor()
+        throw invalidField('cursor', notACursor)
       }
-      if (!timingSafeEqual(given, sign(parsed.kid, binding, payload))) throw notACursor()
+      if (!timingSafeEqual(given, sign(parsed.kid, binding, payload)))
+        throw invalidField('cursor', notACursor)
       return parsed.position
     },
   }
-}
-
-function notACursor() {
-  return invalidField('cursor', 'is damaged, or belongs to another list or to other filters')
 }
 
 function parsePayload(payload: string): { kid: string; position: unknown } | null {

@@ -1,3 +1,4 @@
+import { notACursor } from '@pitboss/contracts/describe-issue'
 import { z } from 'zod'
 import { parseOrNull } from './parse-json.ts'
 import { validatePart } from './validate.ts'
@@ -17,7 +18,7 @@ const pageSchema = z.looseObject({ next_cursor: z.string() })
 /** Fields that each page may choose anew. */
 const ofThePage = new Set(['limit', 'cursor'])
 
-const foreign = refused('is damaged, or belongs to another list or to other filters')
+const foreign = refused(notACursor)
 
 function refused(message: string): Part {
   return { ok: false, details: [{ path: 'cursor', message }] }

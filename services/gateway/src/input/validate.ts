@@ -42,7 +42,7 @@ function toDetails(issues: readonly z.core.$ZodIssue[], root: string): ErrorDeta
 function detailsOf(issue: z.core.$ZodIssue, prefix: readonly PropertyKey[]): ErrorDetail[] {
   const path = [...prefix, ...issue.path]
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ path: dotted([...path, key]), message: 'is not a known field' }))
+    return issue.keys.map((key) => ({ path: dotted([...path, key]), message: issue.message }))
   }
   if (issue.code === 'invalid_union') {
     const branch = issue.errors.at(-1)

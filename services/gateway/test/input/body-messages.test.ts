@@ -1,3 +1,4 @@
+import { transactionBodySchema } from '@pitboss/contracts/objects/movement'
 import t from 'tap'
 import { z } from 'zod'
 import { validatePart } from '../../src/input/validate.ts'
@@ -70,5 +71,16 @@ t.test('what is missing is told as such, and what it must be', (t) => {
   t.ok(told.has('email: is required, and must be an e-mail address'))
   t.ok(told.has('stake: is required, and must be a decimal string such as "10.00"'))
   t.ok(told.has('password: is required'))
+  t.end()
+})
+
+t.test('a field that is not known is answered with those that are', (t) => {
+  const win = { type: 'WIN', transaction_id: 'w1', round_id: 'rnd_1', amount: '1.00', currency: 'USD' }
+  const part = validatePart(transactionBodySchema, { ...win, session_id: 'ses_1' }, 'body')
+  const known = 'type, transaction_id, round_id, amount, currency, final, outcome'
+  t.strictSame(part, {
+    ok: false,
+    details: [{ path: 'session_id', message: `is not a known field: there are ${known}` }],
+  })
   t.end()
 })

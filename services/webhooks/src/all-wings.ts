@@ -1,6 +1,5 @@
 import { joinDeclarations } from '@pitboss/storage/wing'
-import { coreAudited, coreIndexes } from './storage/indexes.ts'
-import { sealedSecrets } from './storage/sealed-places.ts'
+import { coreAudited, coreIndexes, sealedSecrets } from './storage/indexes.ts'
 import type { Wing } from './wing.ts'
 import { certifications } from './wings/certifications/wing.ts'
 import { replays } from './wings/replays/wing.ts'

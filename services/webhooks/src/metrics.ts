@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { UnseenLag } from './actions/read-due-lag.ts'
+import type { UnseenLag } from './actions/read-status.ts'
 import { type DueLags, type EndpointLateness, noDueLags, standings, worstLags } from './rules/lateness.ts'
 import type { RunContext } from './actions/endpoint-run.ts'
 import type { Slots } from './actions/slots.ts'

@@ -4,7 +4,7 @@ import type * as wings from '@pitboss/storage/wing'
 import type { PostWebhook } from './clients/post-webhook.ts'
 import type { WebhooksContext } from './context.ts'
 
-export type WingGiven = {
+type WingGiven = {
   /** Milliseconds by which this process's clock is ahead of the database's. */
   readonly clockAheadMs: () => number
   readonly post: PostWebhook

@@ -12,38 +12,37 @@ import { narrows } from '../rules/subscription.ts'
 import { newSecret } from '@pitboss/runtime/new-secret'
 import { rotateSecrets } from '../rules/signing-secrets.ts'
 import type { EndpointDocument } from '../storage/collections.ts'
-import type { NewDelivery } from '../storage/new-delivery.ts'
 import { checkEndpointUrl, refuseCrowd } from './create-endpoint.ts'
-import { type EndpointTarget, findEndpoint } from './read-endpoints.ts'
 import type { WebhooksContext } from '../context.ts'
-import { markDue } from './mark-due.ts'
+import { markDue } from '../clients/notify-workers.ts'
 import { pruneDeliveries } from './endpoint-view.ts'
 
 type EndpointPatch = z.output<typeof webhookPatchSchema>
 
-/*
- * Each has the endpoint's worker see its change at once. Each throws ServiceError NOT_FOUND. Source:
- * docs/contract.md, sections 7 and 11.
- */
+/** Each throws ServiceError NOT_FOUND if deleted meanwhile. Source: docs/contract.md, sections 7 and 11. */
 
 /** @param decide the fields to set; null leaves the endpoint as it is, and no record */
-async function change(
+function change(
   { endpoints, audit }: WebhooksContext,
   by: ActedBy,
   act: string,
   found: EndpointDocument,
   decide: (current: EndpointDocument) => Partial<EndpointDocument> | null,
 ): Promise<EndpointDocument | null> {
-  const object = { type: 'endpoint', id: found._id }
   return endpoints.change(found, found._id, (current) => {
     const fields = decide(current)
     if (fields === null) return null
     const after = fields.deletedAt === undefined ? presentEndpoint({ ...current, ...fields }) : null
-    const entry = audit.entry(by, { act, object, before: presentEndpoint(current), after })
-    // A worker has to look although this process dies before it says so.
+    const entry = audit.entry(by, {
+      act,
+      ...{ object: objectOf(found), before: presentEndpoint(current), after },
+    })
+    // The worker must see the change although this process dies before it notifies anybody.
     return auditedUpdate<EndpointDocument>({ $set: fields, $inc: { wakes: 1 } }, entry)
   })
 }
+
+const objectOf = ({ _id: id }: EndpointDocument) => ({ type: 'endpoint', id })
 
 async function changePresent(...args: Parameters<typeof change>): Promise<EndpointDocument> {
   const endpoint = await change(...args)
@@ -51,7 +50,7 @@ async function changePresent(...args: Parameters<typeof change>): Promise<Endpoi
   return endpoint
 }
 
-/** Types that the endpoint has already are no more. @throws ServiceError CONFLICT */
+/** @throws ServiceError CONFLICT for types too many endpoints have, besides those it has already */
 async function refuseMoreEvents(
   { endpoints, eventEndpointsMax }: WebhooksContext,
   found: EndpointDocument,
@@ -63,15 +62,6 @@ async function refuseMoreEvents(
   if (more.length > 0) refuseCrowd(more, await endpoints.ofScope(found), eventEndpointsMax)
 }
 
-function redirection(found: EndpointDocument, url: string, by: ActedBy) {
-  const seen = createHash('sha256').update(found.url).digest('base64url')
-  return {
-    ...{ by, order: { act: 'endpoint.change', webhook_id: found._id, url } as const, seen },
-    ...{ object: { type: 'endpoint', id: found._id }, before: presentEndpoint(found) },
-    after: presentEndpoint({ ...found, url }),
-  }
-}
-
 /**
  * Cancels what waits of types that are taken off. Another address of a LIVE endpoint is a grave act.
  * @throws ServiceError VALIDATION_ERROR for a URL that is not called; CONFLICT for too crowded events;
@@ -79,12 +69,11 @@ function redirection(found: EndpointDocument, url: string, by: ActedBy) {
  */
 export async function patchEndpoint(
   c: WebhooksContext,
-  target: EndpointTarget,
+  found: EndpointDocument,
   { url, events, description, max_in_flight: maxInFlight }: EndpointPatch,
   asker: ActedBy,
   context: HandlerContext,
 ): Promise<EndpointDocument> {
-  const found = await findEndpoint(c.endpoints, target)
   if (url !== undefined) await checkEndpointUrl(url, found, c.outbound)
   if (events !== undefined) await refuseMoreEvents(c, found, events)
   const fields = {
@@ -95,8 +84,13 @@ export async function patchEndpoint(
   }
   // What was recorded before the change goes by the former list.
   const end = await c.events.endOf(found)
-  const isRedirected = url !== undefined && url !== found.url && found.environment === 'LIVE'
-  const by = isRedirected ? await c.askApproval(redirection(found, url, asker), context) : asker
+  let by = asker
+  if (url !== undefined && url !== found.url && found.environment === 'LIVE') {
+    const seen = createHash('sha256').update(found.url).digest('base64url')
+    const order = { act: 'endpoint.change', webhook_id: found._id, url } as const
+    const [before, after] = [presentEndpoint(found), presentEndpoint({ ...found, url })]
+    by = await c.askApproval({ by, order, seen, object: objectOf(found), before, after }, context)
+  }
   const endpoint = await changePresent(c, by, 'endpoint.change', found, (current) => {
     if (Object.keys(fields).length === 0) return null
     if (events === undefined || !narrows(current.events, events)) return fields
@@ -109,9 +103,11 @@ export async function patchEndpoint(
   return endpoint
 }
 
-/** Deletes the endpoint and its secrets, and cancels its deliveries. */
-export async function removeEndpoint(c: WebhooksContext, target: EndpointTarget, by: ActedBy): Promise<void> {
-  const found = await findEndpoint(c.endpoints, target)
+export async function removeEndpoint(
+  c: WebhooksContext,
+  found: EndpointDocument,
+  by: ActedBy,
+): Promise<void> {
   await change(c, by, 'endpoint.delete', found, ({ deletedAt }) =>
     deletedAt === null ? { deletedAt: c.clock.now(), closing: true, secrets: [] } : null,
   )
@@ -123,11 +119,10 @@ export async function removeEndpoint(c: WebhooksContext, target: EndpointTarget,
 /** Gives a new secret; the replaced one signs beside it for `overlapS` seconds. */
 export async function rotateSecret(
   c: WebhooksContext,
-  target: EndpointTarget,
+  found: EndpointDocument,
   overlapS: number,
   by: ActedBy,
-): Promise<{ webhookId: string; secret: string; previousValidUntil: Date | null }> {
-  const found = await findEndpoint(c.endpoints, target)
+) {
   const secret = newSecret('whsec')
   const sealed = c.secretCipher.encrypt(found, secret)
   let previousValidUntil: Date | null = null
@@ -137,15 +132,10 @@ export async function rotateSecret(
     return { secrets: rotated.secrets }
   })
   await markDue(c, found._id)
-  return { webhookId: found._id, secret, previousValidUntil }
+  return { secret, previousValidUntil }
 }
 
-export async function pauseEndpoint(
-  c: WebhooksContext,
-  target: EndpointTarget,
-  by: ActedBy,
-): Promise<EndpointDocument> {
-  const found = await findEndpoint(c.endpoints, target)
+export async function pauseEndpoint(c: WebhooksContext, found: EndpointDocument, by: ActedBy) {
   const endpoint = await changePresent(c, by, 'endpoint.pause', found, ({ health }) =>
     health.status === 'PAUSED' ? null : { health: paused(health) },
   )
@@ -157,11 +147,10 @@ export async function pauseEndpoint(
 /** Ends a pause. @param held whether held deliveries are delivered or cancelled */
 export async function resumeEndpoint(
   c: WebhooksContext,
-  target: EndpointTarget,
+  found: EndpointDocument,
   held: 'deliver' | 'skip',
   by: ActedBy,
 ): Promise<EndpointDocument> {
-  const found = await findEndpoint(c.endpoints, target)
   const now = c.clock.now()
   const skippedTo = held === 'skip' ? { skippedTo: await c.events.endOf(found) } : {}
   const endpoint = await changePresent(c, by, 'endpoint.resume', found, ({ health }) =>
@@ -176,38 +165,24 @@ export async function resumeEndpoint(
 }
 
 /** Sends one `webhook.test`, also while the endpoint is paused. @returns the id of its delivery */
-export async function sendTest(c: WebhooksContext, target: EndpointTarget, by: ActedBy): Promise<string> {
-  const endpoint = await findEndpoint(c.endpoints, target)
+export async function sendTest(c: WebhooksContext, endpoint: EndpointDocument, by: ActedBy): Promise<string> {
   const { _id: webhookId, operatorId, environment } = endpoint
-  const now = c.clock.now()
-  const [deliveryId, eventId] = [c.newId('dlv'), c.newId('evt')]
-  const delivery: NewDelivery = {
-    ...{ _id: deliveryId, operatorId, environment, webhookId, eventId, createdAt: now },
-    ...{
-      eventType: 'webhook.test',
-      lane: 'manual',
-      single: true,
-      testBody: testBody(endpoint, eventId, now),
-    },
+  const createdAt = c.clock.now()
+  const [_id, eventId, eventType] = [c.newId('dlv'), c.newId('evt'), 'webhook.test' as const]
+  const test: WebhookTest = {
+    ...{ id: eventId, type: eventType, created_at: createdAt.toISOString(), environment },
+    operator_id: operatorId,
+    data: { webhook_id: webhookId, message: 'This is a test. Nothing has happened.' },
   }
-  const object = { type: 'endpoint', id: webhookId }
-  const after = { delivery_id: deliveryId, event_id: eventId }
+  const after = { delivery_id: _id, event_id: eventId }
+  const audited = { act: 'endpoint.test', object: objectOf(endpoint), before: null, after }
   await c.deliveries.createOne(
-    delivery,
-    c.audit.entry(by, { act: 'endpoint.test', object, before: null, after }),
+    {
+      ...{ _id, operatorId, environment, webhookId, eventId, eventType, createdAt },
+      ...{ lane: 'manual', single: true, testBody: JSON.stringify(test) },
+    },
+    c.audit.entry(by, audited),
   )
   await markDue(c, webhookId)
-  return deliveryId
-}
-
-function testBody(endpoint: EndpointDocument, eventId: string, now: Date): string {
-  const test: WebhookTest = {
-    id: eventId,
-    type: 'webhook.test',
-    created_at: now.toISOString(),
-    environment: endpoint.environment,
-    operator_id: endpoint.operatorId,
-    data: { webhook_id: endpoint._id, message: 'This is a test. Nothing has happened.' },
-  }
-  return JSON.stringify(test)
+  return _id
 }

@@ -5,7 +5,6 @@ import type { EndpointDocument } from '../storage/collections.ts'
 
 type Change = (endpoint: EndpointDocument) => EndpointHealth
 
-/** The endpoint afterwards, and its health after this very change. */
 type Changed = { readonly endpoint: EndpointDocument; readonly health: EndpointHealth }
 
 type Group = { readonly changes: Change[]; readonly done: Promise<readonly (Changed | null)[]> }
@@ -17,10 +16,7 @@ export function newHealthChanges(): HealthChanges {
   return { inTurn: createMailbox(), waiting: new Map() }
 }
 
-/**
- * Changes the health of an endpoint, one write after the other; all that wait meanwhile are one. @param known
- * the endpoint as it was last read @returns null for an unknown endpoint
- */
+/** Changes the health of an endpoint, one write at a time for all that wait. Null for an unknown endpoint. */
 export async function changeHealth(
   { endpoints, memory }: Pick<WebhooksContext, 'endpoints'> & { memory: { healthChanges: HealthChanges } },
   known: EndpointDocument,

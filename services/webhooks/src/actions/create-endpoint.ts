@@ -1,12 +1,13 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
-import type { Scope } from '@pitboss/contracts/caller'
+import type { Caller, Scope } from '@pitboss/contracts/caller'
 import { toAccountMode } from '@pitboss/contracts/primitives'
 import { type EventType, eventType } from '@pitboss/contracts/objects/event'
 import type { webhookCreateSchema } from '@pitboss/contracts/objects/webhook'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { checkOutboundUrlAndResolve, type OutboundSettings } from '@pitboss/outbound/address-guard'
+import { policyOf } from '../clients/post-webhook.ts'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { createOnce } from '@pitboss/storage/create-once'
 import { hashBody } from '@pitboss/contracts/json'
@@ -22,32 +23,20 @@ import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import type { WebhooksContext } from '../context.ts'
 
 const endpointsMax = 1000
-/** Opened secrets that are kept, since each attempt needs one. */
+/** Opened secrets that are remembered, since each attempt needs one. */
 const openedMax = 2000
 
 type EndpointRequest = Omit<z.output<typeof webhookCreateSchema>, 'environment'>
 
-/** The id that the idempotency key was given first, or a new one. */
-async function claimId(c: WebhooksContext, scope: Scope, key: string | null, body: unknown, now: Date) {
-  const newId = () => c.newId('whe')
-  if (key === null) return { objectId: newId(), fresh: true }
-  return claimIdempotencyKey({
-    ...{ db: c.db, scope: { operatorId: scope.operatorId, environment: 'SANDBOX' }, list: 'webhooks' },
-    ...{ key, bodyHash: hashBody(body), newId, now },
-  })
-}
-
 /**
- * Creates an endpoint, once under its idempotency key.
- * @param body what the key stands for
+ * Creates an endpoint, once under the caller's idempotency key, which stands for `body`.
  * @returns the endpoint and its secret; a repeat gets no secret
  * @throws ServiceError VALIDATION_ERROR for a URL that is not called; CONFLICT at 1000 endpoints of a scope,
  * when an event would go to too many, and for a key that was used with another body
  */
 export async function createEndpoint(
   c: WebhooksContext,
-  scope: Scope,
-  key: string | null,
+  { scope, idempotencyKey: key }: Caller,
   body: EndpointRequest,
   asker: ActedBy,
   context: HandlerContext,
@@ -56,7 +45,11 @@ export async function createEndpoint(
   await checkEndpointUrl(body.url, scope, c.outbound)
   const { max_in_flight: inFlightMax } = body
   const now = c.clock.now()
-  const { objectId: _id, fresh } = await claimId(c, scope, key, body, now)
+  const newId = () => c.newId('whe')
+  const keyScope = { operatorId: scope.operatorId, environment: 'SANDBOX' } as const
+  const claim = { db: c.db, scope: keyScope, list: 'webhooks', bodyHash: hashBody(body), newId, now }
+  const { objectId: _id, fresh } =
+    key === null ? { objectId: newId(), fresh: true } : await claimIdempotencyKey({ ...claim, key })
   const present = fresh ? null : await endpoints.known(scope, _id)
   if (present !== null) {
     // Who created it may have died before its note.
@@ -117,17 +110,12 @@ export async function checkEndpointUrl(
   { operatorId, environment }: Scope,
   outbound: OutboundSettings,
 ): Promise<void> {
-  const setup = toAccountMode(environment)
-  const policy = {
-    ...outbound,
-    environment: setup,
-    allowLoopback: setup === 'TEST' && outbound.allowLoopback,
-  }
+  const policy = policyOf(outbound, toAccountMode(environment))
   const verdict = await checkOutboundUrlAndResolve(url, policy, operatorId)
   if (!verdict.ok) throw invalidField('url', verdict.reason)
 }
 
-type Owner = Pick<EndpointDocument, '_id' | 'operatorId' | 'environment'>
+type Owner = Scope & { readonly _id: string }
 
 export type SecretCipher = ReturnType<typeof createSecretCipher>
 
@@ -137,7 +125,6 @@ export function createSecretCipher(box: SecretBox) {
   const opened = new BoundedMap<string, string>(openedMax)
   return {
     encrypt: (owner: Owner, secret: string): string => box.seal(secret, boundTo(owner)),
-    /** @throws Error for a secret of another endpoint */
     decrypt(owner: Owner, { sealed }: StoredSecret): string {
       const aad = boundTo(owner)
       const key = `${aad} ${sealed}`

@@ -7,14 +7,17 @@ import type { Turns } from '../rules/choose-due.ts'
 import { inFlightMaxOf } from '../rules/endpoint-health.ts'
 import { createLateness } from '../rules/lateness.ts'
 import type { Passage } from '../rules/passage.ts'
-import { type DeliveryDocument, type DueDelivery, scopeFields } from '../storage/collections.ts'
+import {
+  type DeliveryDocument,
+  type DueDelivery,
+  type LoggedEvent,
+  scopeFields,
+} from '../storage/collections.ts'
 import type { TakenEndpoint } from '../storage/endpoint-store.ts'
-import type { LoggedEvent } from '../storage/event-log.ts'
 import type { AcceptedDelivery } from '../storage/range-store.ts'
 import type { HealthChanges } from './change-health.ts'
 import { type EndpointView, openEndpointView } from './endpoint-view.ts'
-import { createSlotHoldTimes } from './slot-hold-times.ts'
-import type { Slots } from './slots.ts'
+import { createSlotHoldTimes, type Slots } from './slots.ts'
 
 /** A receiver that takes as long is slow. Source: ours. */
 const slowMs = 1000
@@ -24,7 +27,7 @@ export type RunContext = WebhooksContext & {
   readonly post: PostWebhook
   readonly memory: {
     readonly healthChanges: HealthChanges
-    /** Times of the last success of endpoints, which are yet to be written. */
+    /** Times of last successes, which are yet to be written. */
     readonly successes: Map<string, Date>
   }
   readonly slots: Slots
@@ -56,14 +59,10 @@ export class EndpointRun {
   readonly taken: TakenEndpoint
   readonly webhookId: string
   readonly scope: Scope
-  /** Of the lease. */
   readonly token: number
   readonly logger: Logger
-  /** Attempts under way, by the ids of their deliveries. */
   readonly inFlight = new Map<string, DueDelivery>()
-  /** The endpoint, and its stored deliveries that wait. */
   readonly view: EndpointView
-  /** How far it has passed the log. */
   readonly passage: Passage<AcceptedDelivery> = { cursor: 0, known: [] }
   /** New deliveries that wait, in the order of the log, by their ids. */
   readonly fresh = new Map<string, { readonly event: LoggedEvent; readonly due: DueDelivery }>()
@@ -72,7 +71,6 @@ export class EndpointRun {
   readonly storing = new Map<string, Storing>()
   /** Accepted deliveries whose range does not stand yet, by the numbers of their events. */
   readonly accepted = new Map<number, PromiseWithResolvers<boolean>>()
-  /** The greatest number of the log that is known. */
   endNoted = 0
   settling: Promise<void> | null = null
   /** Makes what came to an end stored at once. */
@@ -122,7 +120,6 @@ export function knownMax({ clock }: RunContext, { view, holdTimes }: EndpointRun
   return holdTimes.heldMs(clock.now()) >= slowMs ? 2 * inFlightMaxOf(view.endpoint()) : fastKnownMax
 }
 
-/** The first new delivery that waits in the log; null for none. */
 export function firstFresh({ fresh }: EndpointRun): DueDelivery | null {
   const [first] = fresh.values()
   return first?.due ?? null
@@ -137,7 +134,6 @@ export function follow({ work, signal }: EndpointRun, one: Promise<void>): void 
   })
 }
 
-/** Gives the slot of an attempt back, once. */
 export function finish({ slots, clock }: RunContext, run: EndpointRun, { due, probe }: Chosen): void {
   if (run.inFlight.get(due._id) !== due) return
   run.inFlight.delete(due._id)

@@ -26,10 +26,7 @@ const trustedMsMax = 200
 
 export type EndpointView = ReturnType<typeof openEndpointView>
 
-/**
- * Opens a worker's knowledge of its endpoint and its waiting stored deliveries; empty before the first
- * refresh. @param inFlight attempts under way, by the ids of their deliveries
- */
+/** Opens what a worker knows of its endpoint and the stored deliveries that wait; empty before a refresh. */
 export function openEndpointView(
   c: WebhooksContext,
   logger: Logger,
@@ -130,10 +127,7 @@ export function openEndpointView(
     logger.info({ deliveries: pulled }, 'backlog.pulled')
   }
 
-  /**
-   * Reads more when a lane runs low. To read a long backlog costs, so not while all places are taken; and
-   * while the endpoint is shut, one of each lane shows that something waits.
-   */
+  /** Reads more when a lane runs low: not while all slots are taken; while it is shut, one of each lane. */
   async function refill(): Promise<void> {
     const inFlightMax = inFlightMaxOf(current)
     const isShutNow = isShut(current.health)
@@ -153,10 +147,9 @@ export function openEndpointView(
     firstDueAt: waiting.firstDueAt,
     /** All work up to this count is known. */
     countRead: () => countRead,
-    /** Attempts that may be in flight now. */
     pace: () => Math.min(current.health.pace.inFlight, inFlightMaxOf(current)),
 
-    /** Reads what may have changed. @returns false when the lease is lost */
+    /** @returns false when the lease is lost */
     async refresh(): Promise<boolean> {
       const ageMs = performance.now() - lookedAtMs
       if (!stale && ageMs > trustedMsMax / 2) {
@@ -175,14 +168,12 @@ export function openEndpointView(
       takeOver(endpoint)
     },
 
-    /** Makes the next refresh read everything again. */
     markStale() {
       stale = true
     },
 
     remove: waiting.remove,
 
-    /** Adds a delivery that waits, as this worker has just stored it. */
     putBack(delivery: DueDelivery) {
       const { health, deletedAt } = current
       const isPaused = health.status === 'PAUSED'
@@ -192,7 +183,6 @@ export function openEndpointView(
       else waiting.putBack(delivery)
     },
 
-    /** Takes over the endpoint as this worker has just changed it. */
     changed: takeOver,
   }
 }

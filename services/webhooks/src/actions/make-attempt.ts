@@ -18,10 +18,8 @@ export type AttemptOutcome = {
   readonly record: AttemptRecord
 }
 
-/** Longest place of a redirect that is kept. Source: ours. */
 const locationCharactersMax = 2048
 
-/** Where a redirect points, which is what its owner has to know. */
 function locationOf(answer: Awaited<ReturnType<PostWebhook>>): { location?: string } {
   const location = headerOf(answer, 'location')
   if (location === null || answer.httpStatus === null || !isRedirect(answer.httpStatus)) return {}
@@ -36,10 +34,7 @@ type AttemptContext = Pick<WebhooksContext, 'secretCipher' | 'clock' | 'logger'>
 
 type Attempted = Pick<DeliveryDocument, '_id' | 'eventId' | 'eventType' | 'attemptCount' | 'traceparent'>
 
-/**
- * Signs and posts a delivery. Never rejects for anything the receiver does. Source: docs/contract.md, section
- * 7. @param body null when the event log lacks the event
- */
+/** Signs and posts. Never rejects for what the receiver does. @param body null if the log lacks the event */
 export async function makeAttempt(
   c: AttemptContext,
   endpoint: EndpointDocument,
@@ -84,7 +79,6 @@ export async function makeAttempt(
   }
 }
 
-/** Posts below a span, in the trace of what the event tells. */
 function postTraced(
   { post }: AttemptContext,
   endpoint: EndpointDocument,

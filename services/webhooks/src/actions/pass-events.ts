@@ -1,5 +1,5 @@
 import { addEvent, aheadMax, knownTo, noteEvent, sendableTo } from '../rules/passage.ts'
-import { asideOf, unstoredMsMax } from '../rules/put-aside.ts'
+import { asideOf, unstoredMsMax } from '../rules/subscription.ts'
 import { type AttemptRecord, type DeliveryDocument, type DueDelivery, never } from '../storage/collections.ts'
 import { claimedOf, newDeliveryOf, newDue } from '../storage/new-delivery.ts'
 import type { EndpointRun, RunContext } from './endpoint-run.ts'
@@ -28,7 +28,7 @@ export async function readOn(c: RunContext, run: EndpointRun, most: number): Pro
   }
 }
 
-/** New deliveries that may be sent now, in the order of the log. @param most so many of them */
+/** @param most so many, in the order of the log */
 export function sendable({ passage, fresh }: EndpointRun, most: number): DueDelivery[] {
   const to = sendableTo(passage, aheadMax)
   const found: DueDelivery[] = []
@@ -39,7 +39,6 @@ export function sendable({ passage, fresh }: EndpointRun, most: number): DueDeli
   return found
 }
 
-/** Notes that the first attempt at a delivery begins. @returns it, in flight, and what is sent */
 export function sendFresh(
   { fresh, sent, passage, token }: EndpointRun,
   id: string,

@@ -1,40 +1,54 @@
-import type { Scope } from '@pitboss/contracts/caller'
-import { countedMax } from '@pitboss/contracts/objects/overview'
+import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
-import { readPage } from '@pitboss/storage/read-page'
+import { type PageQuery, readPage } from '@pitboss/storage/read-page'
 import type { EndpointDocument } from '../storage/collections.ts'
-import type { EndpointStore } from '../storage/endpoint-store.ts'
 import type { WebhooksContext } from '../context.ts'
+import { durationBoundsMs, firstDelayBoundsMs } from '@pitboss/contracts/objects/series'
+import { type FigureFact, storedFacts } from '@pitboss/storage/fold-figures'
+import { readSeries, type SeriesQuery } from '@pitboss/storage/read-series'
+import { countsOfAttempt, endpointPointOf } from '../rules/attempt-figures.ts'
 
-/** An endpoint as a caller names it: its id, and the scopes in which it may be. */
-export type EndpointTarget = { readonly scopes: readonly Scope[]; readonly webhookId: string }
-
-/** Reads an endpoint and the number of its held deliveries, up to `countedMax`. @throws as `findEndpoint` */
-export async function showEndpoint(
-  { endpoints, deliveries }: Pick<WebhooksContext, 'endpoints' | 'deliveries'>,
-  target: EndpointTarget,
-): Promise<{ endpoint: EndpointDocument; held: number }> {
-  const endpoint = await findEndpoint(endpoints, target)
-  return { endpoint, held: await deliveries.countHeld(endpoint._id, countedMax) }
+/** Finds the endpoint of a request. @throws ServiceError NOT_FOUND for an unknown, foreign or deleted one */
+export function findEndpoint(
+  { endpoints }: Pick<WebhooksContext, 'endpoints'>,
+  { caller, params }: { readonly caller: Caller; readonly params: { readonly webhook_id: string } },
+): Promise<EndpointDocument> {
+  return findInScopes(lookupScopes(caller), (scope) => endpoints.find(scope, params.webhook_id))
 }
 
 export function listEndpoints(
   { endpoints, cursors }: Pick<WebhooksContext, 'endpoints' | 'cursors'>,
   scope: Scope,
-  query: { limit: number; cursor?: string | undefined },
+  query: PageQuery,
 ) {
-  const binding = ['webhooks', scope.operatorId, scope.environment]
   return readPage({
-    ...{ cursors, binding, query },
+    ...{ cursors, binding: ['webhooks', scope.operatorId, scope.environment], query },
     read: (before, limit) => endpoints.list(scope, before, limit),
     positionOf: ({ _id }) => _id,
   })
 }
 
-/** @throws ServiceError NOT_FOUND for an unknown, foreign or deleted endpoint */
-export async function findEndpoint(
-  endpoints: EndpointStore,
-  { scopes, webhookId }: EndpointTarget,
-): Promise<EndpointDocument> {
-  return findInScopes(scopes, (scope) => endpoints.find(scope, webhookId))
+/** The attempts that figures count: those of events, since tests show nothing of an endpoint's health. */
+export async function* readAttempts(
+  { history }: { readonly history: Pick<WebhooksContext['history'], 'attemptedSince'> },
+  from: Date,
+): AsyncGenerator<FigureFact> {
+  for await (const delivery of history.attemptedSince(from)) {
+    const { operatorId, environment, webhookId: subject, createdAt, attempts, eventType } = delivery
+    if (eventType === 'webhook.test') continue
+    const of = { scope: { operatorId, environment }, subject }
+    yield* storedFacts(of, attempts, (attempt) => countsOfAttempt(attempt, createdAt))
+  }
+}
+
+/** @throws ServiceError VALIDATION_ERROR as `seriesWindow` does */
+export async function readAttemptSeries(
+  { figures, clock }: Pick<WebhooksContext, 'figures' | 'clock'>,
+  { _id, operatorId, environment }: EndpointDocument,
+  query: SeriesQuery,
+) {
+  const target = { scope: { operatorId, environment }, subject: _id }
+  const series = await readSeries({ figures, clock, target, query, pointOf: endpointPointOf })
+  const bounds = { duration_bounds_ms: [...durationBoundsMs], first_delay_bounds_ms: [...firstDelayBoundsMs] }
+  return { webhook_id: _id, ...series, ...bounds }
 }

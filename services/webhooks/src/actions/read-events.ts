@@ -6,6 +6,10 @@ import { invalidField } from '@pitboss/errors/service-error'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { z } from 'zod'
 import type { WebhooksContext } from '../context.ts'
+import { readStreamSince } from '@pitboss/bus/read-stream-since'
+import { eventSubject, webhooksFanout } from '@pitboss/bus/topology'
+import type { StakeStanding } from '@pitboss/contracts/calls/rounds'
+import { readLoggedEvent, standingInEvents } from '@pitboss/contracts/logged-stake'
 
 const dayMs = 24 * 60 * 60 * 1000
 const defaultWindowMs = 7 * dayMs
@@ -19,9 +23,8 @@ const roundEventsMax = 200
 type EventQuery = z.output<typeof listEventsEndpoint.query>
 
 /**
- * A poller continues after `seq`. The first page fixes `from`, so that a slow poller never loses its place.
- * `id` and `at` are of the event there and of its recording: a log that was restored may give its number to
- * another one.
+ * The first page fixes `from`, so that a slow poller never loses its place. `id` and `at` are of the event
+ * there and of its recording: a log that was restored may give its number to another one.
  */
 const positionSchema = z.strictObject({
   ...{ seq: z.int().min(0), from: z.int() },
@@ -33,9 +36,8 @@ type Hour = { count: number; types: Record<string, number>; ids: ReturnType<type
 /* Reads of the event log. Source: docs/contract.md, sections 7, 10 and 11. */
 
 /**
- * Reads one page in recording order; its cursor continues after the last event, also when there is none yet.
- * After a restore of the log, what was recorded again is read again.
- * @throws ServiceError VALIDATION_ERROR for a cursor of another list
+ * Reads a page in recording order. Its cursor continues after the last event, also when there is none yet;
+ * after a restore of the log, what was recorded again is read again. @throws ServiceError VALIDATION_ERROR
  */
 export async function listEvents(
   { events, cursors, clock }: Pick<WebhooksContext, 'events' | 'cursors' | 'clock'>,
@@ -85,8 +87,8 @@ export async function findEvent({ events }: WebhooksContext, caller: Caller, id:
 }
 
 /**
- * Counts events per hour of `created_at` and hashes their ids: SHA-256 over the ids in recording order, each
- * followed by a newline. @throws ServiceError VALIDATION_ERROR for more than 31 days
+ * Counts events per hour of `created_at`, with the SHA-256 of their ids in recording order, a newline after
+ * each. @throws ServiceError VALIDATION_ERROR for more than 31 days
  */
 export async function readManifest({ events }: WebhooksContext, scope: Scope, from: Date, to: Date) {
   if (to.getTime() - from.getTime() > manifestWindowMs)
@@ -151,4 +153,42 @@ function fitting<Item extends { body: string }>(found: readonly Item[]): Item[] 
     characters += body.length
     return index === 0 || characters <= pageCharactersMax
   })
+}
+
+/** Read by sequence in about a second. After an outage of wallet-bridge there are fewer. Source: ours. */
+const messagesMax = 20_000
+
+type Stake = { readonly roundId: string; readonly transactionId: string; readonly since: Date }
+
+/**
+ * Reads what events say of a stake: recorded ones and, since this database may have been set back as well,
+ * those of the stream. Only where the stream reaches back does silence mean that it was not taken.
+ */
+export async function readLoggedStake(
+  { events, bus }: Pick<WebhooksContext, 'events' | 'bus'>,
+  scope: Scope,
+  stake: Stake,
+): Promise<StakeStanding> {
+  const standingOf = (bodies: readonly string[]): StakeStanding | 'silent' =>
+    standingInEvents(
+      bodies.flatMap((body) => readLoggedEvent(body) ?? []),
+      stake,
+    )
+  const recorded = await events.ofRound(scope, stake.roundId, roundEventsMax)
+  const standing = standingOf(recorded.map(({ body }) => body))
+  if (standing !== 'silent') return standing
+  const ofAccount = eventSubject(scope, '')
+  const sent = await readStreamSince(bus, webhooksFanout.stream, {
+    since: stake.since,
+    max: messagesMax,
+    isMeant: ({ subject, data }) => subject.startsWith(ofAccount) && mentions(data, stake),
+  })
+  if (sent === null) return 'unknown'
+  const streamed = standingOf(sent.map(({ data }) => Buffer.from(data).toString('utf8')))
+  return streamed === 'silent' ? 'not-taken' : streamed
+}
+
+function mentions(data: Uint8Array, { roundId, transactionId }: Stake): boolean {
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+  return bytes.includes(roundId) || bytes.includes(`"${transactionId}"`)
 }

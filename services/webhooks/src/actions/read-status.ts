@@ -5,6 +5,8 @@ import { acknowledgedSequence } from '@pitboss/bus/consume-durable'
 import { webhooksFanout } from '@pitboss/bus/topology'
 import { earliest } from '../rules/choose-due.ts'
 import type { WebhooksContext } from '../context.ts'
+import { lagOf } from '../rules/lateness.ts'
+import type { EndpointSummary } from '../storage/endpoint-store.ts'
 
 const waitingEndpointsMax = 1000
 const lookupsAtOnce = 8
@@ -13,7 +15,7 @@ const lookupsAtOnce = 8
 async function oldestDueAt({ endpoints, deliveries, clock }: WebhooksContext): Promise<Date | null> {
   const found = await endpoints.page('', waitingEndpointsMax)
   const firsts = await mapBounded(found, lookupsAtOnce, ({ _id }) => deliveries.firstDueAt(_id))
-  const first = earliest(firsts.flatMap((at) => at ?? []))
+  const first = earliest(firsts)
   return first !== null && first <= clock.now() ? first : null
 }
 
@@ -22,18 +24,15 @@ export async function readStatus(c: WebhooksContext) {
   const [{ oldestPendingAt, ...counts }, oldest, parked, pausedEndpoints] = await Promise.all([
     ...([c.history.statusCounts(), oldestDueAt(c), c.parked.count(), c.endpoints.countPaused()] as const),
   ])
-  const dueAt = earliest([oldest, oldestPendingAt].flatMap((at) => at ?? []))
-  return { ...counts, oldestDueAt: dueAt, parked, pausedEndpoints }
+  return { ...counts, oldestDueAt: earliest([oldest, oldestPendingAt]), parked, pausedEndpoints }
 }
 
 /** Starts a count of what a rewind of the fan-out consumer repairs. Source: docs/contract.md, section 10. */
 export function startRewind({ rewinds, audit }: WebhooksContext, request: RewindStart, requestId: string) {
+  const object = { type: 'consumer', id: webhooksFanout.config.durable_name }
   return rewinds.start(request, (after) =>
     audit.entry(orderedBy(request.order, null, requestId), {
-      act: 'consumer.rewind',
-      object: { type: 'consumer', id: webhooksFanout.config.durable_name },
-      before: null,
-      after,
+      ...{ act: 'consumer.rewind', object, before: null, after },
     }),
   )
 }
@@ -42,4 +41,47 @@ export function startRewind({ rewinds, audit }: WebhooksContext, request: Rewind
 export async function showRewind({ bus, rewinds }: WebhooksContext, rewindId: string) {
   const { stream, config } = webhooksFanout
   return rewinds.progress(rewindId, await acknowledgedSequence(bus, stream, config.durable_name))
+}
+
+/** Bounds of the open breakers, those that failed longest among them, and of endpoints without a worker. */
+const [breakersMax, untakenMax] = [50, 50]
+/** Events after an endpoint's cursor. Source: ours. */
+const eventsMax = 50
+
+/** What no worker of this process sees: endpoints that nobody runs. */
+export type UnseenLag = {
+  readonly breakersOpen: number
+  /** Milliseconds since the oldest delivery of an endpoint with an open breaker was due. */
+  readonly behindBreakerMs: number
+  /** Milliseconds that an endpoint has waited for a worker. */
+  readonly untakenMs: number
+}
+
+type LagContext = Pick<WebhooksContext, 'endpoints' | 'deliveries' | 'events' | 'ranges' | 'clock'>
+
+/** When the first thing was due that this endpoint waits for; null for nothing. */
+async function waitsSince(
+  { deliveries, events, ranges }: LagContext,
+  { _id, operatorId, environment }: EndpointSummary,
+): Promise<Date | null> {
+  const [first, cursor] = await Promise.all([deliveries.firstDueAt(_id), ranges.endOf(_id)])
+  const scope = { operatorId, environment }
+  const next = cursor === null ? [] : await events.headersAfter(scope, cursor, eventsMax)
+  const wanted = next.find(({ targets }) => targets.includes(_id))
+  return earliest([first, wanted?.recordedAt ?? null])
+}
+
+/** Reads what is due at endpoints of all accounts. @param untaken those that no live worker has */
+export async function readDueLag(c: LagContext, untaken: readonly EndpointSummary[]): Promise<UnseenLag> {
+  const now = c.clock.now()
+  const [since, { count, longest }] = await Promise.all([
+    mapBounded(untaken.slice(0, untakenMax), lookupsAtOnce, (endpoint) => waitsSince(c, endpoint)),
+    c.endpoints.openBreakers(breakersMax),
+  ])
+  const firsts = await mapBounded(longest, lookupsAtOnce, (id) => c.deliveries.firstDueAt(id))
+  return {
+    breakersOpen: count,
+    behindBreakerMs: Math.max(0, ...firsts.map((at) => lagOf(at, now))),
+    untakenMs: lagOf(earliest(since), now),
+  }
 }

@@ -3,7 +3,14 @@ import type { EndpointDocument } from '../storage/collections.ts'
 import type { EndpointsRead } from '../storage/endpoint-store.ts'
 import type { Appended, NewEvent, TargetsOf } from '../storage/log-append.ts'
 import type { WebhooksContext } from '../context.ts'
-import type { EventMessage } from './read-event-message.ts'
+import { eventSubject } from '@pitboss/bus/topology'
+import type { Scope } from '@pitboss/contracts/caller'
+import { type EventEnvelope, eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
+import { idTimeMs } from '@pitboss/runtime/new-id'
+import { eventIdOf } from '@pitboss/storage/event-id'
+import { z } from 'zod'
+
+export type EventMessage = Omit<NewEvent, 'recordedAt'> & { readonly envelope: EventEnvelope }
 
 /** Records a batch of events. @returns the ids of those that were not recorded before */
 export type RecordEvents = (messages: readonly EventMessage[]) => Promise<ReadonlySet<string>>
@@ -12,11 +19,9 @@ export type RecordEvents = (messages: readonly EventMessage[]) => Promise<Readon
 export type Recorded = Pick<Appended, 'recorded' | 'known'> & { readonly read: readonly EndpointsRead[] }
 
 /**
- * Records events with the endpoints to which they go, none twice. A message with a recorded id but another
- * account, environment or type is left out and logged. Nothing else is to be done for a recorded event: the
- * workers of its endpoints pass the log.
+ * Records events with the endpoints to which they go, none twice; the workers of these pass the log. One with
+ * a recorded id but another account, environment or type is left out and logged.
  * @param onRecorded also takes what was recorded before: its recorder may have notified nobody
- * @returns the ids of those that were not recorded before
  */
 export async function recordEvents(
   c: Pick<WebhooksContext, 'events' | 'endpoints' | 'notes' | 'clock' | 'logger'>,
@@ -31,7 +36,7 @@ export async function recordEvents(
   const appended = await events.append(
     // Two services send a round's events, each when it has answered: together they are in order of time.
     messages
-      .map((message) => newEvent(message, now))
+      .map(({ envelope: _, ...event }): NewEvent => ({ ...event, recordedAt: now }))
       .toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime()),
     async () => {
       read = await endpoints.targets(operators)
@@ -42,18 +47,9 @@ export async function recordEvents(
     logger.error({ event_id: id, ...scope, type }, 'event.id-reused')
   await failpoint('webhooks.recorded')
   onRecorded({ ...appended, read })
-  const envelopes = new Map(messages.toReversed().map(({ envelope }) => [envelope.id, envelope]))
+  const envelopes = new Map(messages.toReversed().map(({ id, envelope }) => [id, envelope]))
   for (const { id, scope } of appended.recorded) notes.tell(scope, 'events', () => envelopes.get(id))
   return new Set(appended.recorded.map(({ id }) => id))
-}
-
-function newEvent(message: EventMessage, now: Date): NewEvent {
-  const { envelope, scope } = message
-  return {
-    ...{ scope, id: envelope.id, openedAtMs: message.openedAtMs, type: envelope.type },
-    ...{ createdAt: message.createdAt, recordedAt: now, body: message.body, roundId: message.roundId },
-    ...(message.traceparent === undefined ? {} : { traceparent: message.traceparent }),
-  }
 }
 
 function targetsAmong(endpoints: readonly EndpointDocument[]): TargetsOf {
@@ -66,4 +62,53 @@ function targetsAmong(endpoints: readonly EndpointDocument[]): TargetsOf {
           (events.length === 0 || events.includes(type)),
       )
       .map(({ _id }) => _id)
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Subject, message id and envelope must agree. @throws Error, which reading it again gives, too */
+export function readEventMessage(message: {
+  subject: string
+  id: string | null
+  data: Uint8Array
+}): EventMessage {
+  const body = decodeBody(message.data)
+  const parsed = eventEnvelopeSchema.safeParse(parseJson(body))
+  if (!parsed.success) throw new Error(`not an event: ${z.prettifyError(parsed.error)}`)
+  const envelope = parsed.data
+  const { id, type } = envelope
+  const scope = { operatorId: envelope.operator_id, environment: envelope.environment }
+  if (eventSubject(scope, type) !== message.subject) {
+    throw new Error('the envelope names another operator, environment or type than its subject')
+  }
+  if (message.id !== null && message.id !== id) throw new Error('the message id is not the event id')
+  const createdAt = new Date(envelope.created_at)
+  if (Number.isNaN(createdAt.getTime())) throw new Error('created_at is not a time')
+  const { round_id: roundId } = envelope.data
+  const openedAtMs = expectedEventId(scope, type, envelope.data) === id ? idTimeMs(id) : null
+  const ofRound = typeof roundId === 'string' ? roundId : null
+  return { id, type, scope, envelope, body, createdAt, roundId: ofRound, openedAtMs }
+}
+
+/** The id that an event has by its fact, from its envelope. Null when the data does not name the fact. */
+function expectedEventId(scope: Scope, type: string, data: Readonly<Record<string, unknown>>): string | null {
+  const of = data[type.startsWith('game.session.') ? 'session_id' : 'round_id']
+  const about = type.startsWith('transaction.') ? data.transaction_id : of
+  return typeof about === 'string' && typeof of === 'string' ? eventIdOf(scope, { type, about, of }) : null
+}
+
+function decodeBody(data: Uint8Array): string {
+  try {
+    return decoder.decode(data)
+  } catch {
+    throw new Error('not UTF-8')
+  }
+}
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    throw new Error('not JSON')
+  }
 }

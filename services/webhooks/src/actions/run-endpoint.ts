@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { openNarrowings, waitingMsMax } from '../rules/put-aside.ts'
+import { openNarrowings, waitingMsMax } from '../rules/subscription.ts'
 import type { EndpointLateness } from '../rules/lateness.ts'
 import type { TakenEndpoint } from '../storage/endpoint-store.ts'
 import { knownTo } from '../rules/passage.ts'

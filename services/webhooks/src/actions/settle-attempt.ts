@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import { type DeliveryOutcome, judgeAttempt } from '../rules/delivery-outcome.ts'
+import { type DeliveryOutcome, judgeAttempt } from '../rules/retry-schedule.ts'
 import { presentDelivery } from '../records/webhook-records.ts'
 import { afterAttempt, type EndpointHealth, inFlightMaxOf } from '../rules/endpoint-health.ts'
 import { isUnsubscribed } from '../rules/subscription.ts'
@@ -28,8 +28,8 @@ type Attempt = {
 }
 
 /**
- * Settles an attempt: health first, then the delivery, fenced by its claim. A crash in between repeats the
- * attempt. The receiver must not be asked again because the database is away for a moment.
+ * Settles health, then the delivery, fenced by its claim. A crash in between repeats the attempt. Tries again
+ * while the database is away: the receiver must not be asked again for that.
  */
 export async function settleAttempt(c: RunContext, run: EndpointRun, attempt: Attempt): Promise<void> {
   const { view, webhookId } = run
@@ -162,10 +162,7 @@ function withLastSuccess(health: EndpointHealth, at: Date | null): EndpointHealt
   return { ...health, lastSuccessAt: at }
 }
 
-/**
- * Writes the times of last successes. What a crash loses counts against an endpoint only when a whole
- * schedule has failed since. Never rejects.
- */
+/** Writes the times of last successes. A crash may lose a second of them. Never rejects. */
 export async function writeSuccesses(
   { endpoints, logger }: Pick<WebhooksContext, 'endpoints' | 'logger'>,
   successes: Map<string, Date>,

@@ -22,7 +22,6 @@ export function createSlots({ totalMax }: { totalMax: number }) {
     /**
      * Takes up to `wanted` slots. An operator may hold three times what is free, so that others always find
      * room. When more than half of either is in use, slow receivers have at most `scarceMax` in flight.
-     * @param endpoint what it has in flight now, and `scarceInFlight` of it
      */
     take(operatorId: string, wanted: number, endpoint: { inFlight: number; scarceMax: number }): number {
       const { inFlight, scarceMax } = endpoint
@@ -54,5 +53,51 @@ export function createSlots({ totalMax }: { totalMax: number }) {
       waiting.set(operatorId, notifies.add(notify))
     },
     inFlight: (): number => total,
+  }
+}
+
+/** Weight of the newest attempt in the mean. Source: ours. */
+const weight = 0.25
+/**
+ * What an endpoint's hold times may add up to while slots are scarce, in milliseconds: twenty slots for a
+ * receiver that answers within 50 ms, one for one that takes a second or hangs. Source: ours.
+ */
+const scarceHeldMs = 1000
+
+/** The mean time for which a place is taken, with one more attempt; `meanMs` is null before the first. */
+export function withHold(meanMs: number | null, heldMs: number): number {
+  return meanMs === null ? heldMs : meanMs + weight * (heldMs - meanMs)
+}
+
+/**
+ * Attempts that an endpoint may have in flight while slots are scarce.
+ * @param meanMs of its ended attempts; null before the first: it has to show first that it answers
+ * @param oldestMs age of its oldest attempt: a receiver that begins to hang shows at once
+ */
+export function scarceInFlight(meanMs: number | null, oldestMs: number): number {
+  if (meanMs === null) return 1
+  return Math.max(1, Math.floor(scarceHeldMs / Math.max(meanMs, oldestMs, 1)))
+}
+
+/** How long an endpoint holds its slots; nothing is known of it yet. */
+export function createSlotHoldTimes() {
+  /** Since when each is held, the oldest first. */
+  const since = new Map<string, number>()
+  let meanMs: number | null = null
+  function oldestMs(now: Date): number {
+    const [oldest = now.getTime()] = since.values()
+    return now.getTime() - oldest
+  }
+  return {
+    acquired: (deliveryId: string, now: Date): void => void since.set(deliveryId, now.getTime()),
+    released(deliveryId: string, now: Date): void {
+      const taken = since.get(deliveryId)
+      if (taken === undefined) return
+      since.delete(deliveryId)
+      meanMs = withHold(meanMs, now.getTime() - taken)
+    },
+    scarceMax: (now: Date): number => scarceInFlight(meanMs, oldestMs(now)),
+    /** For how long it holds a slot: the mean, or longer where one is held for longer already. */
+    heldMs: (now: Date): number => Math.max(meanMs ?? 0, oldestMs(now)),
   }
 }

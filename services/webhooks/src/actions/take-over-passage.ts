@@ -1,5 +1,5 @@
 import { addEvent, type NextRange, noteEvent, type Passage, passTo, sendableTo } from '../rules/passage.ts'
-import type { LoggedEvent } from '../storage/event-log.ts'
+import type { LoggedEvent } from '../storage/collections.ts'
 import { newDeliveryOf, newInterrupted } from '../storage/new-delivery.ts'
 import type { AcceptedDelivery } from '../storage/range-store.ts'
 import type { EndpointRun, RunContext } from './endpoint-run.ts'
@@ -64,12 +64,10 @@ async function readCursor(c: RunContext, run: EndpointRun): Promise<number> {
 }
 
 /**
- * Begins to pass the log for an endpoint whose last worker may have made attempts that are on no record. Each
- * event that it may have sent is stored as interrupted, and then passed at once: nothing else is sent before
- * that range stands, and who loses it begins again after the range that stands there. The lease is read after
- * the cursor: a later holder of the lease begins at this cursor or after it.
- * @param ahead so many events after the cursor may have been sent; 0 after a clean end
- * @returns null when the lease is lost
+ * Begins to pass the log for an endpoint whose last worker may have made attempts that are on no record. They
+ * are stored as interrupted and passed before anything else is sent; who loses that range begins again after
+ * the one that stands. The lease is read after the cursor: a later holder begins at this cursor or after it.
+ * @param ahead so many events after the cursor may have been sent @returns null when the lease is lost
  */
 export async function takeOverPassage<Event, Item>(
   store: PassageStore<Event, Item>,

@@ -51,7 +51,7 @@ export function createWaitingDeliveries() {
     /** When the first of the new and repeated deliveries that wait is due; null for none. */
     firstDueAt(): Date | null {
       const { fresh, retry } = upcoming.lanes
-      return earliest([...fresh.slice(0, 1), ...retry.slice(0, 1)].map(({ dueAt }) => dueAt))
+      return earliest([fresh[0]?.dueAt, retry[0]?.dueAt])
     },
   }
 }

@@ -1,68 +1,58 @@
 import { actedBy } from '@pitboss/contracts/audit'
-import { type Caller, lookupScopes } from '@pitboss/contracts/caller'
 import { answer, type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import * as endpoints from '@pitboss/contracts/endpoints/webhooks'
+import { countedMax } from '@pitboss/contracts/objects/overview'
 import { answerPage } from '@pitboss/storage/read-page'
 import * as changes from '../actions/change-endpoint.ts'
 import { createEndpoint } from '../actions/create-endpoint.ts'
 import type { CallsContext } from '../context.ts'
-import { listEndpoints, showEndpoint } from '../actions/read-endpoints.ts'
+import { findEndpoint, listEndpoints, readAttemptSeries } from '../actions/read-endpoints.ts'
 import { instantText, presentEndpoint } from '../records/webhook-records.ts'
-import { readAttemptSeries } from '../actions/read-attempt-series.ts'
 
 /** Webhook endpoints. Source: docs/contract.md, sections 7 and 11. */
-export function endpointHandlers(deps: CallsContext): CallHandler[] {
+export function endpointHandlers(c: CallsContext): CallHandler[] {
   return [
-    handler(endpoints.createWebhook.call, async ({ caller, body }, context) => {
-      const { scope, idempotencyKey } = caller
-      const by = actedBy(caller, context)
-      const { endpoint, secret } = await createEndpoint(deps, scope, idempotencyKey, body, by, context)
+    handler(endpoints.createWebhook.call, async ({ caller, body }, call) => {
+      const { endpoint, secret } = await createEndpoint(c, caller, body, actedBy(caller, call), call)
       return answer(presentEndpoint(endpoint, secret), 201)
     }),
     handler(endpoints.listWebhooks.call, async ({ caller, query }) => {
-      const page = await listEndpoints(deps, caller.scope, query)
+      const page = await listEndpoints(c, caller.scope, query)
       return answerPage(page, (endpoint) => presentEndpoint(endpoint))
     }),
     handler(endpoints.getWebhook.call, async (request) => {
-      const { endpoint, held } = await showEndpoint(deps, endpointTarget(request))
+      const endpoint = await findEndpoint(c, request)
+      const held = await c.deliveries.countHeld(endpoint._id, countedMax)
       return answer({ ...presentEndpoint(endpoint), held })
     }),
     handler(endpoints.getWebhookSeries.call, async (request) =>
-      answer(await readAttemptSeries(deps, endpointTarget(request), request.query)),
+      answer(await readAttemptSeries(c, await findEndpoint(c, request), request.query)),
     ),
-    handler(endpoints.patchWebhook.call, async (request, context) => {
-      const by = actedBy(request.caller, context)
-      const endpoint = await changes.patchEndpoint(deps, endpointTarget(request), request.body, by, context)
-      return answer(presentEndpoint(endpoint))
+    handler(endpoints.patchWebhook.call, async (request, call) => {
+      const [found, by] = [await findEndpoint(c, request), actedBy(request.caller, call)]
+      return answer(presentEndpoint(await changes.patchEndpoint(c, found, request.body, by, call)))
     }),
-    handler(endpoints.deleteWebhook.call, async (request, context) => {
-      await changes.removeEndpoint(deps, endpointTarget(request), actedBy(request.caller, context))
+    handler(endpoints.deleteWebhook.call, async (request, call) => {
+      await changes.removeEndpoint(c, await findEndpoint(c, request), actedBy(request.caller, call))
       return answer(null, 204)
     }),
-    handler(endpoints.rotateWebhookSecret.call, async (request, context) => {
-      const by = actedBy(request.caller, context)
-      const target = endpointTarget(request)
-      const rotated = await changes.rotateSecret(deps, target, request.body.overlap_s, by)
-      const { webhookId, secret, previousValidUntil } = rotated
+    handler(endpoints.rotateWebhookSecret.call, async (request, call) => {
+      const [found, by] = [await findEndpoint(c, request), actedBy(request.caller, call)]
+      const { secret, previousValidUntil } = await changes.rotateSecret(c, found, request.body.overlap_s, by)
       const until = instantText(previousValidUntil)
-      return answer({ webhook_id: webhookId, secret, previous_valid_until: until })
+      return answer({ webhook_id: found._id, secret, previous_valid_until: until })
     }),
-    handler(endpoints.testWebhook.call, async (request, context) => {
-      const by = actedBy(request.caller, context)
-      return answer({ delivery_id: await changes.sendTest(deps, endpointTarget(request), by) }, 202)
+    handler(endpoints.testWebhook.call, async (request, call) => {
+      const [found, by] = [await findEndpoint(c, request), actedBy(request.caller, call)]
+      return answer({ delivery_id: await changes.sendTest(c, found, by) }, 202)
     }),
-    handler(endpoints.pauseWebhook.call, async (request, context) => {
-      const by = actedBy(request.caller, context)
-      return answer(presentEndpoint(await changes.pauseEndpoint(deps, endpointTarget(request), by)))
+    handler(endpoints.pauseWebhook.call, async (request, call) => {
+      const [found, by] = [await findEndpoint(c, request), actedBy(request.caller, call)]
+      return answer(presentEndpoint(await changes.pauseEndpoint(c, found, by)))
     }),
-    handler(endpoints.resumeWebhook.call, async (request, context) => {
-      const by = actedBy(request.caller, context)
-      const endpoint = await changes.resumeEndpoint(deps, endpointTarget(request), request.body.held, by)
-      return answer(presentEndpoint(endpoint))
+    handler(endpoints.resumeWebhook.call, async (request, call) => {
+      const [found, by] = [await findEndpoint(c, request), actedBy(request.caller, call)]
+      return answer(presentEndpoint(await changes.resumeEndpoint(c, found, request.body.held, by)))
     }),
   ]
-}
-
-export function endpointTarget({ caller, params }: { caller: Caller; params: { webhook_id: string } }) {
-  return { scopes: lookupScopes(caller), webhookId: params.webhook_id }
 }

@@ -4,10 +4,24 @@ import * as eventEndpoints from '@pitboss/contracts/endpoints/events'
 import * as webhookEndpoints from '@pitboss/contracts/endpoints/webhooks'
 import { answerPage } from '@pitboss/storage/read-page'
 import type { CallsContext } from '../context.ts'
-import { explainWait, findDelivery, listDeliveries } from '../actions/read-deliveries.ts'
-import { findEvent, listEvents, readManifest } from '../actions/read-events.ts'
-import { retryDelivery } from '../actions/retry-delivery.ts'
-import { presentDelivery, presentDeliveryDetail, presentEvent } from '../records/webhook-records.ts'
+import {
+  deliveriesOfEvents,
+  explainWait,
+  findDelivery,
+  listDeliveries,
+  readDeliveryHealth,
+  retryDelivery,
+} from '../actions/read-deliveries.ts'
+import { eventsOfRound, findEvent, listEvents, readManifest } from '../actions/read-events.ts'
+import {
+  instantText,
+  presentDelivery,
+  presentDeliveryDetail,
+  presentDeliveryFacts,
+  presentEvent,
+} from '../records/webhook-records.ts'
+import { deliveryHealth, roundEvents } from '@pitboss/contracts/calls/dashboard'
+import { dossierMax } from '@pitboss/contracts/objects/dossier'
 
 /** Event history by polling. Source: docs/contract.md, sections 7 and 11. */
 export function eventHandlers(deps: CallsContext): CallHandler[] {
@@ -51,5 +65,32 @@ export function deliveryHandlers(deps: CallsContext): CallHandler[] {
         return answer(presentDelivery(await retryDelivery(deps, caller, params.delivery_id, by)), 202)
       },
     ),
+  ]
+}
+
+/** What the gateway composes answers for people from. Source: docs/contract.md, section 3. */
+export function compositionHandlers(deps: CallsContext): CallHandler[] {
+  return [
+    handler(roundEvents, async ({ caller, roundId }) => {
+      const { events, deliveries } = dossierMax
+      const { bodies, complete } = await eventsOfRound(deps, caller.scope, roundId, events)
+      const shown = bodies.map(presentEvent)
+      const ids = shown.map(({ id }) => id)
+      const sent = await deliveriesOfEvents(deps, caller.scope, ids, deliveries + 1)
+      const facts = sent
+        .slice(0, deliveries)
+        .map(({ delivery, wait }) => presentDeliveryFacts(delivery, wait))
+      return {
+        data: shown.map((event) => ({
+          event,
+          deliveries: facts.filter(({ event_id }) => event_id === event.id),
+        })),
+        complete: complete && sent.length <= deliveries,
+      }
+    }),
+    handler(deliveryHealth, async ({ caller }) => {
+      const { oldestPendingAt, hasDelivered, ...health } = await readDeliveryHealth(deps, caller.scope)
+      return { ...health, oldest_pending_at: instantText(oldestPendingAt), ever_delivered: hasDelivered }
+    }),
   ]
 }

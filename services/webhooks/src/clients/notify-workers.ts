@@ -1,6 +1,7 @@
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { eventEnvironment } from '@pitboss/contracts/primitives'
 import { z } from 'zod'
+import type { EndpointStore } from '../storage/endpoint-store.ts'
 
 const subject = 'wake.webhooks.due'
 
@@ -38,4 +39,13 @@ export function listenForNotifications(
 /** @throws Error for a message of another shape */
 export function readNotification(data: Uint8Array): Notification {
   return notificationSchema.parse(JSON.parse(Buffer.from(data).toString()))
+}
+
+/** Makes an endpoint's worker see it at once. The work is counted, in case the notification is lost. */
+export async function markDue(
+  c: Parameters<typeof notifyWorkers>[0] & { readonly endpoints: Pick<EndpointStore, 'countWork'> },
+  webhookId: string,
+): Promise<void> {
+  await c.endpoints.countWork(webhookId)
+  notifyWorkers(c, { ids: [webhookId] })
 }

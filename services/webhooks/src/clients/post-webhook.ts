@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import type { Oddity } from '@pitboss/contracts/certification/exchange'
-import type { OutboundSettings } from '@pitboss/outbound/address-guard'
+import type { OutboundPolicy, OutboundSettings } from '@pitboss/outbound/address-guard'
 import { decodeBody, encodingOddities } from '@pitboss/outbound/decode-body'
 import { failureOf, lateFailure } from '@pitboss/outbound/describe-failure'
 import {
@@ -28,7 +28,6 @@ const excerptBytes = 4 * 1024
 const connectionsMax = 1024
 
 type WebhookPost = {
-  /** Whose endpoint it is. */
   readonly account: string
   readonly url: string
   readonly environment: 'TEST' | 'LIVE'
@@ -57,7 +56,6 @@ type Marks = {
   readonly account: string
   readonly startedAt: number
   dns: number | null
-  /** The TCP connection was made. */
   tcp: number | null
   /** The connection was made, with TLS where it is used. */
   connected: number | null
@@ -73,9 +71,9 @@ subscribe('undici:client:connected', () => {
 })
 
 /**
- * Posts to receivers: one deadline for the whole exchange and 5 s to connect, addresses checked at every
- * connection, redirects not followed, at most 64 KiB of the answer read and 4 KiB kept. Never rejects.
- * Source: docs/contract.md, sections 7 and 11.
+ * Posts to receivers: one deadline for the exchange and 5 s to connect, addresses checked at each connection,
+ * no redirects, at most 64 KiB of the answer read and 4 KiB kept. Never rejects. Source: docs/contract.md,
+ * section 7.
  */
 export function createPostWebhook(
   outbound: OutboundSettings,
@@ -86,15 +84,8 @@ export function createPostWebhook(
 } {
   const agent = (environment: 'TEST' | 'LIVE') =>
     createGuardedAgent({
-      policy: {
-        ...outbound,
-        environment,
-        allowLoopback: environment === 'TEST' && outbound.allowLoopback,
-      },
-      connectionsMax,
-      connectTimeoutMs,
-      resolve: timedResolve,
-      onOpening: timeTcp,
+      ...{ policy: policyOf(outbound, environment), connectionsMax, connectTimeoutMs },
+      ...{ resolve: timedResolve, onOpening: timeTcp },
     })
   const agents: Readonly<Record<'TEST' | 'LIVE', Agent>> = { TEST: agent('TEST'), LIVE: agent('LIVE') }
 
@@ -110,6 +101,11 @@ export function createPostWebhook(
       await Promise.all([agents.TEST.destroy(), agents.LIVE.destroy()])
     },
   }
+}
+
+/** Where endpoints of an environment may be. */
+export function policyOf(outbound: OutboundSettings, environment: 'TEST' | 'LIVE'): OutboundPolicy {
+  return { ...outbound, environment, allowLoopback: environment === 'TEST' && outbound.allowLoopback }
 }
 
 async function postOnce(

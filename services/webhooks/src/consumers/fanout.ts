@@ -7,20 +7,15 @@ import { startPoll } from '@pitboss/runtime/poll'
 import type { InstanceLease } from '@pitboss/storage/journal/instance-lease'
 import type { HandledMessage } from '@pitboss/storage/rewind-tally'
 import type { Logger } from 'pino'
-import type { FanoutLateness } from '../actions/fanout-lateness.ts'
-import { parkMessage } from '../actions/parked-messages.ts'
-import { type EventMessage, readEventMessage } from '../actions/read-event-message.ts'
-import { traceBatch } from '../actions/trace-batch.ts'
+import { type FanoutLateness, parkMessage, recordTraced } from '../actions/record-batch.ts'
+import { type EventMessage, readEventMessage } from '../actions/record-events.ts'
 import type { CallsContext } from '../context.ts'
 
 const batchMax = 500
 
 const leaseEveryMs = 1000
 
-/**
- * Works the fan-out while this process's instance has the lease. Every write of a batch is idempotent.
- * @param self this process's instance; null while others may take it for dead
- */
+/** Consumes while this process's instance has the lease. @param self null if others may take it for dead */
 export function startFanout(parts: {
   bus: Bus
   lease: InstanceLease
@@ -78,8 +73,8 @@ const failuresMax = 5
 const unreadableDelayMs = 200
 
 /**
- * Records a batch's events, then acknowledges. A message that cannot be read is parked at its fifth failure;
- * it holds up no other. A throw (the database is away) has the whole batch come again.
+ * Records a batch, then acknowledges. What cannot be read is parked at its fifth failure and holds up no
+ * other. A throw (the database is away) has the whole batch come again.
  */
 export async function handleFanoutBatch(
   c: CallsContext,
@@ -98,10 +93,10 @@ export async function handleFanoutBatch(
     }
   }
   lateness.began(readable.map(({ event }) => event.createdAt))
-  const [changed, openRewinds] = await Promise.all([traceBatch(readable, recordEvents), rewinds.open()])
+  const [changed, openRewinds] = await Promise.all([recordTraced(readable, recordEvents), rewinds.open()])
   const results: HandledMessage[] = readable.map(({ message, event }) => ({
     seq: message.seq,
-    result: changed.has(event.envelope.id) ? 'repaired' : 'unchanged',
+    result: changed.has(event.id) ? 'repaired' : 'unchanged',
   }))
   const handled = readable.map(({ message }) => message)
   for (const { message, error } of unreadable) {
@@ -123,17 +118,14 @@ export async function handleFanoutBatch(
   await delay(pauseAfterBatchMs(performance.now() - startedAtMs))
 }
 
-/** Batches begin so far apart at least, however cheap they are. */
+/** Bounds of the time between two beginnings; within them it is so many times what the batch took. */
 const spacingLeastMs = 10
-/** Those that are dearer begin so far apart at most, or at once after one another. */
 const spacingMostMs = 20
-/** Between two beginnings lie so many times what the batch took. */
 const spacingShare = 3
 
 /**
- * Returns how long the recorder of events waits after a batch that took `tookMs`, in milliseconds. What
- * arrives meanwhile is recorded, and then sent, together. Cheap batches follow one another soon; where they
- * are dear, as on a busy machine, they are fewer and larger. Source: ours.
+ * How long to wait after a batch that took `tookMs`, in milliseconds: what arrives meanwhile is recorded, and
+ * sent, together. Where batches are dear, as on a busy machine, they are fewer and larger. Source: ours.
  */
 export function pauseAfterBatchMs(tookMs: number): number {
   const spacingMs = Math.min(spacingMostMs, Math.max(spacingLeastMs, spacingShare * tookMs))

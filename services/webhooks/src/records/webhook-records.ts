@@ -32,7 +32,7 @@ export function presentEndpoint(endpoint: EndpointDocument, secret?: string): We
     url: endpoint.url,
     description: endpoint.description,
     environment: toAccountMode(endpoint.environment),
-    events: endpoint.events,
+    events: [...endpoint.events],
     status: health.status,
     pause_reason: health.pauseReason,
     failure_streak: {

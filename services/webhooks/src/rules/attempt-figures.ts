@@ -5,14 +5,13 @@ import {
   firstDelayBoundsMs,
 } from '@pitboss/contracts/objects/series'
 
+/** @param durationMs null for an unknown outcome @param httpStatus null without an answer */
 export type CountedAttempt = {
   readonly attempt: number
   readonly sentAt: Date
   readonly durationMs: number | null
   readonly httpStatus: number | null
 }
-
-type Counters = Readonly<Record<string, number>>
 
 const interrupted = 'unknown'
 
@@ -36,7 +35,10 @@ function outcomeOf(durationMs: number | null, httpStatus: number | null) {
   return httpStatus >= 200 && httpStatus < 300 ? 'delivered' : 'refused'
 }
 
-export function endpointPointOf(at: Date, minutes: readonly Counters[]): EndpointPoint {
+export function endpointPointOf(
+  at: Date,
+  minutes: readonly Readonly<Record<string, number>>[],
+): EndpointPoint {
   const sum = (name: string) => minutes.reduce((total, counters) => total + (counters[name] ?? 0), 0)
   const buckets = (bounds: readonly number[], prefix: string) =>
     Array.from({ length: bounds.length + 1 }, (_, index) => sum(`${prefix}${index}`))

@@ -12,32 +12,31 @@ const replayShare = 4
 const freshPerOld = 3
 
 /** Manual ones first, then fresh before old ones 3:1; every fourth claim is for a replay. */
-export function planClaims<Item>(given: {
+export function planClaims<Item>({
+  free,
+  replayFree,
+  due,
+  turns: { all, normal },
+}: {
   free: number
   replayFree: number
   due: Readonly<Record<Lane, readonly Item[]>>
   turns: Turns
 }): { chosen: Item[]; turns: Turns } {
-  const { free, replayFree, due, turns } = given
-  const queues = {
-    fresh: [...due.fresh],
-    retry: [...due.retry],
-    replay: due.replay.slice(0, Math.max(0, replayFree)),
-    manual: [...due.manual],
-  }
-  const chosen = queues.manual.splice(0, free)
-  let { all, normal } = turns
+  const [fresh, retry] = [[...due.fresh], [...due.retry]]
+  const replay = due.replay.slice(0, Math.max(0, replayFree))
+  const chosen = due.manual.slice(0, free)
   while (chosen.length < free) {
-    const normalDue = queues.fresh.length + queues.retry.length > 0
+    const normalDue = fresh.length + retry.length > 0
     const replayTurn = all % replayShare === replayShare - 1 || !normalDue
     const oldTurn = normal % (freshPerOld + 1) === freshPerOld
-    const normalOrder = oldTurn ? [queues.retry, queues.fresh] : [queues.fresh, queues.retry]
-    const order = replayTurn ? [queues.replay, ...normalOrder] : [...normalOrder, queues.replay]
+    const normalOrder = oldTurn ? [retry, fresh] : [fresh, retry]
+    const order = replayTurn ? [replay, ...normalOrder] : [...normalOrder, replay]
     const queue = order.find((candidates) => candidates.length > 0)
     if (queue === undefined) break
     chosen.push(...queue.splice(0, 1))
     all += 1
-    if (queue !== queues.replay) normal += 1
+    if (queue !== replay) normal += 1
   }
   return { chosen, turns: { all, normal } }
 }
@@ -45,9 +44,8 @@ export function planClaims<Item>(given: {
 type Candidate = { readonly dueAt: Date; readonly eventType: string }
 
 /**
- * Chooses what may be claimed now. A paused endpoint takes only tests; an open breaker takes manual retries
- * and one probe. @returns `probe`: the breaker lets a probe through as well; `nextAt`: when there will be
- * more, null for not by the clock
+ * Chooses what may be claimed. A paused endpoint takes only tests, an open breaker what is manual and a probe
+ * @returns `probe`: the breaker lets one through; `nextAt`: when there is more, null for not by the clock
  */
 export function chooseDue<Item extends Candidate>(state: {
   health: EndpointHealth
@@ -63,7 +61,7 @@ export function chooseDue<Item extends Candidate>(state: {
   const { fresh, retry, replay, manual } = waiting
   const dueOf = (lane: readonly Item[]) => lane.filter(({ dueAt }) => dueAt <= now)
   const all = [fresh, retry, replay, manual].flat()
-  const nextAt = earliest(all.flatMap(({ dueAt }) => (dueAt > now ? [dueAt] : [])))
+  const nextAt = earliest(all.map(({ dueAt }) => (dueAt > now ? dueAt : null)))
   const free = Math.max(0, inFlightMax - inFlight)
   const pace = Math.min(health.pace.inFlight, inFlightMax)
   const dueManual = dueOf(manual)
@@ -88,8 +86,10 @@ export function chooseDue<Item extends Candidate>(state: {
 }
 
 /** The first of these; null for none. */
-export function earliest(instants: readonly Date[]): Date | null {
-  return instants.reduce<Date | null>((first, at) => (first === null || at < first ? at : first), null)
+export function earliest(instants: readonly (Date | null | undefined)[]): Date | null {
+  let first: Date | null = null
+  for (const at of instants) if (at instanceof Date && (first === null || at < first)) first = at
+  return first
 }
 
 const pauseTexts: Readonly<Record<PauseReason, string>> = {
@@ -99,19 +99,22 @@ const pauseTexts: Readonly<Record<PauseReason, string>> = {
   GONE: 'paused: 410 Gone',
 }
 
-/** The fields of a delivery that say why it waits. */
-type Waiting = Attempted & {
-  readonly status: string
+/** How a delivery waits for its next attempt. */
+export type Waiting = {
   readonly lane: Lane
-  readonly claimedAt: Date | null
+  /** When a worker may claim it; `never` while it is claimed or not pending. */
+  readonly dueAt: Date
+  /** When its next attempt is due, for people; null when none is. */
   readonly nextAttemptAt: Date | null
-  readonly attempts: readonly { readonly error: string | null }[]
+  /** Attempts begun, stored before each POST. */
+  readonly attemptCount: number
+  /** Lease token of the worker that has it in flight, else 0. */
+  readonly claimToken: number
+  readonly claimedAt: Date | null
 }
 
-type Attempted = { readonly attemptCount: number; readonly claimToken: number }
-
 /** How many attempts have ended; one that is under way is counted in `attemptCount` already. */
-export function attemptsEnded({ attemptCount, claimToken }: Attempted): number {
+export function attemptsEnded({ attemptCount, claimToken }: Omit<Waiting, 'dueAt'>): number {
   return claimToken > 0 ? attemptCount - 1 : attemptCount
 }
 
@@ -119,20 +122,29 @@ export function attemptsEnded({ attemptCount, claimToken }: Attempted): number {
 export type Wait = { readonly words: string; readonly at: Date | null }
 
 /** Why a delivery is not sent yet; null when it has ended. @param probing the breaker's next probe */
-export function waitOf(state: {
-  delivery: Waiting
+export function waitOf({
+  delivery,
+  health: { pace, breaker, pauseReason },
+  inFlight,
+  replayInFlight,
+  probing,
+  now,
+}: {
+  delivery: Omit<Waiting, 'dueAt'> & {
+    readonly status: string
+    readonly attempts: readonly { readonly error: string | null }[]
+  }
   health: EndpointHealth
   inFlight: number
   replayInFlight: number
   probing: string | null
   now: Date
 }): Wait | null {
-  const { delivery, health, inFlight, replayInFlight, probing, now } = state
-  const { pace, breaker, pauseReason } = health
   if (delivery.status === 'HELD') return waits(pauseTexts[pauseReason ?? 'MANUAL'])
   if (delivery.status !== 'PENDING') return null
   const { lane, claimToken, claimedAt, nextAttemptAt, attempts } = delivery
   const next = attemptsEnded(delivery) + 1
+  const replayMax = replaySlots(pace.inFlight)
   if (claimToken > 0 && claimedAt !== null)
     return waits(`attempt ${next} is under way since ${clockTime(claimedAt)}`)
   if (breaker.probeAt !== null && lane !== 'manual') {
@@ -145,9 +157,8 @@ export function waitOf(state: {
     return waits(`attempt ${next} is due at ${clockTime(nextAttemptAt)}${after}`, nextAttemptAt)
   }
   if (inFlight >= pace.inFlight) return waits(`${inFlight} of ${pace.inFlight} in flight`)
-  if (lane === 'replay' && replayInFlight >= replaySlots(pace.inFlight)) {
-    return waits(`${replayInFlight} of ${replaySlots(pace.inFlight)} of the replay lane in flight`)
-  }
+  if (lane === 'replay' && replayInFlight >= replayMax)
+    return waits(`${replayInFlight} of ${replayMax} of the replay lane in flight`)
   return waits('due now, next in line for a free worker')
 }
 

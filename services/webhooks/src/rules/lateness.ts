@@ -10,7 +10,6 @@ export type DueLags = Readonly<Record<Standing, number>>
 
 export const noDueLags: DueLags = { healthy: 0, full: 0, unhealthy: 0, untaken: 0 }
 
-/** For how many milliseconds something has been due; 0 for nothing, or in the future. */
 export function lagOf(dueAt: Date | null, now: Date): number {
   return dueAt === null ? 0 : Math.max(0, now.getTime() - dueAt.getTime())
 }
@@ -40,15 +39,13 @@ export type EndpointLateness = {
   readonly dueMs: number
 }
 
-/** Weight of the newest look in the mean share. Source: ours. */
 const weight = 0.3
 /** From this share on the receiver holds its deliveries up: no faster worker would help. Source: ours. */
 const busyMax = 0.9
 
 /**
- * Judges at even intervals how late an endpoint's deliveries are. What the endpoint itself delays (failures,
- * pauses, a slow receiver) does not count. After such a time, and at first, only what is added to the least
- * lateness since counts, until it has caught up.
+ * Judges at even intervals how late an endpoint's deliveries are. What the endpoint itself delays does not
+ * count: after that, and at first, only what is added to the least lateness since, until it has caught up.
  */
 export function createLateness(): (look: Look) => EndpointLateness {
   const extra = createExtraLateness()

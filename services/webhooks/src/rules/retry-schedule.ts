@@ -22,12 +22,9 @@ const jitter = 0.1
 export const stepsMax = delaysMs.length
 
 /** The least time from the first attempt to FAILED. Source: docs/contract.md, section 12. */
-export const livesAtLeastMs = 23 * hourMs
+const livesAtLeastMs = 23 * hourMs
 
-/**
- * With ±10 % jitter (`random` 0 to 1), in whole milliseconds; `step` 1 is the first try; null when spent.
- * Source: docs/contract.md, section 7.
- */
+/** In whole milliseconds, with ±10 % jitter (`random` 0 to 1); `step` 1 is the first; null when spent. */
 export function attemptDelayMs(step: number, random: number): number | null {
   const delayMs = delaysMs[step - 1]
   if (delayMs === undefined) return null
@@ -35,30 +32,25 @@ export function attemptDelayMs(step: number, random: number): number | null {
 }
 
 /** The least age since the first attempt at which `step` is due, for the rest to pass 23 h. */
-export function earliestAgeMs(step: number): number {
+function earliestAgeMs(step: number): number {
   return Math.max(0, plainAgeMs(step) - (plainAgeMs(stepsMax) - livesAtLeastMs))
 }
 
-/** The age at which `step` is due without jitter. */
 function plainAgeMs(step: number): number {
   return delaysMs.slice(0, step).reduce<number>((sum, ms) => sum + ms, 0)
 }
 
-/** A step still to come: the earliest and the latest time at which it can be due. */
-type Rung = { readonly step: number; readonly from: Date; readonly to: Date }
-
 /**
- * The steps ahead of a delivery, if each attempt fails at once; an attempt that takes long, `Retry-After` and
- * a pull forward move them. The next step is due at one time, each later one within its jitter.
+ * When each step ahead can be due, if every attempt fails at once, without `Retry-After` and pulls forward.
  * @param firstAttemptAt of the present run of the schedule; null before the first attempt
  */
 export function ladderAhead(
   { step, stepDueAt }: Place,
   firstAttemptAt: Date | null,
   scaleMs: (ms: number) => number,
-): Rung[] {
+): { step: number; from: Date; to: Date }[] {
   const beganMs = (firstAttemptAt ?? stepDueAt).getTime()
-  const rungs: Rung[] = [{ step, from: stepDueAt, to: stepDueAt }]
+  const rungs = [{ step, from: stepDueAt, to: stepDueAt }]
   let [fromMs, toMs] = [stepDueAt.getTime(), stepDueAt.getTime()]
   for (let next = step + 1; next <= stepsMax; next += 1) {
     const least = beganMs + scaleMs(earliestAgeMs(next))
@@ -69,7 +61,6 @@ export function ladderAhead(
   return rungs
 }
 
-/** The place of a delivery on its schedule. */
 export type Place = {
   /** The next step, 1 to 12. */
   readonly step: number
@@ -77,7 +68,7 @@ export type Place = {
   readonly stepDueAt: Date
 }
 
-const retryAfterMaxMs = 60 * 60 * 1000
+const retryAfterMaxMs = hourMs
 
 /** What a 429 or 503 asks for, ms, at most an hour; null for none. Source: docs/contract.md, section 7. */
 export function retryAfterMs(httpStatus: number, header: string | null, now: Date): number | null {
@@ -88,4 +79,61 @@ export function retryAfterMs(httpStatus: number, header: string | null, now: Dat
   const atMs = Date.parse(text)
   if (Number.isNaN(atMs)) return null
   return Math.min(Math.max(atMs - now.getTime(), 0), retryAfterMaxMs)
+}
+
+export type DeliveryOutcome =
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'retry'; readonly place: Place }
+  /** `scheduleSpent` is false for a delivery with only one attempt (a test, a manual retry). */
+  | { readonly kind: 'failed'; readonly scheduleSpent: boolean }
+
+type Attempt = {
+  /** Where the attempt was made. */
+  readonly place: Place
+  readonly startedAt: Date
+  readonly at: Date
+  /** The first attempt of the present run of the schedule. */
+  readonly firstAttemptAt: Date
+  /** The delay that the receiver asked for; it counts when it ends later than the schedule says. */
+  readonly retryAfterMs: number | null
+  /** 0 to 1, drawn by the caller. */
+  readonly random: number
+  readonly scaleMs: (ms: number) => number
+}
+
+/** @param single one attempt and no schedule. Source: docs/contract.md, sections 7, 11 and 12. */
+export function judgeAttempt(attempt: Attempt & { ok: boolean; single: boolean }): DeliveryOutcome {
+  if (attempt.ok) return { kind: 'delivered' }
+  if (attempt.single) return { kind: 'failed', scheduleSpent: false }
+  const place = placeAfter(attempt)
+  return place === null ? { kind: 'failed', scheduleSpent: true } : { kind: 'retry', place }
+}
+
+/** After an attempt whose worker died: sent again at once; one that used up its step moves on. */
+export function placeAfterInterruption(attempt: Omit<Attempt, 'at' | 'retryAfterMs'>): Place {
+  return placeAfter({ ...attempt, at: attempt.startedAt, retryAfterMs: null }) ?? attempt.place
+}
+
+/** An attempt before the due time of the step uses none up. Null when the schedule is spent. */
+function placeAfter(attempt: Attempt): Place | null {
+  const { startedAt, at, firstAttemptAt, retryAfterMs, random, scaleMs } = attempt
+  const { step, stepDueAt } = attempt.place
+  const askedFor = after(at, retryAfterMs ?? 0)
+  if (startedAt < stepDueAt && retryAfterMs === null) return { step, stepDueAt }
+  if (startedAt < stepDueAt) return { step, stepDueAt: latest(stepDueAt, askedFor) }
+  const delayMs = attemptDelayMs(step + 1, random)
+  if (delayMs === null) {
+    const end = after(firstAttemptAt, scaleMs(livesAtLeastMs))
+    return startedAt < end ? { step, stepDueAt: latest(end, askedFor) } : null
+  }
+  const earliest = after(firstAttemptAt, scaleMs(earliestAgeMs(step + 1)))
+  return { step: step + 1, stepDueAt: latest(after(at, scaleMs(delayMs)), earliest, askedFor) }
+}
+
+function after(at: Date, ms: number): Date {
+  return new Date(at.getTime() + ms)
+}
+
+function latest(...instants: readonly Date[]): Date {
+  return new Date(Math.max(...instants.map((at) => at.getTime())))
 }

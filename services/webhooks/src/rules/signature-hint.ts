@@ -6,9 +6,8 @@ export const computedSignatureHeader = 'x-webhook-computed-signature'
 type Mistake = { readonly hint: string; readonly signature: string }
 
 /**
- * Names the mistake that gives the signature of a receiver; null for an unknown one.
- * @param computed the echoed header, with or without `v1=`, hex or base64
- * @param secrets valid ones, newest first; `oldSecrets` have ended
+ * Names the mistake that gives a receiver's signature; null for an unknown one.
+ * @param computed the echoed header, with or without `v1=`, hex or base64 @param secrets newest first
  */
 export function signatureHint(attempt: {
   computed: string
@@ -64,7 +63,6 @@ function mistakesWith(secret: string, body: string, timestamp: string): Mistake[
   ]
 }
 
-/** The body as other JSON writers write it. */
 function reserialised(body: string): string[] {
   let value: unknown
   try {

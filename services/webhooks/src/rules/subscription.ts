@@ -1,11 +1,17 @@
 import { type EventType, eventType } from '@pitboss/contracts/objects/event'
+import { type EndpointHealth, isShut } from './endpoint-health.ts'
 
-type Subscription = {
+/** What an endpoint is to get. */
+export type Subscription = {
   readonly events: readonly EventType[]
-  /** The last time that types were taken off, and the id that a replay job made then would have. */
+  /** The last time that types were taken off `events`, and the id that a replay job made then would have. */
   readonly narrowed?: { readonly at: Date; readonly replayId: string }
   /** The `narrowed.at` up to which waiting deliveries were cancelled. */
   readonly prunedAt?: Date
+  /** Lists of types that took some off: an unsent event up to `to` of another type is cancelled. */
+  readonly narrowings?: readonly { readonly to: number; readonly events: readonly EventType[] }[]
+  /** Events up to this number that were not sent before the last resume with `skip` are cancelled. */
+  readonly skippedTo?: number
 }
 
 /** Whether a change of the list takes off types that the endpoint has; an empty list is all of them. */
@@ -16,8 +22,8 @@ export function narrows(before: readonly EventType[], after: readonly EventType[
 }
 
 /**
- * Whether a waiting delivery is cancelled as unsubscribed. What a person has asked for by name, and what a
- * later replay sends, goes out all the same. Source: docs/contract.md, section 7.
+ * Whether a waiting delivery is cancelled as unsubscribed: not what a person asked for by name, nor what a
+ * later replay sends. Source: docs/contract.md, section 7.
  */
 export function isUnsubscribed(
   { events, narrowed }: Subscription,
@@ -37,4 +43,32 @@ export function isUnsubscribed(
 export function pruneOwedAt({ narrowed, prunedAt }: Subscription): Date | null {
   if (narrowed === undefined || (prunedAt !== undefined && prunedAt >= narrowed.at)) return null
   return narrowed.at
+}
+
+/** Time in the log after which lists show a new delivery. Source: docs/contract.md, section 7. */
+export const waitingMsMax = 1000
+/** An attempt at a new delivery that takes longer is stored while it is under way. Source: ours. */
+export const unstoredMsMax = 250
+
+/** Why a new delivery is stored instead of sent; null when it may be sent, or waits for a place. */
+export function asideOf(
+  endpoint: Subscription & { readonly deletedAt: Date | null; readonly health: EndpointHealth },
+  { seq, type }: { readonly seq: number; readonly type: EventType },
+): 'CANCELLED' | 'HELD' | 'PENDING' | null {
+  const { health, deletedAt, skippedTo = 0, narrowings = [] } = endpoint
+  if (deletedAt !== null || seq <= skippedTo) return 'CANCELLED'
+  // A later list took the type off, although a still later one may have it.
+  if (narrowings.some(({ to, events }) => seq <= to && !events.includes(type))) return 'CANCELLED'
+  // It was recorded for the endpoint while the change of its types was under way.
+  if (isUnsubscribed(endpoint, { eventType: type, lane: 'fresh', replayId: null })) return 'CANCELLED'
+  if (health.status === 'PAUSED') return 'HELD'
+  return isShut(health) ? 'PENDING' : null
+}
+
+/** The narrowings that may still cancel something: of events after `cursor`. */
+export function openNarrowings<Narrowing extends { readonly to: number }>(
+  narrowings: readonly Narrowing[],
+  cursor: number,
+): Narrowing[] {
+  return narrowings.filter(({ to }) => to > cursor)
 }

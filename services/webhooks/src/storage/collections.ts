@@ -3,19 +3,37 @@ import type { InstanceDocument } from '@pitboss/storage/journal/instances'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import type { EventEnvironment } from '@pitboss/contracts/primitives'
-import type { Lane } from '../rules/choose-due.ts'
+import type { CountedAttempt } from '../rules/attempt-figures.ts'
+import type { Waiting } from '../rules/choose-due.ts'
+import type { Place } from '../rules/retry-schedule.ts'
+import type { Subscription } from '../rules/subscription.ts'
 import type { EndpointHealth } from '../rules/endpoint-health.ts'
 import type { StoredSecret } from '../rules/signing-secrets.ts'
 import type { Binary, Db } from 'mongodb'
 
-/** Documents of this service. `never` stands for "not by the clock" where an index needs a date. */
-
+/** Stands for "not by the clock" where an index needs a date. */
 export const never = new Date('9999-12-31T00:00:00.000Z')
 
 type Tenant = { operatorId: string; environment: EventEnvironment }
 
-/** A tenant's record whose changes by people are audited. */
-type AuditedTenant = Tenant & WithAudit
+/** A recorded event without its body. */
+export type EventHeader = {
+  readonly id: string
+  readonly scope: Scope
+  /** Recording order: 1, 2, 3 … without gaps per account and environment. */
+  readonly seq: number
+  readonly type: EventType
+  readonly createdAt: Date
+  readonly recordedAt: Date
+  readonly roundId: string | null
+  /** The endpoints for which it was recorded. */
+  readonly targets: readonly string[]
+  /** Of the recorded span that recorded it. */
+  readonly traceparent?: string
+}
+
+/** @param body the envelope byte for byte as it was published */
+export type LoggedEvent = EventHeader & { readonly body: string }
 
 /** An event of the log: written once, never changed. Short names, for there are very many. */
 export type LogDocument = {
@@ -32,87 +50,62 @@ export type LogDocument = {
   readonly h: Date
   /** When it was recorded. */
   readonly ra: Date
-  /** The round that it is about. */
+  /** `roundId` and `traceparent`. */
   readonly r?: string
-  /** Of the recorded span that recorded it. */
   readonly tp?: string
-  /** The endpoints for which it was recorded. */
   readonly targets: readonly string[]
-  /** The envelope byte for byte as it was published, packed. */
+  /** The body, packed. */
   readonly b: Binary
 }
 
 /** An event as builds before the log wrote it: the oldest part of the log. */
-export type EventDocument = Tenant & {
-  /** The event id. */
-  _id: string
-  /** Recording order: 1, 2, 3 … without gaps per operator and environment. */
-  seq: number
-  type: EventType
-  createdAt: Date
-  /** The latest `createdAt` so far. It rises with `seq`, so that an index finds a window's first event. */
-  createdHighAt: Date
-  recordedAt: Date
-  /** The envelope byte for byte as it was published. */
-  body: string
-  roundId: string | null
-  /** The endpoints for which the event was recorded. */
-  targets: string[]
-}
+export type EventDocument = Tenant &
+  Omit<LoggedEvent, 'id' | 'scope' | 'traceparent'> & {
+    /** The event id. */
+    readonly _id: string
+    /** The latest `createdAt` so far. It rises with `seq`, so that an index finds a window's first event. */
+    readonly createdHighAt: Date
+  }
 
-export type EndpointDocument = AuditedTenant & {
-  _id: string
-  version: number
-  url: string
-  description: string | null
-  events: EventType[]
-  /** Attempts in flight at most. Earlier releases stored none, for eight. */
-  maxInFlight?: number
-  secrets: StoredSecret[]
-  health: EndpointHealth
-  /** What was decided about held deliveries at the last resume. */
-  heldRule: { action: 'deliver' | 'skip'; at: Date } | null
-  /** The closing of the breaker whose backlog was last pulled forward. Earlier releases stored none. */
-  pulledFor?: Date
-  /** The last time that types were taken off `events`, and the id that a replay job made then would have. */
-  narrowed?: { at: Date; replayId: string }
-  /** The `narrowed.at` for which waiting deliveries were cancelled. */
-  prunedAt?: Date
-  createdAt: Date
-  deletedAt: Date | null
-  /** The end of the event log when it was created. Earlier releases stored none. */
-  beginsAfter?: number
-  /** Events up to this number that were not sent before the last resume with `skip` are cancelled. */
-  skippedTo?: number
-  /** Lists of types that took some off: an unsent event up to `to` of another type is cancelled. */
-  narrowings?: readonly { readonly to: number; readonly events: readonly EventType[] }[]
-  /** New events have waited for a second: lists read them from the log. */
-  isLate?: boolean
-  /** Deleted, and its worker has yet to pass what was recorded before. */
-  closing?: boolean
-  /** The work count: it rises with each piece of work that its worker does not make itself. */
-  wakes: number
-  /** The instance that passes the log for it; null after a clean end. */
-  leaseOwner: string | null
-  /** Rises with each taking of the lease; claims bear it. */
-  leaseToken: number
-  /** So many events after its last range may be sent. Earlier releases stored none. */
-  leaseAhead?: number
-}
+export type EndpointDocument = Tenant &
+  WithAudit &
+  Subscription & {
+    _id: string
+    version: number
+    url: string
+    description: string | null
+    /** Attempts in flight at most. Earlier releases stored none, for eight. */
+    maxInFlight?: number
+    secrets: StoredSecret[]
+    health: EndpointHealth
+    /** What was decided about held deliveries at the last resume. */
+    heldRule: { action: 'deliver' | 'skip'; at: Date } | null
+    /** The closing of the breaker whose backlog was last pulled forward. Earlier releases stored none. */
+    pulledFor?: Date
+    createdAt: Date
+    deletedAt: Date | null
+    /** The end of the event log when it was created. Earlier releases stored none. */
+    beginsAfter?: number
+    /** New events have waited for a second: lists read them from the log. */
+    isLate?: boolean
+    /** Deleted, and its worker has yet to pass what was recorded before. */
+    closing?: boolean
+    /** The work count: it rises with each piece of work that its worker does not make itself. */
+    wakes: number
+    /** The instance that passes the log for it; null after a clean end. */
+    leaseOwner: string | null
+    /** Rises with each taking of the lease; claims bear it. */
+    leaseToken: number
+    /** So many events after its last range may be sent. Earlier releases stored none. */
+    leaseAhead?: number
+  }
 
-export type AttemptTimings = {
-  dnsMs: number | null
-  connectMs: number | null
-  tlsMs: number | null
-  firstByteMs: number | null
-  totalMs: number
-}
+export const timingNames = ['dnsMs', 'connectMs', 'tlsMs', 'firstByteMs', 'totalMs'] as const
+export type AttemptTimings = Readonly<
+  Record<(typeof timingNames)[number], number | null> & { totalMs: number }
+>
 
-export type AttemptRecord = {
-  attempt: number
-  sentAt: Date
-  durationMs: number | null
-  httpStatus: number | null
+export type AttemptRecord = CountedAttempt & {
   error: string | null
   responseExcerpt: string | null
   timings: AttemptTimings | null
@@ -139,7 +132,7 @@ export type RangeItem = {
   readonly h: number
   /** Excerpt of the answer; absent for none. */
   readonly x?: string
-  /** `AttemptTimings` in their order. */
+  /** Timings in the order of `timingNames`. */
   readonly g: readonly (number | null)[] | null
   /** Where it went, unless to the range's `url`. */
   readonly u?: string
@@ -167,49 +160,39 @@ export type RangeDocument = Tenant & {
 
 export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED' | 'HELD' | 'CANCELLED'
 
-export type DeliveryDocument = AuditedTenant & {
-  _id: string
-  webhookId: string
-  eventId: string
-  eventType: EventType | 'webhook.test'
-  status: DeliveryStatus
-  lane: Lane
-  /** Creation time and id as one text: the order of lists and of "oldest". */
-  order: string
-  createdAt: Date
-  /** When a worker may claim it; `never` while it is claimed or not pending. */
-  dueAt: Date
-  /** When its next attempt is due, for people; null when none is. */
-  nextAttemptAt: Date | null
-  /** Attempts begun, stored before each POST. */
-  attemptCount: number
-  attempts: AttemptRecord[]
-  /** `storedAt` of the latest attempt. Earlier releases stored none. */
-  attemptedAt?: Date
-  firstAttemptAt: Date | null
-  /** Its place on the schedule (see `Place`). */
-  step: number
-  stepDueAt: Date
-  /** The breaker's closing of its last pull or failure; only later closings pull it. */
-  pulledFor: Date | null
-  /** Attempts begun before the present run of the schedule. */
-  scheduleBase: number
-  /** One attempt and no schedule: a test, or a manual retry of an ended delivery. */
-  single: boolean
-  failedInStreak: number | null
-  /** Lease token of the worker that has it in flight, else 0. */
-  claimToken: number
-  claimedAt: Date | null
-  /** Stays while a replay job sends it again, in case the job is cancelled. */
-  deliveredAt: Date | null
-  replayId: string | null
-  /** Its status before a replay job or a person asked for it again. */
-  previousStatus: DeliveryStatus | null
-  /** Body of a `webhook.test`; every other body is the event's. */
-  testBody: string | null
-  /** Of the recorded span that made it: its attempts go on with that trace. Most have none. */
-  traceparent?: string
-}
+export type DeliveryDocument = Tenant &
+  WithAudit &
+  Waiting &
+  Place & {
+    _id: string
+    webhookId: string
+    eventId: string
+    eventType: EventType | 'webhook.test'
+    status: DeliveryStatus
+    /** Creation time and id as one text: the order of lists and of "oldest". */
+    order: string
+    createdAt: Date
+    attempts: AttemptRecord[]
+    /** `storedAt` of the latest attempt. Earlier releases stored none. */
+    attemptedAt?: Date
+    firstAttemptAt: Date | null
+    /** The breaker's closing of its last pull or failure; only later closings pull it. */
+    pulledFor: Date | null
+    /** Attempts begun before the present run of the schedule. */
+    scheduleBase: number
+    /** One attempt and no schedule: a test, or a manual retry of an ended delivery. */
+    single: boolean
+    failedInStreak: number | null
+    /** Stays while a replay job sends it again, in case the job is cancelled. */
+    deliveredAt: Date | null
+    replayId: string | null
+    /** Its status before a replay job or a person asked for it again. */
+    previousStatus: DeliveryStatus | null
+    /** Body of a `webhook.test`; every other body is the event's. */
+    testBody: string | null
+    /** Of the recorded span that made it: its attempts go on with that trace. Most have none. */
+    traceparent?: string
+  }
 
 /** A delivery for workers, without the records of its attempts. */
 export type DueDelivery = Omit<DeliveryDocument, 'attempts'>

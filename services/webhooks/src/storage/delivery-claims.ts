@@ -57,9 +57,9 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
   }
 
   /**
-   * Writes claims and completions together, each under a fence that names the state that was read; what does
-   * not match is read again. Completions go first, so that a claim waits for those asked for before it.
-   * Claims whose fences differ only in the id are one update, which the database plans once.
+   * Writes claims and completions together, each fenced; what does not match is read again. Completions go
+   * first: a claim waits for those asked for before it. Claims whose fences differ only in the id are one
+   * update, which the database plans once.
    */
   async function writeTogether(writes: readonly Write[]): Promise<Written[]> {
     const alike = Map.groupBy(

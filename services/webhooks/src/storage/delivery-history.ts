@@ -1,12 +1,10 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { earliest } from '../rules/choose-due.ts'
-import type { DeliveryDocument, RangeDocument, RangeItem } from './collections.ts'
+import type { DeliveryDocument, EventHeader } from './collections.ts'
 import type { AttemptedDelivery, DeliveryFilter, DeliveryStore } from './delivery-store.ts'
-import type { EventHeader } from './event-log.ts'
 import { createLateDeliveries, type LogSources } from './late-deliveries.ts'
-import { attemptsOf, deliveriesOf, deliveryOfItem, inOrder, newestFirst } from './range-items.ts'
-import { firstOf } from './range-store.ts'
+import { attemptsOf, deliveriesOf, inOrder, newestFirst } from './range-items.ts'
 import { deliveryIdOf } from './new-delivery.ts'
 
 const orderTimeDigits = 15
@@ -20,16 +18,15 @@ const sourcesAtOnce = 8
 
 export type DeliveryHistory = ReturnType<typeof createDeliveryHistory>
 
-/**
- * Reads all deliveries: documents of their own, items of ranges, and those that wait in the log for a late
- * endpoint. A document hides what else has its id.
- */
+type Source = AsyncIterable<DeliveryDocument> | Iterable<DeliveryDocument>
+
+/** Reads documents, items of ranges, and what waits in the log. A document hides what else has its id. */
 export function createDeliveryHistory(sources: LogSources & { readonly stored: DeliveryStore }) {
   const { stored, ranges, events } = sources
   const late = createLateDeliveries(sources)
 
   /** The first `limit` that no document hides. */
-  async function takeVisible(items: AsyncIterable<DeliveryDocument>, limit: number) {
+  async function takeVisible(items: Source, limit: number) {
     const taken: DeliveryDocument[] = []
     let unchecked: DeliveryDocument[] = []
     const check = async () => {
@@ -56,8 +53,8 @@ export function createDeliveryHistory(sources: LogSources & { readonly stored: D
       if (webhookId === undefined) continue
       const waiting = await late.ofEvents(event.scope, [event])
       const range = await ranges.passing(webhookId, event.seq)
-      if (range !== null) return deliveryAt(range, event.seq)
-      return waiting.find(({ _id }) => _id === id) ?? null
+      const found = range === null ? waiting : deliveriesOf(range)
+      return found.find(({ _id }) => _id === id) ?? null
     }
     return null
   }
@@ -72,15 +69,16 @@ export function createDeliveryHistory(sources: LogSources & { readonly stored: D
   /** Newest first, by their ranges. */
   function itemsOf(scope: Scope | null, filter: DeliveryFilter): AsyncIterable<DeliveryDocument> {
     const { webhookId = null, eventType = null, from = null } = filter
-    const source =
-      scope === null && webhookId === null
-        ? inOrder(ranges.latestStored(), ({ at }) => at, deliveriesOf)
-        : inOrder(
-            ranges.newestFirst({ scope, webhookId, eventType, from, to: madeTo(filter) }),
-            ({ hi = new Date(0) }) => hi,
-            deliveriesOf,
-          )
-    return only(source, filter)
+    if (scope === null && webhookId === null)
+      return only(
+        inOrder(ranges.latestStored(), ({ at }) => at, deliveriesOf),
+        filter,
+      )
+    const found = ranges.newestFirst({ scope, webhookId, eventType, from, to: madeTo(filter) })
+    return only(
+      inOrder(found, ({ hi = new Date(0) }) => hi, deliveriesOf),
+      filter,
+    )
   }
 
   async function listItems(scope: Scope | null, filter: DeliveryFilter, limit: number) {
@@ -90,17 +88,17 @@ export function createDeliveryHistory(sources: LogSources & { readonly stored: D
     const [event] = await events.headersOf([eventId])
     if (event === undefined) return []
     const items = await itemsOfEvents(scope ?? event.scope, [event])
-    return takeVisible(only(toAsync(items.toSorted(newestFirst)), filter), limit)
+    return takeVisible(only(items.toSorted(newestFirst), filter), limit)
   }
 
   async function listLate(scope: Scope | null, filter: DeliveryFilter, limit: number) {
     const { status = null, eventId = null } = filter
     if (status === 'DELIVERED' || status === 'FAILED') return []
-    const sources =
+    const sources: Source[] =
       eventId === null
         ? await late.list(scope, filter, madeTo(filter))
-        : [toAsync(await late.ofEvents(scope, await events.headersOf([eventId])))]
-    const take = (found: AsyncIterable<DeliveryDocument>) => takeVisible(only(found, filter), limit)
+        : [await late.ofEvents(scope, await events.headersOf([eventId]))]
+    const take = (found: Source) => takeVisible(only(found, filter), limit)
     return (await mapBounded(sources, sourcesAtOnce, take)).flat()
   }
 
@@ -111,7 +109,6 @@ export function createDeliveryHistory(sources: LogSources & { readonly stored: D
       return (await read()) ?? (await itemById(scope, id)) ?? read()
     },
 
-    /** For operations: a delivery of any account. */
     async read(id: string): Promise<DeliveryDocument | null> {
       return (await stored.read(id)) ?? (await itemById(null, id)) ?? stored.read(id)
     },
@@ -131,7 +128,7 @@ export function createDeliveryHistory(sources: LogSources & { readonly stored: D
       const headers = await events.headersOf(eventIds)
       const waiting = await late.ofEvents(scope, headers)
       const found = [...(await itemsOfEvents(scope, headers)), ...waiting]
-      const items = await takeVisible(toAsync(found), Number.POSITIVE_INFINITY)
+      const items = await takeVisible(found, Number.POSITIVE_INFINITY)
       const documents = await stored.ofEvents(scope, eventIds, limit)
       return withoutTwice([...documents, ...items])
         .toSorted((a, b) => newestFirst(b, a))
@@ -140,10 +137,12 @@ export function createDeliveryHistory(sources: LogSources & { readonly stored: D
 
     /** `DeliveryStore.health`. */
     async health(scope: Scope, since: Date, max: number) {
-      const [found, hasItems, waiting] = await Promise.all([
-        ...([stored.health(scope, since, max), ranges.hasItems(scope)] as const),
+      const reads = [
+        stored.health(scope, since, max),
+        ranges.hasItems(scope),
         late.count(scope, max),
-      ])
+      ] as const
+      const [found, hasItems, waiting] = await Promise.all(reads)
       const { hasDelivered, ...counts } = found
       return { ...added(counts, waiting, max), failed: counts.failed, hasDelivered: hasDelivered || hasItems }
     },
@@ -164,11 +163,10 @@ export function createDeliveryHistory(sources: LogSources & { readonly stored: D
 type Counts = { pending: number; held: number; oldestPendingAt?: Date | null }
 
 function added(one: Counts, other: Counts, max: number): Required<Counts> {
-  const both = [one, other].flatMap(({ oldestPendingAt }) => oldestPendingAt ?? [])
   return {
     pending: Math.min(max, one.pending + other.pending),
     held: Math.min(max, one.held + other.held),
-    oldestPendingAt: earliest(both),
+    oldestPendingAt: earliest([one.oldestPendingAt, other.oldestPendingAt]),
   }
 }
 
@@ -177,15 +175,9 @@ function madeTo({ to = null, before = null }: DeliveryFilter): Date | null {
   return before === null ? to : new Date(Number(before.slice(0, orderTimeDigits)))
 }
 
-/** The delivery of the event with this number, if it is an item. */
-function deliveryAt(range: RangeDocument, seq: number): DeliveryDocument | null {
-  const item = (range.d ?? []).find(({ n }: RangeItem) => firstOf(range) + n === seq)
-  return item === undefined ? null : deliveryOfItem(range, item)
-}
-
 /** Those of the filter, from deliveries that come newest first. */
 async function* only(
-  all: AsyncIterable<DeliveryDocument>,
+  all: Source,
   { status, webhookId, eventType, eventId, from, to, before }: DeliveryFilter,
 ): AsyncGenerator<DeliveryDocument> {
   for await (const one of all) {
@@ -199,10 +191,6 @@ async function* only(
       one.order < (before ?? '~')
     if (isMeant) yield one
   }
-}
-
-async function* toAsync<Item>(items: readonly Item[]): AsyncGenerator<Item> {
-  yield* items
 }
 
 function withoutTwice(deliveries: readonly DeliveryDocument[]): DeliveryDocument[] {

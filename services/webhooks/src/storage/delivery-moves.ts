@@ -18,7 +18,7 @@ const moveBatchesMax = 10_000
 const cancelled = { $set: { status: 'CANCELLED', dueAt: never, nextAttemptAt: null } } as const
 
 type ReplayKey = { readonly _id: string; readonly webhookId: string }
-type ReplayCounts = { readonly all: number; readonly delivered: number; readonly failed: number }
+type ReplayCounts = { readonly created: number; readonly delivered: number; readonly failed: number }
 
 /** Changes by people, pauses and replay jobs. Each names the endpoint, the shard key. */
 export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliveries'>) {
@@ -57,12 +57,12 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
   async function endedBy(replayId: string): Promise<ReplayCounts> {
     // Deliveries that a cancelled job took back have no attempt since.
     const own = { replayId, single: false, firstAttemptAt: { $ne: null } }
-    const [all, delivered, failed] = await Promise.all([
+    const [created, delivered, failed] = await Promise.all([
       deliveries.countDocuments({ replayId }),
       deliveries.countDocuments({ ...own, status: 'DELIVERED' }),
       deliveries.countDocuments({ ...own, status: 'FAILED' }),
     ])
-    return { all, delivered, failed }
+    return { created, delivered, failed }
   }
 
   return {
@@ -76,7 +76,6 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
         { $set: { dueAt: now, nextAttemptAt: now, pulledFor: closedAt } },
       ),
 
-    /** Holds everything that is pending and not in flight, except tests. */
     hold: (webhookId: string): Promise<number> =>
       move(
         { webhookId, status: 'PENDING', claimToken: 0, eventType: { $ne: 'webhook.test' } },
@@ -96,7 +95,6 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
       (await deliveries.findOne({ webhookId, status: 'HELD' }, { hint: 'held', projection: { _id: 1 } })) !==
       null,
 
-    /** Cancels everything that waits for a deleted endpoint. */
     async cancelAll(webhookId: string): Promise<void> {
       await move({ webhookId, status: 'PENDING', claimToken: 0 }, cancelled)
       await move({ webhookId, status: 'HELD' }, cancelled)
@@ -193,8 +191,8 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
     },
 
     /**
-     * Counts a job's deliveries and its ended ones, each in one query: a sum would count one twice while it
-     * changes. When none is open they are counted again: the last may have ended in between.
+     * Counts a job's deliveries each in one query: a sum would count one twice while it changes. When none is
+     * open they are counted again: the last may have ended in between.
      */
     async countReplay(replayId: string): Promise<ReplayCounts & { open: boolean }> {
       const [counts, open] = await Promise.all([

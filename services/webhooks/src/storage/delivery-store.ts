@@ -37,9 +37,7 @@ export type DeliveryFilter = {
   readonly status?: DeliveryDocument['status'] | null | undefined
   readonly eventType?: DeliveryDocument['eventType'] | null | undefined
   readonly eventId?: string | null | undefined
-  /** Created at this time or later. */
   readonly from?: Date | null
-  /** Created at this time or earlier. */
   readonly to?: Date | null
   /** The `order` of the last delivery of the page before. */
   readonly before?: string | null
@@ -87,33 +85,27 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
 
     /** Those of `wanted` that exist, with the fields that a replay needs. */
     async existing(wanted: readonly Pick<DeliveryDocument, '_id' | 'webhookId'>[]) {
+      const among = amongKeys(wanted.map(keyOf))
       const projection = { status: 1, replayId: 1 }
-      const found =
-        wanted.length === 0
-          ? []
-          : await deliveries.find(amongKeys(wanted.map(keyOf)), { projection }).toArray()
+      const found = wanted.length === 0 ? [] : await deliveries.find(among, { projection }).toArray()
       return new Map(found.map(({ _id, status, replayId }) => [_id, { _id, status, replayId }]))
     },
 
-    /**
-     * Pending and not in flight, due or not: all, or the first of each lane when one could hide another.
-     * @param limit of the answer, and of each lane
-     */
+    /** Not in flight, due or not: all, or the first `limit` of each lane when one could hide another. */
     async upcoming(webhookId: string, limit: number): Promise<Upcoming> {
       const first = await firstDue({ webhookId }, limit)
       const isAll = first.length < limit
       const of = async (lane: Lane) =>
         isAll ? first.filter((one) => one.lane === lane) : firstDue({ webhookId, lane }, limit)
-      const [fresh, retry, replay, manual] = await Promise.all([
-        ...([of('fresh'), of('retry'), of('replay'), of('manual')] as const),
-      ])
+      const reads = [of('fresh'), of('retry'), of('replay'), of('manual')] as const
+      const [fresh, retry, replay, manual] = await Promise.all(reads)
       const found = { fresh, retry, replay, manual }
       return { lanes: found, open: new Set(isAll ? [] : lanes.filter((lane) => found[lane].length >= limit)) }
     },
 
     /**
-     * The due delivery with which the breaker probes: the oldest by creation, or of the type whose turn it is
-     * the one that has waited longest for its first attempt, else for any.
+     * The due delivery with which the breaker probes: the oldest, or of the type whose turn it is the one
+     * with the longest wait for its first attempt, else for any.
      */
     async probe(webhookId: string, which: Probe, now: Date): Promise<DueDelivery | null> {
       const due = { webhookId, status: 'PENDING', lane: { $ne: 'manual' }, dueAt: { $lte: now } } as const
@@ -121,11 +113,10 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
       const oldest = () => deliveries.findOne(due, { sort: { order: 1 }, hint: 'oldest', projection })
       if (which === 'oldest') return oldest()
       const sort = { dueAt: 1 } as const
+      const first = (filter: Filter<DeliveryDocument>, hint: string) =>
+        deliveries.findOne({ ...due, ...filter }, { sort, hint, projection })
       const firstOf = async (types: Filter<DeliveryDocument>) =>
-        (await deliveries.findOne(
-          { ...due, lane: 'fresh', ...types },
-          { sort, hint: 'lane_due', projection },
-        )) ?? deliveries.findOne({ ...due, ...types }, { sort, hint: 'due', projection })
+        (await first({ lane: 'fresh', ...types }, 'lane_due')) ?? first(types, 'due')
       const { afterTypes } = which
       let found = await firstOf(afterTypes.length === 0 ? {} : { eventType: { $nin: [...afterTypes] } })
       if (found === null && afterTypes.length === 1) return oldest()
@@ -133,7 +124,6 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
       return found
     },
 
-    /** Counts the deliveries in flight to the endpoint, and those of them in the replay lane. */
     async inFlight(webhookId: string): Promise<{ all: number; replay: number }> {
       const few = { projection: { lane: 1 }, hint: 'claimed', limit: 64 }
       const found = await deliveries.find({ webhookId, claimToken: { $gt: 0 } }, few).toArray()
@@ -141,38 +131,26 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
     },
 
     /** The earliest due time of the deliveries that wait for the endpoint and are not in flight. */
-    async firstDueAt(webhookId: string): Promise<Date | null> {
-      const found = await deliveries.findOne(
-        { webhookId, status: 'PENDING', dueAt: { $lt: never } },
-        { sort: { dueAt: 1 }, hint: 'due', projection: { dueAt: 1 } },
-      )
-      return found?.dueAt ?? null
-    },
+    firstDueAt: async (webhookId: string): Promise<Date | null> =>
+      (await firstDue({ webhookId }, 1))[0]?.dueAt ?? null,
 
     find: (scope: Scope, id: string) => deliveries.findOne({ _id: id, ...scopeFields(scope) }),
 
-    /** For operations: a delivery of any account. */
     read: (id: string) => deliveries.findOne({ _id: id }),
 
     /** Newest first, of every account for null. */
     list(scope: Scope | null, filter: DeliveryFilter, limit: number) {
       const hint = scope === null ? null : indexOf(filter)
-      return deliveries
-        .find(
-          { ...listFilter(filter), ...(scope === null ? {} : scopeFields(scope)) },
-          { sort: { order: -1 }, limit, ...(hint === null ? {} : { hint }) },
-        )
-        .toArray()
+      const wanted = { ...listFilter(filter), ...(scope === null ? {} : scopeFields(scope)) }
+      const page = { sort: { order: -1 }, limit, ...(hint === null ? {} : { hint }) } as const
+      return deliveries.find(wanted, page).toArray()
     },
 
     /** The deliveries of these events, oldest first. */
-    ofEvents: (scope: Scope, eventIds: readonly string[], limit: number) =>
-      deliveries
-        .find(
-          { eventId: { $in: [...eventIds] }, ...scopeFields(scope) },
-          { sort: { order: 1 }, hint: 'event', limit },
-        )
-        .toArray(),
+    ofEvents(scope: Scope, eventIds: readonly string[], limit: number) {
+      const wanted = { eventId: { $in: [...eventIds] }, ...scopeFields(scope) }
+      return deliveries.find(wanted, { sort: { order: 1 }, hint: 'event', limit }).toArray()
+    },
 
     /** Counts that stop at `max`, with the oldest pending delivery; `failed` of those created at `since`. */
     async health({ operatorId, environment }: Scope, since: Date, max: number) {
@@ -201,15 +179,12 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
         .sort({ attemptedAt: 1 })
         .hint('attempted'),
 
-    /** Deliveries that a pause of the endpoint holds, counted up to `max`. */
     countHeld: (webhookId: string, max: number): Promise<number> =>
       deliveries.countDocuments({ webhookId, status: 'HELD' }, { limit: max, hint: 'held' }),
 
     async statusCounts(): Promise<{ pending: number; held: number }> {
-      const [pending, held] = await Promise.all([
-        deliveries.countDocuments({ status: 'PENDING' }),
-        deliveries.countDocuments({ status: 'HELD' }),
-      ])
+      const count = (status: DeliveryDocument['status']) => deliveries.countDocuments({ status })
+      const [pending, held] = await Promise.all([count('PENDING'), count('HELD')])
       return { pending, held }
     },
   }
@@ -225,12 +200,7 @@ function indexOf({ eventId, status, eventType, webhookId }: DeliveryFilter): str
 }
 
 /** The window of creation times becomes a range of the one text that orders deliveries. */
-function listFilter({
-  from = null,
-  to = null,
-  before = null,
-  ...fields
-}: DeliveryFilter): Filter<DeliveryDocument> {
+function listFilter({ from = null, to = null, before = null, ...fields }: DeliveryFilter) {
   const below = before ?? (to === null ? null : orderOf(new Date(to.getTime() + 1), ''))
   const order = {
     ...(from === null ? {} : { $gte: orderOf(from, '') }),

@@ -55,7 +55,6 @@ export function createEndpointStore(
   )
 
   return {
-    /** For operations: an endpoint of any account. */
     read: (id: string) => endpoints.findOne({ _id: id }),
 
     /** The endpoint of a leased delivery, in one round trip with the workers of other endpoints. */
@@ -96,12 +95,9 @@ export function createEndpointStore(
     dropTargets: ({ operatorId }: Pick<Scope, 'operatorId'>): Promise<void> => targets.drop(operatorId),
 
     /**
-     * Reads the endpoint, lets `decide` make an update of it and writes that, again from the start when
-     * another write was first.
-     * @param decide returns null to leave the endpoint as it is
+     * Writes what `decide` makes of the endpoint (null: leaves it), again if another came first.
      * @param read the endpoint as it was read before, to begin with
-     * @returns the endpoint afterwards; null for an unknown or foreign one
-     * @throws ServiceError SERVICE_UNAVAILABLE when other writes were first eight times
+     * @returns null for an unknown or foreign one @throws ServiceError SERVICE_UNAVAILABLE after eight tries
      */
     async change(
       scope: Scope,
@@ -136,13 +132,10 @@ export function createEndpointStore(
       )
     },
 
-    /** Stores the closing of the breaker for which the backlog was pulled forward. */
     notePulled: (id: string, closedAt: Date) => update({ _id: id }, { $max: { pulledFor: closedAt } }),
 
-    /** Stores the narrowing of its types for which waiting deliveries were cancelled. */
     notePruned: (id: string, narrowedAt: Date) => update({ _id: id }, { $max: { prunedAt: narrowedAt } }),
 
-    /** Counts a piece of work for the worker of the endpoint. */
     countWork: (id: string) => update({ _id: id }, { $inc: { wakes: 1 } }),
 
     /** The endpoints after `afterId` for which something may be left to do, in the order of their ids. */
@@ -171,7 +164,6 @@ export function createEndpointStore(
     release: (id: string, leaseToken: number) =>
       update({ _id: id, leaseToken }, { $set: { leaseOwner: null, leaseAhead: 0 } }),
 
-    /** Notes whether new events have waited for the endpoint for a second. */
     noteLate: (id: string, leaseToken: number, isLate: boolean) =>
       update({ _id: id, leaseToken }, isLate ? { $set: { isLate } } : { $unset: { isLate: true } }),
 
@@ -188,7 +180,6 @@ export function createEndpointStore(
     forgetNarrowings: (id: string, cursor: number) =>
       update({ _id: id }, { $pull: { narrowings: { to: { $lte: cursor } } } }),
 
-    /** Notes that a deleted endpoint has nothing left to do. */
     close: (id: string, leaseToken: number) => update({ _id: id, leaseToken }, { $unset: { closing: true } }),
 
     hasLeases: async (owner: string): Promise<boolean> =>

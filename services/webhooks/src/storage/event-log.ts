@@ -5,7 +5,7 @@ import type { EventType } from '@pitboss/contracts/objects/event'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { insertOrdered } from '@pitboss/storage/journal/insert-together'
 import type { Collection, Filter, FindOptions } from 'mongodb'
-import type { Collections, LogDocument } from './collections.ts'
+import type { Collections, EventHeader, LogDocument, LoggedEvent } from './collections.ts'
 import { createdIn, openFirstEvents } from './first-events.ts'
 import {
   type Appended,
@@ -15,7 +15,6 @@ import {
   type LogStore,
   type LogWriter,
   type NewEvent,
-  type RecordedEvent,
   type TargetsOf,
 } from './log-append.ts'
 import { keysAfter, logKey, readLogKey, scopeKey } from './log-keys.ts'
@@ -28,27 +27,6 @@ export type EventWindow = {
   readonly to: Date | null
 }
 
-/** A recorded event without its body. */
-export type EventHeader = {
-  readonly id: string
-  readonly scope: Scope
-  /** Recording order: 1, 2, 3 … without gaps per account and environment. */
-  readonly seq: number
-  readonly type: EventType
-  readonly createdAt: Date
-  readonly recordedAt: Date
-  readonly roundId: string | null
-  /** The endpoints for which it was recorded. */
-  readonly targets: readonly string[]
-  /** Of the recorded span that recorded it. */
-  readonly traceparent?: string
-}
-
-export type LoggedEvent = EventHeader & {
-  /** The envelope byte for byte as it was published. */
-  readonly body: string
-}
-
 export type EventLog = Awaited<ReturnType<typeof openEventLog>>
 
 type LastEvent = Pick<EventHeader, 'seq' | 'recordedAt'> & { readonly id: string | null }
@@ -59,9 +37,6 @@ type ReadUpTo = { readonly seq: number; readonly id?: string | undefined; readon
 
 type Page = [scope: Scope, afterSeq: number, limit: number, window?: EventWindow]
 
-/** Of both parts of the log: the first events end where it begins. */
-type Found = { readonly early: LoggedEvent[]; readonly late: LogDocument[] }
-
 /** An endpoint that has passed its log up to `afterSeq`. */
 type WebhookPlace = Scope & { readonly webhookId: string; readonly afterSeq: number }
 
@@ -69,10 +44,7 @@ const everything: EventWindow = { types: null, from: null, to: null }
 const projection = { b: 0 } as const
 const scopesMax = 10_000
 
-/**
- * Opens the event log: each event once, in a gapless recording order per account and environment. It is the
- * collection `log`, and before it the events of the first format. The indexes have to be there.
- */
+/** Opens the event log: the collection `log`, and before it the events of the first format. */
 export async function openEventLog(collections: Pick<Collections, 'log' | 'events'>) {
   const { log } = collections
   const first = await openFirstEvents(collections.events)
@@ -91,20 +63,27 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
     return last === null ? firstEndOf(scope) : { seq: readLogKey(last._id).seq, highAt: last.h }
   }
 
-  async function withIds(ids: readonly string[]): Promise<RecordedEvent[]> {
-    const [here, earlier] = await Promise.all([
-      log.find({ e: { $in: [...ids] } }, { projection: { e: 1, t: 1 } }).toArray(),
-      first.ofIds(ids, { body: 0 }),
-    ])
-    const recorded = here.map(({ _id, e: id, t: type }) => ({ id, type, ...readLogKey(_id) }))
-    return [...recorded, ...earlier]
+  /** The recorded ones of `ids`, of every account. @param eventOf makes one of what is read of a document */
+  async function withIds<Event>(
+    ids: readonly string[],
+    eventOf: (document: LogDocument) => Event,
+    options: FindOptions = {},
+  ): Promise<(Event | LoggedEvent)[]> {
+    if (ids.length === 0) return []
+    const late = await log.find({ e: { $in: [...ids] } }, options).toArray()
+    const found = new Set(late.map(({ e }) => e))
+    return [...late.map(eventOf), ...(await first.ofIds(ids.filter((id) => !found.has(id))))]
   }
 
-  const store: LogStore = { endOf, withIds, insert: (documents) => insertOrdered(log, documents) }
-  const steadyMs = () => performance.now()
+  const recordedOf = ({ _id, e: id, t: type }: LogDocument) => ({ id, type, ...readLogKey(_id) })
+  const store: LogStore = {
+    endOf,
+    withIds: (ids) => withIds(ids, recordedOf, { projection: { e: 1, t: 1 } }),
+    insert: (documents) => insertOrdered(log, documents),
+  }
   const writer: LogWriter = {
     ...{ store, ends: new BoundedMap(scopesMax), recent: new Map() },
-    ...{ steadyMs, pause: (ms) => pause(ms) },
+    ...{ steadyMs: () => performance.now(), pause: (ms) => pause(ms) },
   }
   const searchSeq = createSeqSearch(async (scope, seq) => {
     const next = await log.findOne(
@@ -114,29 +93,19 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
     return next === null ? null : { seq: readLogKey(next._id).seq, highAt: next.h }
   })
 
-  async function pageOf(page: Page, options: FindOptions = {}): Promise<Found> {
-    const [scope, afterSeq, limit, window = everything] = page
+  async function pageOf<Event>(
+    [scope, afterSeq, limit, window = everything]: Page,
+    eventOf: (document: LogDocument) => Event,
+    options: FindOptions = {},
+  ): Promise<(Event | LoggedEvent)[]> {
     const isEarly = afterSeq < (await firstEndOf(scope)).seq
     const early = isEarly ? await first.readAfter(scope, afterSeq, limit, window) : []
     const left = limit - early.length
-    return { early, late: left === 0 ? [] : await pageOfLog(log, scope, afterSeq, left, window, options) }
-  }
-
-  /** The recorded ones of `ids`, of every account. */
-  async function partsOf(ids: readonly string[], options: FindOptions = {}): Promise<Found> {
-    if (ids.length === 0) return { early: [], late: [] }
-    const late = await log.find({ e: { $in: [...ids] } }, options).toArray()
-    const found = new Set(late.map(({ e }) => e))
-    return { early: await first.ofIds(ids.filter((id) => !found.has(id))), late }
-  }
-
-  async function ofIds(ids: readonly string[]): Promise<LoggedEvent[]> {
-    const { early, late } = await partsOf(ids)
-    return [...late.map(loggedOf), ...early]
+    const late = left === 0 ? [] : await pageOfLog(log, [scope, afterSeq, left, window], options)
+    return [...early, ...late.map(eventOf)]
   }
 
   return {
-    /** Records events, none twice. @throws as `appendEvents` does */
     append: (events: readonly NewEvent[], readTargets: () => Promise<TargetsOf>): Promise<Appended> =>
       appendEvents(writer, events, readTargets),
 
@@ -150,9 +119,8 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
     },
 
     /**
-     * The number up to which the log stands as one saw it who had read up to an event: that event's, or that
-     * of the last one that was recorded before it, where a restored log has given its number to another.
-     * @param last what `lastOf` has answered
+     * The number up to which the log stands as who had read up to an event saw it: that event's, or where a
+     * restored log has given its number to another, that of the last one recorded before it.
      */
     async standing(scope: Scope, read: ReadUpTo, last: LastEvent): Promise<number> {
       const { seq, id, at } = read
@@ -169,13 +137,9 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
       return kept === null ? firstEnd.seq : readLogKey(kept._id).seq
     },
 
-    /** The last number of the first format, 0 for none. */
     endOfFirst: async (scope: Scope): Promise<number> => (await firstEndOf(scope)).seq,
 
-    /**
-     * The recording number before the first event created at `from` or later. Creation times are not in
-     * order; the latest one so far is.
-     */
+    /** The number before the first event created at `from` or later: by the latest creation time so far. */
     async seqBefore(scope: Scope, from: Date): Promise<number> {
       // The end is read first: events recorded meanwhile must come after the answer, not before it.
       const end = await endOf(scope)
@@ -186,30 +150,19 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
     },
 
     /** Events after `afterSeq` in recording order, at most `limit`. */
-    async readAfter(...page: Page): Promise<LoggedEvent[]> {
-      const { early, late } = await pageOf(page)
-      return [...early, ...late.map(loggedOf)]
-    },
+    readAfter: (...page: Page): Promise<LoggedEvent[]> => pageOf(page, loggedOf),
 
     /** `readAfter` without the bodies. */
-    async headersAfter(...page: Page): Promise<EventHeader[]> {
-      const { early, late } = await pageOf(page, { projection })
-      return [...early, ...late.map(headerOf)]
-    },
+    headersAfter: (...page: Page): Promise<EventHeader[]> => pageOf(page, headerOf, { projection }),
 
-    /**
-     * Events for an endpoint after `afterSeq`, the newest first: of this type, recorded at `to` or earlier.
-     */
+    /** Events for an endpoint after `afterSeq`, the newest first: of this type, recorded until `to`. */
     newestFor(webhook: WebhookPlace, type: EventType | null, to: Date | null): AsyncIterable<EventHeader> {
       const ofType = type === null ? {} : { t: type }
       const filter = { ...eventsFor(webhook), ...ofType, ...(to === null ? {} : { ra: { $lte: to } }) }
       return log.find(filter, { projection, sort: { _id: -1 } }).map(headerOf)
     },
 
-    /**
-     * How many events of these types there are for an endpoint after `afterSeq`, at most `max`, and the first
-     * one. No types are all.
-     */
+    /** How many events of these types there are for an endpoint, at most `max`, and the first one. */
     async countFor(webhook: WebhookPlace, types: readonly EventType[], max: number) {
       const wanted = { ...eventsFor(webhook), ...(types.length === 0 ? {} : { t: { $in: [...types] } }) }
       const [count, first] = await Promise.all([
@@ -220,28 +173,23 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
     },
 
     find: async (scope: Scope, id: string): Promise<LoggedEvent | null> =>
-      (await ofIds([id])).find(isOf(scope)) ?? null,
+      (await withIds([id], loggedOf)).find(isOf(scope)) ?? null,
 
     /** Bodies of events of one scope, by event id. */
     bodies: async (scope: Scope, ids: readonly string[]): Promise<Map<string, string>> =>
-      new Map((await ofIds(ids)).filter(isOf(scope)).map(({ id, body }) => [id, body])),
+      new Map((await withIds(ids, loggedOf)).filter(isOf(scope)).map(({ id, body }) => [id, body])),
 
     /** The recorded ones of `ids`, of every account. */
-    async headersOf(ids: readonly string[]): Promise<EventHeader[]> {
-      const { early, late } = await partsOf(ids, { projection })
-      return [...late.map(headerOf), ...early]
-    },
+    headersOf: (ids: readonly string[]): Promise<EventHeader[]> => withIds(ids, headerOf, { projection }),
 
-    /**
-     * Events of every account whose ids begin with `prefix`, which names the millisecond of their creation.
-     */
+    /** Events of every account whose ids begin with `prefix`: made in one millisecond. */
     async madeAtInstant(prefix: string, limit: number): Promise<EventHeader[]> {
       const begins = { $gte: prefix, $lt: `${prefix}~` }
       const here = await log.find({ e: begins }, { projection, limit }).toArray()
       return [...here.map(headerOf), ...(await first.beginningWith(prefix, limit))]
     },
 
-    /** Events of a round in recording order, at most `limit`; of every account for null. */
+    /** In recording order; of every account for null. */
     async ofRound(scope: Scope | null, roundId: string, limit: number): Promise<LoggedEvent[]> {
       const [early, late] = await Promise.all([
         first.ofRound(roundId, limit),
@@ -256,7 +204,8 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
 /** One of the log's few rare types is read by its own index, several of them each by itself. */
 async function pageOfLog(
   log: Collection<LogDocument>,
-  ...[scope, afterSeq, limit, { types, from, to }, options]: [Scope, number, number, EventWindow, FindOptions]
+  [scope, afterSeq, limit, { types, from, to }]: Required<Page>,
+  options: FindOptions,
 ): Promise<LogDocument[]> {
   const inWindow = { _id: keysAfter(scope, afterSeq), ...createdIn('c', from, to) }
   const page = (filter: Filter<LogDocument>, hint: { hint?: string } = {}) =>
@@ -289,6 +238,7 @@ function headerOf(document: Omit<LogDocument, 'b'>): EventHeader {
   }
 }
 
-function loggedOf(document: LogDocument): LoggedEvent {
-  return { ...headerOf(document), body: unpackText(document.b) }
-}
+const loggedOf = (document: LogDocument): LoggedEvent => ({
+  ...headerOf(document),
+  body: unpackText(document.b),
+})

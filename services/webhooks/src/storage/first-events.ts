@@ -1,7 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { Collection, Filter, FindOptions } from 'mongodb'
-import { type EventDocument, scopeFields } from './collections.ts'
-import type { EventHeader, EventWindow, LoggedEvent } from './event-log.ts'
+import { type EventDocument, type LoggedEvent, scopeFields } from './collections.ts'
+import type { EventWindow } from './event-log.ts'
 import type { LogEnd } from './log-append.ts'
 
 /*
@@ -9,7 +9,6 @@ import type { LogEnd } from './log-append.ts'
  * added to it any more, so what is known of it stays true. Ids above its greatest one need no search.
  */
 
-/** Opens the events of the first format; a younger database has none, and nothing is asked for them. */
 export async function openFirstEvents(events: Collection<EventDocument>) {
   const lastId = await events.findOne({}, { sort: { _id: -1 }, projection: { _id: 1 } })
   const isEmpty = lastId === null
@@ -17,11 +16,24 @@ export async function openFirstEvents(events: Collection<EventDocument>) {
 
   async function find(filter: Filter<EventDocument>, options: FindOptions = {}): Promise<LoggedEvent[]> {
     const found = await events.find(filter, options).toArray()
-    return found.map((event) => ({ ...headerOf(event), body: event.body }))
+    return found.map((event) => {
+      const { _id: id, operatorId, environment, seq, type, createdAt, recordedAt, roundId } = event
+      const { targets, body } = event
+      return {
+        id,
+        scope: { operatorId, environment },
+        seq,
+        type,
+        createdAt,
+        recordedAt,
+        roundId,
+        targets,
+        body,
+      }
+    })
   }
 
   return {
-    /** The last one of a scope, or null. */
     async endOf(scope: Scope): Promise<LogEnd | null> {
       if (isEmpty) return null
       const last = await events.findOne(scopeFields(scope), {
@@ -40,13 +52,16 @@ export async function openFirstEvents(events: Collection<EventDocument>) {
       return (first?.seq ?? 1) - 1
     },
 
-    /** After `afterSeq` in recording order, with their bodies. */
-    readAfter: (scope: Scope, afterSeq: number, limit: number, window: EventWindow): Promise<LoggedEvent[]> =>
-      find(inWindow(scope, afterSeq, window), { sort: { seq: 1 }, limit }),
+    /** After `afterSeq` in recording order. */
+    readAfter(scope: Scope, afterSeq: number, limit: number, { types, from, to }: EventWindow) {
+      const ofTypes = types === null ? {} : { type: { $in: [...types] } }
+      const filter = { ...scopeFields(scope), seq: { $gt: afterSeq }, ...ofTypes }
+      return find({ ...filter, ...createdIn('createdAt', from, to) }, { sort: { seq: 1 }, limit })
+    },
 
-    async ofIds(ids: readonly string[], projection: FindOptions['projection'] = {}): Promise<LoggedEvent[]> {
+    async ofIds(ids: readonly string[]): Promise<LoggedEvent[]> {
       const here = ids.filter((id) => id <= greatestId)
-      return here.length === 0 ? [] : find({ _id: { $in: here } }, { projection })
+      return here.length === 0 ? [] : find({ _id: { $in: here } })
     },
 
     beginningWith: async (prefix: string, limit: number): Promise<LoggedEvent[]> =>
@@ -57,22 +72,8 @@ export async function openFirstEvents(events: Collection<EventDocument>) {
   }
 }
 
-function inWindow(scope: Scope, afterSeq: number, { types, from, to }: EventWindow): Filter<EventDocument> {
-  return {
-    ...scopeFields(scope),
-    seq: { $gt: afterSeq },
-    ...(types === null ? {} : { type: { $in: [...types] } }),
-    ...createdIn('createdAt', from, to),
-  }
-}
-
 /** The filter of a window of creation times. */
 export function createdIn(field: 'createdAt' | 'c', from: Date | null, to: Date | null) {
   const within = { ...(from === null ? {} : { $gte: from }), ...(to === null ? {} : { $lte: to }) }
   return from === null && to === null ? {} : { [field]: within }
-}
-
-function headerOf(event: Omit<EventDocument, 'body'>): EventHeader {
-  const { _id: id, operatorId, environment, seq, type, createdAt, recordedAt, roundId, targets } = event
-  return { id, scope: { operatorId, environment }, seq, type, createdAt, recordedAt, roundId, targets }
 }

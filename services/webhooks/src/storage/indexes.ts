@@ -4,6 +4,8 @@ import { figureIndexes } from '@pitboss/storage/figures-store'
 import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
 import { leaseIndexes } from '@pitboss/storage/lease'
 import { rewindIndexes } from '@pitboss/storage/rewind-store'
+import type { SealedPlace } from '@pitboss/storage/rewrite-seals'
+import type { Document } from 'mongodb'
 
 export const coreAudited = ['endpoints', 'deliveries', 'parked', 'rewinds'] as const
 
@@ -98,3 +100,18 @@ export const coreIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> 
   ],
   instances: [],
 }
+
+export const sealedSecrets: readonly SealedPlace[] = [
+  {
+    collection: 'endpoints',
+    purpose: 'webhook-secret',
+    filter: {},
+    holding: (range) => ({ secrets: { $elemMatch: { sealed: range } } }),
+    valuesIn: ({ _id, operatorId, environment, secrets }) =>
+      secrets.map(({ sealed }: Document, index: number) => ({
+        path: `secrets.${index}.sealed`,
+        sealed: String(sealed),
+        aad: `webhook/${operatorId}/${environment}/${_id}`,
+      })),
+  },
+]

@@ -1,10 +1,16 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
-import { type DeliveryDocument, type EndpointDocument, never, scopeFields } from './collections.ts'
-import { asideOf } from '../rules/put-aside.ts'
+import {
+  type DeliveryDocument,
+  type EndpointDocument,
+  type EventHeader,
+  never,
+  scopeFields,
+} from './collections.ts'
+import { asideOf } from '../rules/subscription.ts'
 import type { DeliveryFilter } from './delivery-store.ts'
 import type { EndpointStore } from './endpoint-store.ts'
-import type { EventHeader, EventLog } from './event-log.ts'
+import type { EventLog } from './event-log.ts'
 import { newDeliveryOf, newDocument } from './new-delivery.ts'
 import { inOrder } from './range-items.ts'
 import type { RangeStore } from './range-store.ts'

@@ -3,44 +3,28 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import type { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
-import type { LogDocument } from './collections.ts'
+import type { EventHeader, LogDocument, LoggedEvent } from './collections.ts'
 import { logKey, readLogKey, scopeKey } from './log-keys.ts'
-import { type Floor, mayBeRecorded, noteRecent, type RecentEvents } from './recent-events.ts'
 
 /*
  * The event log has one unique key: its `_id`, the number of an event within its account and environment.
  * Whoever inserts number n+1 has read all up to n: so numbers have no gaps, and no event is recorded twice
  * although no index forbids it. Three rules hold that. The end is read before the log is searched for the new
- * events, but for those that nobody can have recorded before (recent-events.ts). The insert is ordered, so
+ * events, but for those that nobody can have recorded before (`mayBeRecorded`). The insert is ordered, so
  * that a failure leaves a prefix. What another recorder has inserted meanwhile is searched again before the
  * next number is tried.
  */
 
-export type NewEvent = {
-  readonly scope: Scope
-  readonly id: string
+export type NewEvent = Omit<LoggedEvent, 'seq' | 'targets'> & {
   /** When its round or session was opened, if its own id follows from that; else null. */
   readonly openedAtMs: number | null
-  readonly type: EventType
-  readonly createdAt: Date
-  readonly recordedAt: Date
-  /** The envelope byte for byte as it was published. */
-  readonly body: string
-  readonly roundId: string | null
-  /** Of the recorded span that records it. */
-  readonly traceparent?: string
 }
 
 /** The endpoints for which an event is recorded. */
 export type TargetsOf = (event: Pick<NewEvent, 'scope' | 'type'>) => readonly string[]
 
 /** What is known of a recorded event when a message of it comes again. */
-export type RecordedEvent = {
-  readonly id: string
-  readonly scope: Scope
-  readonly seq: number
-  readonly type: EventType
-}
+type RecordedEvent = Pick<EventHeader, 'id' | 'scope' | 'seq' | 'type'>
 
 /** The last number of a log, and the latest `createdAt` so far; 0 for an empty log. */
 export type LogEnd = { readonly seq: number; readonly highAt: Date }
@@ -53,9 +37,8 @@ export type LogStore = {
   /** The recorded ones of these ids, of every account. */
   withIds(ids: readonly string[]): Promise<readonly RecordedEvent[]>
   /**
-   * One ordered insert.
-   * @returns how many are inserted, from the first on: fewer than all when the next number is taken
-   * @throws when that is not known
+   * One ordered insert. @throws when its fate is unknown
+   * @returns how many stand, from the first on: fewer than all when the next number is taken
    */
   insert(documents: readonly LogDocument[]): Promise<number>
 }
@@ -72,7 +55,7 @@ export type LogWriter = {
 
 export type Appended = {
   /** Recorded by this call, in the order given within a scope. */
-  readonly recorded: readonly (NewEvent & { readonly seq: number; readonly targets: readonly string[] })[]
+  readonly recorded: readonly LoggedEvent[]
   /** Recorded before, or by another recorder meanwhile; by id. */
   readonly known: ReadonlyMap<string, RecordedEvent>
   /** Left out: another event has its id. */
@@ -87,11 +70,9 @@ const pauseMs = 20
 const scopesAtOnce = 8
 
 /**
- * Records events of any scopes, none twice: one ordered insert, after a search for those that may be
- * recorded; again when another recorder was faster.
- * @param readTargets reads where events go to, while the log is searched
- * @throws Error when others were faster 12 times; what the database throws: it is then unknown what is
- * recorded
+ * Records events of any scopes, none twice: one ordered insert, after a search for those that may be recorded
+ * (while `readTargets` reads where they go to); again when another recorder was faster.
+ * @throws Error when others were faster 12 times; what the database throws: what is recorded is then unknown
  */
 export async function appendEvents(
   log: LogWriter,
@@ -200,5 +181,42 @@ function newLogDocument(event: NewEvent, { seq, highAt }: LogEnd, targets: reado
     ...(traceparent === undefined ? {} : { tp: traceparent }),
     targets,
     b: packText(event.body),
+  }
+}
+
+/*
+ * Nearly every event that comes is new, and needs no search. No event is created before its round or session
+ * is opened. So an event is not among those up to some number of its log if its round was opened after all of
+ * these were created; and what follows that number, this process has recorded itself and remembers.
+ */
+
+/** Clocks of services, and an id and its object, differ by less. Source: ours. */
+const apartMaxMs = 10_000
+const eventsMax = 32_768
+
+/** From where on a log's events are remembered: `highMs` is the latest creation time up to there. */
+export type Floor = { highMs: number }
+
+/** What this process has recorded lately, by id, the oldest first. */
+export type RecentEvents = Map<string, { readonly floor: Floor; readonly highMs: number }>
+
+/** Whether the log is to be searched for the event; all that follows `floor` this process has recorded. */
+export function mayBeRecorded(
+  recent: RecentEvents,
+  { id, openedAtMs, createdAt }: Pick<NewEvent, 'id' | 'openedAtMs' | 'createdAt'>,
+  { highMs }: Floor,
+): boolean {
+  // An id that names a time to come was not made here, and proves nothing.
+  const isPlausible = openedAtMs !== null && openedAtMs <= createdAt.getTime() + apartMaxMs
+  return !isPlausible || openedAtMs <= highMs + apartMaxMs || recent.has(id)
+}
+
+/** Remembers an event that this process has recorded. @param highMs the latest creation time up to it */
+export function noteRecent(recent: RecentEvents, id: string, floor: Floor, highMs: number): void {
+  recent.set(id, { floor, highMs })
+  for (const [oldest, one] of recent) {
+    if (recent.size <= eventsMax) return
+    recent.delete(oldest)
+    one.floor.highMs = Math.max(one.floor.highMs, one.highMs)
   }
 }

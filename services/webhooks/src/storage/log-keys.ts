@@ -11,9 +11,12 @@ export function scopeKey({ operatorId, environment }: Scope): string {
   return `${operatorId}/${environment}`
 }
 
-/** The `_id` of the event with this recording number. Keys of a scope sort by number. */
+/** A number as keys have it: they sort by it. */
+export const seqText = (seq: number) => String(seq).padStart(seqDigits, '0')
+
+/** The `_id` of the event with this recording number. */
 export function logKey({ operatorId, environment }: Scope, seq: number): string {
-  return nameOf([operatorId, environment, String(seq).padStart(seqDigits, '0')])
+  return nameOf([operatorId, environment, seqText(seq)])
 }
 
 /** The keys of a scope's events after `afterSeq`, as a filter of `_id`. */

@@ -1,14 +1,12 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { together } from '@pitboss/runtime/together'
-import type { EventLog, LoggedEvent } from './event-log.ts'
+import type { EventLog } from './event-log.ts'
+import type { LoggedEvent } from './collections.ts'
 import { logKey } from './log-keys.ts'
 
 export type LogTail = ReturnType<typeof createLogTail>
 
-/**
- * Remembers the newest events of the log: each goes to several endpoints soon. Recorded events never change.
- * @param charactersMax bound of the remembered bodies; the oldest leaves first
- */
+/** Remembers the newest events, since each goes to several endpoints; at most `charactersMax` of bodies. */
 export function createLogTail(log: Pick<EventLog, 'readAfter'>, charactersMax: number) {
   const events = new Map<string, LoggedEvent>()
   /** Reads under way, which endpoints at the same place share. */

@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto'
 import { idCharacters } from '@pitboss/contracts/id-characters'
-import { placeAfterInterruption } from '../rules/delivery-outcome.ts'
-import { type AttemptRecord, type DeliveryDocument, type DueDelivery, never } from './collections.ts'
-import type { EventHeader } from './event-log.ts'
+import { placeAfterInterruption } from '../rules/retry-schedule.ts'
+import {
+  type AttemptRecord,
+  type DeliveryDocument,
+  type DueDelivery,
+  type EventHeader,
+  never,
+} from './collections.ts'
 
 const idTimeCharacters = 10
 const idHashCharacters = 16
 
-/** What the maker of a delivery says; the rest of the document follows. */
 export type NewDelivery = Pick<
   DeliveryDocument,
   '_id' | 'operatorId' | 'environment' | 'webhookId' | 'eventId' | 'eventType' | 'lane' | 'createdAt'
@@ -40,7 +44,6 @@ export function newDocument(delivery: NewDelivery): DeliveryDocument {
   return { ...newDue(delivery), attempts: [] }
 }
 
-/** `newDocument` as workers know it. */
 export function newDue(delivery: NewDelivery): DueDelivery {
   const { createdAt } = delivery
   return {
@@ -63,8 +66,8 @@ export function claimedOf(due: DueDelivery, token: number, now: Date): DueDelive
 }
 
 /**
- * The only id of a delivery: the ten characters of time of the event id, and 80 bits of a hash over event and
- * endpoint, so that a repeated fan-out finds what it created. Source: ours.
+ * The time of the event id and 80 bits of a hash over event and endpoint, so that a repeated fan-out finds
+ * what it created. Source: ours.
  */
 export function deliveryIdOf(eventId: string, webhookId: string): string {
   const [, eventText = ''] = eventId.split('_')

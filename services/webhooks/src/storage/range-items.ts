@@ -1,19 +1,17 @@
 import {
   type AttemptRecord,
-  type AttemptTimings,
   type DeliveryDocument,
   never,
   type RangeDocument,
   type RangeItem,
+  timingNames,
 } from './collections.ts'
 import type { AttemptedDelivery } from './delivery-store.ts'
 import { isRare } from './log-append.ts'
 import type { AcceptedDelivery } from './range-store.ts'
 import { deliveryIdOf, newDocument, orderOf } from './new-delivery.ts'
 
-const timingNames = ['dnsMs', 'connectMs', 'tlsMs', 'firstByteMs', 'totalMs'] as const
-
-/** What a range keeps of deliveries that were accepted at once. @param items in the order of the log */
+/** @param items deliveries that were accepted at once, in the order of the log */
 export function packItems(
   first: number,
   items: readonly { readonly seq: number; readonly item: AcceptedDelivery }[],
@@ -49,8 +47,7 @@ function packItem(
   }
 }
 
-/** The delivery that an item stands for, with its only attempt. */
-export function deliveryOfItem(range: RangeDocument, item: RangeItem): DeliveryDocument {
+function deliveryOfItem(range: RangeDocument, item: RangeItem): DeliveryDocument {
   const { webhookId, operatorId, environment, at } = range
   const loMs = range.lo?.getTime() ?? 0
   const createdAt = new Date(loMs + item.c)
@@ -67,23 +64,12 @@ export function deliveryOfItem(range: RangeDocument, item: RangeItem): DeliveryD
 }
 
 function attemptOfItem({ lo, at, url }: RangeDocument, { s, d, h, x, g, u }: RangeItem): AttemptRecord {
+  const [dnsMs = null, connectMs = null, tlsMs = null, firstByteMs = null, totalMs] = g ?? []
   return {
     ...{ attempt: 1, sentAt: new Date((lo?.getTime() ?? 0) + s), durationMs: d, httpStatus: h, error: null },
-    ...{
-      responseExcerpt: x ?? null,
-      timings: g === null ? null : timingsOf(g),
-      hint: null,
-      url: u ?? url ?? '',
-      storedAt: at,
-    },
+    timings: g === null ? null : { dnsMs, connectMs, tlsMs, firstByteMs, totalMs: totalMs ?? 0 },
+    ...{ responseExcerpt: x ?? null, hint: null, url: u ?? url ?? '', storedAt: at },
   }
-}
-
-function timingsOf([dnsMs = null, connectMs = null, tlsMs = null, firstByteMs = null, totalMs]: readonly (
-  | number
-  | null
-)[]): AttemptTimings {
-  return { dnsMs, connectMs, tlsMs, firstByteMs, totalMs: totalMs ?? 0 }
 }
 
 /** A delivery with attempts that figures have counted as items. */
@@ -111,7 +97,7 @@ export function newestFirst(a: Pick<DeliveryDocument, 'order'>, b: Pick<Delivery
 }
 
 /**
- * Deliveries, newest first, of sources that hold some each.
+ * Merges the deliveries of sources, newest first.
  * @param found in an order in which no later source has a delivery that was made after `boundOf` of this one
  */
 export async function* inOrder<Source>(

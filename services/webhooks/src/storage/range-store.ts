@@ -1,55 +1,47 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { createInsertTogether } from '@pitboss/storage/journal/insert-together'
 import type { Filter } from 'mongodb'
-import { rangeSpanMsMax, type NextRange } from '../rules/passage.ts'
+import { type NextRange, rangeSpanMsMax } from '../rules/passage.ts'
 import {
   type AttemptRecord,
   type Collections,
   type DeliveryDocument,
+  type EventHeader,
   type RangeDocument,
   scopeFields,
 } from './collections.ts'
-import type { EventHeader } from './event-log.ts'
 import { isRare } from './log-append.ts'
+import { seqMax, seqText } from './log-keys.ts'
 import { packItems } from './range-items.ts'
 
-const seqDigits = 12
 const removedTogether = 500
 /** Of a range and of each of its items, about; an excerpt of a receiver's answer has at most 2 KB. */
 const rangeBytes = 300
 const itemBytes = 500
 
 /** A delivery that was accepted at its first attempt. */
-export type AcceptedDelivery = {
+export type AcceptedDelivery = Pick<EventHeader, 'createdAt'> & {
   readonly eventId: string
   readonly eventType: EventHeader['type']
-  readonly createdAt: Date
   readonly attempt: AttemptRecord
 }
 
-/** Where items are looked for. Null for everything. */
+/** Where to look for items. Null for everything. @param from made then or later @param to then or earlier */
 type ItemFilter = {
   readonly scope: Scope | null
   readonly webhookId: string | null
   readonly eventType: DeliveryDocument['eventType'] | null
-  /** Deliveries that were made at `from` or later, and at `to` or earlier. */
   readonly from: Date | null
   readonly to: Date | null
 }
 
 export type RangeStore = ReturnType<typeof createRangeStore>
 
-function rangeKey(webhookId: string, first: number): string {
-  return `${webhookId}/${String(first).padStart(seqDigits, '0')}`
-}
-
-export function firstOf({ _id }: Pick<RangeDocument, '_id'>): number {
-  return Number(_id.slice(-seqDigits))
-}
+const rangeKey = (webhookId: string, first: number) => `${webhookId}/${seqText(first)}`
 
 export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
   const insertTogether = createInsertTogether(ranges, ({ d = [] }) => rangeBytes + itemBytes * d.length)
-  const ofEndpoint = (webhookId: string, from: number, to: number) => ({
+  const ofEndpoint = (webhookId: string, from = 0, to = seqMax) => ({
     $gte: rangeKey(webhookId, from),
     $lte: rangeKey(webhookId, to),
   })
@@ -61,11 +53,8 @@ export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
   return {
     /** The number of the last event that the endpoint has passed; null for none. */
     async endOf(webhookId: string): Promise<number | null> {
-      const last = await ranges.findOne(
-        { _id: ofEndpoint(webhookId, 0, 10 ** seqDigits - 1) },
-        { sort: { _id: -1 }, projection: { to: 1 } },
-      )
-      return last?.to ?? null
+      const newest = { sort: { _id: -1 }, projection: { to: 1 } } as const
+      return (await ranges.findOne({ _id: ofEndpoint(webhookId) }, newest))?.to ?? null
     },
 
     /** Inserts the next range. @param w names this write for a repeat @returns false when it is not next */
@@ -75,10 +64,8 @@ export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
       { w, at }: Pick<RangeDocument, 'w' | 'at'>,
     ): Promise<boolean> {
       const _id = rangeKey(webhookId, first)
-      const tenant = { operatorId, environment }
-      const [landed] = await insertTogether([
-        { _id, webhookId, ...tenant, to, w, at, ...packItems(first, items) },
-      ])
+      const range = { _id, webhookId, operatorId, environment, to, w, at, ...packItems(first, items) }
+      const [landed] = await insertTogether([range])
       return landed === 'inserted' || (await ranges.findOne({ _id }, { projection: { w: 1 } }))?.w === w
     },
 
@@ -117,18 +104,14 @@ export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
     latestStored: () => ranges.find({ hi: { $gte: new Date(1) } }, { sort: { at: -1 }, hint: 'stored' }),
 
     /** Ranges of the scope that may have an item of a delivery made at one of these times. */
-    madeAt: (scope: Scope, times: readonly Date[]): Promise<RangeDocument[]> =>
-      times.length === 0
-        ? Promise.resolve([])
-        : ranges
-            .find({
-              $or: times.map((at) => ({
-                ...scopeFields(scope),
-                hi: { $gte: at, $lte: new Date(at.getTime() + rangeSpanMsMax) },
-                lo: { $lte: at },
-              })),
-            })
-            .toArray(),
+    async madeAt(scope: Scope, times: readonly Date[]): Promise<RangeDocument[]> {
+      const around = times.map((at) => ({
+        ...scopeFields(scope),
+        hi: { $gte: at, $lte: new Date(at.getTime() + rangeSpanMsMax) },
+        lo: { $lte: at },
+      }))
+      return around.length === 0 ? [] : ranges.find({ $or: around }).toArray()
+    },
 
     hasItems: async (scope: Scope): Promise<boolean> =>
       (await ranges.findOne(
@@ -142,7 +125,7 @@ export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
 
     /** Removes ranges beyond a log that was set back further. @returns how many it removed */
     async removeAfter(webhookId: string, end: number): Promise<number> {
-      const beyond = { _id: ofEndpoint(webhookId, 0, 10 ** seqDigits - 1), to: { $gt: end } }
+      const beyond = { _id: ofEndpoint(webhookId), to: { $gt: end } }
       const found = await ranges.find(beyond, { projection: { _id: 1 } }).toArray()
       for (let start = 0; start < found.length; start += removedTogether) {
         const ids = found.slice(start, start + removedTogether).map(({ _id }) => _id)

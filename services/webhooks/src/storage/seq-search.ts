@@ -6,7 +6,6 @@ import { scopeKey } from './log-keys.ts'
 const scopesMax = 1000
 const pointsMax = 64
 
-/** Searches a scope's log by time, after `after` and up to `to`, whose `highAt` is at `from` or later. */
 export type SeqSearch = (
   scope: Scope,
   from: Date,
@@ -14,8 +13,8 @@ export type SeqSearch = (
 ) => Promise<number>
 
 /**
- * Creates a search by bisection for the number before the first event created at a time or later. The latest
- * creation time so far rises with the number and never changes, so what was read is remembered by scope.
+ * Creates a bisection for the number before the first event created at a time or later. The latest creation
+ * time so far rises with the number and never changes, so what was read is remembered by scope.
  * @param readAt the first event with this number or a greater one
  */
 export function createSeqSearch(readAt: (scope: Scope, seq: number) => Promise<LogEnd | null>): SeqSearch {

@@ -19,10 +19,7 @@ const recordSuccessesEveryMs = 1000
 
 export type Dispatcher = ReturnType<typeof startDispatcher>
 
-/**
- * Shares the endpoints among the living processes, and runs those of this one.
- * @param listen subscribes to the notifications of all processes; returns the end of it
- */
+/** Shares the endpoints among the living processes, and runs its own. @param listen returns its end */
 export function startDispatcher({
   listen,
   ...c
@@ -58,7 +55,6 @@ export function startDispatcher({
   })
 
   return {
-    /** Takes no more endpoints, lets attempts in flight end, gives all leases back. */
     async stop(): Promise<void> {
       endListening()
       await scan.stop()
@@ -66,7 +62,6 @@ export function startDispatcher({
       await successes.stop()
       await writeSuccesses(context, memory.successes)
     },
-    /** Notes recorded events, so that workers here and in other processes deliver them. */
     onRecorded: (batch: Recorded): void => noteRecorded(context, share, batch),
     /** The endpoints that no live worker has, as they were last found. */
     untaken: () => [...share.untaken.values()],

@@ -4,7 +4,7 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import { withEngines } from '@pitboss/testing/with-engines'
 import { pino } from 'pino'
 import t from 'tap'
-import { createFanoutLateness } from '../../src/actions/fanout-lateness.ts'
+import { createFanoutLateness } from '../../src/actions/record-batch.ts'
 import { startFanout } from '../../src/consumers/fanout.ts'
 
 t.test(

@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { judgeAttempt, placeAfterInterruption } from '../../src/rules/delivery-outcome.ts'
-import { attemptDelayMs, type Place } from '../../src/rules/retry-schedule.ts'
+import {
+  attemptDelayMs,
+  judgeAttempt,
+  type Place,
+  placeAfterInterruption,
+} from '../../src/rules/retry-schedule.ts'
 import {
   afterAttempt,
   type AttemptResult,

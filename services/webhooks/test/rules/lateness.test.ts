@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createFanoutLateness } from '../../src/actions/fanout-lateness.ts'
+import { createFanoutLateness } from '../../src/actions/record-batch.ts'
 import { createLateness } from '../../src/rules/lateness.ts'
 
 const start = Date.parse('2026-11-26T08:00:00.000Z')

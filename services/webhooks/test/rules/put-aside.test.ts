@@ -1,6 +1,6 @@
 import t from 'tap'
 import { newHealth, paused } from '../../src/rules/endpoint-health.ts'
-import { asideOf, openNarrowings } from '../../src/rules/put-aside.ts'
+import { asideOf, openNarrowings } from '../../src/rules/subscription.ts'
 
 const now = new Date('2026-11-28T20:00:00.000Z')
 const health = newHealth(8)

@@ -1,9 +1,10 @@
 import t from 'tap'
-import { judgeAttempt, placeAfterInterruption } from '../../src/rules/delivery-outcome.ts'
 import {
   attemptDelayMs,
+  judgeAttempt,
   ladderAhead,
   type Place,
+  placeAfterInterruption,
   retryAfterMs,
   stepsMax,
 } from '../../src/rules/retry-schedule.ts'

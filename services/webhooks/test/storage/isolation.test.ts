@@ -76,7 +76,7 @@ const [starts, reads] = [ofReplays('start-replay'), ofReplays('read-replays')]
 const queueLines = {
   createOne: by('change-endpoint', 'a delivery of an endpoint that was found under a scope'),
   insertAbsent: by(
-    `take-over-passage, store-passing, ${advances}, retry-delivery`,
+    `take-over-passage, store-passing, ${advances}, read-deliveries`,
     'each delivery bears the scope of its event, or is an item that was found under a scope or of a job',
   ),
   existing: by(
@@ -142,7 +142,7 @@ const stores = {
     ofEvents: scoped((scope, { eventId }) => deliveries.ofEvents(scope, [eventId], 10)),
     health: scoped((scope) => deliveries.health(scope, hour.from, 10)),
     attemptedSince: by('storage/delivery-history', everyAccount),
-    countHeld: by('read-endpoints', 'an endpoint that was found under the scope of the caller'),
+    countHeld: by('calls/endpoints', 'an endpoint that was found under the scope of the caller'),
     statusCounts: by('storage/delivery-history', operations),
   }),
   createEndpointStore: table(endpoints, {
@@ -162,7 +162,7 @@ const stores = {
     noteSuccesses: by('settle-attempt', 'endpoints to which this worker delivered under its lease'),
     notePulled: by('endpoint-view', leased),
     notePruned: by('endpoint-view', 'the endpoint was found under a scope, or is under lease'),
-    countWork: by('mark-due', 'an endpoint found under a scope, or of a job'),
+    countWork: by('clients/notify-workers', 'an endpoint found under a scope, or of a job'),
     page: by('share-endpoints', everyAccount),
     summaries: by('share-endpoints', everyAccount),
     take: by('share-endpoints', everyAccount),
@@ -174,7 +174,7 @@ const stores = {
     ofIds: scoped((scope, { webhookId }) => endpoints.ofIds(scope, [webhookId])),
     hasLeases: by('./start-workers', everyAccount),
     countPaused: by('read-status', operations),
-    openBreakers: by('read-due-lag', 'a number and ids for a metric without them, over every account'),
+    openBreakers: by('read-status', 'a number and ids for a metric without them, over every account'),
   }),
   openEventLog: table(events, {
     append: by('record-events', 'each event bears the scope that its subject and its envelope name'),
@@ -230,7 +230,7 @@ const stores = {
     list: scoped((scope, { webhookId }) => history.list(scope, { webhookId }, 10)),
     ofEvents: scoped((scope, { eventId }) => history.ofEvents(scope, [eventId], 10)),
     health: scoped((scope) => history.health(scope, hour.from, 10)),
-    attemptedSince: by('read-attempt-series', everyAccount),
+    attemptedSince: by('read-endpoints', everyAccount),
     statusCounts: by('read-status', operations),
   }),
   createLateDeliveries: table(late, {
@@ -243,11 +243,11 @@ const stores = {
     readAfter: by('pass-events', leased),
   }),
   createParkedStore: table(createParkedStore(collections), {
-    park: by('parked-messages', 'the fan-out, of a message that names no account for certain'),
+    park: by('record-batch', 'the fan-out, of a message that names no account for certain'),
     list: by('calls/ops', operations),
-    read: by('parked-messages', operations),
-    remove: by('parked-messages', operations),
-    setError: by('parked-messages', operations),
+    read: by('record-batch', operations),
+    remove: by('record-batch', operations),
+    setError: by('record-batch', operations),
     count: by('read-status', operations),
   }),
   createCertifications: table(certifications, {
@@ -292,7 +292,7 @@ await holdIsolation(t, {
     ...['afterInterruption', 'deliveryIdOf', 'keyOf', 'claimedOf', 'newDeliveryOf'],
     ...['newDocument', 'newDue', 'newInterrupted', 'orderOf', 'scopeFields'],
     // Of ranges: what an item stands for.
-    ...['attemptsOf', 'countedElsewhere', 'deliveriesOf', 'deliveryOfItem', 'firstOf', 'newestFirst'],
+    ...['attemptsOf', 'countedElsewhere', 'deliveriesOf', 'newestFirst', 'seqText'],
     ...['inOrder', 'packItems'],
     // Of the log: keys and filters, and what works with the parts that it is given.
     ...['appendEvents', 'createSeqSearch', 'createdIn', 'isRare', 'keysAfter', 'logKey'],

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Floor, mayBeRecorded, noteRecent, type RecentEvents } from '../../src/storage/recent-events.ts'
+import { type Floor, mayBeRecorded, noteRecent, type RecentEvents } from '../../src/storage/log-append.ts'
 
 const minuteMs = 60_000
 const nowMs = Date.UTC(2026, 10, 29, 12)

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { scarceInFlight, withHold } from '../../src/actions/slot-hold-times.ts'
-import { createSlots } from '../../src/actions/slots.ts'
+import { createSlots, scarceInFlight, withHold } from '../../src/actions/slots.ts'
 
 /** An endpoint that has not shown yet how fast it answers. */
 const one = (inFlight: number) => ({ inFlight, scarceMax: scarceInFlight(null, 0) })

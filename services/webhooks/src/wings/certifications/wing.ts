@@ -2,10 +2,8 @@ import { cancelledCertification } from '@pitboss/storage/certification-jobs'
 import { jobIndexes } from '@pitboss/storage/job-store'
 import { openJobs } from '@pitboss/storage/jobs'
 import type { Wing } from '../../wing.ts'
-import { runCertification } from './actions/run-certification.ts'
+import { type CertificationContext, presentSummary, runCertification } from './actions/run-certification.ts'
 import { certificationCalls } from './calls/certifications.ts'
-import type { CertificationContext } from './context.ts'
-import { presentCertificationSummary } from './records/present-certification.ts'
 import { createCertifications } from './storage/certification-store.ts'
 
 /** A burst of a certification opens 50 connections; more orders wait their turn. */
@@ -20,7 +18,7 @@ export const certifications: Wing = {
       ...{ ...core, post },
       certifications: openJobs({
         ...{ store: createCertifications(core.db), kind: 'certification', of: ' of this endpoint' },
-        ...{ summary: presentCertificationSummary, cancelled: cancelledCertification },
+        ...{ summary: presentSummary, cancelled: cancelledCertification },
         ...{ ...core, placesMax, clockAheadMs },
       }),
     }

@@ -3,7 +3,7 @@ import { startLeasedPoll } from '@pitboss/storage/start-leased-poll'
 import type { Wing } from '../../wing.ts'
 import { advanceReplays } from './actions/advance-replays.ts'
 import { replayCalls } from './calls/replays.ts'
-import type { ReplaysContext } from './context.ts'
+import type { ReplaysContext } from './actions/read-replays.ts'
 import { createReplayStore, replayIndexes } from './storage/replay-store.ts'
 
 /** How long a dead replica keeps the others from the jobs. */

@@ -1,29 +1,54 @@
+import type { ActedBy } from '@pitboss/contracts/audit'
+import { summaryOf } from '@pitboss/contracts/certification/progress'
 import type { Exchanged, ExchangeRequest } from '@pitboss/contracts/certification/exchange'
 import { receiverCases } from '@pitboss/contracts/certification/receiver/receiver-cases'
 import { createReceiverUnderTest } from '@pitboss/contracts/certification/receiver/receiver-under-test'
+import { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
-import { runCertificationJob } from '@pitboss/storage/certification-jobs'
+import { newCertification, runCertificationJob } from '@pitboss/storage/certification-jobs'
+import type { Jobs } from '@pitboss/storage/jobs'
 import type { HeldJob } from '@pitboss/storage/start-job-workers'
-import { headerOf } from '../../../clients/post-webhook.ts'
-import type { CertificationContext } from '../context.ts'
+import { headerOf, type PostWebhook } from '../../../clients/post-webhook.ts'
+import type { WebhooksContext } from '../../../context.ts'
+import type { EndpointDocument } from '../../../storage/collections.ts'
 import type { CertificationDocument } from '../storage/certification-store.ts'
+
+export type CertificationContext = WebhooksContext & {
+  readonly post: PostWebhook
+  readonly certifications: Jobs<CertificationDocument, 'cases'>
+}
+
+/** Orders a certification. @throws ServiceError CONFLICT for a LIVE endpoint, and while one runs */
+export async function startCertification(
+  { certifications, clock, newId }: CertificationContext,
+  endpoint: EndpointDocument,
+  by: ActedBy,
+): Promise<CertificationDocument> {
+  const { environment, _id: subject, url } = endpoint
+  if (environment !== 'SANDBOX') {
+    const message = 'Events that were made up are not sent to a LIVE endpoint: its receiver would count them.'
+    throw new ServiceError('CONFLICT', { message })
+  }
+  const job: CertificationDocument = {
+    ...newCertification({
+      ...{ id: newId('crt'), scope: endpoint, subject },
+      ...{ url, casesTotal: receiverCases.length, now: clock.now() },
+    }),
+    secretCreatedAt: endpoint.secrets[0]?.createdAt ?? endpoint.createdAt,
+  }
+  const object = { type: 'endpoint', id: subject }
+  return certifications.order(job, by, { act: 'endpoint.certify', object })
+}
 
 const changedText = 'The endpoint was changed meanwhile. Certify it again.'
 
-/**
- * Runs the cases that are left and stores each result. Its posts are no deliveries: they touch neither
- * breaker nor figures. Source: docs/contract.md, section 3.
- */
-export function runCertification(
-  context: CertificationContext,
-  held: HeldJob<CertificationDocument>,
-): Promise<void> {
-  const { certifications, clock } = context
+/** Runs the cases that are left. Its posts are no deliveries: they touch neither breaker nor figures. */
+export function runCertification(c: CertificationContext, held: HeldJob<CertificationDocument>) {
   return runCertificationJob({
-    ...{ jobs: certifications.store, held, cases: receiverCases, changedText, clock },
-    find: () => unchangedSecret(context, held.job),
-    send: (_secret, request) => send(context, held.job, request),
+    ...{ jobs: c.certifications.store, held, cases: receiverCases, changedText, clock: c.clock },
+    find: () => unchangedSecret(c, held.job),
+    send: (_secret, request) => send(c, held.job, request),
     peerOf: ({ secret }, edges) =>
       createReceiverUnderTest({ ...edges, secret, signing: { signBody, signatureTimestamp } }),
     onKept: () => failpoint('webhooks.certified-case'),
@@ -54,4 +79,13 @@ async function send(
   const contentType = headerOf(answer, 'content-type') ?? ''
   const excerpt = Buffer.from(answer.excerpt ?? '')
   return { kind: 'answer', httpStatus, contentType, body: excerpt, oddities, latencyMs }
+}
+
+/** The public records of a certification. Source: docs/contract.md, section 3. */
+export function presentSummary(job: Omit<CertificationDocument, 'cases'>) {
+  return { ...summaryOf(job), webhook_id: job.subject }
+}
+
+export function presentCertification(job: CertificationDocument) {
+  return { ...presentSummary(job), cases: [...job.cases] }
 }

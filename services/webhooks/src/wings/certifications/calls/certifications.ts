@@ -2,40 +2,39 @@ import { answer, type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
 import { findWebhookCertification } from '@pitboss/contracts/calls/dashboard'
 import * as endpoints from '@pitboss/contracts/endpoints/webhooks'
+import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { answerPage } from '@pitboss/storage/read-page'
-import { endpointTarget } from '../../../calls/endpoints.ts'
-import * as actions from '../actions/order-certifications.ts'
-import type { CertificationContext } from '../context.ts'
-import { presentCertification, presentCertificationSummary } from '../records/present-certification.ts'
+import { findEndpoint } from '../../../actions/read-endpoints.ts'
+import * as actions from '../actions/run-certification.ts'
 
 /** Certifications of receivers. Source: docs/contract.md, section 3. */
-export function certificationCalls(context: CertificationContext): CallHandler[] {
+export function certificationCalls(c: actions.CertificationContext): CallHandler[] {
+  const { certifications } = c
+  const { presentCertification, presentSummary } = actions
+  const find = async (request: Parameters<typeof findEndpoint>[1], id: string) => {
+    const endpoint = await findEndpoint(c, request)
+    return certifications.find([endpoint], id, endpoint._id)
+  }
   return [
     handler(endpoints.certifyWebhook.call, async (request, call) => {
-      const by = actedBy(request.caller, call)
-      const job = await actions.startCertification(context, endpointTarget(request), by)
-      return answer(presentCertification(job), 202)
+      const [endpoint, by] = [await findEndpoint(c, request), actedBy(request.caller, call)]
+      return answer(presentCertification(await actions.startCertification(c, endpoint, by)), 202)
     }),
-    handler(endpoints.listWebhookCertifications.call, async (request) =>
-      answerPage(
-        await actions.listCertifications(context, endpointTarget(request), request.query),
-        presentCertificationSummary,
-      ),
+    handler(endpoints.listWebhookCertifications.call, async (request) => {
+      const endpoint = await findEndpoint(c, request)
+      return answerPage(await certifications.list(endpoint, endpoint._id, request.query), presentSummary)
+    }),
+    handler(findWebhookCertification, async ({ caller: { scope }, certificationId }) => {
+      const { subject } = await certifications.find([scope], certificationId)
+      const endpoint = await findInScopes([scope], (one) => c.endpoints.find(one, subject))
+      return { webhookId: endpoint._id }
+    }),
+    handler(endpoints.getWebhookCertification.call, async (request) =>
+      answer(presentCertification(await find(request, request.params.certification_id))),
     ),
-    handler(findWebhookCertification, async ({ caller, certificationId }) => ({
-      webhookId: await actions.certifiedEndpoint(context, caller.scope, certificationId),
-    })),
-    handler(endpoints.getWebhookCertification.call, async (request) => {
-      const id = request.params.certification_id
-      return answer(
-        presentCertification(await actions.findCertification(context, endpointTarget(request), id)),
-      )
-    }),
     handler(endpoints.cancelWebhookCertification.call, async (request, call) => {
-      const id = request.params.certification_id
-      const job = await actions.findCertification(context, endpointTarget(request), id)
-      const by = actedBy(request.caller, call)
-      return answer(presentCertification(await context.certifications.cancel(job, by)))
+      const job = await find(request, request.params.certification_id)
+      return answer(presentCertification(await certifications.cancel(job, actedBy(request.caller, call))))
     }),
   ]
 }

@@ -1,13 +1,16 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
-import { markDue } from '../../../actions/mark-due.ts'
-import { type DeliveryDocument, type DeliveryStatus, scopeFields } from '../../../storage/collections.ts'
-import type { EventHeader } from '../../../storage/event-log.ts'
+import { markDue } from '../../../clients/notify-workers.ts'
+import {
+  type DeliveryDocument,
+  type DeliveryStatus,
+  type EventHeader,
+  scopeFields,
+} from '../../../storage/collections.ts'
 import { deliveryIdOf, newDocument } from '../../../storage/new-delivery.ts'
 import { countedElsewhere, deliveriesOf } from '../../../storage/range-items.ts'
 import type { RangeStore } from '../../../storage/range-store.ts'
-import type { ReplaysContext } from '../context.ts'
+import { countReplay, type ReplaysContext } from './read-replays.ts'
 import { type ReplayDocument, runningMax } from '../storage/replay-store.ts'
-import { countReplay } from './read-replays.ts'
 
 /** Jobs of paused endpoints may wait for ever, so the next turn continues after a full page of them. */
 type ReplayTurn = { advancedTo: string }
@@ -41,7 +44,7 @@ async function advance(c: ReplaysContext, job: ReplayDocument): Promise<boolean>
     return false
   }
   if (!job.selected) return selectNext(c, job, now)
-  const { open, ...counts } = await countReplay(c.deliveries, job)
+  const { open, ...counts } = await countReplay(c, job)
   await replays.change(job, job._id, !open ? { ...counts, status: 'DONE', finishedAt: now } : counts)
   if (!open) logger.info({ replay_id: job._id, ...counts }, 'replay.done')
   return false
@@ -63,11 +66,11 @@ async function selectNext(c: ReplaysContext, job: ReplayDocument, now: Date): Pr
 }
 
 /** Cancels what a crash since the cancellation has left, and counts what was in flight then and has ended. */
-async function countCancelled({ deliveries, replays, logger }: ReplaysContext, job: ReplayDocument) {
-  await deliveries.cancelReplay(job)
-  const { open, ...counts } = await countReplay(deliveries, job)
-  await replays.count(job._id, counts, !open)
-  if (!open) logger.info({ replay_id: job._id, ...counts }, 'replay.cancelled')
+async function countCancelled(c: ReplaysContext, job: ReplayDocument) {
+  await c.deliveries.cancelReplay(job)
+  const { open, ...counts } = await countReplay(c, job)
+  await c.replays.count(job._id, counts, !open)
+  if (!open) c.logger.info({ replay_id: job._id, ...counts }, 'replay.cancelled')
 }
 
 const pageSize = 500

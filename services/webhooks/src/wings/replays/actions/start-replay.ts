@@ -6,13 +6,10 @@ import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { hashBody } from '@pitboss/contracts/json'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { claimIdempotencyKey, peekIdempotencyKey } from '@pitboss/storage/idempotency-keys'
-import { type EndpointTarget, findEndpoint } from '../../../actions/read-endpoints.ts'
 import type { EndpointDocument } from '../../../storage/collections.ts'
-import type { ReplaysContext } from '../context.ts'
-import { type CountedReplay, presentReplay } from '../records/present-replay.ts'
+import { type CountedReplay, presentReplay, type ReplaysContext, withCounts } from './read-replays.ts'
 import type { ReplayDocument } from '../storage/replay-store.ts'
 import { countSelection } from './advance-replays.ts'
-import { withCounts } from './read-replays.ts'
 import type { z } from 'zod'
 
 /** No `types` stand for those of the endpoint. A dry run counts and makes nothing. */
@@ -39,7 +36,7 @@ async function begin(
   if (!request.dryRun && endpoint.health.status === 'PAUSED') {
     throw new ServiceError('CONFLICT', { message: 'The endpoint is paused. Resume it first.' })
   }
-  const types = request.types.length > 0 ? [...new Set(request.types)] : endpoint.events
+  const types = [...new Set(request.types.length > 0 ? request.types : endpoint.events)]
   const scope = { operatorId, environment }
   const selector = {
     ...{ ...scope, _id: null, webhookId: endpoint._id, from, to, types, only: request.only },
@@ -66,25 +63,22 @@ async function begin(
   const entry = c.audit.entry(by, { act: 'endpoint.replay', object, before: null, after: presentReplay(job) })
   const first = await replays.insert({ ...job, ...auditedInsert(entry) })
   c.wake()
-  return withCounts(c.deliveries, first)
+  return withCounts(c, first)
 }
 
 /**
- * Starts a replay job, or counts what one would send: once under its idempotency key. Each endpoint has
- * a list of keys of its own. A preview has no key. Source: docs/contract.md, sections 7, 11 and 12.
- * @param body what the key stands for
- * @throws ServiceError NOT_FOUND; CONFLICT for a paused endpoint, for an account with all its replays under
- * way, and for a key that was used with another body
+ * Starts a job, or counts what one would send: once under its idempotency key, which stands for `body`. Each
+ * endpoint has a list of keys; a preview has none. Source: docs/contract.md, sections 7, 11 and 12.
+ * @throws ServiceError CONFLICT for a paused endpoint, an account with all its replays under way, a used key
  */
 export async function startReplay(
   c: ReplaysContext,
-  target: EndpointTarget,
+  endpoint: EndpointDocument,
   idempotencyKey: string | null,
   body: z.output<typeof createReplay.call.request>['body'],
   by: ActedBy,
 ): Promise<CountedReplay> {
   const { from, to, only, types = [], dry_run: dryRun } = body
-  const endpoint = await findEndpoint(c.endpoints, target)
   const { operatorId, environment, _id } = endpoint
   const names = { db: c.db, scope: { operatorId, environment }, list: `replays/${_id}` }
   const key =
@@ -93,7 +87,7 @@ export async function startReplay(
       : { ...names, key: idempotencyKey, bodyHash: hashBody(body), now: c.clock.now() }
   const earlierId = key === null ? null : await peekIdempotencyKey(key)
   const earlier = earlierId === null ? null : await c.replays.find(endpoint, _id, earlierId)
-  if (earlier !== null) return withCounts(c.deliveries, earlier)
+  if (earlier !== null) return withCounts(c, earlier)
   return begin(c, endpoint, { from, to, types, only, dryRun }, key, by)
 }
 

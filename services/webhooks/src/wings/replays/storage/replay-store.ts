@@ -8,7 +8,6 @@ import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db } from 'mongodb'
 import { scopeFields } from '../../../storage/collections.ts'
 
-/** Bounds the jobs that are read at once. */
 export const runningMax = 200
 
 export type ReplayDocument = WithAudit & {
@@ -60,7 +59,6 @@ export function createReplayStore(db: Db) {
       return result
     },
 
-    /** For operations: a job of any account. */
     read: (id: string) => replays.findOne({ _id: id }),
 
     find: (scope: Scope, webhookId: string, id: string) =>
@@ -88,7 +86,6 @@ export function createReplayStore(db: Db) {
     /** Cancelled jobs that may have deliveries in flight, oldest first, at most `runningMax`. */
     uncounted: () => replays.find({ counted: false }).sort({ _id: 1 }).limit(runningMax).toArray(),
 
-    /** Whether a job is under way, or a cancelled one is not counted yet. */
     async areLeft(): Promise<boolean> {
       const one = { projection: { _id: 1 }, sort: { _id: 1 } } as const
       const found = await Promise.all([

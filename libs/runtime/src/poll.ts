@@ -10,7 +10,8 @@ export type Poll = {
 /**
  * Runs `work` at once and then again and again until stopped. A failure is logged as `event`, at `level`, and
  * ends nothing.
- * @param everyMs pause between the end of a run and the next one
+ * @param everyMs pause between the end of a run and the next one; from 500 ms on the nearest multiple of it on
+ * the process's clock, so that polls of a process wake it together
  * @param work gets a signal that is aborted when it should come to an end; it may answer in how many
  * milliseconds it wants to run again, instead of `everyMs`
  */
@@ -32,13 +33,13 @@ export function startPoll({
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      let pauseMs = everyMs
+      let pauseMs: number | undefined
       try {
-        pauseMs = (await work(stopping.signal)) ?? everyMs
+        pauseMs = (await work(stopping.signal)) ?? undefined
       } catch (err) {
         logger[level]({ err }, event)
       }
-      if (!stopping.signal.aborted) await signal.wait(pauseMs)
+      if (!stopping.signal.aborted) await signal.wait(pauseMs ?? commonPauseMs(everyMs, performance.now()))
     }
   }
   const done = run()
@@ -51,6 +52,14 @@ export function startPoll({
       await done
     },
   }
+}
+
+const commonFromMs = 500
+
+/** The pause from `nowMs` to a multiple of `everyMs`, between half of it and half as long again. */
+export function commonPauseMs(everyMs: number, nowMs: number): number {
+  if (everyMs < commonFromMs) return everyMs
+  return Math.round(nowMs / everyMs + 1) * everyMs - nowMs
 }
 
 /** Looks again after so long even if nobody has said that there is something to do. */

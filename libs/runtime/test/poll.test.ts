@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startPoll, startRestingPoll } from '../src/poll.ts'
+import { commonPauseMs, startPoll, startRestingPoll } from '../src/poll.ts'
 
 const silent = { error: () => undefined, warn: () => undefined }
 const hourMs = 3_600_000
@@ -84,4 +84,18 @@ t.test('a poll without work rests until it is woken, and runs a pause after that
     t.equal(runs, expected)
   }
   await poll.stop()
+})
+
+t.test('polls of one process meet at the same instants, whenever each of them began', (t) => {
+  t.same(
+    [500, 1000, 5000].map((everyMs) => 5003 + commonPauseMs(everyMs, 5003)),
+    [5500, 6000, 10_000],
+  )
+  t.same(
+    [1400, 1600].map((nowMs) => nowMs + commonPauseMs(1000, nowMs)),
+    [2000, 3000],
+  )
+  t.equal(commonPauseMs(1000, 1999.5), 1000.5, 'a timer that is early runs nothing twice')
+  t.equal(commonPauseMs(250, 5003), 250, 'short pauses stay as they are')
+  t.end()
 })

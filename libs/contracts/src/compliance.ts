@@ -87,7 +87,6 @@ export const clauses: readonly Clause[] = [
       'The operator sets limits of loss, stake and time for a player. The service holds each stake against them, on every replica, in all games and sessions.',
     enforcedAt: [
       'services/rounds/src/wings/protection/actions/enforce-player-limits.ts',
-      'services/rounds/src/wings/protection/rules/limit-book.ts',
       'services/rounds/src/wings/protection/rules/player-limits.ts',
     ],
     tests: [
@@ -120,7 +119,7 @@ export const clauses: readonly Clause[] = [
     source: 'https://www.legislation.gov.uk/uksi/2025/215/made',
     means:
       'The operator opens a session with `stake_cap`: `slots`, or `slots-25-over` for a player of 25 years or more. The service refuses a greater stake, a free bet too, before anything moves.',
-    enforcedAt: ['libs/contracts/src/jurisdictions.ts', 'services/rounds/src/rules/stake-cap.ts'],
+    enforcedAt: ['libs/contracts/src/jurisdictions.ts', 'services/rounds/src/rules/limits.ts'],
     tests: [
       { file: caps, name: 'a stake above the cap of its session is refused by name, and leaves nothing' },
       { file: caps, name: 'a cap holds a free bet, too, and a session without one is not held' },
@@ -133,7 +132,7 @@ export const clauses: readonly Clause[] = [
     asks: 'The player can recall the last ten rounds.',
     source: 'https://www.agco.ca',
     means: "The page lists the player's last rounds of the game, of every session, each with its proof.",
-    enforcedAt: ['services/rounds/src/actions/read-player-rounds.ts', 'web/src/play/history.tsx'],
+    enforcedAt: ['services/rounds/src/actions/player-page.ts', 'web/src/play/history.tsx'],
     tests: [{ file: rounds, name: 'the last rounds can be recalled from another session' }],
   },
 ]

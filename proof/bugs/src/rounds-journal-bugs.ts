@@ -1,4 +1,4 @@
-import type { FactFold } from '@pitboss/rounds/storage/counted-entries'
+import type { FactFold } from '@pitboss/rounds/storage/rounds-journal'
 import type { RoundFact } from '@pitboss/rounds/storage/round-stream'
 import type { Sum, SumStore } from '@pitboss/storage/journal/fold'
 import type { JournalDocument, JournalStore } from '@pitboss/storage/journal/journal'

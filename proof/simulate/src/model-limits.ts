@@ -1,5 +1,8 @@
-import type { PlayerLimit } from '@pitboss/rounds/wings/protection/rules/player-limits'
-import { emptyBook, type LimitBook } from '@pitboss/rounds/wings/protection/rules/limit-book'
+import {
+  type PlayerLimit,
+  emptyBook,
+  type LimitBook,
+} from '@pitboss/rounds/wings/protection/rules/player-limits'
 import type {
   PlayerLimitsStore,
   StoredLimits,

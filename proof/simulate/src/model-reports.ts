@@ -1,6 +1,6 @@
 import { sumsWith } from '@pitboss/bugs/rounds-journal-bugs'
 import type { HasBug } from '@pitboss/bugs/bugs'
-import type { FactFold } from '@pitboss/rounds/storage/counted-entries'
+import type { FactFold } from '@pitboss/rounds/storage/rounds-journal'
 import { decodeCells, reportRows, type ReportRow } from '@pitboss/rounds/wings/reports/rules/report'
 import { foldUnits, type UnitDocument } from '@pitboss/rounds/wings/reports/storage/report-facts'
 import type { Machine } from './machine.ts'

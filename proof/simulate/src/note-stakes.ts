@@ -1,5 +1,5 @@
 import type { RoundState } from '@pitboss/rounds/rules/round'
-import type { LimitBook } from '@pitboss/rounds/wings/protection/rules/limit-book'
+import type { LimitBook } from '@pitboss/rounds/wings/protection/rules/player-limits'
 import { requestKeyOf } from './accepted.ts'
 
 /** A stake of the limited player: when its intent was stored, and since when it counts; by the run's time. */

@@ -1,4 +1,4 @@
-import type { Charge, ChargedRound } from '@pitboss/rounds/wings/protection/rules/limit-book'
+import type { Charge, ChargedRound } from '@pitboss/rounds/wings/protection/rules/player-limits'
 import t from 'tap'
 import { exploreLimits, type LimitMistake, type LimitPlan, unfenced } from './fixtures/explore-limits.ts'
 

@@ -24,7 +24,7 @@ const meant: readonly Meant[] = [
   { collection: 'parked', small: 'a message that failed five times and that nobody has seen to' },
   {
     collection: 'commitments',
-    place: 'services/rounds/src/storage/assert-seeds-open.ts',
+    place: 'services/rounds/src/storage/chain-seals.ts',
     small: 'it is read once for each exchange of a master key, by an order of operations',
   },
   { collection: 'replays', index: 'running', small: 'an account runs at most 20 at a time' },

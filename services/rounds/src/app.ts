@@ -17,13 +17,12 @@ import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createRewindStore } from '@pitboss/storage/rewind-store'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { setTimeout as delay } from 'node:timers/promises'
-import { admitPlay, type PlayLoad } from './actions/admit-play.ts'
+import { admitPlay, type PlayLoad, type YieldRule } from './actions/admit-play.ts'
 import type { placeTransaction } from './actions/place-transaction.ts'
 import { createSweepRounds, recoverRound } from './actions/recover-round.ts'
 import { allWings, indexes, seals as places } from './all-wings.ts'
-import { playerCalls } from './calls/player.ts'
+import { playerCalls, sessionCalls } from './calls/play.ts'
 import { restoreCalls, rewindCalls, roundCalls, transactionCalls } from './calls/rounds.ts'
-import { sessionCalls } from './calls/sessions.ts'
 import { listenToDeliveryLag } from './clients/delivery-lag-listener.ts'
 import type { RoundsConfig } from './config.ts'
 import { PlayMemory, type PlayContext, type RoundsContext } from './context.ts'
@@ -31,16 +30,13 @@ import { consumeMovements } from './consumers/movements.ts'
 import { createYieldNote, registerMetrics } from './metrics.ts'
 import { mountWings, type Wing } from './wing.ts'
 import { type CoreContext, openContext } from './open-context.ts'
-import type { YieldRule } from './rules/share-of-play.ts'
-import { assertSeedsOpen } from './storage/assert-seeds-open.ts'
-import { sealedInJournal } from './storage/chain-seals.ts'
+import { assertSeedsOpen, sealedInJournal } from './storage/chain-seals.ts'
 import { upgradeStorage } from './storage/upgrade-storage.ts'
 
 const service = 'rounds'
 const concurrencyMax = 512
 const sweepEveryMs = 500
 
-/** Parts that a proof puts in the place of the product's. */
 export type RoundsProof = Partial<{
   storage: (storage: Storage) => Storage
   bus: (bus: Bus) => Bus

@@ -1,6 +1,6 @@
 import { instant, serviceConfig, whole } from '@pitboss/runtime/load-config'
 import { z } from 'zod'
-import { usualYield } from './rules/share-of-play.ts'
+import { usualYield } from './actions/admit-play.ts'
 
 /** The environment of the rounds service; nothing else here reads it. Source: docs/contract.md, section 9. */
 export const roundsConfig = z.object({

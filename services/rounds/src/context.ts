@@ -8,19 +8,21 @@ import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { Outbox } from '@pitboss/storage/outbox'
 import type { Logger } from 'pino'
+import type { PlayerSession } from '@pitboss/contracts/endpoints/play'
+import type { ServiceError } from '@pitboss/errors/service-error'
 import type { Shown, WalletClient } from './clients/wallet.ts'
-import type { Hooks } from './hooks.ts'
 import type { Catalogue } from './rules/catalogue.ts'
-import type { RoundState } from './rules/round.ts'
+import type { RoundState, Stake } from './rules/round.ts'
 import type { transition } from './rules/transition.ts'
 import type { CommitmentsStore } from './storage/commitments-store.ts'
-import type { DeadRequestsStore } from './storage/dead-requests.ts'
+import type { DeadRequestsStore } from './storage/append-round.ts'
 import type { GamesStore } from './storage/games-store.ts'
 import type { GrantsStore } from './storage/grants-store.ts'
 import type { KeysStore } from './storage/keys-store.ts'
 import type { LostRounds } from './storage/lost-rounds.ts'
 import type { RoundsStore } from './storage/rounds-store.ts'
-import type { SessionsStore } from './storage/sessions-store.ts'
+import type { SessionsStore, SessionDocument } from './storage/sessions-store.ts'
+import type { FactFold } from './storage/rounds-journal.ts'
 
 export type RoundsContext = {
   readonly rounds: RoundsStore
@@ -83,3 +85,50 @@ export class PlayMemory {
   readonly looks = new Map<string, Promise<Shown>>()
   readonly seen = new Map<string, Shown>()
 }
+
+export type PlayerHold = {
+  /**
+   * Refuses a stake before anything is stored for it. @param minor 0 for a free bet, which only a limit of
+   * time refuses @throws ServiceError BET_LIMIT_EXCEEDED naming the limit
+   */
+  assertWithinLimits(minor: bigint): Promise<void>
+  /** Counts a stake between its intent and the wallet. @returns its refusal; null for one that counts now */
+  charge(round: RoundState, stake: Stake): Promise<ServiceError | null>
+}
+
+export type Pace = {
+  /** Records the start of a round made at `madeAt`, once per request; false when it comes too early. */
+  start(madeAt: Date): Promise<boolean>
+  /** The refusal RATE_LIMITED of a start now; null when it may happen. */
+  early(): Promise<ServiceError | null>
+}
+
+export type Hooks = {
+  /** Answers null for a session of a player who never had limits: nothing is read or written then. */
+  enforceLimits(
+    scope: Scope,
+    session: Pick<SessionDocument, 'playerId' | 'currency' | 'limited'>,
+  ): PlayerHold | null
+  /** Answers null for a session whose jurisdiction does not space game starts. */
+  enforceStartInterval(
+    scope: Scope,
+    session: Pick<SessionDocument, 'playerId' | 'jurisdiction'>,
+    startedBy: string,
+  ): Pace | null
+  /** Refuses a session before it is stored. @throws ServiceError */
+  beforeSession(scope: Scope, playerId: string): Promise<void>
+  /** Acts on a session before it is answered. @param isNew false for a repeat. @throws ServiceError */
+  afterSession(session: SessionDocument, isNew: boolean): Promise<void>
+  /** Reads what a page shows of a session beside the session itself. */
+  sessionFields(session: SessionDocument, now: Date): Promise<Pick<PlayerSession, 'protection'>>
+  readonly folds: readonly FactFold[]
+  readonly playerData: PlayerData
+}
+
+/** Reads by the kind of a player's records, newest first. */
+export type PlayerData = Readonly<
+  Record<'stop' | 'limits', (scope: Scope, playerId: string, before: string | null) => Promise<DataPage>>
+>
+
+/** A page of records of a player, newest first, and where the next one begins; null for the last. */
+export type DataPage = { readonly data: Record<string, unknown>[]; readonly next: string | null }

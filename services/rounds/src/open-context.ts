@@ -23,7 +23,7 @@ import { countRoundStates, createPlayNotes } from './metrics.ts'
 import { createCatalogue } from './rules/catalogue.ts'
 import { transition } from './rules/transition.ts'
 import { createCommitmentsStore } from './storage/commitments-store.ts'
-import { createDeadRequestsStore } from './storage/dead-requests.ts'
+import { createDeadRequestsStore } from './storage/append-round.ts'
 import { createGamesStore } from './storage/games-store.ts'
 import { createGrantsStore } from './storage/grants-store.ts'
 import { createKeysStore } from './storage/keys-store.ts'
@@ -31,7 +31,6 @@ import { createLostRounds } from './storage/lost-rounds.ts'
 import { openRounds } from './storage/rounds-journal.ts'
 import { createSessionsStore } from './storage/sessions-store.ts'
 
-/** The context of the core before wings are mounted. */
 export type CoreContext = Omit<RoundsContext, 'hooks'>
 
 /** Opens the stores and clients of the core. `outboxes` send and move what waits, once they are started. */

@@ -4,9 +4,8 @@ import type * as wings from '@pitboss/storage/wing'
 import type { Db } from 'mongodb'
 import type { Registry } from 'prom-client'
 import type { RoundsConfig } from './config.ts'
-import type { RoundsContext } from './context.ts'
-import type { Hooks } from './hooks.ts'
-import type { FactFold } from './storage/counted-entries.ts'
+import type { RoundsContext, Hooks } from './context.ts'
+import type { FactFold } from './storage/rounds-journal.ts'
 
 export type Wing = wings.Wing<RoundsContext, WingGiven, OpenWing>
 
@@ -37,7 +36,6 @@ export const noHooks: Omit<Hooks, 'folds'> = {
 }
 const noData = { data: [], next: null }
 
-/** Opens wings over the core, whose context gets their hooks. */
 export function mountWings(
   core: Omit<RoundsContext, 'hooks'>,
   wings: readonly Wing[],

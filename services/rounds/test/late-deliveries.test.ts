@@ -4,7 +4,7 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import { Registry } from 'prom-client'
 import t from 'tap'
 import { listenToDeliveryLag } from '../src/clients/delivery-lag-listener.ts'
-import { shareOfPlay, usualYield } from '../src/rules/share-of-play.ts'
+import { shareOfPlay, usualYield } from '../src/actions/admit-play.ts'
 import { act, errorOf, type Rig, safeTile, startRig } from './fixtures/rounds-rig.ts'
 
 function tell(rig: Rig, more: Partial<Lateness>): void {

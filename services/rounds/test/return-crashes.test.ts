@@ -7,7 +7,7 @@ import { runOutClaims } from '@pitboss/testing/run-out-claims'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { pino } from 'pino'
 import t from 'tap'
-import type { StreamDocument } from '../src/wings/returns/storage/return-document.ts'
+import type { StreamDocument } from '../src/wings/returns/storage/returns-fold.ts'
 import { codeOf, type Rig, startRig } from './fixtures/rounds-rig.ts'
 import { spawnService } from './fixtures/spawn-service.ts'
 

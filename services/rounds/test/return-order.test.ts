@@ -1,7 +1,7 @@
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import t from 'tap'
-import type { StreamDocument } from '../src/wings/returns/storage/return-document.ts'
+import type { StreamDocument } from '../src/wings/returns/storage/returns-fold.ts'
 import { returnIndexes } from '../src/wings/returns/storage/returns-store.ts'
 import { reportIndexes } from '../src/wings/reports/storage/reports-store.ts'
 import { beginInstance, type CountedFact, countFacts } from './fixtures/count-facts.ts'

@@ -1,6 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { shareOfPlay, type YieldRule } from '../rules/share-of-play.ts'
 
 export const yieldReasons = ['stream-full', 'recording-stopped', 'deliveries-late'] as const
 export type YieldReason = (typeof yieldReasons)[number]
@@ -21,14 +20,12 @@ const refusals: Readonly<Record<YieldReason, { message: string; retryAfterS: num
   },
 }
 
-/** What new play yields to. */
 export type PlayLoad = {
   readonly isStreamFull: () => boolean
   readonly isRecordingStopped: () => boolean
   /** By how many milliseconds the account's deliveries are late. */
   readonly latenessOf: (account: string) => number
   readonly yields: YieldRule
-  /** 0 to 1. */
   readonly random: () => number
   readonly noteRefused: (reason: YieldReason) => void
 }
@@ -48,4 +45,20 @@ function refusalReason(load: PlayLoad, operatorId: string): YieldReason | null {
   if (load.isStreamFull()) return 'stream-full'
   if (load.isRecordingStopped()) return 'recording-stopped'
   return load.random() < shareOfPlay(load.latenessOf(operatorId), load.yields) ? null : 'deliveries-late'
+}
+
+/** When new play yields to deliveries that are late. Source: docs/contract.md, section 7. */
+export type YieldRule = {
+  /** Milliseconds of lateness beyond which a share of new play is refused. */
+  readonly fromMs: number
+  /** From here on all of it is. */
+  readonly allMs: number
+}
+
+export const usualYield: YieldRule = { fromMs: 10_000, allMs: 30_000 }
+
+/** The share of new play that is taken, falling evenly between the bounds. @returns 0 to 1 */
+export function shareOfPlay(lateMs: number, { fromMs, allMs }: YieldRule): number {
+  if (lateMs >= allMs) return 0
+  return Math.min(1, (allMs - lateMs) / (allMs - fromMs))
 }

@@ -17,11 +17,10 @@ const reserveMs = 500
 
 /**
  * Waits with a repeated request until the first try of the movement has ended: "a caller's retry joins the
- * same record" (docs/contract.md, section 5). Repeats of one movement wait together, for as long as the first
- * of them may. Shortly before its deadline, and at once beyond the places of the account, the answer is the
- * movement as it stands: as those who wait saw it last, else as one look for all who come together finds it.
- * @throws ServiceError WALLET_TIMEOUT for an intent whose movement does not come, SERVICE_UNAVAILABLE for an
- * intent that was taken back, TRANSACTION_CONFLICT when the id is that of another round's movement
+ * same record" (docs/contract.md, section 5). Repeats wait together, for as long as the first may. Shortly
+ * before its deadline, and at once beyond the account's places, the answer is the movement as it stands.
+ * @throws ServiceError WALLET_TIMEOUT for an intent without a movement, SERVICE_UNAVAILABLE for one that was
+ * taken back, TRANSACTION_CONFLICT for the id of another round's movement
  */
 export async function awaitMovement(
   context: PlayContext,

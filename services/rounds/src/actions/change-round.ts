@@ -45,10 +45,7 @@ export async function applyMessage(
   return (await applyAndReport(context, stored, message)).stored
 }
 
-/**
- * As `applyMessage`; `changed` is false when an equal request was first: the movement is then not the
- * caller's.
- */
+/** As `applyMessage`; not `changed`: an equal request was first, and the movement is not the caller's. */
 export async function applyAndReport(
   context: PlayContext,
   stored: StoredRound,
@@ -118,9 +115,8 @@ export async function refreshAll(
 }
 
 /**
- * Takes back an intent that wallet-bridge has certainly not written. One that a worker has claimed since
- * stays owed. @param intended the round as it was when the intent had been stored. @returns false when the
- * intent stays
+ * Takes back an intent that wallet-bridge has certainly not written, unless a worker has claimed it since.
+ * @param intended the round when the intent had been stored. @returns false when the intent stays
  */
 export async function withdrawIntent(
   context: PlayContext,

@@ -15,7 +15,6 @@ import { movementKey, type DeadRequest } from '../storage/round-stream.ts'
 import type { StoredRound } from '../storage/round-document.ts'
 import type { PlayContext } from '../context.ts'
 
-/** Tries of one request, when intents come and go beside it. */
 const triesMax = 8
 
 type Reading = Pick<PlayContext, 'rounds' | 'deadRequests'>
@@ -37,9 +36,8 @@ export async function findDeadAnswer(
 }
 
 /**
- * Refuses a request that has no movement, for good if `error` kills its id.
- * @returns the round in which an equal request, or another with this id, was first
- * @throws ServiceError `error`; the refusal that was first; TRANSACTION_CONFLICT when it was another body's
+ * Refuses a request without a movement, for good if `error` kills its id. @returns the round in which a
+ * request with this id was first. @throws ServiceError `error`, or the first refusal; TRANSACTION_CONFLICT
  */
 export async function refuseForGood(
   context: Reading,

@@ -2,7 +2,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { RoundsContext } from '../context.ts'
 import type { CatalogueEntry } from '../rules/catalogue.ts'
 import { type AccountLimits, accountLimits, allowedLimits } from '../rules/limits.ts'
-import type { GameView } from '../records/present-game.ts'
+import type { GameView } from '../records/present-offer.ts'
 
 export type OfferedGame = {
   readonly entry: CatalogueEntry

@@ -2,15 +2,13 @@ import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import type { PlayContext } from '../context.ts'
-import type { Pace } from '../hooks.ts'
+import type { PlayContext, Pace } from '../context.ts'
 import { isUnfinished, type RoundState } from '../rules/round.ts'
 import { newRound, type WantedRound } from '../rules/new-round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
 import type { LastNonce } from '../storage/round-streams.ts'
 import { type MadeRound, openRound, refreshMovements } from './change-round.ts'
 
-/** Tries of one request, when others were first. */
 const triesMax = 8
 
 /** The parts of a request for a new round that are compared with others. */
@@ -18,7 +16,6 @@ export type IntentRequest = {
   readonly sequence: string
   /** The round opened under this request's id; null for none. @throws ServiceError an earlier refusal */
   readonly findEarlier: () => Promise<StoredRound | null>
-  /** Whether a round was opened by this request or an equal one. */
   readonly isOwn: (round: RoundState) => boolean
 }
 
@@ -34,14 +31,12 @@ export type Plan = {
 export type Opened = { readonly kind: 'opened' | 'repeat'; readonly stored: StoredRound }
 
 /**
- * Stores the intent of a new round, of a player or of the operator, on the nonce after the last round that is
- * over. Such a round is never removed, and the indexes refuse a nonce or a client's id that is taken: so
- * nonces have no gaps and one id is one round, however requests race.
- * Source: docs/contract.md, section 12, "Rounds and movements".
- * @param plan makes the checks that need no look at the player's other rounds
- * @throws ServiceError the refusals of `plan` and `make`; RATE_LIMITED too early after the player's last
- * game start; ROUND_IN_PROGRESS while another round of the
- * nonce sequence is not over; SERVICE_UNAVAILABLE when others were first each time: nothing is stored then
+ * Stores the intent of a new round on the nonce after the last round that is over. Such a round is never
+ * removed, and a nonce or a client's id is claimed once: so nonces have no gaps and one id is one round,
+ * however requests race. Source: docs/contract.md, section 12, "Rounds and movements". @param plan makes the
+ * checks that do not read the player's other rounds @throws ServiceError the refusals of `plan` and `make`;
+ * RATE_LIMITED; ROUND_IN_PROGRESS; SERVICE_UNAVAILABLE when others were first each time: nothing is stored
+ * then
  */
 export async function openIntent(
   context: PlayContext,
@@ -94,10 +89,7 @@ async function holdBack({ findEarlier }: IntentRequest, pace: Pace | null): Prom
   return { kind: 'repeat', stored: earlier }
 }
 
-/**
- * Makes a round on a nonce of its sequence, with its commitment and the free bet to use, if any.
- * @throws ServiceError WALLET_NOT_CONFIGURED; the refusals of `chooseGrant`
- */
+/** Makes a round on the next nonce. @throws ServiceError WALLET_NOT_CONFIGURED; as `chooseGrant` */
 export async function makeRound(
   { commitments, wallet, clock, newId, newUuid }: PlayContext,
   { scope, sequence, last }: Pick<IntentRequest, 'sequence'> & { scope: Scope; last: LastNonce },

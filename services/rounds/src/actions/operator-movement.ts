@@ -22,7 +22,6 @@ import { readOfferedGame } from './offered-game.ts'
 
 export type BetBody = Extract<TransactionBody, { type: 'BET' }>
 
-/** A movement that the operator's server asks for. */
 export type MovementRequest<Body = TransactionBody> = {
   readonly caller: Caller
   readonly body: Body
@@ -64,7 +63,6 @@ export async function answerRepeat(
   return { status: 200, body: movement }
 }
 
-/** @throws ServiceError SESSION_NOT_FOUND */
 export async function findSession(
   context: PlayContext,
   { caller, body }: MovementRequest<BetBody>,
@@ -75,9 +73,8 @@ export async function findSession(
 }
 
 /**
- * Checks a stake, in a new round or in an open one.
- * @throws ServiceError SERVICE_UNAVAILABLE while new play yields, CURRENCY_MISMATCH, VALIDATION_ERROR at
- * `amount`, the refusals of `assertMayPlay` and `offered`, BET_LIMIT_EXCEEDED, in this order
+ * Checks a stake. @throws ServiceError SERVICE_UNAVAILABLE while new play yields, CURRENCY_MISMATCH,
+ * VALIDATION_ERROR at `amount`, as `assertMayPlay` and `readOfferedGame`, BET_LIMIT_EXCEEDED, in this order
  */
 export async function checkStake(
   context: PlayContext,

@@ -1,13 +1,13 @@
 import type { CallContext } from '@pitboss/contracts/call'
-import type { ServiceError } from '@pitboss/errors/service-error'
+import { type ServiceError, invalidField } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import type { PlayContext } from '../context.ts'
+import type { Scope } from '@pitboss/contracts/caller'
+import type { PlayContext, PlayerHold } from '../context.ts'
 import type { Placed } from '../clients/wallet.ts'
 import { assertDone, resourceOf, stakeSpec, unknownOutcome } from '../rules/movement.ts'
 import type { Stake } from '../rules/round.ts'
 import { scopeOf, type StoredRound } from '../storage/round-document.ts'
-import type { PlayerHold } from '../hooks.ts'
-import { applyMovement, withdrawIntent } from './change-round.ts'
+import { applyMovement, withdrawIntent, applyMessage } from './change-round.ts'
 
 /** `taken-back`: the intent is gone again, its round with it if this was its first stake. */
 export type PlacedStake =
@@ -15,14 +15,12 @@ export type PlacedStake =
   | { readonly kind: 'taken-back'; readonly error: ServiceError }
 
 /**
- * Asks wallet-bridge for a stake whose intent is stored and that is within the limits of its player, and
- * gives the round the answer. Only the request that stored the intent does this. So an intent whose movement
- * was certainly not written can be taken back whole, and its nonce serves the next round: "a refusal before
- * the wallet is asked leaves no round" (docs/contract.md, section 11). An intent that cannot be taken back
- * has an unknown outcome: "a definite answer is true for ever" (section 12).
- * @param hold the limits of the player; null for a player without
- * @throws ServiceError the wallet's refusal; WALLET_TIMEOUT or WALLET_UNAVAILABLE with `resource` while the
- * outcome is unknown
+ * Asks wallet-bridge for a stake whose intent is stored, and gives the round the answer. Only the request
+ * that stored the intent does this: so an intent that was certainly not written can be taken back whole, and
+ * its nonce serves the next round: "a refusal before the wallet is asked leaves no round" (docs/contract.md,
+ * section 11). One that stays has an unknown outcome: "a definite answer is true for ever" (section 12).
+ * @param hold the limits of the player; null for none @throws ServiceError the wallet's refusal;
+ * WALLET_TIMEOUT or WALLET_UNAVAILABLE with `resource` while the outcome is unknown
  */
 export async function placeStake(
   context: PlayContext,
@@ -62,4 +60,42 @@ async function takeBack(context: PlayContext, stored: StoredRound, stake: Stake)
   const removed = await context.rounds.remove(stored)
   if (!removed) context.logger.warn({ round_id: stored.round.id }, 'intent.left-to-sweeper')
   return removed
+}
+
+/** `taken-back`: neither the stake nor a free bet was taken, and the round is gone. */
+export type Started =
+  | { readonly kind: 'started'; readonly stored: StoredRound }
+  | { readonly kind: 'taken-back'; readonly error: ServiceError }
+
+/** Chooses the player's oldest grant with this stake. @throws ServiceError VALIDATION_ERROR for none */
+export async function chooseGrant(
+  { grants, clock }: PlayContext,
+  scope: Scope,
+  { playerId, game, currency }: { playerId: string; game: string; currency: string },
+  stake: bigint,
+): Promise<string> {
+  const open = await grants.open(scope, { playerId, game, currency }, clock.now())
+  if (open.length === 0) throw noFreeBet()
+  const fitting = open.find((grant) => BigInt(grant.stake) === stake)
+  if (fitting === undefined) throw invalidField('stake', "must equal the free bet's stake")
+  return fitting._id
+}
+
+/**
+ * Takes a free bet of the round's grant, which may have been used up or cancelled since: then there is no
+ * round. The grant answers each request for this round the same, so request, repeats and sweeper agree. An
+ * intent that another worker has touched is ended by the sweeper. @throws ServiceError VALIDATION_ERROR then
+ */
+export async function takeGrant(context: PlayContext, stored: StoredRound): Promise<Started> {
+  const { rounds, grants, clock } = context
+  const { round } = stored
+  const used = await grants.use(scopeOf(round), round.grantId ?? '', round.id, clock.now())
+  await failpoint('rounds.grant-used')
+  if (used) return { kind: 'started', stored: await applyMessage(context, stored, { type: 'grant-used' }) }
+  if (await rounds.remove(stored)) return { kind: 'taken-back', error: noFreeBet() }
+  throw noFreeBet()
+}
+
+export function noFreeBet(): ServiceError {
+  return invalidField('free_bet', 'there is no free bet for this player and game')
 }

@@ -9,31 +9,26 @@ import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import type { z } from 'zod'
 import type { PlayContext } from '../context.ts'
 import type { CatalogueEntry } from '../rules/catalogue.ts'
-import { isWithin, type Limits, narrow, readAmount } from '../rules/limits.ts'
-import { assertWithinCap } from '../rules/stake-cap.ts'
+import { isWithin, type Limits, narrow, readAmount, assertWithinCap, assertPays } from '../rules/limits.ts'
 import { assertMayPlay, assertNoRealityCheck } from '../rules/live-rules.ts'
 import { assertCertain, resourceOf, walletRefusal } from '../rules/movement.ts'
-import { assertPays } from '../rules/paying-stake.ts'
 import { refusalError, refusalOf } from '../rules/refusal.ts'
 import type { RoundState } from '../rules/round.ts'
 import { sequenceOf, type StoredRound } from '../storage/round-document.ts'
 import { stakeRangeOf } from '../storage/sessions-store.ts'
 import { applyMovement } from './change-round.ts'
-import { findPlayer, type Player } from './find-player.ts'
+import { findPlayer, type Player } from './player-page.ts'
 import { awaitMovement } from './await-movement.ts'
 import { findGame, readOfferedGame } from './offered-game.ts'
 import { keepsChanging, makeRound, openIntent, type Plan } from './open-intent.ts'
-import { placeStake } from './place-stake.ts'
+import { placeStake, chooseGrant, noFreeBet, type Started, takeGrant } from './place-stake.ts'
 import { settleRound } from './settle-round.ts'
-import { showRefused } from './show-first.ts'
-import { chooseGrant, noFreeBet, type Started, takeGrant } from './use-free-bet.ts'
+import { showRefused } from './read-rounds.ts'
 
-/** Tries of one refusal, when equal requests come and go beside it. */
 const refusingMax = 8
 
 type PlayBody = z.output<typeof endpoint.call.request>['body']
 
-/** A request to play, with what was read for it. */
 type Play = {
   readonly caller: Caller
   readonly call: HandlerContext
@@ -212,7 +207,6 @@ async function answerRepeat(context: PlayContext, stored: StoredRound, play: Pla
   return answerRound((await settleRound(context, joined.stored, { recover: false, call })).round)
 }
 
-/** @throws ServiceError the refusal of the round's stake or free bet */
 function answerRound(round: RoundState): RoundState {
   if (round.refusal !== null) throw walletRefusal(round.refusal, round.clientTransactionId !== null)
   if (round.endReason === 'free_bet_gone') throw noFreeBet()
@@ -229,7 +223,6 @@ async function join(context: PlayContext, stored: StoredRound, call: HandlerCont
   return { kind: 'started', stored: await applyMovement(context, stored, shown.movement, shown.outcome) }
 }
 
-/** What a refused request meant, in its session's currency. */
 function refusedHash({ requestHash, player }: Play): string {
   return `${requestHash} ${player.session.currency}`
 }

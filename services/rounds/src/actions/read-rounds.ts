@@ -4,14 +4,13 @@ import type { dashboardListRounds as endpoint } from '@pitboss/contracts/endpoin
 import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
-import { type Page, readPage } from '@pitboss/storage/read-page'
+import { type Page, readPage, withinBytes } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
-import type { RoundsContext } from '../context.ts'
+import type { RoundsContext, DataPage } from '../context.ts'
 import { roundBytes } from '../records/present-round.ts'
 import { certainMovements } from '../rules/movement.ts'
 import { type RoundState, standingOf } from '../rules/round.ts'
 import type { StoredRound } from '../storage/round-document.ts'
-import { readWindow } from './read-window.ts'
 
 type ListQuery = z.output<typeof endpoint.query>
 
@@ -34,7 +33,6 @@ export async function findRound(
   return stored
 }
 
-/** Finds a round of any account, for operations. @throws ServiceError ROUND_NOT_FOUND */
 export async function findAnyRound(
   { rounds }: Pick<RoundsContext, 'rounds'>,
   id: string,
@@ -125,4 +123,62 @@ export async function listRounds(
     positionOf: ({ id }) => id,
     bytesOf: roundBytes,
   })
+}
+
+const dayMs = 24 * 60 * 60 * 1000
+const windowDays = 7
+
+export type WindowQuery = { from?: string | undefined; to?: string | undefined }
+
+/** Reads a list's time window: `to` without `from` ends seven days. Source: docs/contract.md, section 11. */
+export function readWindow({ from, to }: WindowQuery): { from: Date | undefined; to: Date | undefined } {
+  const end = to === undefined ? undefined : new Date(to)
+  if (from !== undefined) return { from: new Date(from), to: end }
+  return { from: end === undefined ? undefined : new Date(end.getTime() - windowDays * dayMs), to: end }
+}
+
+const pageMax = 100
+
+export async function dataPage<Item>(of: {
+  readonly read: (max: number) => Promise<readonly Item[]>
+  readonly positionOf: (item: Item) => string
+  readonly present: (item: Item) => Record<string, unknown>
+  readonly bytesOf?: (item: Item) => number
+}): Promise<DataPage> {
+  const { read, positionOf, present, bytesOf = () => 0 } = of
+  const found = await read(pageMax + 1)
+  const items = withinBytes(found.slice(0, pageMax), bytesOf)
+  const last = items.at(-1)
+  const next = found.length > items.length && last !== undefined ? positionOf(last) : null
+  return { data: items.map(present), next }
+}
+
+/** Answers once lists show the round of the answer or error. Source: docs/contract.md, section 12. */
+export async function showFirst<Answer extends { readonly body: { readonly round_id: string } }>(
+  { rounds }: Pick<RoundsContext, 'rounds'>,
+  run: () => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    const answer = await run()
+    await rounds.show(answer.body.round_id)
+    return answer
+  } catch (error) {
+    const roundId = error instanceof ServiceError ? error.resource?.round_id : undefined
+    if (roundId !== undefined) await rounds.show(roundId)
+    throw error
+  }
+}
+
+/** Takes a round's stake or free bet. Lists show a round that is refused here, since its nonce is used. */
+export async function showRefused<Taken>(
+  { rounds }: Pick<RoundsContext, 'rounds'>,
+  roundId: string,
+  take: () => Promise<Taken>,
+): Promise<Taken> {
+  try {
+    return await take()
+  } catch (error) {
+    await rounds.show(roundId)
+    throw error
+  }
 }

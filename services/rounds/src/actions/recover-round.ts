@@ -19,9 +19,8 @@ const tenantsMax = 32
 const roundsMax = 256
 
 /**
- * Takes the steps that a round owes now. Its claim keeps a waiting request from taking an intent back. Never
- * rejects: a round that could not be settled stays due.
- * @returns false when another worker has claimed it first
+ * Takes the steps that a round owes now. Its claim stops a waiting request from taking an intent back. Never
+ * rejects: what could not be settled stays due. @returns false when another worker has claimed it
  */
 export async function recoverRound(context: PlayContext, stored: StoredRound): Promise<boolean> {
   const { round, checks } = stored
@@ -65,13 +64,11 @@ async function postpone(
 }
 
 /**
- * Creates the sweep of rounds that are due now, a fair share of each tenant's. It begins no more once it has
- * to stop, and answers 0 when more are due: the next sweep follows at once. Rounds are due when a crash left
- * them, when the wallet has not answered and when their player is gone. Every replica sweeps: a claim, which
- * needs no broker, decides who works on which round. The tenants take turns round by round, and each sweep
- * goes on after the tenant at which the last one ended, so that a tenant that owes very many rounds delays
- * nobody else's.
- * @param random shuffles a tenant's rounds: two replicas seldom work on the same one
+ * Creates the sweep of due rounds: those that a crash, a silent wallet or a player has left. It stops when
+ * told to and answers 0 when more are due, so the next sweep follows at once. Every replica sweeps: a claim,
+ * which needs no broker, decides who works on a round. Tenants take turns round by round, and each sweep
+ * starts after the last one's tenant, so a tenant that owes very many rounds delays nobody else's. @param
+ * random shuffles a tenant's rounds: two replicas seldom work on the same one
  */
 export function createSweepRounds<
   Context extends { readonly rounds: Pick<RoundsStore, 'findDue'>; readonly clock: Clock },

@@ -48,11 +48,10 @@ export async function listOrphans(
 }
 
 /**
- * Moves the nonce sequence and gives the stake back; repeating it changes nothing more. The sequence moves
- * also when the stake is not given back.
- * @returns the status of the refund; null without one
- * @throws ServiceError TRANSACTION_NOT_FOUND; CONFLICT for a stake that has its round, that does not stand,
- * or whose win is owed or paid; WALLET_TIMEOUT while the outcome is unknown
+ * Moves the nonce sequence, also without a refund, and gives the stake back. Idempotent. @returns the
+ * refund's status; null without one. @throws ServiceError TRANSACTION_NOT_FOUND; CONFLICT for a stake that
+ * has its round, that does not stand, or whose win is owed or paid; WALLET_TIMEOUT while the outcome is
+ * unknown
  */
 export async function healOrphan(
   context: Healing,
@@ -97,7 +96,6 @@ function findRecent(context: Healing, scope: Scope, movement: Movement): Promise
   return context.lost.findRecent(sequenceOf(scope, movement), movement.round_id)
 }
 
-/** Why the stake is not given back; null when it is. */
 async function refundRefusal(context: Healing, scope: Scope, stake: Movement): Promise<ServiceError | null> {
   const others = await context.wallet.ofRound(scope, stake.round_id)
   if (others.some(({ type, status }) => type === 'WIN' && (status === 'SUCCESS' || status === 'PENDING'))) {

@@ -30,7 +30,6 @@ import {
 type WinBody = Extract<TransactionBody, { type: 'WIN' }>
 type ReversalBody = Extract<TransactionBody, { reference_transaction_id: string }>
 
-/** Tries of one reversal, when intents come and go beside it. */
 const triesMax = 8
 
 /** Refusals that the round would have foreseen if it knew how its movements stand. */
@@ -169,7 +168,6 @@ async function reviewAfter(
   if (current !== null) await refreshAll(context, current, call)
 }
 
-/** Whether the stake or win of a reversal, or its round, is no more. */
 function isGone(error: unknown): boolean {
   return (
     error instanceof ServiceError &&

@@ -21,11 +21,9 @@ const stepsMax = 500
 
 /**
  * Does the steps that the round owes until none can be done now. Only its state says what it owes, so any
- * worker on any replica goes on where a crash left it. A step that fails, or waits for the
- * wallet, stays owed, is left to the sweeper and holds up no other step.
- * @param recover for workers that have claimed `stored`: settles stakes whose request is gone, too. Of a
- * round that the operator drives it does only the steps of `stored`: the request of an intent that is
- * stored after the claim may still take that intent back.
+ * worker on any replica goes on after a crash. A step that fails or waits holds up no other. @param recover
+ * for workers that have claimed `stored`: settles stakes whose request is gone, too. Of an operator's round
+ * it does only the steps of `stored`: the request of a later intent may still take that back.
  */
 export async function settleRound(
   context: PlayContext,
@@ -103,10 +101,7 @@ async function placeOwed(
   return applyMovement(context, stored, movement, outcome)
 }
 
-/**
- * Learns the result of a stake whose request may be gone; voids a stake that was not, or cannot be, asked
- * for.
- */
+/** Learns the result of a stake whose request may be gone; voids one that nobody asks for. */
 async function recoverStake(
   context: PlayContext,
   stored: StoredRound,
@@ -132,7 +127,6 @@ async function mayStillBeAsked({ rounds, clock }: PlayContext, stored: StoredRou
   return !(await rounds.hasAskerExited(stored, transactionId))
 }
 
-/** Gives back a stake, known to the wallet or not. */
 export async function voidStake(
   context: PlayContext,
   stored: StoredRound,
@@ -164,16 +158,14 @@ const supersededReversalCodes: readonly string[] = [
 ]
 
 /**
- * Whether the movement that the operator's server asked for can never be: its id belongs to another movement;
- * no stake of a win stands any more; or the stake of a reversal was refused, or given back otherwise, before
- * wallet-bridge got the reversal. The round would wait for it for ever.
+ * Whether an operator's movement can never be, so that the round would wait for ever: its id is another
+ * movement's; no stake of a win stands any more; or its stake was refused, or given back otherwise, before.
  */
 function isSuperseded({ driver }: RoundState, { type }: MovementSpec, { code }: ServiceError): boolean {
   if (driver !== 'operator') return false
   return (type === 'WIN' ? supersededWinCodes : supersededReversalCodes).includes(code)
 }
 
-/** A step that a round owes, or is owed, and that can be done. */
 type Owed = { readonly id: string } & (
   | { readonly kind: 'grant-use' | 'grant-return'; readonly grantId: string }
   | { readonly kind: 'stake' }
@@ -181,10 +173,7 @@ type Owed = { readonly id: string } & (
   | { readonly kind: 'reversal'; readonly reversal: Reversal }
 )
 
-/**
- * The next step, without those that could not be done just now; null when no other step is owed.
- * @param recover whether stakes without a certain outcome are included
- */
+/** The next step that is owed and not stuck; null for none. @param recover whether to settle asked stakes */
 function nextOwed(round: RoundState, isStuck: (id: string) => boolean, recover: boolean): Owed | null {
   const { grantId, stakes, wins, reversals } = round
   if (grantId !== null && !isStuck(grantId)) {

@@ -48,7 +48,6 @@ export function listenToDeliveryLag(
   }
 
   return {
-    /** Lateness of the account's new events in milliseconds, once that has lasted; else 0. */
     of(account: string): number {
       forgetOld()
       const lateSince = since.get(account) ?? since.get(allAccounts)

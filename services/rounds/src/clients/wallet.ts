@@ -33,15 +33,13 @@ const atOnceMs = 300
 export type Shown = NonNullable<z.infer<(typeof showMovement)['reply']>>
 export type WalletClient = ReturnType<typeof createWalletClient>
 
-/** The client of wallet-bridge. Money moves only there. */
 export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
   const statuses: Turns<z.infer<(typeof walletStatus)['reply']>> = new Map()
 
   return {
     /**
-     * Refuses a new stake before anything is written, by the settings as they are now: a change is in force
-     * once it is answered. Only wallet-bridge knows when an open breaker lets a probe through, so it does not
-     * count. @throws ServiceError WALLET_NOT_CONFIGURED
+     * Refuses a new stake by the settings as they are now: a change is in force once it is answered. An open
+     * breaker does not count: wallet-bridge decides on probes. @throws ServiceError WALLET_NOT_CONFIGURED
      */
     async assertConfigured(scope: Scope, context?: CallContext) {
       const status = await togetherNext(statuses, `${scope.operatorId}/${scope.environment}`, () =>

@@ -22,7 +22,6 @@ export type Catalogue = {
   find(slug: string): CatalogueEntry | null
 }
 
-/** Stakes of a game whose least return is remembered. */
 const returnsMax = 10_000
 
 /** Namespace of the game ids: the id follows from the slug only. Never change it, wallets know the ids. */
@@ -54,11 +53,10 @@ function createLeastReturn(game: Game): CatalogueEntry['leastReturn'] {
 }
 
 /**
- * Binds a time, the round's own seed and the rules of its game to one round, for the transition. The seed is
- * opened only when it is used. A game draws only from the seed and the nonce, so a second draw gives the
- * same, and so do the ids of its win and its refund: when the database is set back and the round is played to
- * its end once more, wallet and wallet-bridge know the movement. Nobody can guess them before the seed is
- * shown.
+ * Binds a time, the round's own seed and its game's rules to one round, for the transition. A game draws only
+ * from seed and nonce, and so do the ids of win and refund: a round that is played again, because the
+ * database was set back, gives the same, and wallet and wallet-bridge know the movement. Nobody can guess the
+ * ids before the seed is shown. The seed is opened only when it is used.
  */
 export function roundContext(
   round: RoundState,

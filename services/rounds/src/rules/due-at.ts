@@ -11,11 +11,9 @@ const backoffMaxMs = 15_000
 export const waitMaxMs = 60_000
 
 /**
- * The time at which a worker must look at the round again; null when only a message can move it.
- * @param checks how often the sweeper has looked since the last change; it looks less and less often, at
- * least every 15 s
- * @param isKnown whether wallet-bridge has all that the round owes, and will publish its end: then a
- * look a minute is enough
+ * When a worker looks at the round again; null when only a message can move it. @param checks looks since the
+ * last change: they become rarer, at least every 15 s. @param isKnown whether wallet-bridge has all that is
+ * owed and will publish its end: then a look a minute is enough
  */
 export function dueAt(
   round: RoundState,

@@ -1,7 +1,14 @@
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
-import { AmountError, parseAmount } from '@pitboss/money/amount'
+import { AmountError, parseAmount, formatAmount } from '@pitboss/money/amount'
 import { currencyDigits } from '@pitboss/money/currencies'
-import { type Rational, rational } from '@pitboss/money/rational'
+import { type Rational, rational, multiplyFloor } from '@pitboss/money/rational'
+import {
+  type Jurisdiction,
+  profileOf,
+  type StakeCap,
+  type StakeCapName,
+} from '@pitboss/contracts/jurisdictions'
+import { leastPayingStake, paidReturn, type StakeAtLimit } from '@pitboss/fairness/returns/paid-return'
 import { unitsPerDollar } from './rates.ts'
 
 /** Limits of one game in one currency, in minor units. */
@@ -106,18 +113,14 @@ export function readAmount(text: string, currency: string, path: string): bigint
 }
 
 /**
- * Judges an amount before anything is looked up, if its currency is known. Source: docs/contract.md, section
- * 12. @throws ServiceError VALIDATION_ERROR at `path`
+ * Judges an amount of a known currency before any look-up. @throws ServiceError VALIDATION_ERROR at `path`
  */
 export function judgeAmount(text: string | undefined, currency: string | undefined, path: string): void {
   if (text === undefined || currency === undefined || currencyDigits(currency) === null) return
   readAmount(text, currency, path)
 }
 
-/**
- * @param path the field of the body that names the currency; null where the session does
- * @throws ServiceError CURRENCY_NOT_SUPPORTED, naming the enabled ones
- */
+/** @param path null where the session names the currency. @throws ServiceError CURRENCY_NOT_SUPPORTED */
 export function assertCurrency(
   currency: string,
   account: { readonly currencies: readonly string[] },
@@ -158,4 +161,66 @@ function inMinor(dollars: Rational, units: Rational, digits: number): Rational {
 function readDecimal(text: string): Rational {
   const [whole = '0', decimals = ''] = text.split('.')
   return rational(BigInt(whole + decimals), 10n ** BigInt(decimals.length))
+}
+
+type Capped = { readonly jurisdiction?: Jurisdiction; readonly stakeCap?: StakeCapName }
+
+/** The range that the session's cap leaves; null for none. Source: docs/contract.md, section 4. */
+export function capRangeOf(session: Capped): StakeRange | null {
+  const cap = capOf(session)
+  return cap === null ? null : { minStake: null, maxStake: parseAmount(cap.maxStake, cap.currency) }
+}
+
+/** Refuses a stake of `minor` units above the cap, free bets too. @throws ServiceError BET_LIMIT_EXCEEDED */
+export function assertWithinCap(session: Capped, stake: bigint): void {
+  const cap = capOf(session)
+  if (cap === null || stake <= parseAmount(cap.maxStake, cap.currency)) return
+  const message = `The greatest stake is ${cap.maxStake} ${cap.currency}: the cap of ${session.jurisdiction} for online slots.`
+  throw new ServiceError('BET_LIMIT_EXCEEDED', { message, details: [{ path: 'stake_cap', message }] })
+}
+
+/** The cap that a session asks for. @throws ServiceError VALIDATION_ERROR at `stake_cap` */
+export function readCap(
+  asked: StakeCapName | undefined,
+  { jurisdiction, currency }: { readonly jurisdiction: Jurisdiction; readonly currency: string },
+): { stakeCap?: StakeCapName } {
+  if (asked === undefined) return {}
+  const cap = capOf({ jurisdiction, stakeCap: asked })
+  if (cap === null) throw invalidField('stake_cap', 'needs a jurisdiction that has this cap')
+  if (cap.currency !== currency) {
+    throw invalidField('stake_cap', `is set in ${cap.currency} alone; in ${currency} use limits.max_stake`)
+  }
+  return { stakeCap: asked }
+}
+
+function capOf({ stakeCap, ...session }: Capped): StakeCap | null {
+  return stakeCap === undefined ? null : (profileOf(session).stakeCaps[stakeCap] ?? null)
+}
+
+/**
+ * Refuses a stake at which no win pays. @param multipliers the smallest first. Source: docs/contract.md,
+ * section 4, "Games". @throws ServiceError BET_LIMIT_EXCEEDED, naming the least stake that pays
+ */
+export function assertPays(
+  multipliers: readonly Rational[],
+  rtp: Rational,
+  currency: string,
+  { stake, maxPayout }: StakeAtLimit,
+): void {
+  if (paidReturn(multipliers, rtp, { stake, maxPayout }) !== null) return
+  const paysFrom = leastPayingStake(multipliers)
+  const pays = (minor: bigint) => multipliers.some((multiplier) => fits(minor, multiplier, maxPayout))
+  if (paysFrom === null || paysFrom <= stake || !pays(paysFrom)) {
+    throw new ServiceError('BET_LIMIT_EXCEEDED', {
+      message: 'A win would pay more than the greatest payout of this game.',
+    })
+  }
+  const least = `${formatAmount(paysFrom, currency)} ${currency}`
+  const message = `A win of this bet would pay no more than its stake. The least stake at which it pays is ${least}.`
+  throw new ServiceError('BET_LIMIT_EXCEEDED', { message, details: [{ path: 'stake', message }] })
+}
+
+function fits(stake: bigint, multiplier: Rational, maxPayout: bigint): boolean {
+  const payout = multiplyFloor(stake, multiplier)
+  return payout > stake && payout <= maxPayout
 }

@@ -2,7 +2,6 @@ import type { Account, Caller } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { assertCurrency } from './limits.ts'
 
-/** The end of a stop that holds until it is lifted. */
 export const neverEnds = new Date('9999-12-31T23:59:59.999Z')
 
 /**
@@ -75,7 +74,6 @@ export function realityCheckAt({ realityCheckS, realityCheckedAt, createdAt }: C
   return new Date((realityCheckedAt ?? createdAt).getTime() + realityCheckS * 1000)
 }
 
-/** @throws ServiceError CONFLICT while a reality check is due */
 export function assertNoRealityCheck(session: Checked, now: Date): void {
   const dueAt = realityCheckAt(session)
   if (dueAt === null || now < dueAt) return
@@ -84,7 +82,6 @@ export function assertNoRealityCheck(session: Checked, now: Date): void {
   })
 }
 
-/** @throws ServiceError SESSION_CLOSED, SESSION_EXPIRED */
 function assertSessionOpen(session: SessionEnd, now: Date): void {
   const status = sessionStatusAt(session, now)
   if (status === 'CLOSED') throw new ServiceError('SESSION_CLOSED')

@@ -66,7 +66,6 @@ export function resourceOf(round: { readonly id: string }, transactionId: string
 
 type Resource = ReturnType<typeof resourceOf>
 
-/** The error for a movement that may have been written: its answer got lost. */
 export function unknownOutcome(resource: Resource, cause?: ServiceError): ServiceError {
   return new ServiceError('WALLET_TIMEOUT', { resource, cause })
 }
@@ -88,7 +87,6 @@ export function walletRefusal(code: ErrorCode, hasOwnId: boolean): ServiceError 
   return hasOwnId ? namingItsId(error) : error
 }
 
-/** The message for a round about one of its movements; null while nothing is certain. */
 export function movementMessage(movement: Movement, outcome: MovementOutcome): RoundMessage | null {
   const { transaction_id: transactionId, type, status } = movement
   if (status === 'PENDING') return null
@@ -111,9 +109,8 @@ export function movementMessage(movement: Movement, outcome: MovementOutcome): R
 type MeaningContext = Pick<RoundState, 'currency'> & Partial<Pick<RoundState, 'stakes' | 'wins'>>
 
 /**
- * The hash of a request for a movement by its meaning. Two bodies that ask for the same have the same hash,
- * however they are written: "10.5" and "10.50", fields in another order, a default given or left out, a
- * reversal's amount spelled out or not. Source: docs/contract.md, section 5.
+ * The hash of a request by its meaning. Equal however written: "10.5" and "10.50", fields in another order, a
+ * default or a reversal's amount given or left out. Source: docs/contract.md, section 5.
  */
 export function transactionHash(body: TransactionBody, round: MeaningContext): string {
   if (body.type === 'BET' || body.type === 'WIN') {

@@ -96,10 +96,9 @@ export function newRound({
 const stakeIdCharacters = 26
 
 /**
- * The id of a round's first stake, whose movement the wallet sees. The operator's server chooses its own.
- * That of a game round follows from account, environment, player, game and the id of the page's request,
- * which names only that request: equal requests have one movement, also after the first one's round ended,
- * and no page chooses an id at the wallet. Source: docs/contract.md, section 4, "Rounds of the player".
+ * The id of a round's first stake, whose movement the wallet sees. The operator's server chooses its own. A
+ * game round's follows from its sequence and its request's id: equal requests have one movement, even after
+ * the first one's round ended, and no page chooses an id at the wallet. Source: docs/contract.md, section 4.
  * @param roundId in the place of an id that the page did not give
  */
 function firstStakeId(round: Omit<PlayedSession, '_id' | 'expiresAt'> & WantedIds, roundId: string): string {

@@ -118,7 +118,6 @@ function addReversal(round: RoundState, { reversal }: MessageOf<'add-reversal'>)
   return { ...round, wins, reversals: [...round.reversals, reversal] }
 }
 
-/** Whether a credit of the round is owed or stands at the wallet. */
 function hasWin({ wins }: RoundState): boolean {
   return wins.some(({ state }) => state !== 'REVERSED')
 }

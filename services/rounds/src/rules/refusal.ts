@@ -11,10 +11,7 @@ export type Refusal = {
   readonly details: readonly ErrorDetail[] | null
 }
 
-/**
- * Codes about the caller, the form or another object: they leave the id alive. Source: docs/contract.md,
- * section 1, "What a refusal promises".
- */
+/** Codes that leave the id alive. Source: docs/contract.md, section 1, "What a refusal promises". */
 const sparingCodes: readonly ErrorCode[] = [
   'UNAUTHORIZED',
   'INVALID_CREDENTIALS',

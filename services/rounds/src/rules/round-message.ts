@@ -7,7 +7,6 @@ export type RoundMessage =
   | { readonly type: 'stake-refused'; readonly transactionId: string; readonly code: RefusalCode }
   /** The stake was rolled back or refunded, and the wallet has acknowledged that. */
   | { readonly type: 'stake-returned'; readonly transactionId: string; readonly refusal: RefusalCode | null }
-  /** The free bet's grant was used for this round, or cannot be. */
   | { readonly type: 'grant-used' }
   | { readonly type: 'grant-denied' }
   | { readonly type: 'grant-returned' }
@@ -44,7 +43,6 @@ export type RoundContext = {
   readonly now: Date
   readonly winId: () => string
   readonly refundId: () => string
-  /** The round's own seed, for the draw and the reveal. */
   readonly serverSeed: string
   /** The rules of the game, bound to the round's bet and seeds; never for driver "operator". */
   readonly play: (actions: readonly number[], cashOut: boolean) => PlayState

@@ -3,7 +3,6 @@ import type { roundStatus } from '@pitboss/contracts/objects/round'
 import type { JsonObject } from '@pitboss/fairness/games/game'
 import type { z } from 'zod'
 
-/** Items of a round's history that are retained. */
 export const historyMax = 60
 
 export type RefusalCode = z.output<typeof walletRefusal>
@@ -57,7 +56,6 @@ export type RoundState = {
   readonly serverSeedHash: string
   readonly sealedSeed: string
   readonly clientSeed: string | null
-  /** The revealed seed; null until the round is terminal. */
   readonly serverSeed: string | null
 
   readonly walletRoundId: string
@@ -137,7 +135,6 @@ export function roundTotals(round: Pick<RoundState, 'stakes' | 'wins'>): {
   }
 }
 
-/** What reports and the watch of returns have to count of a change; null for nothing. */
 export function factOf(before: RoundState, after: RoundState, completes: boolean): ReportFact | null {
   const counted = reportFact(before, after, completes)
   const trials = takenTrials(before, after)
@@ -146,9 +143,8 @@ export function factOf(before: RoundState, after: RoundState, completes: boolean
 }
 
 /**
- * The chances that a change took: a draw, or opened tiles. They count as soon as they are stored and not when
- * the round is over: a win whose wallet is silent, or a board that waits for its player, would come later
- * than a loss, and the watch would see only losses. Source: docs/rtp-watch.md.
+ * The chances that a change took: a draw, or opened tiles. They count once stored: a win whose wallet is
+ * silent, or a board that waits, would come later than a loss and bias the watch. Source: docs/rtp-watch.md.
  */
 function takenTrials(before: RoundState, after: RoundState): TakenTrials | null {
   const [from, to] = [trialCount(before), trialCount(after)]
@@ -208,7 +204,6 @@ export function standingOf(
   return stake.wasTaken && (!isGivenBack || isRefunded) ? 'taken' : 'not-taken'
 }
 
-/** The ids of movements that are asked for or owed, without a certain outcome. */
 export function openMovementIds(round: RoundState): string[] {
   return movementsOf(round).flatMap(({ state, transactionId }) =>
     state === 'ASKED' || state === 'OWED' ? [transactionId] : [],

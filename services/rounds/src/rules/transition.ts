@@ -152,7 +152,6 @@ function abandon(round: RoundState, since: Date, context: RoundContext): Step {
   return round.freeBet ? giveGrantBack(round) : giveStakeBack(round, context)
 }
 
-/** Owes an abandoned round's only stake to its player. */
 function giveStakeBack(round: RoundState, context: RoundContext): Step {
   const [stake] = round.stakes
   if (stake === undefined) return 'unchanged'

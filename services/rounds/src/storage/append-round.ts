@@ -1,6 +1,8 @@
 import { changeBetween } from '@pitboss/storage/journal/change-document'
 import { append, type Decided, load } from '@pitboss/storage/journal/journal'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
+import type { Scope } from '@pitboss/contracts/caller'
+import { ServiceError } from '@pitboss/errors/service-error'
 import type { Reversal, RoundState, Stake, Win } from '../rules/round.ts'
 import { findAnywhere, findClaimed, showRound } from './find-rounds.ts'
 import {
@@ -11,6 +13,7 @@ import {
   type RoundWrite,
   sequenceOf,
   type StoredRound,
+  scopeKey,
 } from './round-document.ts'
 import {
   addedMovements,
@@ -21,8 +24,19 @@ import {
   movementKey,
   type RoundFact,
   streamOf,
+  type DeadRequest,
+  deadStream,
+  requestKey,
 } from './round-stream.ts'
-import { deadline, goOn, meet, noteRound, type RoundStreams, unanswered } from './round-streams.ts'
+import {
+  deadline,
+  goOn,
+  meet,
+  noteRound,
+  type RoundStreams,
+  unanswered,
+  type RoundsJournal,
+} from './round-streams.ts'
 
 /** An id that the operator's server sends belongs to something else. */
 export class IdTaken extends Error {
@@ -168,5 +182,31 @@ function factEntry({ at, trials, rules = '', ...fact }: NonNullable<RoundWrite['
     ...{ id, rounds, ...sums },
     ...(at === undefined ? {} : { at }),
     ...(trials === undefined ? {} : { trials: { ...trials, rules } }),
+  }
+}
+
+const writeMs = 5000
+
+export type DeadRequestsStore = ReturnType<typeof createDeadRequestsStore>
+
+/** Dead requests: each claims the id that a round's entry would, so one insert decides. */
+export function createDeadRequestsStore({
+  journal: { journal },
+}: {
+  journal: Pick<RoundsJournal, 'journal'>
+}) {
+  return {
+    killRequest: (sequence: string, transactionId: string, dead: DeadRequest) =>
+      kill(deadStream(sequence, journal.newWrite()), requestKey(sequence, transactionId), dead),
+
+    killMovement: (scope: Scope, transactionId: string, dead: DeadRequest) =>
+      kill(deadStream(scopeKey(scope), journal.newWrite()), movementKey(scope, transactionId), dead),
+  }
+
+  async function kill(stream: string, key: string, dead: DeadRequest): Promise<boolean> {
+    const decided = { facts: [{ dead, ids: [key] }], claims: [{ key }] } as const
+    const appended = await append(journal, stream, 0, decided, journal.steadyMs() + writeMs)
+    if (appended.kind === 'unknown') throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
+    return appended.kind === 'appended'
   }
 }

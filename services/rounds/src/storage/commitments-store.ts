@@ -42,7 +42,6 @@ export function createCommitmentsStore(given: {
   const commitments = db.collection<CommitmentDocument>('commitments')
   const idOf = (sequence: string, nonce: number) => `${nonce}/${sequence}`
 
-  /** Those that are being made, for requests that come meanwhile. */
   const making = new Map<string, Promise<DatedCommitment & { readonly nonce: number }>>()
 
   async function create(_id: string, sequence: string, nonce: number, createdAt: Date) {
@@ -85,7 +84,6 @@ export function createCommitmentsStore(given: {
       sealedSeed: secretBox.reseal(commitment.sealedSeed, idOf(sequence, commitment.nonce)),
     }),
 
-    /** Commitments below a nonce, newest first: the next one's, the book's, and older ones. */
     async list(
       sequence: string,
       { last, below, max }: { last: LastNonce; below: number | null; max: number },
@@ -118,7 +116,6 @@ export function createCommitmentsStore(given: {
   }
 }
 
-/** The commitment in a claim of the book; none for a place. */
 function committedBy(claim: ClaimDocument & { readonly h?: string; readonly ca?: Date }): ListedCommitment[] {
   const { _id, h, ca } = claim
   if (h === undefined || h === '' || ca === undefined) return []

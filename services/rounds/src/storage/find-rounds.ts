@@ -4,7 +4,6 @@ import { decodeRound, fieldsOf, type RoundDocument, scopeKey, type StoredRound }
 import { movementKey, requestKey, type StreamState } from './round-stream.ts'
 import { currentOf, readRound, readState, type RoundStreams, storedOf } from './round-streams.ts'
 
-/** The round that a player's request has opened, or the request's refusal, by the claim of its id. */
 export type ClaimedBy = { readonly stored: StoredRound } | { readonly dead: NonNullable<StreamState['dead']> }
 
 export async function findRound(
@@ -74,7 +73,6 @@ export async function showRound({ met, lists, listed }: RoundStreams, roundId: s
   await listed(stream, number)
 }
 
-/** The rounds of list documents; those that are unfinished come from the journal. */
 export async function roundsOf(
   streams: RoundStreams,
   documents: readonly RoundDocument[],

@@ -37,9 +37,7 @@ type StatusDocument = WithAudit & {
 /** An account's settings of a game, for both environments. `version` rises with each change, from 0. */
 export type GameSettings = {
   readonly enabled: boolean
-  /** The account's own. */
   readonly limits: ReadonlyMap<string, OwnLimits>
-  /** Set by operations, in place of the platform's. */
   readonly byOperations: ReadonlyMap<string, Limits>
   readonly version: number
 }
@@ -84,7 +82,6 @@ export function createGamesStore({ db, copies: { of } }: { db: Db; copies: Pick<
     return changeFenced({ document: await reread(), change, reread, triesMax, name: `settings of ${_id}` })
   }
 
-  /** @returns the settings from then on; null where another has changed them since they were read */
   async function replace(
     _id: string,
     present: SettingsDocument | null,

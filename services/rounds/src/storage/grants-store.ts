@@ -112,7 +112,6 @@ export function createGrantsStore({ db }: { db: Db }) {
       )
     },
 
-    /** Cancels the rest of a grant; null when nothing is left to cancel. */
     cancel: (scope: Scope, grantId: string, now: Date, audit: AuditEntry | null = null) =>
       grants.findOneAndUpdate(
         { _id: grantId, scope: scopeKey(scope), ...usable(now) },
@@ -120,7 +119,6 @@ export function createGrantsStore({ db }: { db: Db }) {
         { returnDocument: 'after' },
       ),
 
-    /** Newest first, by id. */
     async list(
       scope: Scope,
       { playerId, game, status, from, to }: GrantFilters,

@@ -9,7 +9,6 @@ type Creation = { readonly list: string; readonly body: unknown; readonly now: D
 
 export type KeysStore = ReturnType<typeof createKeysStore>
 
-/** Idempotency keys. A key belongs to one tenant and one list. */
 export function createKeysStore({ db }: { db: Db }) {
   const claimOf = ({ scope }: KeyOwner, { list, body, now }: Creation) => ({
     ...{ db, scope, list, now },

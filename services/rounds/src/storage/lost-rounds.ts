@@ -27,7 +27,6 @@ const unlistedMax = 1000
 
 export type LostRounds = ReturnType<typeof createLostRounds>
 
-/** For the time after the database of rounds was restored. */
 export function createLostRounds(given: {
   readonly journal: Pick<RoundsJournal, 'journal'>
   readonly lists: RoundLists
@@ -70,7 +69,6 @@ export function createLostRounds(given: {
     return roundIn(await stateOf(found.s))
   }
 
-  /** What a stream comes to now, past the memory. */
   async function stateOf(stream: StreamKey): Promise<StreamState> {
     return streamState(standingAmong(await store.readEntries(stream)))
   }
@@ -138,7 +136,6 @@ export function createLostRounds(given: {
 
 export type NextCommitment = (sequence: string, nonce: number) => DatedCommitment
 
-/** The round of a stream; null where it was taken back. */
 function roundIn({ fields, isWithdrawn }: StreamState): RoundState | null {
   return fields === null || isWithdrawn ? null : decodeRound(fields)
 }

@@ -22,16 +22,13 @@ const trustedMs = 30_000
 /** Nonces that one question names: the remembered one, and those that others may have played since. */
 const askedMax = 4
 const triesMax = 12
-/** Places of lost rounds in one read. */
 const placesMax = 100
 
-/** The last nonce of a sequence, and its round unless that is a lost one's. */
 type Last = { readonly last: LastNonce; readonly stored: StoredRound | null }
 
 /**
- * The highest nonce of a sequence. A process that remembers it asks only whether the next ones are taken, with
- * all who ask at that time. A database that was set back has been away, and so the process is another
- * instance, which remembers nothing.
+ * The highest nonce of a sequence. A process that remembers it asks only whether the next ones are taken.
+ * After a restore the process is another instance, which remembers nothing.
  */
 export async function lastNonce(streams: RoundStreams, sequence: string): Promise<LastNonce> {
   const { journal, ends, alive } = streams

@@ -39,9 +39,8 @@ export type DatedCommitment = {
 }
 
 /**
- * The fields of a round in the database. Minor units are text: a coin with 18 decimals has more of them than
- * 64 bits hold. Objects of operators and games in `bet` and `outcome` are JSON text, so that no key of theirs
- * means anything to the database.
+ * The fields of a round in the database. Minor units are text: a coin with 18 decimals overflows 64 bits.
+ * `bet` and `outcome` are JSON text, so that no key of theirs means anything to the database.
  */
 export type RoundFields = Omit<
   RoundState,
@@ -53,11 +52,9 @@ export type RoundFields = Omit<
   /** The nonce sequence of an account, environment, game and player: it has at most one unfinished round. */
   readonly chain: string
   readonly unfinished: boolean
-  /** Of its movements; and see `requestMark`. */
   readonly transactionIds: readonly string[]
   readonly stake: string
   readonly maxPayout: string
-  /** Absent where the wins of the round are not bounded. */
   readonly winsMax?: string
   readonly payout: string | null
   readonly stakes: readonly Encoded<Stake>[]
@@ -77,7 +74,6 @@ export type RoundDocument = RoundFields & {
   readonly n?: number
   readonly w?: string
   readonly o?: string
-  /** Whether anything is left to do. */
   readonly open?: boolean
   /** Of a round that was taken back: it has only this, `chain` and `n`, so that no list finds it. */
   readonly gone?: true
@@ -114,10 +110,8 @@ type PlainField = (typeof plainFields)[number]
 /** Documents of rounds are found, sorted and added up only by these. */
 export const plainRoundFields: ReadonlySet<PlainField> = new Set(plainFields)
 
-/** A list document as it is stored. */
 export type PackedRound = Packed<RoundDocument, PlainField>
 
-/** The whole list document. */
 export function roundOf(stored: PackedRound): RoundDocument {
   return unpackOthers<RoundDocument>(stored)
 }

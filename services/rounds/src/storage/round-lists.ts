@@ -132,7 +132,6 @@ export function createRoundLists({ db }: { db: Db }) {
         .map(roundOf)
         .toArray(),
 
-    /** The document with the highest nonce of a sequence, of those below this one. */
     last: (sequence: string, below: number | null = null) =>
       one(rounds.findOne(playedIn(sequence, below), { sort: { nonce: -1 } })),
 
@@ -160,7 +159,6 @@ export function createRoundLists({ db }: { db: Db }) {
         .toArray()
     },
 
-    /** Newest first, by id. */
     list(scope: Scope, filters: RoundFilters, { before, max }: { before: string | null; max: number }) {
       const { from, to, clientTransactionId: openedBy, ...equal } = filters
       const hint = rareIndexOf(filters)
@@ -173,7 +171,6 @@ export function createRoundLists({ db }: { db: Db }) {
       return readToEnd(found.map(roundOf))
     },
 
-    /** The rounds of a nonce sequence, newest nonce first. */
     listSequence: (sequence: string, { below, max }: { below: number | null; max: number }) =>
       readToEnd(
         rounds
@@ -192,7 +189,6 @@ export function createRoundLists({ db }: { db: Db }) {
       return readToEnd(found.map(({ nonce }) => nonce))
     },
 
-    /** What moved in the rounds that a player has begun since `from`, newest first. */
     listSums(scope: Scope, playerId: string, { from, max }: { from: Date; max: number }) {
       const filter = pageFilter(scope, { playerId }, { prefix: 'rnd', from })
       const projection = { currency: 1, started: 1, completedAt: 1, stakes: 1, wins: 1 }
@@ -233,7 +229,6 @@ export function createRoundLists({ db }: { db: Db }) {
       return Number(await rounds.countDocuments(filter, { hint: 'scope_unfinished' }))
     },
 
-    /** The figures for `ops status`. */
     async unfinished(): Promise<{ count: number; oldestAt: Date | null }> {
       const hint = 'scope_unfinished'
       const count = await rounds.countDocuments({ unfinished: true }, { hint })
@@ -252,7 +247,6 @@ async function one(found: Promise<PackedRound | null>): Promise<RoundDocument | 
 export function createShownRounds(given: {
   readonly write: (document: RoundDocument & { readonly n: number }) => Promise<void>
 }) {
-  /** The status that a round's document shows at least. */
   const listed = new BoundedMap<string, RoundState['status']>(listedMax)
   return {
     /** Writes what entries come to. A withdrawn round's document is emptied, against late writes. */

@@ -28,16 +28,13 @@ export type DeadRequest = Refusal & {
   readonly meaning: Meaning | null
 }
 
-/** What an entry of the journal of rounds records. */
 export type RoundFact = {
   /** The whole document: of a new round, of the place of a lost one, or of one older than the journal. */
   readonly base?: RoundFields
   readonly change?: DocumentChange
   /** Of a document that had ended before there was a journal: it claims nothing. */
   readonly isOlder?: true
-  /** The keys of the operator's ids that this entry claims. */
   readonly ids?: readonly string[]
-  /** Counted by reports and by the watch of returns. */
   readonly counted?: FactEntry
   /** From here on only this instance, or one after it, asks for what the round owes. */
   readonly adopted?: true
@@ -52,15 +49,10 @@ export type RoundFact = {
 
 export type RoundEntry = Entry<RoundFact>
 
-/** What a stream's entries come to. */
 export type StreamState = {
-  /** Null for the stream of a dead request. */
   readonly fields: RoundFields | null
-  /** The number of the last entry. */
   readonly number: number
-  /** The instance that wrote the last entry. */
   readonly owner: string
-  /** This very write of the last entry. */
   readonly write: string
   /** The number of the last entry that adopts the stream; 0 for none. */
   readonly adoptedAt: number
@@ -172,14 +164,11 @@ export function deadStream(owner: string, own: string): StreamKey {
   return streamKey(...owner.split('/'), 'dead', own)
 }
 
-/** The kind of claims of nonces: the book. */
 export const bookKind = 'n'
-/** The kind of claims of ids that clients send. */
 export const idKind = 't'
 /** The kind of claims of reversals whose id is that of a tombstone. */
 const besideTombstoneKind = 'r'
 
-/** The range of a sequence's claims in the book. */
 export function bookRange(sequence: string) {
   return claimsOf(bookKind, chainOf(sequence))
 }
@@ -210,7 +199,6 @@ export function claimsOfFact({ base, isOlder, ids = [] }: RoundFact): readonly C
   return isOlder === true ? [] : bookClaims(base)
 }
 
-/** The claims of a new round: its nonce, and the ids that its client has sent. */
 function bookClaims(base: RoundFields): readonly Claim[] {
   const round = decodeRound(base)
   const sequence = sequenceOf(round)
@@ -228,7 +216,6 @@ function clientIds(round: RoundState, sequence: string): string[] {
   return id === null ? [] : [requestKey(sequence, id)]
 }
 
-/** The movements that a change adds to a round of the operator, by their ids. */
 export function addedMovements(before: RoundState, after: RoundState): readonly (Stake | Win | Reversal)[] {
   if (after.driver !== 'operator') return []
   const known = new Set(movementsOf(before).map(({ transactionId }) => transactionId))

@@ -16,7 +16,7 @@ import {
 } from './round-document.ts'
 import type { RoundLists } from './round-lists.ts'
 import { loadedState, type RoundFact, streamOf, type StreamState } from './round-stream.ts'
-import type { RoundWork } from './round-work.ts'
+import type { RoundWork } from './due-rounds.ts'
 
 /** Time within which the database answers a write. */
 const writeMs = 5000
@@ -28,7 +28,6 @@ export type LastNonce = {
   readonly next: DatedCommitment | null
 }
 
-/** A round whose entries this process has met. */
 type Met = {
   readonly stream: StreamKey
   readonly number: number
@@ -54,7 +53,6 @@ export type RoundStreams = RoundsJournal & {
   readonly met: BoundedMap<string, Met>
 }
 
-/** Until when a write is tried, by the steady clock. */
 export function deadline({ journal }: RoundStreams): number {
   return journal.steadyMs() + writeMs
 }
@@ -93,7 +91,6 @@ export async function currentOf(streams: RoundStreams, document: RoundDocument):
   return n === 0 ? null : readRound(streams, stream)
 }
 
-/** Remembers a round that this process has written: what it leaves to do is this process's. */
 export function noteRound(streams: RoundStreams, stored: StoredRound): StoredRound {
   const { round, stream, version, dueAt, checks } = stored
   meet(streams, round.id, { stream, number: version, status: round.status })

@@ -2,18 +2,17 @@ import type { Clock } from '@pitboss/runtime/clock'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { type JournalOptions, openJournal, type RunningJournal } from '@pitboss/storage/journal/open-journal'
 import { type Journal, reload } from '@pitboss/storage/journal/journal'
-import { streamOf as streamOfEntry } from '@pitboss/storage/journal/journal-keys'
+import { entryNumber, streamOf as streamOfEntry } from '@pitboss/storage/journal/journal-keys'
 import type { InstanceDocument } from '@pitboss/storage/journal/instances'
 import type { JournalWork } from '@pitboss/storage/journal/journal-process'
 import type { Db } from 'mongodb'
 import type { Registry } from 'prom-client'
 import { dueAt } from '../rules/due-at.ts'
 import { isUnfinished, owesSomething, type RoundState } from '../rules/round.ts'
-import { countedEntries, type FactFold } from './counted-entries.ts'
-import { decodeRound, fieldsOf } from './round-document.ts'
+import { decodeRound, fieldsOf, type FactEntry, type RoundFields } from './round-document.ts'
 import { createRoundLists, type RoundLists } from './round-lists.ts'
 import { claimsOfEntry, streamOf, type RoundEntry, type RoundFact, streamState } from './round-stream.ts'
-import { createRoundWork, type RoundWork } from './round-work.ts'
+import { createRoundWork, type RoundWork } from './due-rounds.ts'
 import { createRoundsStore, type RoundsStore } from './rounds-store.ts'
 
 const pageSize = 500
@@ -127,4 +126,46 @@ function isFinished(entries: readonly RoundEntry[]): boolean {
   if (fields === null || isPlace) return true
   const round = decodeRound(fields)
   return !isUnfinished(round) && !owesSomething(round)
+}
+
+/** Streams that are read at once, of rounds that are not remembered. */
+const readsAtOnce = 16
+
+export type CountedEntry = {
+  readonly entry: RoundEntry
+  readonly fields: RoundFields
+  readonly facts: readonly FactEntry[]
+}
+
+export type FactFold = {
+  /** Counts entries of one instance, each once. @param missing numbers at which one may still land */
+  fold(counted: readonly CountedEntry[], missing: readonly number[]): Promise<void>
+  /** Acts on what was counted; doing it twice changes nothing. */
+  afterwards?(): Promise<void>
+}
+
+/** Reads what sums count of these entries, in their order; those that count for nothing are left out. */
+export async function countedEntries(
+  journal: Journal<RoundFact>,
+  entries: readonly RoundEntry[],
+): Promise<CountedEntry[]> {
+  const counting = entries.flatMap((entry) => {
+    const facts = entry.f.flatMap((fact) => fact.counted ?? [])
+    return facts.length === 0 ? [] : [{ entry, facts }]
+  })
+  const found = await mapBounded(counting, readsAtOnce, async ({ entry, facts }) => {
+    const fields = await fieldsAt(journal, entry)
+    return fields === null ? null : { entry, fields, facts }
+  })
+  return found.filter((one) => one !== null)
+}
+
+/** The round as it was at an entry. Entries never change: what is remembered does, however old it is. */
+async function fieldsAt(journal: Journal<RoundFact>, entry: RoundEntry): Promise<RoundFields | null> {
+  const stream = streamOfEntry(entry._id)
+  const number = entryNumber(entry._id)
+  const remembered = journal.memory.get(stream)
+  const isKnown = remembered !== undefined && remembered.last >= number
+  const { entries } = isKnown ? remembered : await reload(journal, stream)
+  return streamState(entries.filter(({ _id }) => entryNumber(_id) <= number)).fields
 }

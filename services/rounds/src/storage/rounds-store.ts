@@ -1,6 +1,14 @@
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { insertRound, publishAgain, removeRound, updateRound, withdrawMovement } from './append-round.ts'
-import { claimRound, findDue, hasAskerExited, postpone, takeIn, takeOver } from './due-rounds.ts'
+import {
+  claimRound,
+  findDue,
+  hasAskerExited,
+  postpone,
+  takeIn,
+  takeOver,
+  type RoundWork,
+} from './due-rounds.ts'
 import {
   findAnywhere,
   findClaimed,
@@ -15,7 +23,6 @@ import { endSession, findLast, findUnfinished, lastNonce, lastShown, readNonce }
 import type { RoundState } from '../rules/round.ts'
 import type { RoundLists } from './round-lists.ts'
 import type { RoundsJournal, RoundStreams } from './round-streams.ts'
-import type { RoundWork } from './round-work.ts'
 
 const rememberedMax = 20_000
 

@@ -176,7 +176,6 @@ export function createSessionsStore({ db }: { db: Db }) {
         { returnDocument: 'after' },
       ),
 
-    /** Newest first, by id. */
     async list(
       scope: Scope,
       { playerId, status, from, to }: SessionFilters,
@@ -188,7 +187,6 @@ export function createSessionsStore({ db }: { db: Db }) {
       return readToEnd(sessions.find(filter, { sort: { _id: -1 }, limit: max, hint }))
     },
 
-    /** The currencies of all active sessions of an account, in both environments. */
     async currenciesInUse(operatorId: string, now: Date): Promise<string[]> {
       const found = await sessions
         .aggregate<{ _id: string }>([
@@ -211,7 +209,6 @@ export function createSessionsStore({ db }: { db: Db }) {
   }
 }
 
-/** The range of stakes that the session allows; null for one that sets none. */
 export function stakeRangeOf({ limits }: Pick<SessionDocument, 'limits'>): StakeRange | null {
   return limits === null
     ? null

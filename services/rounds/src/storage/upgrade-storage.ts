@@ -5,13 +5,12 @@ import type { Db } from 'mongodb'
 import type { Logger } from 'pino'
 import { isUnfinished, owesSomething } from '../rules/round.ts'
 import type { Refusal } from '../rules/refusal.ts'
-import type { DeadRequestsStore } from './dead-requests.ts'
+import type { DeadRequestsStore } from './append-round.ts'
 import { decodeRound, type FactEntry, fieldsOf, type RoundDocument } from './round-document.ts'
 import { claimsOfFact, type RoundFact, streamOf } from './round-stream.ts'
 import type { RoundsJournal } from './round-streams.ts'
 import type { RoundsStore } from './rounds-store.ts'
 
-/** A round as releases before the journal have it, with what waits in it. */
 type OlderRound = RoundDocument & {
   readonly outbox?: readonly OutboxEntry[]
   readonly facts?: readonly FactEntry[]
@@ -37,9 +36,8 @@ type Upgrading = {
 }
 
 /**
- * Takes what releases before the journal have left unfinished, or refused, into the journal. An `_id` decides
- * each step, so it may be repeated and run twice at once, but beside no process of such a release. Source:
- * docs/versioning.md.
+ * Takes what releases before the journal have left into it. An `_id` decides each step: it may be repeated
+ * and run twice at once, but beside no process of such a release. Source: docs/versioning.md.
  */
 export async function upgradeStorage(context: Upgrading): Promise<void> {
   const { db, deadRequests, logger } = context

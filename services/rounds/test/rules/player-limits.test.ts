@@ -5,8 +5,6 @@ import {
   type LimitBook,
   settleCharges,
   usedOf,
-} from '../../src/wings/protection/rules/limit-book.ts'
-import {
   changeLimits,
   limitsAt,
   periodAt,

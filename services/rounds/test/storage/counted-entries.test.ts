@@ -2,7 +2,7 @@ import type { Journal } from '@pitboss/storage/journal/journal'
 import { entryId } from '@pitboss/storage/journal/journal-keys'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import t from 'tap'
-import { countedEntries } from '../../src/storage/counted-entries.ts'
+import { countedEntries } from '../../src/storage/rounds-journal.ts'
 import type { RoundEntry, RoundFact } from '../../src/storage/round-stream.ts'
 import { pendingAt, pendingRound } from '../fixtures/pending-round.ts'
 

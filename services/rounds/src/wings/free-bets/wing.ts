@@ -2,10 +2,9 @@ import { answer, handlers } from '@pitboss/bus/serve-calls'
 import { personActing } from '@pitboss/contracts/audit'
 import * as endpoints from '@pitboss/contracts/endpoints/rounds'
 import { answerPage } from '@pitboss/storage/read-page'
-import { presentFreeBet } from '../../records/present-free-bet.ts'
+import { presentFreeBet } from '../../records/present-offer.ts'
 import type { Wing } from '../../wing.ts'
-import { grantFreeBets } from './actions/grant-free-bets.ts'
-import { cancelGrant, findGrant, listGrants } from './actions/manage-grants.ts'
+import { grantFreeBets, cancelGrant, findGrant, listGrants } from './actions/grants.ts'
 
 /** Grants of free bets by operators. Source: docs/contract.md, section 4, "Free bets". */
 export const freeBets: Wing = {

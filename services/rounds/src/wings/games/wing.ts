@@ -6,11 +6,9 @@ import { opsSetGame, opsSetGameLimits } from '@pitboss/contracts/calls/rounds'
 import * as endpoints from '@pitboss/contracts/endpoints/sessions'
 import { answerPage } from '@pitboss/storage/read-page'
 import { showGame } from '../../actions/offered-game.ts'
-import { presentGame } from '../../records/present-game.ts'
+import { presentGame } from '../../records/present-offer.ts'
 import type { Wing } from '../../wing.ts'
-import { changeApprovedGame, changeGame } from './actions/change-game.ts'
-import { listGames } from './actions/list-games.ts'
-import { setGameLimits, setGameStatus } from './actions/platform-games.ts'
+import { changeApprovedGame, changeGame, listGames, setGameLimits, setGameStatus } from './actions/games.ts'
 
 /** The catalogue with an account's settings, and their changes. Source: docs/contract.md, section 3. */
 export const games: Wing = {

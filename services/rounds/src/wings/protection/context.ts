@@ -1,7 +1,6 @@
 import type { RoundsContext } from '../../context.ts'
-import type { PacesStore } from './storage/paces-store.ts'
+import type { PacesStore, SpendsStore } from './storage/paces-store.ts'
 import type { PlayerLimitsStore } from './storage/player-limits-store.ts'
-import type { SpendsStore } from './storage/spends-store.ts'
 import type { StopsStore } from './storage/stops-store.ts'
 
 export type ProtectionContext = RoundsContext & {

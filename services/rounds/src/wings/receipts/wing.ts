@@ -7,8 +7,7 @@ import type { Logger } from 'pino'
 import { Counter, type Registry } from 'prom-client'
 import type { RoundState } from '../../rules/round.ts'
 import type { Wing } from '../../wing.ts'
-import { findReceipt, keepReceipt } from './actions/receipts.ts'
-import type { ReceiptsContext } from './context.ts'
+import { findReceipt, keepReceipt, type ReceiptsContext } from './actions/receipts.ts'
 import { createReceiptsStore, receiptPlace, receiptPurpose } from './storage/receipts-store.ts'
 
 /** What pages showed of settled rounds. Source: docs/contract.md, section 4, "Receipts". */
@@ -34,7 +33,6 @@ export const receipts: Wing = {
   },
 }
 
-/** Creates the log and the count of receipts of what pages showed. One that differs is an alarm. */
 export function createReceiptNote(
   registry: Registry,
   logger: Logger,

@@ -4,8 +4,7 @@ import { createMailbox } from '@pitboss/runtime/mailbox'
 import type { Db } from 'mongodb'
 import type { RoundsContext } from '../../context.ts'
 import type { OpenWing, Wing } from '../../wing.ts'
-import { readReport } from './actions/read-report.ts'
-import type { ReportsContext } from './context.ts'
+import { readReport, type ReportsContext } from './actions/read-report.ts'
 import { createReportsStore, reportIndexes } from './storage/reports-store.ts'
 
 /** Sums of money that moved, by hour, day and month. Source: docs/contract.md, section 11, "Business". */

@@ -5,9 +5,14 @@ import { startPoll } from '@pitboss/runtime/poll'
 import { answerPage } from '@pitboss/storage/read-page'
 import { Gauge, type Registry } from 'prom-client'
 import type { Wing } from '../../wing.ts'
-import { listReturnAlarms, listReturns, listReturnsOf } from './actions/list-returns.ts'
-import { liftAlarm, raiseAlarms } from './actions/return-alarms.ts'
-import type { ReturnsContext } from './context.ts'
+import {
+  listReturnAlarms,
+  listReturns,
+  listReturnsOf,
+  liftAlarm,
+  raiseAlarms,
+  type ReturnsContext,
+} from './actions/returns.ts'
 import { presentAlarm, presentOpsReturn, presentReturn } from './records/present-return.ts'
 import { createReturnsFold } from './storage/returns-fold.ts'
 import { createReturnsStore, returnIndexes, type ReturnsStore } from './storage/returns-store.ts'

@@ -10,13 +10,18 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { formatAmount } from '@pitboss/money/amount'
 import { type Page, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
+import { orderedBy } from '@pitboss/contracts/audit'
+import type { OpsOrder } from '@pitboss/contracts/calls/auth-ops'
+import type { playerDataKind } from '@pitboss/contracts/calls/rounds'
 import { findGame } from '../../../actions/offered-game.ts'
-import type { RoundsContext } from '../../../context.ts'
+import type { RoundsContext, DataPage } from '../../../context.ts'
 import { presentRound, roundBytes } from '../../../records/present-round.ts'
 import { isUnfinished, roundTotals } from '../../../rules/round.ts'
 import { sequenceKey } from '../../../storage/round-document.ts'
 import type { RoundSums } from '../../../storage/round-lists.ts'
 import type { LastNonce } from '../../../storage/round-streams.ts'
+import { dataPage } from '../../../actions/read-rounds.ts'
+import { presentFreeBet, presentSession } from '../../../records/present-offer.ts'
 
 type ListQuery = z.output<typeof listNonces.query>
 
@@ -27,8 +32,7 @@ const sessionsOfMs = 2 * dayMs
 const grantsMax = 200
 
 /**
- * Reads a player with the sums of 30 days. Source: docs/contract.md, section 3, "Player".
- * @throws ServiceError NOT_FOUND without a session, round or free bet
+ * Reads a player with the sums of 30 days. @throws ServiceError NOT_FOUND without session, round or free bet
  */
 export async function readPlayer(
   context: RoundsContext,
@@ -102,9 +106,8 @@ function presentSums(sums: readonly RoundSums[]): Player['play'] {
 }
 
 /**
- * Lists each nonce of a player in a game, newest first, without a hole. Source: docs/contract.md, section 3,
- * "Book".
- * @throws ServiceError GAME_NOT_FOUND; NOT_FOUND for a player without a nonce and a session
+ * Lists each nonce of a player in a game, newest first. Source: docs/contract.md, section 3, "Book". @throws
+ * ServiceError GAME_NOT_FOUND; NOT_FOUND for a player without a nonce and a session
  */
 export async function listNoncesOf(
   context: RoundsContext,
@@ -170,4 +173,68 @@ async function readNonces(
     const commitment = commitmentOf.get(nonce) ?? null
     return { nonce, state: stateOf(nonce), commitment, round: roundOf.get(nonce) ?? null }
   })
+}
+
+/** Idempotency keys show a session again for 24 hours after it was made, as it was. */
+const detailsNeededMs = 24 * 60 * 60 * 1000
+
+/** Reads a page of one kind of a player's records, newest first. Source: docs/data.md. */
+export async function readPlayerData(
+  context: RoundsContext,
+  scope: Scope,
+  playerId: string,
+  kind: z.infer<typeof playerDataKind>,
+  before: string | null,
+): Promise<DataPage> {
+  const { sessions, rounds, grants, hooks } = context
+  const now = context.clock.now()
+  const positionOf = ({ _id }: { readonly _id: string }) => _id
+  switch (kind) {
+    case 'session':
+      return dataPage({
+        read: (max) => sessions.list(scope, { playerId }, { before, max, now }),
+        positionOf,
+        present: (one) => presentSession(one, now),
+      })
+    case 'round':
+      return dataPage({
+        read: (max) => rounds.list(scope, { playerId }, { before, max }),
+        positionOf: ({ id }) => id,
+        present: presentRound,
+        bytesOf: roundBytes,
+      })
+    case 'free_bet':
+      return dataPage({
+        read: (max) => grants.list(scope, { playerId }, { before, max, now }),
+        positionOf,
+        present: (one) => presentFreeBet(one, now),
+      })
+    case 'stop':
+    case 'limits':
+      return hooks.playerData[kind](scope, playerId, before)
+  }
+}
+
+/**
+ * Erases details of sessions that ended a day ago or earlier; money records and proofs stay. It is audited
+ * before, by number: the audit must not retain what the erasure takes. Source: docs/data.md.
+ * @returns how many sessions lost details, or would in a dry run, and how many still have them
+ */
+export async function erasePlayer(
+  { sessions, audit, clock }: RoundsContext,
+  { scope, playerId, order }: { scope: Scope; playerId: string; order: OpsOrder },
+  requestId: string,
+): Promise<{ erased: number; kept: number }> {
+  const endedBy = new Date(clock.now().getTime() - detailsNeededMs)
+  const { ended, all } = await sessions.countDetails(scope, playerId, endedBy)
+  const kept = all - ended
+  if (order.dryRun || ended === 0) return { erased: ended, kept }
+  const entry = audit.entry(orderedBy(order, scope.operatorId, requestId), {
+    act: 'player.erase',
+    object: { type: 'player', id: playerId },
+    before: null,
+    after: { environment: scope.environment, sessions: ended },
+  })
+  await audit.store(entry)
+  return { erased: await sessions.eraseDetails(scope, playerId, endedBy), kept }
 }

@@ -3,13 +3,12 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { formatAmount } from '@pitboss/money/amount'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { changeFenced } from '@pitboss/storage/change-fenced'
-import type { PlayerHold } from '../../../hooks.ts'
+import type { PlayerHold } from '../../../context.ts'
 import type { RoundState, Stake } from '../../../rules/round.ts'
 import type { SessionDocument } from '../../../storage/sessions-store.ts'
 import type { LimitsContext } from '../context.ts'
-import { type Charge, exceededLimit, isOfStake } from '../rules/limit-book.ts'
-import { type PlayerLimit, periodAt } from '../rules/player-limits.ts'
-import { type LimitsNow, readLimits, readPlayed } from './read-limits.ts'
+import { type Charge, exceededLimit, isOfStake, type PlayerLimit, periodAt } from '../rules/player-limits.ts'
+import { type LimitsNow, readLimits, readPlayed } from './set-limits.ts'
 
 const triesMax = 12
 const minuteMs = 60_000
@@ -17,10 +16,9 @@ const minuteMs = 60_000
 type Limited = Pick<SessionDocument, 'playerId' | 'currency' | 'limited'>
 
 /**
- * Gives the step that holds stakes within the limits of their player, in all games and sessions and on all
- * replicas. A stake is charged between the storing of its intent and the wallet: so a charge whose round is
- * gone was never asked for, and the round says what became of any other. Nothing has to be written when a
- * round ends, and no crash leaves a charge that counts for ever.
+ * Holds stakes within their player's limits, over all games, sessions and replicas. A stake is charged
+ * between its intent and the wallet: a charge whose round is gone was never asked for, and the round decides
+ * any other. So nothing is written when a round ends, and no crash leaves a charge that counts for ever.
  * Source: docs/contract.md, section 4, "Limits of a player".
  */
 export function enforceLimits(context: LimitsContext, scope: Scope, session: Limited): PlayerHold | null {

@@ -1,15 +1,15 @@
-import type { Scope } from '@pitboss/contracts/caller'
+import type { Scope, Caller } from '@pitboss/contracts/caller'
 import { profileOf } from '@pitboss/contracts/jurisdictions'
-import type { RoundsContext } from '../../../context.ts'
-import type { Pace } from '../../../hooks.ts'
+import { ServiceError } from '@pitboss/errors/service-error'
+import type { RoundsContext, Pace } from '../../../context.ts'
 import type { SessionDocument } from '../../../storage/sessions-store.ts'
 import { earlyStart, latestEarlierStart } from '../rules/pace.ts'
 import type { PacesStore } from '../storage/paces-store.ts'
+import { closeSession } from '../../../actions/sessions.ts'
+import { findPlayer } from '../../../actions/player-page.ts'
+import { realityCheckAt, sessionStatusAt } from '../../../rules/live-rules.ts'
 
-/**
- * Spaces a player's game starts over all games, sessions and replicas, by the database's time. Source:
- * docs/contract.md, section 4, "Jurisdictions".
- */
+/** Spaces a player's game starts over all games, sessions and replicas, by the database's time. */
 export function enforceStartInterval(
   { paces, clock, clockOffsetMs }: Pick<RoundsContext, 'clock' | 'clockOffsetMs'> & { paces: PacesStore },
   scope: Scope,
@@ -29,4 +29,28 @@ export function enforceStartInterval(
     early: async () =>
       earlyStart(await paces.last(scope, playerId), { startedBy, gapS }, onDatabase(clock.now())),
   }
+}
+
+/**
+ * Answers a reality check: going on starts the next interval, stopping closes the session. Answering again
+ * changes nothing. Source: docs/contract.md, section 4, "Jurisdictions".
+ * @throws ServiceError SESSION_NOT_FOUND; CONFLICT without reality checks; SESSION_CLOSED, SESSION_EXPIRED
+ */
+export async function answerRealityCheck(
+  context: RoundsContext,
+  caller: Caller,
+  choice: 'continue' | 'stop',
+  now: Date,
+): Promise<SessionDocument> {
+  const { scope, session } = await findPlayer(context, caller)
+  const dueAt = realityCheckAt(session)
+  if (dueAt === null) throw new ServiceError('CONFLICT', { message: 'This session has no reality checks.' })
+  if (choice === 'stop') return closeSession(context, caller, session._id, now, null)
+  const status = sessionStatusAt(session, now)
+  if (status === 'EXPIRED') throw new ServiceError('SESSION_EXPIRED')
+  if (status === 'CLOSED') throw new ServiceError('SESSION_CLOSED')
+  if (now < dueAt) return session
+  const kept = await context.sessions.keepRealityCheck(scope, session._id, now)
+  if (kept === null) throw new ServiceError('SESSION_CLOSED')
+  return kept
 }

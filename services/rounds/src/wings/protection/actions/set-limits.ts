@@ -7,12 +7,21 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import { changeFenced } from '@pitboss/storage/change-fenced'
 import type { z } from 'zod'
 import { assertCurrency, readAmount } from '../../../rules/limits.ts'
-import type { ProtectionContext } from '../context.ts'
-import { presentLimits, presentWanted } from '../records/present-limits.ts'
-import { emptyBook } from '../rules/limit-book.ts'
-import { changeLimits, limitKey, type WantedLimit } from '../rules/player-limits.ts'
-import type { LimitChange } from '../storage/player-limits-store.ts'
-import { databaseNow, readLimits, readPlayed } from './read-limits.ts'
+import type { ProtectionContext, LimitsContext } from '../context.ts'
+import { presentLimits, presentWanted } from '../records/present-protection.ts'
+import {
+  emptyBook,
+  type LimitBook,
+  settleCharges,
+  changeLimits,
+  limitKey,
+  type WantedLimit,
+  limitsAt,
+  type PlayerLimit,
+  periodAt,
+  playedMs,
+} from '../rules/player-limits.ts'
+import type { LimitChange, StoredLimits } from '../storage/player-limits-store.ts'
 
 export type PutBody = z.output<typeof putLimits.call.request>['body']
 type Asked = Pick<LimitChange, 'limits' | 'reason'>
@@ -20,7 +29,6 @@ type Asked = Pick<LimitChange, 'limits' | 'reason'>
 const triesMax = 12
 const changesMax = 50
 
-/** Shows a player's limits and how they stand now; none for a player who never had one. */
 export async function showLimits(
   context: ProtectionContext,
   scope: Scope,
@@ -102,4 +110,51 @@ function readWanted(limits: readonly Wanted[], { account }: Caller): WantedLimit
   const twice = keys.findIndex((key, at) => keys.indexOf(key) !== at)
   if (twice >= 0) throw invalidField(`limits.${twice}`, 'is named twice')
   return read
+}
+
+/** A session that was open in a period began at most its longest life before. */
+const sessionMaxMs = 86_400_000
+
+export type LimitsNow = {
+  readonly stored: StoredLimits
+  readonly limits: readonly PlayerLimit[]
+  readonly book: LimitBook
+  readonly now: Date
+}
+
+/** Reads the database's time, by which all replicas see the same period. */
+function databaseNow({ clock, clockOffsetMs }: Pick<LimitsContext, 'clock' | 'clockOffsetMs'>): Date {
+  return new Date(clock.now().getTime() - clockOffsetMs())
+}
+
+export async function readLimits(
+  context: LimitsContext,
+  scope: Scope,
+  playerId: string,
+): Promise<LimitsNow | null> {
+  const stored = await context.playerLimits.find(scope, playerId)
+  if (stored === null) return null
+  const ids = [...new Set(stored.book.charges.map(({ roundId }) => roundId))]
+  const charged = ids.length === 0 ? [] : await context.rounds.charged(scope, ids)
+  const now = databaseNow(context)
+  return {
+    stored,
+    now,
+    limits: limitsAt(stored.limits, now),
+    book: settleCharges(stored.book, charged, now),
+  }
+}
+
+/** Reads the milliseconds in which the player had a session open, by the limits of time. */
+export async function readPlayed(
+  { sessions }: Pick<LimitsContext, 'sessions'>,
+  scope: Scope,
+  playerId: string,
+  { limits, now }: Pick<LimitsNow, 'limits' | 'now'>,
+) {
+  const timed = limits.filter(({ kind }) => kind === 'time')
+  if (timed.length === 0) return []
+  const first = Math.min(...timed.map(({ period }) => periodAt(period, now).from.getTime()))
+  const times = await sessions.timesOf(scope, playerId, new Date(first - sessionMaxMs))
+  return timed.map((limit) => ({ limit, ms: playedMs(times, periodAt(limit.period, now).from, now) }))
 }

@@ -1,10 +1,15 @@
+import { signStopRecord } from '@pitboss/contracts/calls/auth'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import type { Scope } from '@pitboss/contracts/caller'
 import { graceMs, sittingAbandonedAt } from '../../../rules/due-at.ts'
 import type { RoundState } from '../../../rules/round.ts'
 import { sequenceKey } from '../../../storage/round-document.ts'
 import type { ProtectionContext } from '../context.ts'
-import { isEndedByStop, type LastBet, nextLookAt } from '../rules/stop.ts'
+import { isEndedByStop, type LastBet, nextLookAt, stopStatusAt } from '../rules/stop.ts'
 import type { StopDocument } from '../storage/stops-store.ts'
-import { stopInForce } from './admit-session.ts'
+import { stopRecordText } from '../records/present-protection.ts'
+import { playerStopped } from '../../../rules/live-rules.ts'
+import type { SessionDocument } from '../../../storage/sessions-store.ts'
 
 /** Rounds that are read at once for the last bet; refused stakes leave rounds that have not started. */
 const roundsAtOnce = 100
@@ -68,7 +73,79 @@ function lastBetIn({ id: roundId, sessionId, game, stake, currency, createdAt: a
   return { roundId, sessionId, game, stake: String(stake), currency, at }
 }
 
-/** When the stop ended, or will end. */
 function endOf({ liftedAt, endsAt }: Pick<StopDocument, 'liftedAt' | 'endsAt'>): Date {
   return liftedAt ?? endsAt
+}
+
+/**
+ * Signs the stops whose rounds have ended. The record's bytes are stored before their signature: a process
+ * that dies between, or a second replica, changes neither. Source: docs/contract.md, section 4, "Stops".
+ * @returns how many waited. @throws the last failure, after all were tried
+ */
+export async function signStops(context: ProtectionContext, stopping: AbortSignal): Promise<number> {
+  let failure: unknown = null
+  const waiting = await context.stops.findUnsigned()
+  for (const stopped of waiting) {
+    if (stopping.aborted) break
+    try {
+      await signStop(context, stopped)
+    } catch (error) {
+      failure = error
+    }
+  }
+  if (failure !== null) throw failure
+  return waiting.length
+}
+
+async function signStop({ stops, bus }: ProtectionContext, stopped: StopDocument): Promise<void> {
+  const text = stopped.record?.text ?? stopRecordText(stopped)
+  // Another replica was faster, or the stop has changed: the next look signs what is kept then.
+  if (stopped.record === undefined && !(await stops.keepRecord(stopped, text))) return
+  await failpoint('rounds.stop-record-kept')
+  const { jws } = await bus.call(signStopRecord, { text })
+  await failpoint('rounds.stop-record-signed')
+  await stops.keepSignature(stopped._id, jws)
+}
+
+/** Refuses a session of a player who is stopped. @throws ServiceError PLAYER_BLOCKED */
+export async function beforeSession(
+  context: ProtectionContext,
+  scope: Scope,
+  playerId: string,
+): Promise<void> {
+  const stop = await stopInForce(context, scope, playerId)
+  if (stop !== null) throw playerStopped(stop.endsAt)
+}
+
+/**
+ * Marks a session whose player has limits before it is answered. Setting the first limits marks the sessions
+ * that are there: so no session is answered whose stakes are not counted. Closes a new one for a stop that
+ * began meanwhile and may have missed it. @throws ServiceError PLAYER_BLOCKED
+ */
+export async function afterSession(
+  context: ProtectionContext,
+  session: SessionDocument,
+  isNew: boolean,
+): Promise<void> {
+  const { sessions, playerLimits, clock } = context
+  const { operatorId, environment, playerId } = session
+  const scope = { operatorId, environment }
+  const stop = isNew ? await stopInForce(context, scope, playerId) : null
+  if (stop !== null) {
+    await sessions.stopAll(scope, playerId, { id: stop._id, endsAt: stop.endsAt }, clock.now())
+    throw playerStopped(stop.endsAt)
+  }
+  if (session.limited !== true && (await playerLimits.exists(scope, playerId))) {
+    await sessions.markLimited(scope, playerId, clock.now())
+  }
+}
+
+/** Finds the stop that refuses new play of the player now; null for none. */
+export async function stopInForce(
+  { stops, clock }: Pick<ProtectionContext, 'stops' | 'clock'>,
+  scope: Scope,
+  playerId: string,
+): Promise<StopDocument | null> {
+  const current = await stops.current(scope, playerId)
+  return current !== null && stopStatusAt(current, clock.now()) === 'IN_FORCE' ? current : null
 }

@@ -8,13 +8,12 @@ import type { z } from 'zod'
 import { neverEnds } from '../../../rules/live-rules.ts'
 import { scopeKey } from '../../../storage/round-document.ts'
 import type { ProtectionContext } from '../context.ts'
-import { presentStop } from '../records/present-stop.ts'
+import { presentStop } from '../records/present-protection.ts'
 import type { StopDocument } from '../storage/stops-store.ts'
 import { enforceStop } from './settle-stops.ts'
 
 type StopBody = z.output<typeof stopping.call.request>['body']
 
-/** A stop as it is asked for. `by` is null for an operator's server. */
 type Asked = {
   readonly scope: Scope
   readonly playerId: string
@@ -24,12 +23,11 @@ type Asked = {
 }
 
 /**
- * Stops a player. A repeat answers the stop that is in force; one with a later end moves its end. A stop is
- * stored first; then it closes the player's sessions, which is what refuses new stakes, and hands the open
- * rounds to the sweeper, which ends them as abandoned ones are: to the player's advantage.
- * Source: docs/contract.md, section 4, "Stops".
- * @param by the person whose act is audited; null for an operator's server
- * @throws ServiceError VALIDATION_ERROR at `until`; CONFLICT when the stop in force ends later
+ * Stops a player. A repeat answers the stop in force; a later end moves its end. The stop is stored first;
+ * then it closes the player's sessions, which refuses new stakes, and hands open rounds to the sweeper, which
+ * ends them to the player's advantage. Source: docs/contract.md, section 4, "Stops". @param by the person who
+ * is audited; null for an operator's server. @throws ServiceError VALIDATION_ERROR at `until`; CONFLICT when
+ * the stop in force ends later
  */
 export async function stopPlayer(
   context: ProtectionContext,

@@ -3,12 +3,12 @@ import { actedBy, personActing } from '@pitboss/contracts/audit'
 import { answerRealityCheck as realityCheck } from '@pitboss/contracts/endpoints/play'
 import * as endpoints from '@pitboss/contracts/endpoints/players'
 import { answerPage } from '@pitboss/storage/read-page'
-import { presentSession } from '../../../records/present-session.ts'
-import { answerRealityCheck } from '../actions/answer-reality-check.ts'
+import { presentSession } from '../../../records/present-offer.ts'
+import { answerRealityCheck } from '../actions/enforce-start-interval.ts'
 import { setLimits, showLimits } from '../actions/set-limits.ts'
 import { liftStop, listStops, stopPlayer } from '../actions/stop-player.ts'
 import type { ProtectionContext } from '../context.ts'
-import { presentStop } from '../records/present-stop.ts'
+import { presentStop } from '../records/present-protection.ts'
 
 /** Calls about limits, stops and reality checks. Source: docs/contract.md, section 4. */
 export function protectionCalls(context: ProtectionContext): CallHandler[] {

@@ -1,9 +1,26 @@
 import type { PlayerSession } from '@pitboss/contracts/endpoints/play'
 import { profileOf } from '@pitboss/contracts/jurisdictions'
 import { formatAmount } from '@pitboss/money/amount'
+import type { Scope } from '@pitboss/contracts/caller'
+import type {
+  PlayerLimit as LimitRecord,
+  PlayerLimits,
+  WantedLimit as WantedRecord,
+} from '@pitboss/contracts/objects/player-limits'
+import type { PlayerStop, StopRecord } from '@pitboss/contracts/objects/player-stop'
 import { realityCheckAt } from '../../../rules/live-rules.ts'
 import type { SessionDocument } from '../../../storage/sessions-store.ts'
-import type { Spend } from '../storage/spends-store.ts'
+import type { Spend } from '../storage/paces-store.ts'
+import {
+  type LimitBook,
+  usedOf,
+  type PlayerLimit,
+  periodAt,
+  type WantedLimit,
+} from '../rules/player-limits.ts'
+import type { StoredLimits } from '../storage/player-limits-store.ts'
+import { type LastBet, stopStatusAt } from '../rules/stop.ts'
+import type { StopDocument } from '../storage/stops-store.ts'
 
 /** What a jurisdiction wants shown; net spend is stakes less payouts. Source: docs/contract.md, section 4. */
 export function presentProtection(
@@ -26,5 +43,111 @@ export function presentProtection(
             every_s: realityCheckS,
             due_in_s: Math.ceil(Math.max(0, dueAt.getTime() - now.getTime()) / 1000),
           },
+  }
+}
+
+const minuteMs = 60_000
+
+export function presentLimits(shown: {
+  readonly scope: Scope
+  readonly playerId: string
+  readonly changes: StoredLimits['changes']
+  readonly limits: readonly PlayerLimit[]
+  readonly book: LimitBook
+  readonly now: Date
+  /** The time played in the period of each limit of time. */
+  readonly played: readonly { limit: PlayerLimit; ms: number }[]
+}): PlayerLimits {
+  const { scope, playerId, changes, limits, book, now, played } = shown
+  const msOf = new Map(played.map(({ limit, ms }) => [limit, ms]))
+  return {
+    player_id: playerId,
+    environment: scope.environment,
+    limits: limits.map((limit) => presentLimit(limit, { book, now, playedMs: msOf.get(limit) ?? 0 })),
+    changes: changes.toReversed().map(({ at, reason, limits: asked }) => ({
+      at: at.toISOString(),
+      reason,
+      limits: asked.map(presentWanted),
+    })),
+  }
+}
+
+function presentLimit(
+  limit: PlayerLimit,
+  { book, now, playedMs }: { book: LimitBook; now: Date; playedMs: number },
+): LimitRecord {
+  const { kind, period, currency, value, next } = limit
+  const { from, to } = periodAt(period, now)
+  const standing = { period, from: from.toISOString(), resets_at: to.toISOString() }
+  if (kind === 'time' || currency === null) {
+    const [minutes, used] = [Number(value), Math.floor(playedMs / minuteMs)]
+    const later = next === null ? null : { minutes: minutesOf(next.value), at: next.at.toISOString() }
+    const left = Math.max(0, minutes - used)
+    return { ...standing, kind: 'time', minutes, used_minutes: used, left_minutes: left, next: later }
+  }
+  const text = (minor: bigint) => formatAmount(minor, currency)
+  const used = usedOf(book, limit, now)
+  const left = value > used ? value - used : 0n
+  const later =
+    next === null
+      ? null
+      : { amount: next.value === null ? null : text(next.value), at: next.at.toISOString() }
+  return { ...standing, kind, currency, amount: text(value), used: text(used), left: text(left), next: later }
+}
+
+export function presentWanted({ kind, period, currency, value }: WantedLimit): WantedRecord {
+  if (kind === 'time' || currency === null) return { kind: 'time', period, minutes: Number(value) }
+  return { kind, period, currency, amount: formatAmount(value, currency) }
+}
+
+function minutesOf(value: bigint | null): number | null {
+  return value === null ? null : Number(value)
+}
+
+/** The public record of a stop at `now`. Source: docs/contract.md, section 4, "Stops". */
+export function presentStop(stop: StopDocument, now: Date): PlayerStop {
+  return {
+    stop_id: stop._id,
+    status: stopStatusAt(stop, now),
+    player_id: stop.playerId,
+    environment: stop.environment,
+    reason: stop.reason,
+    from: stop.from.toISOString(),
+    until: stop.until?.toISOString() ?? null,
+    lifted_at: stop.liftedAt?.toISOString() ?? null,
+    lift_reason: stop.liftReason,
+    rounds_ended_at: stop.roundsEndedAt?.toISOString() ?? null,
+    last_bet: presentLastBet(stop.lastBet),
+    record: stop.record?.jws ?? null,
+  }
+}
+
+/** The text of a stop's record, to be signed. @throws Error while its rounds have not ended */
+export function stopRecordText(stop: StopDocument): string {
+  if (stop.roundsEndedAt === null) throw new Error(`rounds of ${stop._id} have not ended`)
+  const record: StopRecord = {
+    stop_id: stop._id,
+    operator_id: stop.operatorId,
+    environment: stop.environment,
+    player_id: stop.playerId,
+    reason: stop.reason,
+    from: stop.from.toISOString(),
+    until: stop.until?.toISOString() ?? null,
+    lifted_at: stop.liftedAt?.toISOString() ?? null,
+    rounds_ended_at: stop.roundsEndedAt.toISOString(),
+    last_bet: presentLastBet(stop.lastBet),
+  }
+  return JSON.stringify(record)
+}
+
+function presentLastBet(lastBet: LastBet | null): PlayerStop['last_bet'] {
+  if (lastBet === null) return null
+  return {
+    round_id: lastBet.roundId,
+    session_id: lastBet.sessionId,
+    game: lastBet.game,
+    stake: formatAmount(BigInt(lastBet.stake), lastBet.currency),
+    currency: lastBet.currency,
+    at: lastBet.at.toISOString(),
   }
 }

@@ -1,9 +1,10 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import type { Db } from 'mongodb'
+import type { Db, Decimal128 } from 'mongodb'
+import { readToEnd } from '@pitboss/storage/bounded-read'
 import type { GameStart } from '../rules/pace.ts'
-import { scopeKey } from '../../../storage/round-document.ts'
+import { scopeKey, type PackedRound } from '../../../storage/round-document.ts'
 
 /** Time for which a start is kept: longer than any gap between two starts. Source: ours. */
 const keptS = 3600
@@ -52,5 +53,35 @@ export function createPacesStore({ db }: { db: Db }) {
           { upsert: true },
         ),
       ),
+  }
+}
+
+/** Stakes that were taken and payouts that were won, in minor units. */
+export type Spend = { readonly stakes: bigint; readonly payouts: bigint }
+
+export type SpendsStore = ReturnType<typeof createSpendsStore>
+
+export function createSpendsStore({ db }: { db: Db }) {
+  const rounds = db.collection<PackedRound>('rounds')
+
+  return {
+    /** Stakes and payouts of the session's game rounds, few by the start gap. Free bets have no stake. */
+    async of(scope: Scope, sessionId: string): Promise<Spend> {
+      const filter = { scope: scopeKey(scope), sessionId, driver: 'game' }
+      const [sum] = await readToEnd(
+        rounds.aggregate<{ stakes: Decimal128 | number; payouts: Decimal128 | number }>([
+          { $match: { ...filter, status: { $in: ['OPEN', 'SETTLING', 'SETTLED'] } } },
+          {
+            $group: {
+              _id: null,
+              stakes: { $sum: { $cond: ['$freeBet', 0, { $toDecimal: '$stake' }] } },
+              payouts: { $sum: { $toDecimal: { $ifNull: ['$payout', '0'] } } },
+            },
+          },
+        ]),
+      )
+      const { stakes = 0, payouts = 0 } = sum ?? {}
+      return { stakes: BigInt(stakes.toString()), payouts: BigInt(payouts.toString()) }
+    },
   }
 }

@@ -5,8 +5,7 @@ import { fencedWrite } from '@pitboss/storage/change-fenced'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db } from 'mongodb'
-import type { Charge, LimitBook, Sum } from '../rules/limit-book.ts'
-import type { PlayerLimit, WantedLimit } from '../rules/player-limits.ts'
+import type { Charge, LimitBook, Sum, PlayerLimit, WantedLimit } from '../rules/player-limits.ts'
 import { decodeMinor, scopeKey } from '../../../storage/round-document.ts'
 
 export type LimitChange = {
@@ -18,7 +17,6 @@ export type LimitChange = {
 export type StoredLimits = {
   readonly version: number
   readonly limits: readonly PlayerLimit[]
-  /** Oldest first. */
   readonly changes: readonly LimitChange[]
   readonly book: LimitBook
 }
@@ -55,10 +53,8 @@ export function createPlayerLimitsStore({ db }: { db: Db }) {
   }
 
   return {
-    /** The player's limits; null for a player who never had any. */
     find,
 
-    /** Whether a player has, or once had, limits. */
     async exists(scope: Scope, playerId: string): Promise<boolean> {
       const options = { projection: { _id: 1 } }
       return (await players.findOne({ _id: keyOf(scope, playerId) }, options)) !== null
@@ -70,7 +66,6 @@ export function createPlayerLimitsStore({ db }: { db: Db }) {
       await insertedFirst(() => players.insertOne({ _id: keyOf(scope, playerId), ...empty }))
     },
 
-    /** Sets the limits; false when another write was first. */
     set: (
       scope: Scope,
       playerId: string,
@@ -83,7 +78,6 @@ export function createPlayerLimitsStore({ db }: { db: Db }) {
       return fencedWrite(players, { _id: keyOf(scope, playerId) }, version, update)
     },
 
-    /** Writes what counts towards the limits; false when another write was first. */
     keep: (scope: Scope, playerId: string, version: number, { charges, sums }: LimitBook): Promise<boolean> =>
       fencedWrite(players, { _id: keyOf(scope, playerId) }, version, {
         $set: {

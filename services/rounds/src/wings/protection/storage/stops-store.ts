@@ -77,7 +77,6 @@ export function createStopsStore({ db }: { db: Db }) {
         { returnDocument: 'after' },
       ),
 
-    /** Lifts the stop that is in force; null for none. */
     lift: (scope: Scope, playerId: string, now: Date, liftReason: string, audit: AuditEntry | null) =>
       stops.findOneAndUpdate(
         { ...ofPlayer(scope, playerId), inForce: true, endsAt: { $gt: now } },
@@ -85,7 +84,6 @@ export function createStopsStore({ db }: { db: Db }) {
         { returnDocument: 'after' },
       ),
 
-    /** Newest first, by id. */
     list: (scope: Scope, playerId: string, { before, max }: { before: string | null; max: number }) =>
       readToEnd(
         stops.find(
@@ -100,7 +98,6 @@ export function createStopsStore({ db }: { db: Db }) {
         .find({ dueAt: { $gt: epoch, $lte: now } }, { sort: { dueAt: 1 }, hint: 'due_at', limit: dueMax })
         .toArray(),
 
-    /** Puts off the next look at the rounds of a stop. */
     async postpone(stopId: string, dueAt: Date): Promise<void> {
       await stops.updateOne({ _id: stopId, dueAt: { $gt: epoch } }, { $set: { dueAt } })
     },
@@ -113,7 +110,6 @@ export function createStopsStore({ db }: { db: Db }) {
       )
     },
 
-    /** Stops of all accounts whose record waits for its signature, oldest first. */
     findUnsigned: () =>
       stops
         .find(

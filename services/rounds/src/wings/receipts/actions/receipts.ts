@@ -1,18 +1,18 @@
 import { type Caller, lookupScopes } from '@pitboss/contracts/caller'
 import type { ReceiptBody, SealedReceipt } from '@pitboss/contracts/objects/receipt'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
-import { findPlayer, findPlayerRound } from '../../../actions/find-player.ts'
+import { findPlayer, findPlayerRound } from '../../../actions/player-page.ts'
 import { presentRound } from '../../../records/present-round.ts'
-import { isUnfinished } from '../../../rules/round.ts'
-import type { ReceiptsContext } from '../context.ts'
+import { isUnfinished, type RoundState } from '../../../rules/round.ts'
 import { isHashed, judgeReceipt } from '../rules/receipt.ts'
+import type { RoundsContext } from '../../../context.ts'
+import type { ReceiptsStore } from '../storage/receipts-store.ts'
 
 /**
- * Keeps what the player's page showed of a settled round. The first receipt counts; its repeat is answered
- * the same. Source: docs/contract.md, section 4, "Receipts".
- * @param page the page of ours that sent it; null for none
- * @throws ServiceError ROUND_NOT_FOUND; ROUND_IN_PROGRESS; CONFLICT for a round that was not settled, or that
- * has another receipt; VALIDATION_ERROR at `hash`
+ * Stores what the player's page showed of a settled round; the first receipt counts. Source:
+ * docs/contract.md, section 4, "Receipts". @param page the page of ours that sent it; null for none. @throws
+ * ServiceError ROUND_NOT_FOUND; ROUND_IN_PROGRESS; CONFLICT when not settled, or for another receipt;
+ * VALIDATION_ERROR at `hash`
  */
 export async function keepReceipt(
   context: ReceiptsContext,
@@ -50,4 +50,10 @@ export async function findReceipt(
     if (found !== null) return found
   }
   return null
+}
+
+export type ReceiptsContext = RoundsContext & {
+  readonly receipts: ReceiptsStore
+  /** Counts a receipt that was kept; the alarm is for one that differs. */
+  readonly noteReceipt: (round: RoundState, receipt: SealedReceipt) => void
 }

@@ -13,10 +13,9 @@ export function isHashed(
 const commonPage = 'index'
 
 /**
- * What a page showed, judged by the round. Another sentence differs, from any build; one that agrees
- * is checked only for a page that is served for the game.
- * @param page the page of ours whose script the receipt names; null for none
- * Source: docs/contract.md, section 4, "Receipts".
+ * What a page showed, judged by the round. Another sentence differs, from any build; one that agrees is
+ * checked only for a page that is served for the game. Source: docs/contract.md, section 4, "Receipts".
+ * @param page as of `keepReceipt`
  */
 export function judgeReceipt(
   body: ReceiptBody,

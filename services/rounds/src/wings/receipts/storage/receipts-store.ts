@@ -6,7 +6,6 @@ import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import type { Db } from 'mongodb'
 import { scopeKey } from '../../../storage/round-document.ts'
 
-/** The receipt of a round, sealed as a whole and bound to its round. */
 type ReceiptDocument = { _id: string; scope: string; receivedAt: Date; sealed: string }
 
 /** Receipts of earlier releases lack `reason`. */
@@ -37,7 +36,6 @@ export function createReceiptsStore({ db, secretBox }: { db: Db; secretBox: Secr
   const receipts = db.collection<ReceiptDocument>('receipts')
 
   return {
-    /** Keeps the receipt of a round; false when it has one. */
     keep(scope: Scope, roundId: string, receipt: SealedReceipt): Promise<boolean> {
       const key = { _id: roundId, scope: scopeKey(scope) }
       const sealed = secretBox.seal(JSON.stringify(receipt), receiptBinding(key))

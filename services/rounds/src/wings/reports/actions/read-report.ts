@@ -1,7 +1,7 @@
 import type { Caller } from '@pitboss/contracts/caller'
 import { formatAmount } from '@pitboss/money/amount'
-import { readWindow, type WindowQuery } from '../../../actions/read-window.ts'
-import type { ReportsContext } from '../context.ts'
+import type { Mailbox } from '@pitboss/runtime/mailbox'
+import { readWindow, type WindowQuery } from '../../../actions/read-rounds.ts'
 import {
   type Grain,
   type ReportDimension,
@@ -10,6 +10,8 @@ import {
   reportSegments,
 } from '../rules/report.ts'
 import type { Restatement } from '../storage/report-adjustments.ts'
+import type { RoundsContext } from '../../../context.ts'
+import type { ReportsStore } from '../storage/reports-store.ts'
 
 export type ReportQuery = WindowQuery & { group_by?: string | undefined }
 
@@ -74,4 +76,10 @@ function lastRestated(row: ReportRow, by: ReadonlySet<ReportDimension>, restated
 function nextMonth(now: Date): Date {
   const ahead = new Date(now.getTime() + aheadMs)
   return new Date(Date.UTC(ahead.getUTCFullYear(), ahead.getUTCMonth(), 1))
+}
+
+export type ReportsContext = Pick<RoundsContext, 'clock' | 'sums'> & {
+  readonly reports: ReportsStore
+  /** One report of an account at a time: each holds the players of its window. */
+  readonly readings: Mailbox
 }

@@ -141,9 +141,7 @@ export type ReportRow = { -readonly [Sum in keyof CellSums]: CellSums[Sum] } & {
   readonly game: string | null
   readonly brandId: string | null
   readonly currency: string
-  /** Distinct players of the parts in which they are known by name. */
   readonly players: Set<string>
-  /** Distinct players of the parts in which they were counted already. */
   playersCounted: number
 }
 

@@ -25,7 +25,6 @@ type AdjustmentDocument = {
 export type Adjustment = Pick<AdjustmentDocument, 'game' | 'currency' | 'brandId' | 'at' | 'endedAt'> &
   Moved<bigint>
 
-/** The last change of rounds of one place that had ended on an earlier day. */
 export type Restatement = Pick<AdjustmentDocument, 'game' | 'currency' | 'brandId'> & {
   readonly day: string
   readonly at: Date

@@ -1,5 +1,5 @@
 import { fold, type Sum, type SumStore } from '@pitboss/storage/journal/fold'
-import type { CountedEntry } from '../../../storage/counted-entries.ts'
+import type { CountedEntry } from '../../../storage/rounds-journal.ts'
 import type { FactEntry } from '../../../storage/round-document.ts'
 import type { RoundEntry } from '../../../storage/round-stream.ts'
 import {
@@ -42,7 +42,6 @@ export type UnitGroup = {
   readonly facts: PendingFact[]
 }
 
-/** Sums and distinct players of every grouping, as `encodeCells` writes them. */
 export type CellTexts = Record<Grouping, string>
 
 export type PlayersOfUnit = {
@@ -77,7 +76,6 @@ function isReported({ rounds, stakes, payouts, refunds }: FactEntry): boolean {
   return rounds > 0 || [stakes, payouts, refunds].some((sum) => sum !== '0')
 }
 
-/** Groups facts by unit: every fact goes into one unit of each grain. */
 function groupByUnit(facts: readonly PendingFact[]): Map<string, UnitGroup> {
   const groups = new Map<string, UnitGroup>()
   for (const fact of facts) {
@@ -126,8 +124,7 @@ function withFacts(
 }
 
 /**
- * A unit of time with all sums of an account. Each entry counts once; facts in `applied` a release before the
- * journal has counted.
+ * A unit of time with all sums of an account. A release before the journal has counted facts in `applied`.
  */
 export type UnitDocument = Sum & {
   readonly scope: string
@@ -137,14 +134,12 @@ export type UnitDocument = Sum & {
   readonly applied?: readonly string[]
 }
 
-/** What entries are folded into: units of time, their players, and changes after rounds' ends. */
 type ReportStores = {
   readonly sums: SumStore<UnitDocument>
   readonly players: Pick<ReportPlayers, 'record'>
   readonly adjustments: Pick<ReportAdjustments, 'record'>
 }
 
-/** Folds entries into units of time, each entry once in every unit. */
 export async function foldUnits(
   { sums, players, adjustments }: ReportStores,
   counted: readonly CountedEntry[],

@@ -65,7 +65,6 @@ export type ReportPlayers = ReturnType<typeof createReportPlayers>
 export function createReportPlayers({ db, playersMax = namedMax }: { db: Db; playersMax?: number }) {
   const players = db.collection<PlayerDocument>('report_players')
   const months = db.collection<MonthsDocument>('report_player_months')
-  /** Document id to the fact that brought the player. */
   const seen = new Map<string, string>()
   const seenInMonth = new Set<string>()
 

@@ -13,7 +13,7 @@ import {
 } from '../rules/report.ts'
 import { roundTotals } from '../../../rules/round.ts'
 import { boundedRead, readMaxMs } from '@pitboss/storage/bounded-read'
-import type { CountedEntry } from '../../../storage/counted-entries.ts'
+import type { CountedEntry } from '../../../storage/rounds-journal.ts'
 import { foldUnits, revenueOf, type UnitDocument } from './report-facts.ts'
 import { type Adjustment, createReportAdjustments, reportAdjustmentIndexes } from './report-adjustments.ts'
 import { createReportPlayers, reportPlayerIndexes } from './report-players.ts'
@@ -98,7 +98,6 @@ export function createReportsStore({ db }: { db: Db }) {
       foldUnits({ sums: createSumStore(db, units), players, adjustments }, counted, missing),
     restated: adjustments.restated,
 
-    /** The sums of a segment and its distinct players, grouped as the report is. */
     async read(scope: Scope, segment: Segment, by: ReadonlySet<ReportDimension>): Promise<ReportRead> {
       if (segment.grain === 'raw') return boundedRead(() => readRaw(scope, segment))
       const { grain } = segment

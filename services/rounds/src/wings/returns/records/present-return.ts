@@ -5,7 +5,7 @@ import { operatorHandleOf } from '@pitboss/contracts/primitives'
 import { idCharacters } from '@pitboss/contracts/id-characters'
 import { formatAmount } from '@pitboss/money/amount'
 import { keptStream, type Point, thresholdOf } from '../rules/watched-streams.ts'
-import type { AlarmDocument, StreamDocument } from '../storage/return-document.ts'
+import type { AlarmDocument, StreamDocument } from '../storage/returns-fold.ts'
 
 const [sharePlaces, evidencePlaces, scorePlaces] = [6, 4, 4]
 

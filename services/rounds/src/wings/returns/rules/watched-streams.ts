@@ -72,7 +72,6 @@ export function stepsOf(
   })
 }
 
-/** The scope of the streams of the whole installation in an environment. */
 export function installationScope(environment: string): string {
   return `*/${environment}`
 }
@@ -97,7 +96,6 @@ export type KeptStream = Stream & {
   readonly crossing: Crossing | null
 }
 
-/** A stream as it is stored: money is minor units as text. */
 export type StoredStream = Pick<
   KeptStream,
   'game' | 'shape' | 'position' | 'win' | 'points' | 'alarmedAt' | 'crossing'

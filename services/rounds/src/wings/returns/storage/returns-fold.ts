@@ -1,6 +1,7 @@
 import { isOnlyDuplicates } from '@pitboss/storage/create-once'
-import { createSumStore, fold } from '@pitboss/storage/journal/fold'
+import { createSumStore, fold, type Sum } from '@pitboss/storage/journal/fold'
 import type { Collection, Db } from 'mongodb'
+import type { WithAudit } from '@pitboss/storage/audit-outbox'
 import type { Catalogue } from '../../../rules/catalogue.ts'
 import {
   foldStep,
@@ -9,9 +10,11 @@ import {
   type StreamStep,
   stepsOf,
   streamKey,
+  type KeptStream,
+  type StoredStream,
+  type StreamPlace,
 } from '../rules/watched-streams.ts'
-import { encodeStream, newStreamDocument, type StreamDocument } from './return-document.ts'
-import type { CountedEntry } from '../../../storage/counted-entries.ts'
+import type { CountedEntry } from '../../../storage/rounds-journal.ts'
 import { decodeRound } from '../../../storage/round-document.ts'
 import type { RoundEntry } from '../../../storage/round-stream.ts'
 
@@ -25,7 +28,6 @@ type EntrySteps = {
   readonly steps: StreamStep[]
 }
 
-/** Counts the chances of entries, each once in every stream. */
 export type FoldReturns = (counted: readonly CountedEntry[], missing: readonly number[]) => Promise<void>
 
 /**
@@ -82,7 +84,6 @@ export function createReturnsFold({ db, catalogue }: { db: Db; catalogue: Catalo
   }
 }
 
-/** The last position of an order that is taken; 0 for none. */
 export async function lastPosition(streams: Collection<StreamDocument>, share: Share): Promise<number> {
   const last = await streams.findOne({ share }, { sort: { position: -1 }, projection: { position: 1 } })
   return last?.position ?? 0
@@ -119,4 +120,61 @@ function withSteps(stream: StreamDocument, counted: readonly EntrySteps[]): Stre
     updatedAt: latest,
     ...(crosses ? { alarmDueAt: latest } : {}),
   }
+}
+
+/** A stream of the watch; an index makes its `position` in its order, from 1 on, unique. */
+export type StreamDocument = StoredStream &
+  StreamPlace &
+  Sum & {
+    /** How often it began: once, and once more whenever an alarm was lifted. */
+    generation: number
+    /** When the alarm was stored; null once it was acted on. */
+    alarmDueAt: Date | null
+    startedAt: Date
+    updatedAt: Date
+    /** Facts that a release before the journal has counted, and left with their rounds. */
+    applied?: readonly string[]
+  }
+
+/** What an alarm does: takes its game down for new rounds everywhere, or only notifies operations. */
+export type AlarmRule = 'take-down' | 'tell'
+
+export type AlarmDocument = WithAudit & {
+  _id: string
+  game: string
+  open: boolean
+  stream: StreamDocument
+  rule: AlarmRule
+  raisedAt: Date
+  liftedAt: Date | null
+  liftedBy: string | null
+  liftReason: string | null
+}
+
+export function newStreamDocument(step: StreamStep, position: number, at: Date): StreamDocument {
+  const { share, scope, currency, game, rules, shape, win, outcomes } = step
+  return {
+    _id: streamKey(step),
+    version: 1,
+    ...{ share, scope, currency, game, rules, shape, win, position },
+    generation: 1,
+    ...emptied(outcomes, at),
+    cursors: {},
+  }
+}
+
+/** The fields of a stream that begins at `at`. */
+export function emptied(outcomes: number, at: Date) {
+  return {
+    counts: Array.from({ length: outcomes }, () => 0),
+    log: 0,
+    ...{ staked: '0', paid: '0', points: [] },
+    ...{ alarmedAt: null, crossing: null, alarmDueAt: null },
+    ...{ startedAt: at, updatedAt: at },
+  }
+}
+
+function encodeStream({ evidence, staked, paid, points, alarmedAt, crossing }: KeptStream) {
+  const { counts, log } = evidence
+  return { counts, log, staked: String(staked), paid: String(paid), points, alarmedAt, crossing }
 }

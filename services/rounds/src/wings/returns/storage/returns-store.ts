@@ -4,8 +4,7 @@ import { insertedFirst, isDuplicateKey } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db, Filter } from 'mongodb'
 import { readToEnd } from '@pitboss/storage/bounded-read'
-import { type AlarmDocument, emptied, type StreamDocument } from './return-document.ts'
-import { lastPosition } from './returns-fold.ts'
+import { type AlarmDocument, emptied, type StreamDocument, lastPosition } from './returns-fold.ts'
 
 const epoch = new Date(0)
 const dueMax = 100
@@ -59,7 +58,6 @@ export function createReturnsStore({ db }: { db: Db }) {
         )
         .toArray(),
 
-    /** Keeps an alarm; false when it is kept already. */
     keepAlarm: (alarm: AlarmDocument): Promise<boolean> => insertedFirst(() => alarms.insertOne(alarm)),
 
     async markTold({ _id, generation }: Pick<StreamDocument, '_id' | 'generation'>): Promise<void> {
@@ -80,7 +78,6 @@ export function createReturnsStore({ db }: { db: Db }) {
 
     countOpen: async () => Number(await alarms.countDocuments({ open: true }, { hint: 'open_by_game' })),
 
-    /** Lifts an alarm; false when it was lifted before. */
     async lift(
       alarmId: string,
       { by, reason }: { by: string; reason: string | null },

@@ -1,26 +1,27 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
-import type { Caller } from '@pitboss/contracts/caller'
-import type { createFreeBet } from '@pitboss/contracts/endpoints/rounds'
+import { type Caller, lookupScopes } from '@pitboss/contracts/caller'
+import type { createFreeBet, dashboardListFreeBets as endpoint } from '@pitboss/contracts/endpoints/rounds'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import type { z } from 'zod'
+import { findInScopes } from '@pitboss/storage/find-in-scopes'
+import { type Page, readPage } from '@pitboss/storage/read-page'
 import { readOfferedGame } from '../../../actions/offered-game.ts'
 import type { RoundsContext } from '../../../context.ts'
-import { presentFreeBet } from '../../../records/present-free-bet.ts'
+import { presentFreeBet, grantStatusAt } from '../../../records/present-offer.ts'
 import { assertCurrency, isWithin, judgeAmount, readAmount } from '../../../rules/limits.ts'
 import type { GrantDocument } from '../../../storage/grants-store.ts'
 import { scopeKey } from '../../../storage/round-document.ts'
+import { readWindow } from '../../../actions/read-rounds.ts'
 
 export type FreeBetBody = z.output<typeof createFreeBet.call.request>['body']
 
 const neverEnds = new Date('9999-12-31T23:59:59.999Z')
 
 /**
- * Grants free bets to a player, or answers the grant that was made under the same idempotency key or
- * reference. Checks in order: decimals, game, currency, amount, limits, expiry. Source: docs/contract.md,
- * sections 1 and 4.
- * @param by the person whose act is audited; null for an operator's server
- * @throws ServiceError CONFLICT for a key or a reference of another grant; the refusals of the checks
+ * Grants free bets, or answers the grant under the same idempotency key or reference. Checks in order:
+ * decimals, game, currency, amount, limits, expiry. Source: docs/contract.md, sections 1 and 4. @param by the
+ * person who is audited; null for an operator's server. @throws ServiceError CONFLICT; as the checks
  */
 export async function grantFreeBets(
   context: RoundsContext,
@@ -82,4 +83,65 @@ function sameGrant(grant: GrantDocument, body: FreeBetBody): GrantDocument {
     message: `This reference belongs to another grant, ${grant._id}.`,
     details: [{ path: 'reference', message: 'was used with a different body' }],
   })
+}
+
+type ListGrantsQuery = z.output<typeof endpoint.query>
+
+export async function findGrant(
+  { grants }: Pick<RoundsContext, 'grants'>,
+  caller: Caller,
+  grantId: string,
+): Promise<GrantDocument> {
+  return findInScopes(lookupScopes(caller), (scope) => grants.find(scope, grantId))
+}
+
+/** Lists grants, newest first. Source: docs/contract.md, section 4, "Free bets". */
+export async function listGrants(
+  { grants, cursors }: Pick<RoundsContext, 'grants' | 'cursors'>,
+  { scope }: Caller,
+  { limit, cursor, environment: _environment, ...filters }: ListGrantsQuery,
+  now: Date,
+): Promise<Page<GrantDocument>> {
+  const { player_id: playerId, game, status } = filters
+  return readPage({
+    cursors,
+    binding: { list: 'free-bets', scope, filters },
+    query: { limit, cursor },
+    read: (before, max) =>
+      grants.list(scope, { playerId, game, status, ...readWindow(filters) }, { before, max, now }),
+    positionOf: ({ _id }) => _id,
+  })
+}
+
+/**
+ * Cancels the rest of a grant, once. @param by as of `grantFreeBets` @throws ServiceError NOT_FOUND, CONFLICT
+ */
+export async function cancelGrant(
+  context: RoundsContext,
+  caller: Caller,
+  grantId: string,
+  now: Date,
+  by: ActedBy | null,
+): Promise<GrantDocument> {
+  const found = await findGrant(context, caller, grantId)
+  const scope = { operatorId: caller.scope.operatorId, environment: found.environment }
+  const entry = by === null ? null : cancellingOf(context, found, now, by)
+  const cancelled = await context.grants.cancel(scope, grantId, now, entry)
+  const shown = cancelled ?? (await findGrant(context, caller, grantId))
+  const status = grantStatusAt(shown, now)
+  if (status === 'CANCELLED') return shown
+  throw new ServiceError('CONFLICT', {
+    message: `The grant is ${status.toLowerCase()}; nothing is left to cancel.`,
+  })
+}
+
+/** What was left may change until the write, so the records leave it out. */
+function cancellingOf({ audit }: RoundsContext, grant: GrantDocument, now: Date, by: ActedBy) {
+  const shown = (one: GrantDocument) => {
+    const { status, player_id, game, cancelled_at } = presentFreeBet(one, now)
+    return { status, player_id, game, cancelled_at }
+  }
+  const object = { type: 'free-bet', id: grant._id } as const
+  const after = shown({ ...grant, cancelledAt: now })
+  return audit.entry(by, { act: 'free-bet.cancel', object, before: shown(grant), after })
 }

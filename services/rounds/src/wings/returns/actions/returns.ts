@@ -2,9 +2,16 @@ import { type ActedBy, orderedBy } from '@pitboss/contracts/audit'
 import type { OpsOrder } from '@pitboss/contracts/calls/auth-ops'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import type { ReturnsContext } from '../context.ts'
+import type { opsListReturns } from '@pitboss/contracts/calls/rounds'
+import type { Caller } from '@pitboss/contracts/caller'
+import { type Page, type PageQuery, readPage } from '@pitboss/storage/read-page'
+import type { z } from 'zod'
 import { presentAlarm, returnAlarmId } from '../records/present-return.ts'
-import type { AlarmDocument } from '../storage/return-document.ts'
+import type { AlarmDocument, StreamDocument, AlarmRule } from '../storage/returns-fold.ts'
+import { scopeKey } from '../../../storage/round-document.ts'
+import { installationScope } from '../rules/watched-streams.ts'
+import type { StreamFilters, ReturnsStore } from '../storage/returns-store.ts'
+import type { RoundsContext } from '../../../context.ts'
 
 /** The author of what an alarm does by itself. */
 const watch = 'return-watch'
@@ -45,9 +52,8 @@ async function takeDown(context: ReturnsContext, { _id, game, stream }: AlarmDoc
 }
 
 /**
- * Lifts an alarm: its stream restarts, and the game comes back unless another alarm or somebody else took it
- * down. A repeat finishes what a crash left. @param keepDown leaves the game as it is. @throws ServiceError
- * NOT_FOUND
+ * Lifts an alarm: its stream restarts, and the game comes back unless another alarm or person took it down.
+ * Idempotent. @param keepDown leaves the game as it is. @throws ServiceError NOT_FOUND
  */
 export async function liftAlarm(
   context: ReturnsContext,
@@ -93,4 +99,50 @@ function gameSet(
 ) {
   const object = { type: 'game', id: game } as const
   return audit.entry(by, { act: 'game.set', object, before: { status: before }, after: { status: after } })
+}
+
+type OpsQuery = z.output<typeof opsListReturns.request>
+
+/** The bytes of a presented stream and of one of its points, roughly. */
+const [bytesOfStream, bytesOfPoint] = [800, 200]
+
+export async function listReturns(
+  { returns, cursors }: ReturnsContext,
+  { scope }: Caller,
+  query: PageQuery & StreamFilters,
+): Promise<Page<StreamDocument>> {
+  const filters = { game: query.game, currency: query.currency }
+  return readPage({
+    cursors,
+    binding: { list: 'returns', scope, filters },
+    query,
+    read: (after, max) => returns.list(scopeKey(scope), filters, { after, max }),
+    positionOf: ({ _id }) => _id,
+    bytesOf: ({ points }) => bytesOfStream + points.length * bytesOfPoint,
+  })
+}
+
+/** Lists streams of an account, or without one those of the whole installation, for operations. */
+export async function listReturnsOf({ returns }: ReturnsContext, query: OpsQuery) {
+  const { operatorId, environment, game, after, limit } = query
+  const scope =
+    operatorId === undefined ? installationScope(environment) : scopeKey({ operatorId, environment })
+  return withNext(limit, await returns.list(scope, { game }, { after, max: limit + 1 }))
+}
+
+export async function listReturnAlarms(
+  { returns }: ReturnsContext,
+  { after, limit }: Pick<OpsQuery, 'after' | 'limit'>,
+) {
+  return withNext(limit, await returns.listAlarms({ after, max: limit + 1 }))
+}
+
+function withNext<Item extends { _id: string }>(limit: number, found: readonly Item[]) {
+  const items = found.slice(0, limit)
+  return { items, next: found.length > limit ? (items.at(-1)?._id ?? null) : null }
+}
+
+export type ReturnsContext = Pick<RoundsContext, 'games' | 'cursors' | 'audit' | 'clock' | 'logger'> & {
+  readonly returns: ReturnsStore
+  readonly rule: AlarmRule
 }

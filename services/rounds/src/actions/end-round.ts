@@ -1,0 +1,192 @@
+import type { HandlerContext } from '@pitboss/bus/serve-calls'
+import type { Caller } from '@pitboss/contracts/caller'
+import { ServiceError } from '@pitboss/errors/service-error'
+import { orderedBy } from '@pitboss/contracts/audit'
+import type { opsResolveOwed, opsEndRoundAsTold } from '@pitboss/contracts/calls/rounds'
+import type { z } from 'zod'
+import { parseAmount } from '@pitboss/money/amount'
+import type { PlayContext, RoundsContext } from '../context.ts'
+import { graceMs } from '../rules/due-at.ts'
+import { resourceOf, unknownOutcome, type MovementOrder, reversalOrder, winSpec } from '../rules/movement.ts'
+import { type RoundState, isUnfinished } from '../rules/round.ts'
+import { type StoredRound, scopeOf } from '../storage/round-document.ts'
+import { findRound, findAnyRound } from './read-rounds.ts'
+import { settleRound, voidStake } from './settle-round.ts'
+import type { RoundMessage } from '../rules/round-message.ts'
+import { applyMessage, applyMovement, refreshAll } from './change-round.ts'
+import { endEvent } from '../records/present-round.ts'
+
+const claimTriesMax = 10
+
+/**
+ * Voids a round whose stake was never taken for certain; it is PENDING until the wallet acknowledges the
+ * rollback. A stake that was taken or refused decides the round instead. Source: docs/contract.md, section 4.
+ * @throws ServiceError ROUND_NOT_FOUND, ROUND_IN_PROGRESS, ROUND_ALREADY_SETTLED
+ */
+export async function voidRound(
+  context: PlayContext,
+  caller: Caller,
+  roundId: string,
+  call: HandlerContext,
+): Promise<RoundState> {
+  const stored = await claimPending(context, caller, roundId)
+  const [stake] = stored.round.stakes
+  const tried =
+    stake?.state === 'ASKED'
+      ? await voidStake(context, stored, stake.transactionId, call).catch((error: unknown) => {
+          if (call.atOnce !== true || !(error instanceof ServiceError)) throw error
+          throw unknownOutcome(resourceOf(stored.round, stake.transactionId), error)
+        })
+      : await settleRound(context, stored, { recover: false, call })
+  const { round } = tried
+  if (round.status === 'VOIDED' || round.status === 'PENDING') return round
+  await settleRound(context, tried, { recover: false, call })
+  throw notPending(round)
+}
+
+/** Claims the round, so that the request of its stake does not take the intent back at the same time. */
+async function claimPending(context: PlayContext, caller: Caller, roundId: string): Promise<StoredRound> {
+  for (let tries = 1; tries <= claimTriesMax; tries++) {
+    const stored = await findRound(context, caller, roundId)
+    if (stored.round.status !== 'PENDING') throw notPending(stored.round)
+    const claimed = await context.rounds.claim(stored, new Date(context.clock.now().getTime() + graceMs))
+    if (claimed !== null) return claimed
+  }
+  throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
+}
+
+function notPending({ status }: RoundState): ServiceError {
+  const plays = status === 'OPEN' || status === 'SETTLING'
+  return new ServiceError(plays ? 'ROUND_IN_PROGRESS' : 'ROUND_ALREADY_SETTLED')
+}
+
+type Order = z.output<typeof opsResolveOwed.request>
+
+/**
+ * Ends an owed movement by a person's word, once wallet-bridge has refused it for good again. Source:
+ * docs/runbook.md. @returns the status of the round from then on. @throws ServiceError ROUND_NOT_FOUND;
+ * CONFLICT when the round does not owe it, or wallet-bridge has it: then it is ended there
+ */
+export async function resolveOwed(
+  context: RoundsContext & PlayContext,
+  { order, roundId, transactionId, as }: Order,
+  requestId: string,
+): Promise<RoundState['status']> {
+  const stored = await findAnyRound(context, roundId)
+  const { round } = stored
+  const owed = owedOf(round, transactionId)
+  if (owed === null) throw conflict('The round owes no movement with this id.')
+  if (order.dryRun) return round.status
+  const placement = await context.wallet.place(scopeOf(round), owed.order)
+  if (placement.kind === 'placed') {
+    const { movement, outcome } = placement.placed
+    await applyMovement(context, stored, movement, outcome)
+    throw conflict('wallet-bridge has the movement; if it stays pending, end it there.')
+  }
+  if (placement.kind === 'unknown' || placement.error.retryable) throw placement.error
+  await context.audit.store(
+    context.audit.entry(orderedBy(order, round.operatorId, requestId), {
+      act: 'round.resolve',
+      object: { type: 'round', id: roundId },
+      before: { status: round.status, transaction_id: transactionId, refused: placement.error.code },
+      after: { as },
+    }),
+  )
+  const ended = await applyMessage(context, stored, owed[as])
+  return (await settleRound(context, ended, { recover: false })).round.status
+}
+
+function owedOf(
+  round: RoundState,
+  transactionId: string,
+): { order: MovementOrder; success: RoundMessage; failed: RoundMessage } | null {
+  const isOwed = (one: { transactionId: string; state: string }) =>
+    one.transactionId === transactionId && one.state === 'OWED'
+  const win = round.wins.find(isOwed)
+  if (win !== undefined) {
+    return {
+      order: { spec: winSpec(round, win) },
+      success: { type: 'win-paid', transactionId },
+      failed: { type: 'win-failed', transactionId },
+    }
+  }
+  const reversal = round.reversals.find(isOwed)
+  if (reversal === undefined) return null
+  return {
+    order: reversalOrder(round, reversal),
+    success: { type: 'reversal-done', transactionId },
+    failed: { type: 'reversal-failed', transactionId },
+  }
+}
+
+function conflict(message: string): ServiceError {
+  return new ServiceError('CONFLICT', { message })
+}
+
+type Told = z.output<typeof opsEndRoundAsTold.request>
+
+/**
+ * Ends a round that a restored database has open again, as its event says: its player knows what the seed
+ * gives. A stake that has gone back is learned from wallet-bridge; an outcome is drawn from the round's own
+ * seed and must give the same. Source: docs/runbook.md. @returns the status; PENDING while the stake is
+ * settled. @throws ServiceError ROUND_NOT_FOUND; CONFLICT when the operator drives the round, or it ends
+ * otherwise
+ */
+export async function endAsTold(
+  context: RoundsContext & PlayContext,
+  { order, roundId, end }: Told,
+  requestId: string,
+): Promise<RoundState['status']> {
+  const stored = await findAnyRound(context, roundId)
+  const { round } = stored
+  if (round.driver === 'operator') {
+    throw new ServiceError('CONFLICT', { message: "The operator's server ends this round." })
+  }
+  if (!isUnfinished(round)) return round.status
+  const play = end.status === 'VOIDED' ? null : playOf(context, round, end)
+  if (order.dryRun) return round.status
+  await context.audit.store(
+    context.audit.entry(orderedBy(order, round.operatorId, requestId), {
+      act: 'round.heal',
+      object: { type: 'round', id: roundId },
+      before: { status: round.status, tiles_opened: [...round.actions] },
+      after: end,
+    }),
+  )
+  const learnsReason = play === null && end.end_reason !== null
+  const reason = { type: 'learn-end-reason', endReason: end.end_reason ?? '' } as const
+  const known = learnsReason ? await applyMessage(context, stored, reason) : stored
+  // An open round that was abandoned gives its stake back itself: a review would end it as returned.
+  const isAbandoned = play === null && end.end_reason === 'abandoned' && known.round.status === 'OPEN'
+  const current = isAbandoned ? known : await refreshAll(context, known)
+  if (current.round.status === 'PENDING') return 'PENDING'
+  const ended = await applyMessage(context, current, { type: 'end-as-told', play, endReason: end.end_reason })
+  return (await settleRound(context, ended, { recover: false })).round.status
+}
+
+function playOf(
+  { catalogue }: PlayContext,
+  { game, currency }: RoundState,
+  { outcome, payout }: Told['end'],
+) {
+  const read = catalogue.find(game)?.game.readOutcome(outcome)
+  if (read === null || read === undefined) {
+    throw new ServiceError('CONFLICT', { message: 'This is no outcome of the game.' })
+  }
+  return { actions: read.actions, payout: parseAmount(payout, currency) }
+}
+
+/**
+ * Publishes the event of a round's end once more; its id follows from the round. Source: docs/runbook.md.
+ * @returns its id; null for a round that has not ended or never started. @throws ServiceError ROUND_NOT_FOUND
+ */
+export async function republishEnd(
+  context: RoundsContext,
+  roundId: string,
+  dryRun: boolean,
+): Promise<string | null> {
+  const stored = await findAnyRound(context, roundId)
+  const event = endEvent(stored.round)
+  if (event !== null && !dryRun) await context.rounds.publishAgain(stored, event)
+  return event?.id ?? null
+}

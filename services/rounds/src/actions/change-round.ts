@@ -37,11 +37,7 @@ export async function openRound(
  * Applies a message to the round; one that is true already changes nothing.
  * @throws ServiceError the refusal of the rules; ROUND_NOT_FOUND; SERVICE_UNAVAILABLE after 12 lost races
  */
-export async function applyMessage(
-  context: PlayContext,
-  stored: StoredRound,
-  message: RoundMessage,
-): Promise<StoredRound> {
+export async function applyMessage(context: PlayContext, stored: StoredRound, message: RoundMessage) {
   return (await applyAndReport(context, stored, message)).stored
 }
 
@@ -104,11 +100,7 @@ export async function refreshMovements(
 }
 
 /** As `refreshMovements`, with taken stakes; called when wallet-bridge refuses what the round allowed. */
-export async function refreshAll(
-  context: PlayContext,
-  stored: StoredRound,
-  call?: CallContext,
-): Promise<StoredRound> {
+export async function refreshAll(context: PlayContext, stored: StoredRound, call?: CallContext) {
   const { round } = stored
   const stakes = round.stakes.map(({ transactionId }) => transactionId)
   return refreshMovements(context, stored, call, new Set([...stakes, ...openMovementIds(round)]))
@@ -118,11 +110,7 @@ export async function refreshAll(
  * Takes back an intent that wallet-bridge has certainly not written, unless a worker has claimed it since.
  * @param intended the round when the intent had been stored. @returns false when the intent stays
  */
-export async function withdrawIntent(
-  context: PlayContext,
-  intended: StoredRound,
-  transactionId: string,
-): Promise<boolean> {
+export async function withdrawIntent(context: PlayContext, intended: StoredRound, transactionId: string) {
   const { rounds, rules, logger } = context
   let current = intended
   for (let tries = 0; tries < withdrawalsMax && current.claims === intended.claims; tries++) {

@@ -25,11 +25,7 @@ type Reading = Pick<PlayContext, 'rounds' | 'deadRequests'>
  */
 
 /** The answer to a request whose id is dead; null while it lives. */
-export async function findDeadAnswer(
-  context: Reading,
-  scope: Scope,
-  body: TransactionBody,
-): Promise<ServiceError | null> {
+export async function findDeadAnswer(context: Reading, scope: Scope, body: TransactionBody) {
   const claimed = await context.rounds.findClaimed(movementKey(scope, body.transaction_id))
   if (claimed === null || 'stored' in claimed || !concerns(claimed.dead, body.type)) return null
   return answerOf(claimed.dead, body)
@@ -39,12 +35,7 @@ export async function findDeadAnswer(
  * Refuses a request without a movement, for good if `error` kills its id. @returns the round in which a
  * request with this id was first. @throws ServiceError `error`, or the first refusal; TRANSACTION_CONFLICT
  */
-export async function refuseForGood(
-  context: Reading,
-  scope: Scope,
-  body: TransactionBody,
-  error: unknown,
-): Promise<StoredRound> {
+export async function refuseForGood(context: Reading, scope: Scope, body: TransactionBody, error: unknown) {
   if (!(error instanceof ServiceError) || error.retryable || namesItsId(error)) throw error
   const { transaction_id: transactionId } = body
   const refusal = refusalOf(error)
@@ -66,11 +57,7 @@ export async function refuseForGood(
 }
 
 /** Leaves a tombstone for a stake or win that has not arrived. @returns its round if it has meanwhile */
-export async function bury(
-  context: Reading,
-  scope: Scope,
-  transactionId: string,
-): Promise<StoredRound | null> {
+export async function bury(context: Reading, scope: Scope, transactionId: string) {
   const tombstone = { ...buried, kind: 'movement', meaning: null, requestHash: null } as const
   const killed = await kill(context, scope, transactionId, tombstone)
   return 'round' in killed ? killed : null

@@ -23,12 +23,7 @@ const claimTriesMax = 10
  * rollback. A stake that was taken or refused decides the round instead. Source: docs/contract.md, section 4.
  * @throws ServiceError ROUND_NOT_FOUND, ROUND_IN_PROGRESS, ROUND_ALREADY_SETTLED
  */
-export async function voidRound(
-  context: PlayContext,
-  caller: Caller,
-  roundId: string,
-  call: HandlerContext,
-): Promise<RoundState> {
+export async function voidRound(context: PlayContext, caller: Caller, roundId: string, call: HandlerContext) {
   const stored = await claimPending(context, caller, roundId)
   const [stake] = stored.round.stakes
   const tried =
@@ -180,11 +175,7 @@ function playOf(
  * Publishes the event of a round's end once more; its id follows from the round. Source: docs/runbook.md.
  * @returns its id; null for a round that has not ended or never started. @throws ServiceError ROUND_NOT_FOUND
  */
-export async function republishEnd(
-  context: RoundsContext,
-  roundId: string,
-  dryRun: boolean,
-): Promise<string | null> {
+export async function republishEnd(context: RoundsContext, roundId: string, dryRun: boolean) {
   const stored = await findAnyRound(context, roundId)
   const event = endEvent(stored.round)
   if (event !== null && !dryRun) await context.rounds.publishAgain(stored, event)

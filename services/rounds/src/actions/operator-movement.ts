@@ -32,10 +32,7 @@ export type MovementRequest<Body = TransactionBody> = {
 export type PlacedTransaction = { status: 201 | 200; body: Movement }
 
 /** The round with a movement of this id, the request's own if several players have one; null for none. */
-export async function findEarlier(
-  context: PlayContext,
-  { caller, body }: MovementRequest,
-): Promise<StoredRound | null> {
+export async function findEarlier(context: PlayContext, { caller, body }: MovementRequest) {
   const found = await context.rounds.listByTransaction(caller.scope, body.transaction_id)
   return found.find(({ round }) => ownMovement(round, body) !== null) ?? found[0] ?? null
 }
@@ -63,10 +60,7 @@ export async function answerRepeat(
   return { status: 200, body: movement }
 }
 
-export async function findSession(
-  context: PlayContext,
-  { caller, body }: MovementRequest<BetBody>,
-): Promise<SessionDocument> {
+export async function findSession(context: PlayContext, { caller, body }: MovementRequest<BetBody>) {
   const session = await context.sessions.find(caller.scope, body.session_id)
   if (session === null) throw new ServiceError('SESSION_NOT_FOUND')
   return session
@@ -93,11 +87,7 @@ export async function checkStake(
 }
 
 /** @throws ServiceError ROUND_NOT_FOUND; VALIDATION_ERROR for a round that the service plays */
-export async function findDriven(
-  context: PlayContext,
-  { scope }: Caller,
-  roundId: string,
-): Promise<StoredRound> {
+export async function findDriven(context: PlayContext, { scope }: Caller, roundId: string) {
   const stored = await readConfirmed(() => context.rounds.find(scope, roundId), {
     confirm: context.rounds.confirmPrimary,
   })

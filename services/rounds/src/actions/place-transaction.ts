@@ -66,10 +66,7 @@ function place(context: PlayContext, { caller, body, call }: MovementRequest): P
 }
 
 /** Opens a round by a BET of the operator's own server that names no round. */
-export async function openOperatorRound(
-  context: PlayContext,
-  request: MovementRequest<BetBody>,
-): Promise<PlacedTransaction> {
+export async function openOperatorRound(context: PlayContext, request: MovementRequest<BetBody>) {
   const { body, call } = request
   const { scope } = request.caller
   const session = await findSession(context, request)
@@ -111,11 +108,7 @@ export async function openOperatorRound(
 }
 
 /** Adds a stake to an open round, by a BET of the operator's own server that names the round. */
-export async function addStake(
-  context: PlayContext,
-  request: MovementRequest<BetBody>,
-  roundId: string,
-): Promise<PlacedTransaction> {
+export async function addStake(context: PlayContext, request: MovementRequest<BetBody>, roundId: string) {
   const { stored, amount, session } = await checkAdded(context, request, roundId)
   const { caller, body, call } = request
   const stake: Stake = {

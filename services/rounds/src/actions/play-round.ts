@@ -44,12 +44,7 @@ type Play = {
  * Plays a round to its end or to the player's first turn. All refusals come before the intent is stored;
  * after that the round ends whichever process dies. Source: docs/contract.md, sections 4 and 11.
  */
-export async function playRound(
-  context: PlayContext,
-  caller: Caller,
-  body: PlayBody,
-  call: HandlerContext,
-): Promise<RoundState> {
+export async function playRound(context: PlayContext, caller: Caller, body: PlayBody, call: HandlerContext) {
   const player = await findPlayer(context, caller)
   const play: Play = { caller, call, player, body, ...readWager(context, player, body) }
   const earlier = await findEarlier(context, play)

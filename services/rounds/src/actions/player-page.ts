@@ -93,11 +93,7 @@ export async function findPlayerRound(
 type FairnessEntry = { readonly commitment: ListedCommitment; readonly round: RoundState | null }
 
 /** Reads a page of the player's rounds, newest nonce first. Source: docs/contract.md, section 11. */
-export async function listPlayerRounds(
-  context: RoundsContext,
-  caller: Caller,
-  query: PageQuery,
-): Promise<Page<RoundState>> {
+export async function listPlayerRounds(context: RoundsContext, caller: Caller, query: PageQuery) {
   const { scope, sequence } = await findPlayer(context, caller)
   return readPage({
     cursors: context.cursors,
@@ -110,11 +106,7 @@ export async function listPlayerRounds(
 }
 
 /** Reads a page of nonces with commitment and round, newest first; the next nonce has no round yet. */
-export async function listFairness(
-  context: RoundsContext,
-  caller: Caller,
-  query: PageQuery,
-): Promise<Page<FairnessEntry>> {
+export async function listFairness(context: RoundsContext, caller: Caller, query: PageQuery) {
   const { scope, sequence } = await findPlayer(context, caller)
   const last = await context.rounds.last(sequence)
   const { items, nextCursor } = await readPage({

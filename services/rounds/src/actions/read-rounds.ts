@@ -22,31 +22,21 @@ const openPhases = ['OPEN', 'PENDING', 'SETTLING'] as const
 type Reading = Pick<RoundsContext, 'rounds' | 'cursors'>
 
 /** Finds a round, once lists show it as this does. @throws ServiceError ROUND_NOT_FOUND */
-export async function findRound(
-  { rounds }: Pick<RoundsContext, 'rounds'>,
-  caller: Caller,
-  roundId: string,
-): Promise<StoredRound> {
+export async function findRound({ rounds }: Pick<RoundsContext, 'rounds'>, caller: Caller, roundId: string) {
   const find = (scope: Scope) => rounds.find(scope, roundId)
   const stored = await findInScopes(lookupScopes(caller), find, 'ROUND_NOT_FOUND')
   await rounds.show(roundId)
   return stored
 }
 
-export async function findAnyRound(
-  { rounds }: Pick<RoundsContext, 'rounds'>,
-  id: string,
-): Promise<StoredRound> {
+export async function findAnyRound({ rounds }: Pick<RoundsContext, 'rounds'>, id: string) {
   const stored = await rounds.findAnywhere(id)
   if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
   return stored
 }
 
 /** The account's rounds that have not ended, those that lists do not show yet included. */
-export async function countUnfinished(
-  { rounds }: Pick<RoundsContext, 'rounds'>,
-  scope: Scope,
-): Promise<number> {
+export async function countUnfinished({ rounds }: Pick<RoundsContext, 'rounds'>, scope: Scope) {
   await rounds.showUndone()
   return rounds.countUnfinished(scope)
 }

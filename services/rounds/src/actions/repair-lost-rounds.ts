@@ -31,11 +31,7 @@ const ofOriginal = '00000000-0000-0000-0000-000000000000'
 /* Orphaned stakes and lost nonces after the database of rounds was restored. Source: docs/runbook.md. */
 
 /** Of these stakes, those without a standing round, or whose round has no place: its seed may be known. */
-export async function listOrphans(
-  context: Healing,
-  scope: Scope,
-  transactionIds: readonly string[],
-): Promise<Orphan[]> {
+export async function listOrphans(context: Healing, scope: Scope, transactionIds: readonly string[]) {
   const orphans: Orphan[] = []
   for (const id of await context.lost.withoutRound(scope, transactionIds)) {
     const movement = (await context.wallet.show(scope, id))?.movement

@@ -35,11 +35,7 @@ type Terms = Pick<SessionDocument, 'limits' | 'jurisdiction' | 'realityCheckS' |
  * decimals, game, currency, brand, reality check, stake cap, limits, real-money rules, and those of wings.
  * Source: docs/contract.md, sections 1, 3, 4 and 12.
  */
-export async function openSession(
-  context: RoundsContext,
-  caller: Caller,
-  body: SessionBody,
-): Promise<SessionDocument> {
+export async function openSession(context: RoundsContext, caller: Caller, body: SessionBody) {
   const { keys, sessions, sessionOutbox, hooks } = context
   const { scope } = caller
   readAll(

@@ -41,10 +41,7 @@ const staleRoundCodes: readonly string[] = [
   'TRANSACTION_NOT_FOUND',
 ]
 
-export async function addWin(
-  context: PlayContext,
-  request: MovementRequest<WinBody>,
-): Promise<PlacedTransaction> {
+export async function addWin(context: PlayContext, request: MovementRequest<WinBody>) {
   const { caller, body, call } = request
   const stored = await findDriven(context, caller, body.round_id)
   const { currency } = stored.round
@@ -66,10 +63,7 @@ export async function addWin(
   return settle(context, intended, { spec: winSpec(intended.round, win) }, call)
 }
 
-export async function reverse(
-  context: PlayContext,
-  request: MovementRequest<ReversalBody>,
-): Promise<PlacedTransaction> {
+export async function reverse(context: PlayContext, request: MovementRequest<ReversalBody>) {
   const { body, call } = request
   for (let tries = 0; tries < triesMax; tries++) {
     const stored = await findReferenced(context, request)
@@ -133,12 +127,7 @@ async function findReferenced(
  * its sake: "settlement is never refused for places". A definite refusal is answered only after the intent
  * was taken back: "a definite answer is true for ever" (docs/contract.md, section 12).
  */
-async function settle(
-  context: PlayContext,
-  stored: StoredRound,
-  order: MovementOrder,
-  call: HandlerContext,
-): Promise<PlacedTransaction> {
+async function settle(context: PlayContext, stored: StoredRound, order: MovementOrder, call: HandlerContext) {
   const { round } = stored
   const { transactionId } = order.spec
   const resource = resourceOf(round, transactionId)

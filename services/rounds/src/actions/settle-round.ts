@@ -25,11 +25,7 @@ const stepsMax = 500
  * for workers that have claimed `stored`: settles stakes whose request is gone, too. Of an operator's round
  * it does only the steps of `stored`: the request of a later intent may still take that back.
  */
-export async function settleRound(
-  context: PlayContext,
-  stored: StoredRound,
-  options: Settling,
-): Promise<StoredRound> {
+export async function settleRound(context: PlayContext, stored: StoredRound, options: Settling) {
   const { recover } = options
   let current = stored
   const stuck = new Set<string>()
@@ -47,12 +43,7 @@ export async function settleRound(
 }
 
 /** Answers the round unchanged when this could not be done now. */
-async function settleOne(
-  context: PlayContext,
-  stored: StoredRound,
-  owed: Owed,
-  options: Settling,
-): Promise<StoredRound> {
+async function settleOne(context: PlayContext, stored: StoredRound, owed: Owed, options: Settling) {
   const { round } = stored
   switch (owed.kind) {
     case 'grant-use': {

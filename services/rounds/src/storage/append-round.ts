@@ -62,11 +62,7 @@ export async function insertRound(
 }
 
 /** Appends a change; null when another entry was first. @throws IdTaken for an added movement */
-export async function updateRound(
-  streams: RoundStreams,
-  stored: StoredRound,
-  write: RoundWrite,
-): Promise<StoredRound | null> {
+export async function updateRound(streams: RoundStreams, stored: StoredRound, write: RoundWrite) {
   const { stream, version } = stored
   const { fields, fact } = await changeOf(streams, stored, write)
   const claims = claimsOfFact(fact)
@@ -79,11 +75,7 @@ export async function updateRound(
 }
 
 /** Takes back an intended movement and frees its claims; false when another entry was first. */
-export async function withdrawMovement(
-  streams: RoundStreams,
-  stored: StoredRound,
-  write: RoundWrite,
-): Promise<boolean> {
+export async function withdrawMovement(streams: RoundStreams, stored: StoredRound, write: RoundWrite) {
   const { stream, version, fields: before } = stored
   const { fields, fact } = await changeOf(streams, stored, write)
   const gone = before.transactionIds
@@ -103,10 +95,7 @@ export async function withdrawMovement(
 }
 
 /** Takes back a round whose stake was never asked for; false when anybody has touched it since. */
-export async function removeRound(
-  streams: RoundStreams,
-  { stream, version, round }: StoredRound,
-): Promise<boolean> {
+export async function removeRound(streams: RoundStreams, { stream, version, round }: StoredRound) {
   const { journal, work, lists } = streams
   const { entries } = await load(journal, stream)
   const [intent] = entries
@@ -121,11 +110,7 @@ export async function removeRound(
   return true
 }
 
-export async function publishAgain(
-  streams: RoundStreams,
-  stored: StoredRound,
-  event: OutboxEntry,
-): Promise<void> {
+export async function publishAgain(streams: RoundStreams, stored: StoredRound, event: OutboxEntry) {
   const { id, status } = stored.round
   for (
     let current: StoredRound | null = stored;

@@ -47,11 +47,7 @@ async function readChainSeals(
 }
 
 /** Whether a hidden seed of the book is sealed under a key; null when the time did not suffice. */
-async function isSealedInBook(
-  store: Store,
-  kid: string,
-  isLate: () => boolean,
-): Promise<boolean | null> {
+async function isSealedInBook(store: Store, kid: string, isLate: () => boolean): Promise<boolean | null> {
   const found = await Promise.all(hexDigits.map((within) => isSealedWithin(store, kid, within, isLate)))
   if (found.includes(true)) return true
   return found.includes(null) ? null : false

@@ -18,11 +18,7 @@ import { waitMaxMs } from '../rules/due-at.ts'
 const shareMin = 8
 
 /** Takes a round, so that no request takes its intents back any more; null when it has changed since. */
-export async function claimRound(
-  streams: RoundStreams,
-  { stream, checks }: StoredRound,
-  until: Date,
-): Promise<StoredRound | null> {
+export async function claimRound(streams: RoundStreams, { stream, checks }: StoredRound, until: Date) {
   const taken = await adopted(streams, stream)
   // Another call of this process may have been first.
   if (taken === null) return null
@@ -77,11 +73,7 @@ export function takeIn(streams: RoundStreams, stream: StreamKey, entries: readon
 }
 
 /** Lets a round rest longer, unless it has changed meanwhile. */
-export async function postpone(
-  { work }: RoundStreams,
-  { round, dueAt }: StoredRound,
-  until: Date,
-): Promise<void> {
+export async function postpone({ work }: RoundStreams, { round, dueAt }: StoredRound, until: Date) {
   const waiting = work.get(round.id)
   if (waiting !== null && waiting.dueAt.getTime() === dueAt?.getTime())
     work.note(round.id, { ...waiting, dueAt: until })

@@ -6,11 +6,7 @@ import { currentOf, readRound, readState, type RoundStreams, storedOf } from './
 
 export type ClaimedBy = { readonly stored: StoredRound } | { readonly dead: NonNullable<StreamState['dead']> }
 
-export async function findRound(
-  streams: RoundStreams,
-  scope: Scope,
-  roundId: string,
-): Promise<StoredRound | null> {
+export async function findRound(streams: RoundStreams, scope: Scope, roundId: string) {
   const found = await findAnywhere(streams, roundId)
   return found !== null && scopeKey(found.round) === scopeKey(scope) ? found : null
 }
@@ -48,11 +44,7 @@ export async function findRequest(
 }
 
 /** Rounds with a movement of this id, oldest first, rarely several; not one that was only opened under it. */
-export async function listByTransaction(
-  streams: RoundStreams,
-  scope: Scope,
-  transactionId: string,
-): Promise<StoredRound[]> {
+export async function listByTransaction(streams: RoundStreams, scope: Scope, transactionId: string) {
   const claimed = await findClaimed(streams, movementKey(scope, transactionId))
   if (claimed !== null && 'stored' in claimed && hasMovement(claimed.stored.round, transactionId))
     return [claimed.stored]
@@ -73,10 +65,7 @@ export async function showRound({ met, lists, listed }: RoundStreams, roundId: s
   await listed(stream, number)
 }
 
-export async function roundsOf(
-  streams: RoundStreams,
-  documents: readonly RoundDocument[],
-): Promise<RoundState[]> {
+export async function roundsOf(streams: RoundStreams, documents: readonly RoundDocument[]) {
   const found = await Promise.all(documents.map((document) => currentOf(streams, document)))
   return found.flatMap((stored) => (stored === null ? [] : [stored.round]))
 }

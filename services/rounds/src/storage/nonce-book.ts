@@ -74,11 +74,7 @@ export async function findUnfinished(streams: RoundStreams, sequence: string): P
 }
 
 /** The highest nonce of a sequence that is taken, of those below this one; 0 for none. */
-export async function readNonce(
-  streams: RoundStreams,
-  sequence: string,
-  below: number | null,
-): Promise<number> {
+export async function readNonce(streams: RoundStreams, sequence: string, below: number | null) {
   const { above, below: end } = bookRange(sequence)
   const range = { above, below: below === null ? end : bookKey(sequence, below) }
   const [claim] = await streams.journal.store.readClaims(range, 1)

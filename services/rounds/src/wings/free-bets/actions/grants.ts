@@ -87,11 +87,7 @@ function sameGrant(grant: GrantDocument, body: FreeBetBody): GrantDocument {
 
 type ListGrantsQuery = z.output<typeof endpoint.query>
 
-export async function findGrant(
-  { grants }: Pick<RoundsContext, 'grants'>,
-  caller: Caller,
-  grantId: string,
-): Promise<GrantDocument> {
+export async function findGrant({ grants }: Pick<RoundsContext, 'grants'>, caller: Caller, grantId: string) {
   return findInScopes(lookupScopes(caller), (scope) => grants.find(scope, grantId))
 }
 

@@ -150,11 +150,7 @@ export async function setGameStatus(
 }
 
 /** Lists the catalogue with the account's settings. Source: docs/contract.md, sections 3, 4 and 11. */
-export async function listGames(
-  context: RoundsContext,
-  { scope, account }: Caller,
-  query: PageQuery,
-): Promise<Page<GameView>> {
+export async function listGames(context: RoundsContext, { scope, account }: Caller, query: PageQuery) {
   const { catalogue, cursors } = context
   const { items, nextCursor } = await readPage({
     cursors,

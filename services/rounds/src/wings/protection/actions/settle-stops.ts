@@ -108,11 +108,7 @@ async function signStop({ stops, bus }: ProtectionContext, stopped: StopDocument
 }
 
 /** Refuses a session of a player who is stopped. @throws ServiceError PLAYER_BLOCKED */
-export async function beforeSession(
-  context: ProtectionContext,
-  scope: Scope,
-  playerId: string,
-): Promise<void> {
+export async function beforeSession(context: ProtectionContext, scope: Scope, playerId: string) {
   const stop = await stopInForce(context, scope, playerId)
   if (stop !== null) throw playerStopped(stop.endsAt)
 }
@@ -122,11 +118,7 @@ export async function beforeSession(
  * that are there: so no session is answered whose stakes are not counted. Closes a new one for a stop that
  * began meanwhile and may have missed it. @throws ServiceError PLAYER_BLOCKED
  */
-export async function afterSession(
-  context: ProtectionContext,
-  session: SessionDocument,
-  isNew: boolean,
-): Promise<void> {
+export async function afterSession(context: ProtectionContext, session: SessionDocument, isNew: boolean) {
   const { sessions, playerLimits, clock } = context
   const { operatorId, environment, playerId } = session
   const scope = { operatorId, environment }

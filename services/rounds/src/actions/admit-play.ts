@@ -4,20 +4,11 @@ import { ServiceError } from '@pitboss/errors/service-error'
 export const yieldReasons = ['stream-full', 'recording-stopped', 'deliveries-late'] as const
 export type YieldReason = (typeof yieldReasons)[number]
 
-/** Why new play is refused. A stream that is full or not recorded is well again once somebody repairs it. */
-const refusals: Readonly<Record<YieldReason, { message: string; retryAfterS: number }>> = {
-  'stream-full': {
-    message: 'New play is refused until there is room for its events; what is owed is settled.',
-    retryAfterS: 5,
-  },
-  'recording-stopped': {
-    message: 'New play is refused until its events are recorded again; what is owed is settled.',
-    retryAfterS: 5,
-  },
-  'deliveries-late': {
-    message: 'New play waits for deliveries to catch up; what is owed is settled.',
-    retryAfterS: 1,
-  },
+/** A stream that is full or not recorded is well again once somebody repairs it. */
+const refusals: Readonly<Record<YieldReason, { readonly why: string; readonly retryAfterS: number }>> = {
+  'stream-full': { why: 'New play is refused until there is room for its events', retryAfterS: 5 },
+  'recording-stopped': { why: 'New play is refused until its events are recorded again', retryAfterS: 5 },
+  'deliveries-late': { why: 'New play waits for deliveries to catch up', retryAfterS: 1 },
 }
 
 export type PlayLoad = {
@@ -38,7 +29,8 @@ export function admitPlay(load: PlayLoad, { operatorId }: Scope): void {
   const reason = refusalReason(load, operatorId)
   if (reason === null) return
   load.noteRefused(reason)
-  throw new ServiceError('SERVICE_UNAVAILABLE', refusals[reason])
+  const { why, retryAfterS } = refusals[reason]
+  throw new ServiceError('SERVICE_UNAVAILABLE', { message: `${why}; what is owed is settled.`, retryAfterS })
 }
 
 function refusalReason(load: PlayLoad, operatorId: string): YieldReason | null {

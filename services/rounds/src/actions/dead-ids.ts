@@ -7,7 +7,6 @@ import {
   meaningOf,
   namesItsId,
   namingItsId,
-  type Refusal,
   refusalError,
   refusalOf,
 } from '../rules/refusal.ts'
@@ -27,8 +26,10 @@ type Reading = Pick<PlayContext, 'rounds' | 'deadRequests'>
 /** The answer to a request whose id is dead; null while it lives. */
 export async function findDeadAnswer(context: Reading, scope: Scope, body: TransactionBody) {
   const claimed = await context.rounds.findClaimed(movementKey(scope, body.transaction_id))
-  if (claimed === null || 'stored' in claimed || !concerns(claimed.dead, body.type)) return null
-  return answerOf(claimed.dead, body)
+  if (claimed === null || 'stored' in claimed) return null
+  const { dead } = claimed
+  // An id is one request's; a tombstone leaves it to what gives back.
+  return dead.kind === kindOf(body.type) || dead.meaning !== null ? answerOf(dead, body) : null
 }
 
 /**
@@ -58,8 +59,11 @@ export async function refuseForGood(context: Reading, scope: Scope, body: Transa
 
 /** Leaves a tombstone for a stake or win that has not arrived. @returns its round if it has meanwhile */
 export async function bury(context: Reading, scope: Scope, transactionId: string) {
-  const tombstone = { ...buried, kind: 'movement', meaning: null, requestHash: null } as const
-  const killed = await kill(context, scope, transactionId, tombstone)
+  const message = 'A rollback of this id came before it; it moves nothing.'
+  const killed = await kill(context, scope, transactionId, {
+    ...{ code: 'TRANSACTION_ALREADY_REVERSED', message, details: null },
+    ...{ kind: 'movement', meaning: null, requestHash: null },
+  })
   return 'round' in killed ? killed : null
 }
 
@@ -80,12 +84,6 @@ async function kill(
   throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })
 }
 
-const buried: Refusal = {
-  code: 'TRANSACTION_ALREADY_REVERSED',
-  message: 'A rollback of this id came before it; it moves nothing.',
-  details: null,
-}
-
 function answerOf({ kind, meaning, ...dead }: DeadRequest, body: TransactionBody): ServiceError {
   const isOther = kind !== kindOf(body.type) || (meaning !== null && !isSameMeaning(meaning, meaningOf(body)))
   return isOther ? new ServiceError('TRANSACTION_CONFLICT') : namingItsId(refusalError(dead))
@@ -93,9 +91,4 @@ function answerOf({ kind, meaning, ...dead }: DeadRequest, body: TransactionBody
 
 function kindOf(type: TransactionBody['type']): 'movement' | 'reversal' {
   return type === 'BET' || type === 'WIN' ? 'movement' : 'reversal'
-}
-
-/** An id is one request's; a tombstone leaves it to what gives back. */
-function concerns({ kind, meaning }: DeadRequest, type: TransactionBody['type']): boolean {
-  return kind === kindOf(type) || meaning !== null
 }

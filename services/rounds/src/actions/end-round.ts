@@ -1,6 +1,7 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Caller } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { conflict } from '../rules/refusal.ts'
 import { orderedBy } from '@pitboss/contracts/audit'
 import type { opsResolveOwed, opsEndRoundAsTold } from '@pitboss/contracts/calls/rounds'
 import type { z } from 'zod'
@@ -114,10 +115,6 @@ function owedOf(
   }
 }
 
-function conflict(message: string): ServiceError {
-  return new ServiceError('CONFLICT', { message })
-}
-
 type Told = z.output<typeof opsEndRoundAsTold.request>
 
 /**
@@ -134,9 +131,7 @@ export async function endAsTold(
 ): Promise<RoundState['status']> {
   const stored = await findAnyRound(context, roundId)
   const { round } = stored
-  if (round.driver === 'operator') {
-    throw new ServiceError('CONFLICT', { message: "The operator's server ends this round." })
-  }
+  if (round.driver === 'operator') throw conflict("The operator's server ends this round.")
   if (!isUnfinished(round)) return round.status
   const play = end.status === 'VOIDED' ? null : playOf(context, round, end)
   if (order.dryRun) return round.status
@@ -165,9 +160,7 @@ function playOf(
   { outcome, payout }: Told['end'],
 ) {
   const read = catalogue.find(game)?.game.readOutcome(outcome)
-  if (read === null || read === undefined) {
-    throw new ServiceError('CONFLICT', { message: 'This is no outcome of the game.' })
-  }
+  if (read === null || read === undefined) throw conflict('This is no outcome of the game.')
   return { actions: read.actions, payout: parseAmount(payout, currency) }
 }
 

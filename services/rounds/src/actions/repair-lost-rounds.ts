@@ -8,6 +8,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { z } from 'zod'
 import type { RoundsContext } from '../context.ts'
 import { newRound } from '../rules/new-round.ts'
+import { conflict } from '../rules/refusal.ts'
 import { hasMovement, isUnfinished, type RoundState } from '../rules/round.ts'
 import type { NextCommitment } from '../storage/lost-rounds.ts'
 import { sequenceKey } from '../storage/round-document.ts'
@@ -177,20 +178,10 @@ function refundSpec(stake: Movement, driver: MovementSpec['driver']): Omit<Movem
     playerId: stake.player_id,
     sessionId: stake.session_id,
     roundId: stake.round_id,
-    walletRoundId: ofOriginal,
-    walletGameId: ofOriginal,
     game: stake.game,
-    brandId: null,
-    freeBet: false,
-    driver,
-    referenceTransactionId: stake.transaction_id,
-    callWallet: null,
-    requestHash: 'lost',
+    ...{ walletRoundId: ofOriginal, walletGameId: ofOriginal, requestHash: 'lost', driver },
+    ...{ brandId: null, freeBet: false, callWallet: null, referenceTransactionId: stake.transaction_id },
   }
-}
-
-function conflict(message: string): ServiceError {
-  return new ServiceError('CONFLICT', { message })
 }
 
 function hasStake(round: RoundState | null, stake: Movement): boolean {

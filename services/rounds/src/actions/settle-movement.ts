@@ -34,12 +34,11 @@ const triesMax = 8
 
 /** Refusals that the round would have foreseen if it knew how its movements stand. */
 const staleRoundCodes: readonly string[] = [
-  'CONFLICT',
-  'ROUND_ALREADY_SETTLED',
-  'ROUND_IN_PROGRESS',
-  'TRANSACTION_ALREADY_REVERSED',
-  'TRANSACTION_NOT_FOUND',
+  ...['CONFLICT', 'ROUND_ALREADY_SETTLED', 'ROUND_IN_PROGRESS'],
+  ...['TRANSACTION_ALREADY_REVERSED', 'TRANSACTION_NOT_FOUND'],
 ]
+/** The stake or win of a reversal, or its round, is no more. */
+const goneCodes: readonly string[] = ['TRANSACTION_NOT_FOUND', 'ROUND_NOT_FOUND']
 
 export async function addWin(context: PlayContext, request: MovementRequest<WinBody>) {
   const { caller, body, call } = request
@@ -82,7 +81,7 @@ export async function reverse(context: PlayContext, request: MovementRequest<Rev
     }
     const intended = await intend(context, stored, request, { type: 'add-reversal', reversal }).catch(
       (error: unknown) => {
-        if (isGone(error)) return null
+        if (error instanceof ServiceError && goneCodes.includes(error.code)) return null
         throw error
       },
     )
@@ -157,13 +156,6 @@ async function reviewAfter(
   if (current !== null) await refreshAll(context, current, call)
 }
 
-function isGone(error: unknown): boolean {
-  return (
-    error instanceof ServiceError &&
-    (error.code === 'TRANSACTION_NOT_FOUND' || error.code === 'ROUND_NOT_FOUND')
-  )
-}
-
 function notToReverse(): ServiceError {
   return invalidField('reference_transaction_id', 'is itself a refund or a rollback')
 }
@@ -173,9 +165,7 @@ function assertReferenceFits(round: RoundState, body: ReversalBody): void {
   const reference = [...round.stakes, ...round.wins].find(
     ({ transactionId }) => transactionId === body.reference_transaction_id,
   )
-  if (reference === undefined) {
-    throw notToReverse()
-  }
+  if (reference === undefined) throw notToReverse()
   if (body.currency !== undefined && body.currency !== round.currency) {
     throw new ServiceError('CURRENCY_MISMATCH')
   }

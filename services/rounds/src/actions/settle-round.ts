@@ -142,10 +142,7 @@ export async function voidStake(
 
 const supersededWinCodes: readonly string[] = ['TRANSACTION_CONFLICT', 'ROUND_ALREADY_SETTLED']
 const supersededReversalCodes: readonly string[] = [
-  'TRANSACTION_ALREADY_REVERSED',
-  'TRANSACTION_NOT_FOUND',
-  'TRANSACTION_CONFLICT',
-  'CONFLICT',
+  ...['TRANSACTION_ALREADY_REVERSED', 'TRANSACTION_NOT_FOUND', 'TRANSACTION_CONFLICT', 'CONFLICT'],
 ]
 
 /**

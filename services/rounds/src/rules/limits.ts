@@ -44,23 +44,14 @@ const dollarLimits = ['0.10', '1000', '100000'] as const
 export function platformLimits(currency: string): Limits | null {
   const digits = currencyDigits(currency)
   if (digits === null) return null
-  const named = platformTable[currency]
-  if (named !== undefined) {
-    const [minStake, maxStake, maxPayout] = named
-    return {
-      minStake: parseAmount(minStake, currency),
-      maxStake: parseAmount(maxStake, currency),
-      maxPayout: parseAmount(maxPayout, currency),
-    }
+  const read = (text: string) => {
+    if (currency in platformTable) return parseAmount(text, currency)
+    const rate = unitsPerDollar[currency]
+    if (rate === undefined) throw new Error(`the table of rates lacks ${currency}`)
+    return roundValue(text, rate, digits)
   }
-  const rate = unitsPerDollar[currency]
-  if (rate === undefined) throw new Error(`the table of rates lacks ${currency}`)
-  const [minStake, maxStake, maxPayout] = dollarLimits
-  return {
-    minStake: roundValue(minStake, rate, digits),
-    maxStake: roundValue(maxStake, rate, digits),
-    maxPayout: roundValue(maxPayout, rate, digits),
-  }
+  const [minStake, maxStake, maxPayout] = platformTable[currency] ?? dollarLimits
+  return { minStake: read(minStake), maxStake: read(maxStake), maxPayout: read(maxPayout) }
 }
 
 /** The limits that an account may use: those that operations have set for it, or else the platform's. */
@@ -132,10 +123,8 @@ export function assertCurrency(
   const fault = isKnown
     ? `${currency} is not enabled on this account, which has ${enabled}. Add it with PATCH /v1/business.`
     : `${currency} is no currency that can be enabled; this account has ${enabled}.`
-  throw new ServiceError('CURRENCY_NOT_SUPPORTED', {
-    message: fault,
-    ...(path === null ? {} : { details: [{ path, message: `is not among those enabled: ${enabled}` }] }),
-  })
+  const details = path === null ? [] : [{ path, message: `is not among those enabled: ${enabled}` }]
+  throw new ServiceError('CURRENCY_NOT_SUPPORTED', { message: fault, ...(path === null ? {} : { details }) })
 }
 
 /** A least stake below so many minor units would lose too much of a win to the cut. Source: ours. */
@@ -143,7 +132,8 @@ const leastMinor = 10n
 
 /** The amount of 1, 2 or 5 and zeros nearest in value to dollars (a decimal), in minor units of `digits`. */
 export function roundValue(dollars: string, unitsPerDollar: string, digits: number): bigint {
-  const value = inMinor(readDecimal(dollars), readDecimal(unitsPerDollar), digits)
+  const [money, rate] = [readDecimal(dollars), readDecimal(unitsPerDollar)]
+  const value = rational(money.n * rate.n * 10n ** BigInt(digits), money.d * rate.d)
   let below = 1n
   for (let step = 0; ; step++) {
     const above = step % 3 === 1 ? (below * 5n) / 2n : below * 2n
@@ -152,10 +142,6 @@ export function roundValue(dollars: string, unitsPerDollar: string, digits: numb
     below = above
   }
   return below < leastMinor ? leastMinor : below
-}
-
-function inMinor(dollars: Rational, units: Rational, digits: number): Rational {
-  return rational(dollars.n * units.n * 10n ** BigInt(digits), dollars.d * units.d)
 }
 
 function readDecimal(text: string): Rational {
@@ -209,7 +195,11 @@ export function assertPays(
 ): void {
   if (paidReturn(multipliers, rtp, { stake, maxPayout }) !== null) return
   const paysFrom = leastPayingStake(multipliers)
-  const pays = (minor: bigint) => multipliers.some((multiplier) => fits(minor, multiplier, maxPayout))
+  const pays = (minor: bigint) =>
+    multipliers.some((multiplier) => {
+      const payout = multiplyFloor(minor, multiplier)
+      return payout > minor && payout <= maxPayout
+    })
   if (paysFrom === null || paysFrom <= stake || !pays(paysFrom)) {
     throw new ServiceError('BET_LIMIT_EXCEEDED', {
       message: 'A win would pay more than the greatest payout of this game.',
@@ -218,9 +208,4 @@ export function assertPays(
   const least = `${formatAmount(paysFrom, currency)} ${currency}`
   const message = `A win of this bet would pay no more than its stake. The least stake at which it pays is ${least}.`
   throw new ServiceError('BET_LIMIT_EXCEEDED', { message, details: [{ path: 'stake', message }] })
-}
-
-function fits(stake: bigint, multiplier: Rational, maxPayout: bigint): boolean {
-  const payout = multiplyFloor(stake, multiplier)
-  return payout > stake && payout <= maxPayout
 }

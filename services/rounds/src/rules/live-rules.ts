@@ -1,6 +1,7 @@
 import type { Account, Caller } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { assertCurrency } from './limits.ts'
+import { conflict } from './refusal.ts'
 
 export const neverEnds = new Date('9999-12-31T23:59:59.999Z')
 
@@ -26,25 +27,19 @@ export function assertMayPlay(
 export function assertRealMoney(environment: 'SANDBOX' | 'LIVE', account: Account): void {
   if (environment !== 'LIVE') return
   if (account.plan !== 'paid') {
-    throw new ServiceError('FORBIDDEN', {
-      message: 'Live play needs the paid plan; this account is on the free plan.',
-    })
+    const message = 'Live play needs the paid plan; this account is on the free plan.'
+    throw new ServiceError('FORBIDDEN', { message })
   }
   if (!account.approved) {
-    throw new ServiceError('FORBIDDEN', {
-      message: 'Live play needs an approved account; this account is on the paid plan but not approved yet.',
-    })
+    const message =
+      'Live play needs an approved account; this account is on the paid plan but not approved yet.'
+    throw new ServiceError('FORBIDDEN', { message })
   }
   if (account.live_play === 'suspended') throw new ServiceError('OPERATOR_NOT_LIVE')
-  if (!account.platform_real_money) {
-    throw new ServiceError('REAL_MONEY_DISABLED', {
-      message: 'Real-money play is switched off on the whole platform.',
-    })
-  }
-  if (account.live_play === 'off') {
-    throw new ServiceError('REAL_MONEY_DISABLED', {
-      message: 'Real-money play is switched off on this account.',
-    })
+  const where = !account.platform_real_money ? 'the whole platform' : 'this account'
+  if (!account.platform_real_money || account.live_play === 'off') {
+    const message = `Real-money play is switched off on ${where}.`
+    throw new ServiceError('REAL_MONEY_DISABLED', { message })
   }
 }
 
@@ -62,10 +57,9 @@ export function sessionStatusAt(session: SessionEnd, now: Date): 'ACTIVE' | 'EXP
   return now >= session.expiresAt ? 'EXPIRED' : 'ACTIVE'
 }
 
-type Checked = {
+type Checked = Pick<SessionTimes, 'createdAt'> & {
   readonly realityCheckS?: number
   readonly realityCheckedAt?: Date
-  readonly createdAt: Date
 }
 
 /** The next reality check; null for none. Source: docs/contract.md, section 4, "Jurisdictions". */
@@ -77,12 +71,10 @@ export function realityCheckAt({ realityCheckS, realityCheckedAt, createdAt }: C
 export function assertNoRealityCheck(session: Checked, now: Date): void {
   const dueAt = realityCheckAt(session)
   if (dueAt === null || now < dueAt) return
-  throw new ServiceError('CONFLICT', {
-    message: 'A reality check is due: the player goes on or stops before the next game.',
-  })
+  throw conflict('A reality check is due: the player goes on or stops before the next game.')
 }
 
-function assertSessionOpen(session: SessionEnd, now: Date): void {
+export function assertSessionOpen(session: SessionEnd, now: Date): void {
   const status = sessionStatusAt(session, now)
   if (status === 'CLOSED') throw new ServiceError('SESSION_CLOSED')
   if (status === 'EXPIRED') throw new ServiceError('SESSION_EXPIRED')

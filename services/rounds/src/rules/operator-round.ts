@@ -69,15 +69,10 @@ function addWin(round: RoundState, { win, outcome }: MessageOf<'add-win'>): Step
       message: `The wins of the round would be above ${most}, the greatest payout that the account has set.`,
     })
   }
-  if (!win.final) return { ...round, wins, outcome: outcome ?? round.outcome }
-  return {
-    ...round,
-    wins,
-    payout,
-    status: 'SETTLING',
-    outcome: outcome ?? round.outcome,
-    endReason: round.endReason === winFailed ? winFailed : 'settled',
-  }
+  const added = { ...round, wins, outcome: outcome ?? round.outcome }
+  if (!win.final) return added
+  const endReason = round.endReason === winFailed ? winFailed : 'settled'
+  return { ...added, payout, status: 'SETTLING', endReason }
 }
 
 function addReversal(round: RoundState, { reversal }: MessageOf<'add-reversal'>): Step {
@@ -95,10 +90,11 @@ function addReversal(round: RoundState, { reversal }: MessageOf<'add-reversal'>)
       return refuse('CONFLICT', { message: 'The stake is still pending; roll it back instead.' })
     }
     const stakes = round.stakes.map((one) => (one === stake ? { ...one, state: 'RETURNING' as const } : one))
-    if (hasWin(round) && !stakes.some(({ state }) => state === 'TAKEN')) {
-      const message =
-        'A win of this round is owed or paid, and this is its last stake; roll the win back first.'
-      return refuse('CONFLICT', { message })
+    // A credit of the round is owed or stands at the wallet.
+    const hasWin = round.wins.some(({ state }) => state !== 'REVERSED')
+    if (hasWin && !stakes.some(({ state }) => state === 'TAKEN')) {
+      const why = 'A win of this round is owed or paid, and this is its last stake; roll the win back first.'
+      return refuse('CONFLICT', { message: why })
     }
     const closes = !stakes.some(({ state }) => state === 'TAKEN' || state === 'ASKED')
     return { ...round, stakes, reversals: [...round.reversals, { ...reversal, closes }] }
@@ -116,10 +112,6 @@ function addReversal(round: RoundState, { reversal }: MessageOf<'add-reversal'>)
   }
   const wins = round.wins.map((one) => (one === win ? { ...one, state: 'REVERSING' as const } : one))
   return { ...round, wins, reversals: [...round.reversals, reversal] }
-}
-
-function hasWin({ wins }: RoundState): boolean {
-  return wins.some(({ state }) => state !== 'REVERSED')
 }
 
 /** Takes back an intent that was certainly never written; a first stake goes back with its round. */

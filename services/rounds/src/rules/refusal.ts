@@ -13,22 +13,10 @@ export type Refusal = {
 
 /** Codes that leave the id alive. Source: docs/contract.md, section 1, "What a refusal promises". */
 const sparingCodes: readonly ErrorCode[] = [
-  'UNAUTHORIZED',
-  'INVALID_CREDENTIALS',
-  'TOKEN_EXPIRED',
-  'INVALID_SIGNATURE',
-  'IP_NOT_ALLOWED',
-  'FORBIDDEN',
-  'INSUFFICIENT_SCOPE',
-  'OPERATOR_SUSPENDED',
-  'OPERATOR_NOT_LIVE',
-  'REAL_MONEY_DISABLED',
-  'WALLET_NOT_CONFIGURED',
-  'GAME_UNAVAILABLE',
-  'SESSION_EXPIRED',
-  'SESSION_CLOSED',
-  'VALIDATION_ERROR',
-  'TRANSACTION_CONFLICT',
+  ...(['UNAUTHORIZED', 'INVALID_CREDENTIALS', 'TOKEN_EXPIRED', 'INVALID_SIGNATURE'] as const),
+  ...(['IP_NOT_ALLOWED', 'FORBIDDEN', 'INSUFFICIENT_SCOPE', 'OPERATOR_SUSPENDED'] as const),
+  ...(['OPERATOR_NOT_LIVE', 'REAL_MONEY_DISABLED', 'WALLET_NOT_CONFIGURED', 'GAME_UNAVAILABLE'] as const),
+  ...(['SESSION_EXPIRED', 'SESSION_CLOSED', 'VALIDATION_ERROR', 'TRANSACTION_CONFLICT'] as const),
 ]
 
 const usedUp: ErrorDetail = {
@@ -57,6 +45,10 @@ export function namingItsId(error: ServiceError): ServiceError {
 /** Whether the error says that the id of its request is used up: then a record or a dead id says so, too. */
 export function namesItsId({ details = [] }: ServiceError): boolean {
   return details.some(({ path }) => path === usedUp.path)
+}
+
+export function conflict(message: string): ServiceError {
+  return new ServiceError('CONFLICT', { message })
 }
 
 export function refusedError({ code, path, message }: Omit<Refused, 'kind'>): ServiceError {

@@ -137,20 +137,15 @@ export function roundTotals(round: Pick<RoundState, 'stakes' | 'wins'>): {
 
 export function factOf(before: RoundState, after: RoundState, completes: boolean): ReportFact | null {
   const counted = reportFact(before, after, completes)
-  const trials = takenTrials(before, after)
-  if (trials === null) return counted
-  return { rounds: 0, stakes: 0n, payouts: 0n, refunds: 0n, ...counted, trials }
+  const [from, to] = [trialCount(before), trialCount(after)]
+  if (to <= from) return counted
+  return { rounds: 0, stakes: 0n, payouts: 0n, refunds: 0n, ...counted, trials: { from, to } }
 }
 
 /**
- * The chances that a change took: a draw, or opened tiles. They count once stored: a win whose wallet is
+ * The chances that were taken: a draw, or opened tiles. They count once stored: a win whose wallet is
  * silent, or a board that waits, would come later than a loss and bias the watch. Source: docs/rtp-watch.md.
  */
-function takenTrials(before: RoundState, after: RoundState): TakenTrials | null {
-  const [from, to] = [trialCount(before), trialCount(after)]
-  return to > from ? { from, to } : null
-}
-
 function trialCount({ driver, actions, outcome }: RoundState): number {
   if (driver !== 'game') return 0
   return actions.length > 0 ? actions.length : outcome === null ? 0 : 1

@@ -56,7 +56,9 @@ function change(round: RoundState, message: RoundMessage, context: RoundContext)
     case 'end-as-told':
       return endAsTold(round, message, context)
     case 'learn-end-reason':
-      return learnEndReason(round, message.endReason)
+      // Of a stake that is unknown again, since the database was set back.
+      if (round.status !== 'PENDING' || round.endReason === message.endReason) return 'unchanged'
+      return { ...round, endReason: message.endReason }
     case 'win-paid':
       return endWin(round, message.transactionId, 'PAID')
     case 'win-failed':
@@ -195,12 +197,6 @@ function endAsTold(
   if (ended.status === 'OPEN' || ended.payout !== play.payout) return other
   const finalAction = finalActionOf(drawn, endReason)
   return { ...ended, endReason, finalAction, lastActionAt: context.now }
-}
-
-/** Keeps the reason for which a round whose stake is unknown was voided before its database was set back. */
-function learnEndReason(round: RoundState, endReason: string): Step {
-  if (round.status !== 'PENDING' || round.endReason === endReason) return 'unchanged'
-  return { ...round, endReason }
 }
 
 /** The action that ended the round; null when the clock did, or a game of one shot. */

@@ -12,14 +12,15 @@ export const gameIndexes: Readonly<Record<'game_settings' | 'game_status', reado
   game_status: [auditOutboxIndex],
 }
 
+type StoredLimits = { currency: string; minStake: string; maxStake: string; maxPayout: string }
 type SettingsDocument = WithAudit & {
   _id: string
   version: number
   enabled: boolean
   /** `maxPayout` is absent where the account has set none. */
-  limits: { currency: string; minStake: string; maxStake: string; maxPayout?: string }[]
+  limits: (Omit<StoredLimits, 'maxPayout'> & { maxPayout?: string })[]
   /** Limits that operations have set for the account in place of the platform's. Absent without any. */
-  byOperations?: { currency: string; minStake: string; maxStake: string; maxPayout: string }[]
+  byOperations?: StoredLimits[]
   updatedAt: Date
   /** The approval by which it was changed the last time that one was needed. */
   approvalId?: string
@@ -45,14 +46,13 @@ export type GameSettings = {
 /** Parts to change, by currency. `maxPayout`: undefined stays, null follows what is allowed. */
 export type GameChange = {
   readonly enabled: boolean | undefined
-  readonly limits: readonly {
+  readonly limits: readonly (Omit<Limits, 'maxPayout'> & {
     readonly currency: string
-    readonly minStake: bigint
-    readonly maxStake: bigint
     readonly maxPayout?: bigint | null | undefined
-  }[]
+  })[]
   readonly byOperations?: { readonly currency: string; readonly limits: Limits | null }
 }
+type Author = { readonly by: string; readonly reason: string | null }
 type EntryOfChange = (before: GameSettings, after: GameSettings) => AuditEntry
 
 export type GameStatus = StatusDocument['status']
@@ -101,16 +101,13 @@ export function createGamesStore({ db, copies: { of } }: { db: Db; copies: Pick<
   return {
     /** The settings and the status that an account's players play with (`shareCopies`). */
     async copy(operatorId: string, slug: string): Promise<{ settings: GameSettings; status: GameStatus }> {
-      const [settings, status] = await Promise.all([
-        copiedSettings.read(idOf(operatorId, slug)),
-        copiedStatus.read(slug),
-      ])
+      const reads = [copiedSettings.read(idOf(operatorId, slug)), copiedStatus.read(slug)] as const
+      const [settings, status] = await Promise.all(reads)
       return { settings, status }
     },
 
-    async settings(operatorId: string, slug: string): Promise<GameSettings> {
-      return decode(await settings.findOne({ _id: idOf(operatorId, slug) }))
-    },
+    settings: async (operatorId: string, slug: string) =>
+      decode(await settings.findOne({ _id: idOf(operatorId, slug) })),
 
     async change(operatorId: string, slug: string, change: GameChange, now: Date, entryOf: EntryOfChange) {
       const _id = idOf(operatorId, slug)
@@ -145,55 +142,32 @@ export function createGamesStore({ db, copies: { of } }: { db: Db; copies: Pick<
     status: readStatus,
 
     /** Takes a game down once for an alarm: who brings it back has the last word. */
-    async takeDown(
-      slug: string,
-      alarmId: string,
-      { by, reason }: { by: string; reason: string },
-      now: Date,
-      audit: AuditEntry,
-    ): Promise<void> {
+    async takeDown(_id: string, alarmId: string, { by, reason }: Author, now: Date, audit: AuditEntry) {
+      const down = { status: 'DOWN', by, reason, changedAt: now } as const
+      const update = { $set: down, $addToSet: { alarms: alarmId } }
       await insertedFirst(() =>
-        statuses.updateOne(
-          { _id: slug, alarms: { $ne: alarmId } },
-          auditedUpdate<StatusDocument>(
-            { $set: { status: 'DOWN', by, reason, changedAt: now }, $addToSet: { alarms: alarmId } },
-            audit,
-          ),
-          { upsert: true },
-        ),
+        statuses.updateOne({ _id, alarms: { $ne: alarmId } }, auditedUpdate<StatusDocument>(update, audit), {
+          upsert: true,
+        }),
       )
-      await copiedStatus.drop(slug)
+      await copiedStatus.drop(_id)
     },
 
     /** Brings a game back that `takenDownBy` has taken down; one that another took down stays down. */
-    async bringBack(
-      slug: string,
-      takenDownBy: string,
-      { by, reason }: { by: string; reason: string | null },
-      now: Date,
-      audit: AuditEntry,
-    ): Promise<boolean> {
+    async bringBack(_id: string, takenDownBy: string, { by, reason }: Author, now: Date, audit: AuditEntry) {
+      const available = { status: 'AVAILABLE', by, reason, changedAt: now } as const
       const { matchedCount } = await statuses.updateOne(
-        { _id: slug, status: 'DOWN', by: takenDownBy },
-        auditedUpdate<StatusDocument>({ $set: { status: 'AVAILABLE', by, reason, changedAt: now } }, audit),
+        { _id, status: 'DOWN', by: takenDownBy },
+        auditedUpdate<StatusDocument>({ $set: available }, audit),
       )
-      await copiedStatus.drop(slug)
+      await copiedStatus.drop(_id)
       return matchedCount === 1
     },
 
-    async setStatus(
-      slug: string,
-      status: GameStatus,
-      { by, reason }: { by: string; reason: string | null },
-      now: Date,
-      audit: AuditEntry,
-    ): Promise<void> {
-      await statuses.updateOne(
-        { _id: slug },
-        auditedUpdate({ $set: { status, by, reason, changedAt: now } }, audit),
-        { upsert: true },
-      )
-      await copiedStatus.drop(slug)
+    async setStatus(_id: string, status: GameStatus, { by, reason }: Author, now: Date, audit: AuditEntry) {
+      const update = auditedUpdate({ $set: { status, by, reason, changedAt: now } }, audit)
+      await statuses.updateOne({ _id }, update, { upsert: true })
+      await copiedStatus.drop(_id)
     },
   }
 }
@@ -206,14 +180,10 @@ function changed(
   const before = present?.limits ?? []
   const kept = before.filter((one) => !limits.some(({ currency }) => currency === one.currency))
   const given = limits.map(({ currency, minStake, maxStake, maxPayout }) => {
-    const earlier = before.find((one) => one.currency === currency)?.maxPayout ?? null
-    const payout = maxPayout === undefined ? earlier : maxPayout
-    return {
-      currency,
-      minStake: String(minStake),
-      maxStake: String(maxStake),
-      ...(payout === null ? {} : { maxPayout: String(payout) }),
-    }
+    const earlier = before.find((one) => one.currency === currency)?.maxPayout
+    const payout = maxPayout === undefined ? earlier : maxPayout?.toString()
+    const stakes = { minStake: String(minStake), maxStake: String(maxStake) }
+    return { currency, ...stakes, ...(payout === undefined ? {} : { maxPayout: payout }) }
   })
   return {
     version: (present?.version ?? 0) + 1,
@@ -236,18 +206,14 @@ function changedByOperations(
 }
 
 function decode(document: SettingsDocument | null): GameSettings {
-  const limits = (document?.limits ?? []).map(({ currency, minStake, maxStake, maxPayout }) => {
-    const payout = maxPayout === undefined ? null : BigInt(maxPayout)
-    return [currency, { minStake: BigInt(minStake), maxStake: BigInt(maxStake), maxPayout: payout }] as const
-  })
-  const byOperations = (document?.byOperations ?? []).map(({ currency, minStake, maxStake, maxPayout }) => {
-    const set = { minStake: BigInt(minStake), maxStake: BigInt(maxStake), maxPayout: BigInt(maxPayout) }
-    return [currency, set] as const
-  })
+  const { enabled = true, version = 0, limits = [], byOperations = [] } = document ?? {}
+  const decoded = <Payout>({ minStake, maxStake }: Omit<StoredLimits, 'maxPayout'>, maxPayout: Payout) => {
+    return { minStake: BigInt(minStake), maxStake: BigInt(maxStake), maxPayout }
+  }
+  const payoutOf = (text?: string) => (text === undefined ? null : BigInt(text))
   return {
-    enabled: document?.enabled ?? true,
-    limits: new Map(limits),
-    byOperations: new Map(byOperations),
-    version: document?.version ?? 0,
+    ...{ enabled, version },
+    limits: new Map(limits.map((one) => [one.currency, decoded(one, payoutOf(one.maxPayout))])),
+    byOperations: new Map(byOperations.map((one) => [one.currency, decoded(one, BigInt(one.maxPayout))])),
   }
 }

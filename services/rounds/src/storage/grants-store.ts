@@ -1,12 +1,13 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { AuditEntry } from '@pitboss/contracts/audit'
+import type { FreeBet } from '@pitboss/contracts/objects/game'
 import { auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { createOnce } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyLifetimeMs } from '@pitboss/storage/idempotency-keys'
 import { type Db } from 'mongodb'
 import { readToEnd } from '@pitboss/storage/bounded-read'
-import { pageFilter, scopeKey } from './round-document.ts'
+import { type Filters, pageFilter, scopeKey } from './round-document.ts'
 
 const openGrantsMax = 200
 /** Bound of `closedTo`: rounds of a player and game follow each other. */
@@ -36,13 +37,7 @@ export type GrantDocument = WithAudit & {
   cancelledAt: Date | null
 }
 
-export type GrantFilters = {
-  playerId?: string | undefined
-  game?: string | undefined
-  status?: 'ACTIVE' | 'EXHAUSTED' | 'EXPIRED' | 'CANCELLED' | undefined
-  from?: Date | undefined
-  to?: Date | undefined
-}
+export type GrantFilters = Filters<'playerId' | 'game'> & { readonly status?: FreeBet['status'] | undefined }
 
 export const grantIndexes: readonly IndexDeclaration[] = [
   { key: { scope: 1, _id: -1 }, name: 'scope_id' },

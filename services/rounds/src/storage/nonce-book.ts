@@ -93,7 +93,10 @@ export async function endSession(
 ): Promise<void> {
   for (let tries = 0; tries < triesMax; tries++) {
     const stored = await findLast(streams, sequence)
-    if (stored === null || !playsIn(stored.round, sessionId) || stored.round.sittingEndsAt <= endedAt) return
+    if (stored === null || stored.round.sessionId !== sessionId || stored.round.sittingEndsAt <= endedAt)
+      return
+    const { driver, status } = stored.round
+    if (driver !== 'game' || (status !== 'PENDING' && status !== 'OPEN')) return
     const dueAt = stored.dueAt === null || stored.dueAt > due ? due : stored.dueAt
     const round = { ...stored.round, sittingEndsAt: endedAt }
     if ((await updateRound(streams, stored, { round, dueAt, events: [], fact: null })) !== null) return
@@ -177,8 +180,4 @@ async function findListed(streams: RoundStreams, sequence: string, below: number
     nonce = document.nonce
   }
   throw unanswered(sequence)
-}
-
-function playsIn({ driver, status, sessionId }: RoundState, session: string): boolean {
-  return driver === 'game' && sessionId === session && (status === 'PENDING' || status === 'OPEN')
 }

@@ -80,30 +80,10 @@ export type RoundDocument = RoundFields & {
 }
 
 const plainFields = [
-  ...([
-    '_id',
-    'n',
-    'o',
-    'open',
-    'gone',
-    'scope',
-    'chain',
-    'nonce',
-    'status',
-    'unfinished',
-    'driver',
-  ] as const),
-  ...([
-    'playerId',
-    'sessionId',
-    'game',
-    'brandId',
-    'currency',
-    'createdAt',
-    'completedAt',
-    'started',
-  ] as const),
-  ...(['transactionIds', 'clientTransactionId', 'freeBet', 'stake', 'payout', 'stakes', 'wins'] as const),
+  ...(['_id', 'n', 'o', 'open', 'gone', 'scope', 'chain', 'nonce', 'status', 'unfinished'] as const),
+  ...(['driver', 'playerId', 'sessionId', 'game', 'brandId', 'currency', 'createdAt'] as const),
+  ...(['completedAt', 'started', 'transactionIds', 'clientTransactionId', 'freeBet'] as const),
+  ...(['stake', 'payout', 'stakes', 'wins'] as const),
 ]
 type PlainField = (typeof plainFields)[number]
 
@@ -138,6 +118,12 @@ export type RoundWrite = {
 
 export function scopeKey({ operatorId, environment }: Scope): string {
   return `${operatorId}/${environment}`
+}
+
+/** The filters of a list, and the window in which its items were created. */
+export type Filters<Name extends string> = { readonly [Each in Name]?: string | undefined } & {
+  readonly from?: Date | undefined
+  readonly to?: Date | undefined
 }
 
 /** The filter for a page of a tenant's list; conditions that are undefined are left out. */
@@ -226,20 +212,8 @@ export function decodeRound({
 
 /** Fields that documents have beside those of their round; all but four are of earlier releases. */
 const beside = [
-  'n',
-  'w',
-  'o',
-  'open',
-  'version',
-  'openedUnder',
-  'dueAt',
-  'checks',
-  'claims',
-  'refusals',
-  'facts',
-  'factsAt',
-  'outbox',
-  'outboxAt',
+  ...['n', 'w', 'o', 'open', 'version', 'openedUnder', 'dueAt', 'checks', 'claims', 'refusals'],
+  ...['facts', 'factsAt', 'outbox', 'outboxAt'],
 ]
 
 export function fieldsOf(document: RoundDocument): RoundFields {

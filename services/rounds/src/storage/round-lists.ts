@@ -12,6 +12,7 @@ import {
   decodeMinor,
   decodeRound,
   fieldsOf,
+  type Filters,
   openedByPage,
   pageFilter,
   type PackedRound,
@@ -67,15 +68,8 @@ export const roundIndexes: readonly IndexDeclaration[] = [
   { key: { open: 1, o: 1 }, name: 'open', partialFilterExpression: { open: true } },
 ]
 
-export type RoundFilters = {
-  playerId?: string | undefined
-  sessionId?: string | undefined
-  clientTransactionId?: string | undefined
-  game?: string | undefined
-  status?: RoundState['status'] | undefined
-  currency?: string | undefined
-  from?: Date | undefined
-  to?: Date | undefined
+export type RoundFilters = Filters<'playerId' | 'sessionId' | 'clientTransactionId' | 'game' | 'currency'> & {
+  readonly status?: RoundState['status'] | undefined
 }
 
 export type RoundSums = Pick<RoundState, 'currency' | 'started' | 'completedAt' | 'stakes' | 'wins'>

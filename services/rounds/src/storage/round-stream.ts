@@ -67,15 +67,8 @@ export type StreamState = {
 export const keep = { history: historyMax }
 
 const nothing: StreamState = {
-  fields: null,
-  number: 0,
-  owner: '',
-  write: '',
-  adoptedAt: 0,
-  claimedAt: 0,
-  isWithdrawn: false,
-  isPlace: false,
-  dead: null,
+  ...{ fields: null, number: 0, owner: '', write: '', adoptedAt: 0, claimedAt: 0 },
+  ...{ isWithdrawn: false, isPlace: false, dead: null },
 }
 
 export function streamState(entries: readonly RoundEntry[]): StreamState {
@@ -206,14 +199,10 @@ function bookClaims(base: RoundFields): readonly Claim[] {
     key: bookKey(sequence, round.nonce),
     fields: { h: round.serverSeedHash, ca: base.committedAt },
   }
-  return [nonce, ...clientIds(round, sequence).map((key) => ({ key }))]
-}
-
-function clientIds(round: RoundState, sequence: string): string[] {
   const { driver, clientTransactionId: id } = round
-  if (driver === 'operator')
-    return movementsOf(round).map(({ transactionId }) => movementKey(round, transactionId))
-  return id === null ? [] : [requestKey(sequence, id)]
+  if (driver === 'game') return id === null ? [nonce] : [nonce, { key: requestKey(sequence, id) }]
+  const ids = movementsOf(round).map(({ transactionId }) => transactionId)
+  return [nonce, ...ids.map((each) => ({ key: movementKey(round, each) }))]
 }
 
 export function addedMovements(before: RoundState, after: RoundState): readonly (Stake | Win | Reversal)[] {

@@ -11,9 +11,9 @@ import { outboxIndex } from '@pitboss/storage/outbox'
 import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
 import type { Db, Filter } from 'mongodb'
 import type { StakeRange } from '../rules/limits.ts'
-import type { SessionTimes } from '../rules/live-rules.ts'
+import type { SessionTimes, sessionStatusAt } from '../rules/live-rules.ts'
 import { readToEnd } from '@pitboss/storage/bounded-read'
-import { pageFilter, scopeKey } from './round-document.ts'
+import { type Filters, pageFilter, scopeKey } from './round-document.ts'
 
 const timesMax = 10_000
 
@@ -52,11 +52,8 @@ export type SessionDocument = {
 } & WithOutbox &
   WithAudit
 
-export type SessionFilters = {
-  playerId?: string | undefined
-  status?: 'ACTIVE' | 'EXPIRED' | 'CLOSED' | undefined
-  from?: Date | undefined
-  to?: Date | undefined
+export type SessionFilters = Filters<'playerId'> & {
+  readonly status?: ReturnType<typeof sessionStatusAt> | undefined
 }
 
 const epoch = new Date(0)

@@ -380,13 +380,12 @@ await holdIsolation(t, {
       'upgradeStorage',
       'createRoundWork',
       'assertSeedsOpen',
-      'isSealedInBook',
 
       'sealedInJournal',
       'IdTaken',
     ],
     ...['placeOf', 'minorSums', 'revenueOf', 'createReturnsFold', 'lastPosition'],
-    ...['emptied', 'encodeStream', 'newStreamDocument'],
+    ...['emptied', 'newStreamDocument'],
     // Bound by createRoundsStore, whose table has a line for each that answers a caller.
     ...['insertRound', 'updateRound', 'withdrawMovement', 'removeRound', 'publishAgain', 'showRound'],
     ...[

@@ -9,14 +9,14 @@ import { type Page, readPage } from '@pitboss/storage/read-page'
 import { readOfferedGame } from '../../../actions/offered-game.ts'
 import type { RoundsContext } from '../../../context.ts'
 import { presentFreeBet, grantStatusAt } from '../../../records/present-offer.ts'
+import { neverEnds } from '../../../rules/live-rules.ts'
 import { assertCurrency, isWithin, judgeAmount, readAmount } from '../../../rules/limits.ts'
+import { conflict } from '../../../rules/refusal.ts'
 import type { GrantDocument } from '../../../storage/grants-store.ts'
 import { scopeKey } from '../../../storage/round-document.ts'
 import { readWindow } from '../../../actions/read-rounds.ts'
 
 export type FreeBetBody = z.output<typeof createFreeBet.call.request>['body']
-
-const neverEnds = new Date('9999-12-31T23:59:59.999Z')
 
 /**
  * Grants free bets, or answers the grant under the same idempotency key or reference. Checks in order:
@@ -126,9 +126,7 @@ export async function cancelGrant(
   const shown = cancelled ?? (await findGrant(context, caller, grantId))
   const status = grantStatusAt(shown, now)
   if (status === 'CANCELLED') return shown
-  throw new ServiceError('CONFLICT', {
-    message: `The grant is ${status.toLowerCase()}; nothing is left to cancel.`,
-  })
+  throw conflict(`The grant is ${status.toLowerCase()}; nothing is left to cancel.`)
 }
 
 /** What was left may change until the write, so the records leave it out. */

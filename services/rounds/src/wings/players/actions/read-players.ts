@@ -121,7 +121,11 @@ export async function listNoncesOf(
   const last = await rounds.last(sequence)
   const [shown] = await commitments.list(sequence, { last, below: null, max: 1 })
   const highest = Math.max(last.nonce, shown?.nonce ?? 0)
-  if (highest === 0 && !(await hasSession(context, scope, playerId))) throw new ServiceError('NOT_FOUND')
+  if (highest === 0) {
+    const any = { before: null, max: 1, now: new Date(0) }
+    const [session] = await context.sessions.list(scope, { playerId }, any)
+    if (session === undefined) throw new ServiceError('NOT_FOUND')
+  }
   const lowest = Number(filters.from_nonce ?? 1)
   const { to_nonce } = filters
   return readPage({
@@ -135,11 +139,6 @@ export async function listNoncesOf(
     positionOf: ({ nonce }) => nonce,
     bytesOf: ({ round }) => (round === null ? 0 : roundBytes(round)),
   })
-}
-
-async function hasSession({ sessions }: RoundsContext, scope: Scope, playerId: string): Promise<boolean> {
-  const page = { before: null, max: 1, now: new Date(0) }
-  return (await sessions.list(scope, { playerId }, page)).length > 0
 }
 
 /** The nonces from `from` to `to`, the last one first; none when `to` is below `from`. */

@@ -1,5 +1,6 @@
 import type { Scope, Caller } from '@pitboss/contracts/caller'
 import { profileOf } from '@pitboss/contracts/jurisdictions'
+import { conflict } from '../../../rules/refusal.ts'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { RoundsContext, Pace } from '../../../context.ts'
 import type { SessionDocument } from '../../../storage/sessions-store.ts'
@@ -7,7 +8,7 @@ import { earlyStart, latestEarlierStart } from '../rules/pace.ts'
 import type { PacesStore } from '../storage/paces-store.ts'
 import { closeSession } from '../../../actions/sessions.ts'
 import { findPlayer } from '../../../actions/player-page.ts'
-import { realityCheckAt, sessionStatusAt } from '../../../rules/live-rules.ts'
+import { realityCheckAt, assertSessionOpen } from '../../../rules/live-rules.ts'
 
 /** Spaces a player's game starts over all games, sessions and replicas, by the database's time. */
 export function enforceStartInterval(
@@ -44,13 +45,11 @@ export async function answerRealityCheck(
 ): Promise<SessionDocument> {
   const { scope, session } = await findPlayer(context, caller)
   const dueAt = realityCheckAt(session)
-  if (dueAt === null) throw new ServiceError('CONFLICT', { message: 'This session has no reality checks.' })
+  if (dueAt === null) throw conflict('This session has no reality checks.')
   if (choice === 'stop') return closeSession(context, caller, session._id, now, null)
-  const status = sessionStatusAt(session, now)
-  if (status === 'EXPIRED') throw new ServiceError('SESSION_EXPIRED')
-  if (status === 'CLOSED') throw new ServiceError('SESSION_CLOSED')
+  assertSessionOpen(session, now)
   if (now < dueAt) return session
-  const kept = await context.sessions.keepRealityCheck(scope, session._id, now)
-  if (kept === null) throw new ServiceError('SESSION_CLOSED')
-  return kept
+  const answered = await context.sessions.keepRealityCheck(scope, session._id, now)
+  if (answered === null) throw new ServiceError('SESSION_CLOSED')
+  return answered
 }

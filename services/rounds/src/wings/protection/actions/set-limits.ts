@@ -24,7 +24,6 @@ import {
 import type { LimitChange, StoredLimits } from '../storage/player-limits-store.ts'
 
 export type PutBody = z.output<typeof putLimits.call.request>['body']
-type Asked = Pick<LimitChange, 'limits' | 'reason'>
 
 const triesMax = 12
 const changesMax = 50
@@ -70,7 +69,7 @@ export async function setLimits(
     reread: read,
     async change({ stored, now }) {
       const last = stored.changes.at(-1) ?? null
-      if (last !== null && isSame(last, { limits: wanted, reason })) return true
+      if (last !== null && textOf(last) === textOf({ limits: wanted, reason })) return true
       const next = {
         limits: changeLimits(stored.limits, wanted, now),
         changes: [...stored.changes, { at: now, reason, limits: wanted }].slice(-changesMax),
@@ -93,9 +92,8 @@ function shown(limits: readonly WantedLimit[]) {
   return { limits: limits.map(presentWanted) }
 }
 
-function isSame(last: Asked, asked: Asked): boolean {
-  const text = ({ limits, reason }: Asked) => JSON.stringify([shown(limits), reason])
-  return text(last) === text(asked)
+function textOf({ limits, reason }: Pick<LimitChange, 'limits' | 'reason'>): string {
+  return JSON.stringify([shown(limits), reason])
 }
 
 function readWanted(limits: readonly Wanted[], { account }: Caller): WantedLimit[] {

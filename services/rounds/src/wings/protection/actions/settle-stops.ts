@@ -64,13 +64,12 @@ async function lastBetOf({ rounds }: ProtectionContext, stopped: StopDocument): 
     const page: RoundState[] = await rounds.list({ operatorId, environment }, filters, at)
     const last = page.find(({ started }) => started)
     before = page.at(-1)?.id ?? null
-    if (last !== undefined) return lastBetIn(last)
+    if (last !== undefined) {
+      const { id: roundId, sessionId, game, stake, currency, createdAt: at } = last
+      return { roundId, sessionId, game, stake: String(stake), currency, at }
+    }
     if (before === null) return null
   }
-}
-
-function lastBetIn({ id: roundId, sessionId, game, stake, currency, createdAt: at }: RoundState): LastBet {
-  return { roundId, sessionId, game, stake: String(stake), currency, at }
 }
 
 function endOf({ liftedAt, endsAt }: Pick<StopDocument, 'liftedAt' | 'endsAt'>): Date {

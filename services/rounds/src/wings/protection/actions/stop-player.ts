@@ -1,11 +1,12 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
 import type { Caller, Scope } from '@pitboss/contracts/caller'
 import type { stopPlayer as stopping } from '@pitboss/contracts/endpoints/players'
-import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { invalidField } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { type Page, type PageQuery, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import { neverEnds } from '../../../rules/live-rules.ts'
+import { conflict } from '../../../rules/refusal.ts'
 import { scopeKey } from '../../../storage/round-document.ts'
 import type { ProtectionContext } from '../context.ts'
 import { presentStop } from '../records/present-protection.ts'
@@ -41,11 +42,8 @@ export async function stopPlayer(
   if (until !== null && until <= now) throw invalidField('until', 'must lie in the future')
   const asked = { scope, playerId, wanted: { reason, until, endsAt: until ?? neverEnds }, now, by }
   const stopped = (await beginStop(context, asked)) ?? (await extendStop(context, asked))
-  if (stopped === null) {
-    throw new ServiceError('CONFLICT', {
-      message: 'A stop that ends later is in force. Lift it first to let the player play earlier.',
-    })
-  }
+  if (stopped === null)
+    throw conflict('A stop that ends later is in force. Lift it first to let the player play earlier.')
   await failpoint('rounds.stop-stored')
   await enforceStop(context, stopped)
   return stopped
@@ -88,9 +86,7 @@ export async function liftStop(
   const entry = after === null ? null : entryOf(context, 'player.lift-stop', by, current, after)
   const [last] = await stops.list(scope, playerId, { before: null, max: 1 })
   const lifted = (await stops.lift(scope, playerId, now, reason, entry)) ?? last ?? null
-  if (lifted === null || lifted.liftedAt === null) {
-    throw new ServiceError('CONFLICT', { message: 'No stop of this player is in force.' })
-  }
+  if (lifted === null || lifted.liftedAt === null) throw conflict('No stop of this player is in force.')
   // After a crash between the two writes, a repeat makes the second one.
   await sessions.forgetStop(scope, playerId, lifted._id)
   return lifted

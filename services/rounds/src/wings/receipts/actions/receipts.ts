@@ -1,10 +1,12 @@
 import { type Caller, lookupScopes } from '@pitboss/contracts/caller'
 import type { ReceiptBody, SealedReceipt } from '@pitboss/contracts/objects/receipt'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { receiptHash } from '@pitboss/fairness/receipt'
 import { findPlayer, findPlayerRound } from '../../../actions/player-page.ts'
 import { presentRound } from '../../../records/present-round.ts'
+import { conflict } from '../../../rules/refusal.ts'
 import { isUnfinished, type RoundState } from '../../../rules/round.ts'
-import { isHashed, judgeReceipt } from '../rules/receipt.ts'
+import { judgeReceipt } from '../rules/receipt.ts'
 import type { RoundsContext } from '../../../context.ts'
 import type { ReceiptsStore } from '../storage/receipts-store.ts'
 
@@ -25,10 +27,11 @@ export async function keepReceipt(
   const player = await findPlayer(context, caller)
   const { round } = await findPlayerRound(context, player, roundId)
   if (isUnfinished(round)) throw new ServiceError('ROUND_IN_PROGRESS')
-  if (round.status !== 'SETTLED' || round.driver !== 'game') {
-    throw new ServiceError('CONFLICT', { message: 'No page shows an outcome of this round.' })
-  }
-  if (!isHashed(roundId, body)) throw invalidField('hash', 'is not the hash of this receipt')
+  if (round.status !== 'SETTLED' || round.driver !== 'game')
+    throw conflict('No page shows an outcome of this round.')
+  const { build, language, text_version: textVersion, text, hash } = body
+  if (receiptHash({ roundId, build, language, textVersion, text }) !== hash)
+    throw invalidField('hash', 'is not the hash of this receipt')
   const receipt = judgeReceipt(body, page, presentRound(round), clock.now())
   if (await receipts.keep(player.scope, roundId, receipt)) {
     context.noteReceipt(round, receipt)
@@ -37,7 +40,7 @@ export async function keepReceipt(
   const first = await receipts.find(player.scope, roundId)
   if (first === null) throw new Error(`the receipt of ${roundId} is gone`)
   if (first.hash === body.hash) return first
-  throw new ServiceError('CONFLICT', { message: 'This round has another receipt.' })
+  throw conflict('This round has another receipt.')
 }
 
 export async function findReceipt(

@@ -1,13 +1,5 @@
 import type { ReceiptBody, SealedReceipt } from '@pitboss/contracts/objects/receipt'
-import { receiptHash } from '@pitboss/fairness/receipt'
 import { roundLine, roundLineLanguage, roundLineVersion, type ToldRound } from '@pitboss/fairness/round-line'
-
-export function isHashed(
-  roundId: string,
-  { build, language, text_version, text, hash }: ReceiptBody,
-): boolean {
-  return receiptHash({ roundId, build, language, textVersion: text_version, text }) === hash
-}
 
 /** The page of games that have none of their own. */
 const commonPage = 'index'
@@ -24,17 +16,13 @@ export function judgeReceipt(
   receivedAt: Date,
 ): SealedReceipt {
   const told = { received_at: receivedAt.toISOString(), ...body }
-  const uncomparable =
-    body.language !== roundLineLanguage
-      ? 'language'
-      : body.text_version !== roundLineVersion
-        ? 'text_version'
-        : null
-  if (uncomparable !== null) return { state: 'UNCHECKED', reason: uncomparable, ...told, expected: null }
+  const unchecked = (reason: 'language' | 'text_version' | 'build', expected: string | null) => {
+    return { state: 'UNCHECKED', reason, ...told, expected } as const
+  }
+  if (body.language !== roundLineLanguage) return unchecked('language', null)
+  if (body.text_version !== roundLineVersion) return unchecked('text_version', null)
   const expected = roundLine(round)
   if (expected !== body.text) return { state: 'DIFFERS', reason: 'text', ...told, expected }
   const isServed = page === round.game || page === commonPage
-  return isServed
-    ? { state: 'AGREES', reason: null, ...told, expected }
-    : { state: 'UNCHECKED', reason: 'build', ...told, expected }
+  return isServed ? { state: 'AGREES', reason: null, ...told, expected } : unchecked('build', expected)
 }

@@ -26,7 +26,8 @@ export function readReport(context: ReportsContext, { scope }: Caller, query: Re
     const window = readWindow(query)
     // No round ended before or ends after these: an end that is open or far away becomes one of whole months.
     const from = window.from === undefined || window.from < beginning ? beginning : window.from
-    const latest = nextMonth(context.clock.now())
+    const ahead = new Date(context.clock.now().getTime() + aheadMs)
+    const latest = new Date(Date.UTC(ahead.getUTCFullYear(), ahead.getUTCMonth(), 1))
     // Both ends are inclusive.
     const to = window.to === undefined || window.to >= latest ? latest : new Date(window.to.getTime() + 1)
     const grains: Grain[] = by.has('day') ? ['day', 'hour'] : ['month', 'day', 'hour']
@@ -71,11 +72,6 @@ function lastRestated(row: ReportRow, by: ReadonlySet<ReportDimension>, restated
   return restated
     .filter(isOwn)
     .reduce<Date | null>((last, { at }) => (last === null || at > last ? at : last), null)
-}
-
-function nextMonth(now: Date): Date {
-  const ahead = new Date(now.getTime() + aheadMs)
-  return new Date(Date.UTC(ahead.getUTCFullYear(), ahead.getUTCMonth(), 1))
 }
 
 export type ReportsContext = Pick<RoundsContext, 'clock' | 'sums'> & {

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { JsonObject } from '@pitboss/fairness/games/game'
 import { idCharacters } from '@pitboss/contracts/id-characters'
 import type { RoundState, Stake } from './round.ts'
 
@@ -16,18 +15,10 @@ type PlayedSession = Pick<
 > & { readonly _id: string; readonly expiresAt: Date }
 
 /** A round as its request asks for it. Amounts are minor units. */
-export type WantedRound = {
-  readonly session: PlayedSession
-  readonly driver: 'game' | 'operator'
-  readonly gameId: string
-  readonly clientSeed: string | null
-  readonly bet: JsonObject | null
-  readonly stake: bigint
-  readonly maxPayout: bigint
-  readonly winsMax?: bigint
-  readonly requestHash: string
-  readonly clientTransactionId: string | null
-}
+export type WantedRound = Pick<
+  RoundState,
+  'driver' | 'clientSeed' | 'bet' | 'stake' | 'maxPayout' | 'winsMax' | 'requestHash' | 'clientTransactionId'
+> & { readonly session: PlayedSession; readonly gameId: string }
 
 type WantedIds = Pick<WantedRound, 'driver' | 'clientTransactionId'>
 

@@ -101,12 +101,11 @@ export type RoundState = {
   readonly history: readonly { readonly at: Date; readonly what: string }[]
 }
 
+export type Moved<Amount> = Readonly<Record<'stakes' | 'payouts' | 'refunds', Amount>>
+
 /** The amounts that reports have to add when a change is written, in minor units. */
-export type ReportFact = {
+export type ReportFact = Moved<bigint> & {
   readonly rounds: 0 | 1
-  readonly stakes: bigint
-  readonly payouts: bigint
-  readonly refunds: bigint
   /** The time of a change after the end of the round, on whose day it counts; absent for the end itself. */
   readonly at?: Date
   /** The chances that the round took with this change, for the watch of returns; absent for none. */
@@ -122,11 +121,7 @@ export function isUnfinished({ status }: Pick<RoundState, 'status'>): boolean {
 }
 
 /** The sums that moved or are on their way, for reports, in minor units. Free stakes never moved. */
-export function roundTotals(round: Pick<RoundState, 'stakes' | 'wins'>): {
-  stakes: bigint
-  payouts: bigint
-  refunds: bigint
-} {
+export function roundTotals(round: Pick<RoundState, 'stakes' | 'wins'>): Moved<bigint> {
   const taken = round.stakes.filter(({ wasTaken }) => wasTaken)
   return {
     stakes: sum(taken),

@@ -12,14 +12,7 @@ import { bookKey, bookRange } from './round-stream.ts'
 import type { LastNonce, RoundsJournal } from './round-streams.ts'
 
 /** The commitment of a nonce without a round of the journal: the first one, or an old one. Never changed. */
-type CommitmentDocument = {
-  _id: string
-  chain: string
-  nonce: number
-  sealedSeed: string
-  serverSeedHash: string
-  createdAt: Date
-}
+type CommitmentDocument = DatedCommitment & { _id: string; chain: string; nonce: number }
 
 /** A nonce's hash, and when its seed was made, which is before the hash was shown. */
 export type ListedCommitment = Pick<Commitment, 'nonce' | 'serverSeedHash'> & { readonly createdAt: Date }

@@ -5,8 +5,10 @@ import type { StreamKey } from '@pitboss/storage/journal/journal-keys'
 import { type Packed, unpackOthers } from '@pitboss/storage/packed'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
 import type { Document } from 'mongodb'
+import type { Commitment } from '../rules/new-round.ts'
 import {
   isUnfinished,
+  type Moved,
   movementsOf,
   type ReportFact,
   type Reversal,
@@ -17,12 +19,9 @@ import {
 } from '../rules/round.ts'
 
 /** The share of a change in reports and the watch of returns. Minor units as text. */
-export type FactEntry = {
+export type FactEntry = Moved<string> & {
   readonly id: string
   readonly rounds: number
-  readonly stakes: string
-  readonly payouts: string
-  readonly refunds: string
   /** As of `ReportFact`; facts of earlier releases lack it. */
   readonly at?: Date
   /** The chances that the change took, and the version of the game's rules. Facts without chances lack it. */
@@ -32,11 +31,7 @@ export type FactEntry = {
 type Encoded<Part extends { minor: bigint }> = Omit<Part, 'minor'> & { minor: string }
 
 /** The sealed seed of a nonce and its hash, and when they were made, which is before the hash was shown. */
-export type DatedCommitment = {
-  readonly sealedSeed: string
-  readonly serverSeedHash: string
-  readonly createdAt: Date
-}
+export type DatedCommitment = Omit<Commitment, 'nonce'> & { readonly createdAt: Date }
 
 /**
  * The fields of a round in the database. Minor units are text: a coin with 18 decimals overflows 64 bits.

@@ -5,13 +5,10 @@ const lateStakeMs = 10_000
 /** Bounds of the time between looks, a tenth of the stop's age. Source: ours. */
 const [lookAgainMs, lookAgainMaxMs] = [1000, 60_000]
 
-export type LastBet = {
+export type LastBet = Pick<RoundState, 'sessionId' | 'game' | 'currency'> & {
   readonly roundId: string
-  readonly sessionId: string
-  readonly game: string
   /** Minor units as text. */
   readonly stake: string
-  readonly currency: string
   readonly at: Date
 }
 

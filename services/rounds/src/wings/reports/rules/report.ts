@@ -1,3 +1,5 @@
+import type { Moved } from '../../../rules/round.ts'
+
 /** UTC units in which reports are summed; parts of an hour are read from the rounds. */
 export type Grain = 'month' | 'day' | 'hour'
 
@@ -42,14 +44,12 @@ function ceilTo(at: Date, grain: Grain): Date {
 }
 
 /** The sums of one place, in minor units. */
-export type CellSums = {
+export type CellSums = Moved<bigint> & {
   readonly rounds: number
-  readonly stakes: bigint
-  readonly payouts: bigint
-  readonly refunds: bigint
   /** Revenue of changes after rounds' ends, on the day of the change; may be negative. */
   readonly adjustments: bigint
 }
+export const noSums: CellSums = { rounds: 0, stakes: 0n, payouts: 0n, refunds: 0n, adjustments: 0n }
 /** Sums with their distinct players, which only days count. */
 export type Cell = CellSums & { readonly players: number }
 
@@ -81,15 +81,19 @@ export function placeKey({ game, currency, brand }: CellPlace): string {
   return `${game}|${currency}|${brand}`
 }
 
-export function addSums(a: Cell, b: CellSums): Cell {
+export function addSums<Sums extends CellSums>(a: Sums, b: CellSums): Sums {
   return {
+    ...a,
     rounds: a.rounds + b.rounds,
     stakes: a.stakes + b.stakes,
     payouts: a.payouts + b.payouts,
     refunds: a.refunds + b.refunds,
     adjustments: a.adjustments + b.adjustments,
-    players: a.players,
   }
+}
+
+export function minorSums({ stakes, payouts, refunds }: Moved<string>): Moved<bigint> {
+  return { stakes: BigInt(stakes), payouts: BigInt(payouts), refunds: BigInt(refunds) }
 }
 
 /** Encodes cells as text, a line each: coins overflow integers, and texts are read several times faster. */
@@ -110,15 +114,9 @@ export function decodeCells(text: string): (CellPlace & Cell)[] {
     const [players = '', adjustments = '0'] = parts.slice(columnsMin - 1)
     if (parts.length < columnsMin || parts.length > columnsMax) throw new Error(`"${line}" is no cell`)
     return {
-      game,
-      currency,
-      brand,
-      rounds: Number(rounds),
-      stakes: BigInt(stakes),
-      payouts: BigInt(payouts),
-      refunds: BigInt(refunds),
+      ...{ game, currency, brand, rounds: Number(rounds), players: Number(players) },
+      ...minorSums({ stakes, payouts, refunds }),
       adjustments: BigInt(adjustments),
-      players: Number(players),
     }
   })
 }
@@ -136,13 +134,14 @@ type Place = {
 export type ReportPart = Place & Cell
 export type ReportPlayer = Place & { readonly playerId: string }
 
-export type ReportRow = { -readonly [Sum in keyof CellSums]: CellSums[Sum] } & {
+export type ReportRow = CellSums & {
   readonly day: string | null
   readonly game: string | null
   readonly brandId: string | null
   readonly currency: string
   readonly players: Set<string>
-  playersCounted: number
+  /** Players who are not among those that are known by name. */
+  readonly playersCounted: number
 }
 
 /** Adds parts up by the wanted dimensions and always by currency; sorted by key, no brand last. */
@@ -153,40 +152,18 @@ export function reportRows(
 ): ReportRow[] {
   const [byDay, byGame, byBrand] = [by.has('day'), by.has('game'), by.has('brand')]
   const rows = new Map<string, ReportRow>()
-  const rowOf = (place: Place): ReportRow => {
-    const key = [
-      byDay ? place.unit.slice(0, 10) : '',
-      byGame ? place.game : '',
-      byBrand ? (place.brandId ?? '~') : '',
-      place.currency,
-    ].join('|')
-    const present = rows.get(key)
-    if (present !== undefined) return present
-    const row: ReportRow = {
-      day: byDay ? place.unit.slice(0, 10) : null,
-      game: byGame ? place.game : null,
-      brandId: byBrand ? place.brandId : null,
-      currency: place.currency,
-      rounds: 0,
-      players: new Set(),
-      playersCounted: 0,
-      stakes: 0n,
-      payouts: 0n,
-      refunds: 0n,
-      adjustments: 0n,
-    }
-    rows.set(key, row)
-    return row
+  const change = (place: Place, changed: (row: ReportRow) => ReportRow) => {
+    const day = byDay ? place.unit.slice(0, 10) : null
+    const game = byGame ? place.game : null
+    const brandId = byBrand ? place.brandId : null
+    const { currency } = place
+    const key = [day ?? '', game ?? '', byBrand ? (brandId ?? '~') : '', currency].join('|')
+    const none = { day, game, brandId, currency, ...noSums, players: new Set<string>(), playersCounted: 0 }
+    rows.set(key, changed(rows.get(key) ?? none))
   }
-  for (const part of parts) {
-    const row = rowOf(part)
-    row.rounds += part.rounds
-    row.playersCounted += part.players
-    row.stakes += part.stakes
-    row.payouts += part.payouts
-    row.refunds += part.refunds
-    row.adjustments += part.adjustments
-  }
-  for (const player of players) rowOf(player).players.add(player.playerId)
+  for (const part of parts)
+    change(part, (row) => ({ ...addSums(row, part), playersCounted: row.playersCounted + part.players }))
+  for (const { playerId, ...place } of players)
+    change(place, (row) => ({ ...row, players: row.players.add(playerId) }))
   return [...rows.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
 }

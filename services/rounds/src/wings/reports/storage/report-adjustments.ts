@@ -1,27 +1,21 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db } from 'mongodb'
-import { unitOf } from '../rules/report.ts'
+import { minorSums, unitOf } from '../rules/report.ts'
+import type { Moved } from '../../../rules/round.ts'
 import { readMaxMs, readToEnd } from '@pitboss/storage/bounded-read'
-import { minorSums, type Moved, type PendingFact } from './report-facts.ts'
-import { scopeKey } from '../../../storage/round-document.ts'
+import type { PendingFact } from './report-facts.ts'
+import { type RoundFields, scopeKey } from '../../../storage/round-document.ts'
 
 /** A change of a round after its end: what it changed, when, and when the round had ended. */
-type AdjustmentDocument = {
-  _id: string
-  scope: string
-  game: string
-  currency: string
-  brandId: string | null
-  at: Date
-  endedAt: Date
-  /** The UTC day on which the round ended, where that is another than the day of the change; else null. */
-  restates: string | null
-  /** Minor units as text, and so are the others. */
-  stakes: string
-  payouts: string
-  refunds: string
-}
+type AdjustmentDocument = Moved<string> &
+  Pick<RoundFields, 'scope' | 'game' | 'currency' | 'brandId'> & {
+    _id: string
+    at: Date
+    endedAt: Date
+    /** The UTC day on which the round ended, where that is another than the day of the change; else null. */
+    restates: string | null
+  }
 export type Adjustment = Pick<AdjustmentDocument, 'game' | 'currency' | 'brandId' | 'at' | 'endedAt'> &
   Moved<bigint>
 

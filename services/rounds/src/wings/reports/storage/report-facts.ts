@@ -1,6 +1,7 @@
 import { fold, type Sum, type SumStore } from '@pitboss/storage/journal/fold'
+import type { Moved } from '../../../rules/round.ts'
 import type { CountedEntry } from '../../../storage/rounds-journal.ts'
-import type { FactEntry } from '../../../storage/round-document.ts'
+import type { FactEntry, RoundFields } from '../../../storage/round-document.ts'
 import type { RoundEntry } from '../../../storage/round-stream.ts'
 import {
   addSums,
@@ -12,6 +13,8 @@ import {
   type Grain,
   type Grouping,
   groupings,
+  minorSums,
+  noSums,
   placeIn,
   placeKey,
   unitOf,
@@ -21,19 +24,13 @@ import type { ReportPlayers } from './report-players.ts'
 
 const grains: readonly Grain[] = ['month', 'day', 'hour']
 const noCells: CellTexts = { currency: '', game: '', brand: '', all: '' }
-const nothing: Cell = { rounds: 0, stakes: 0n, payouts: 0n, refunds: 0n, adjustments: 0n, players: 0 }
-
-export type PendingFact = CellSums & {
-  readonly id: string
-  readonly scope: string
-  readonly game: string
-  readonly currency: string
-  readonly brandId: string | null
-  readonly playerId: string
-  readonly at: Date
-  /** What changed after the end of the round; null for the end itself. */
-  readonly adjusted: (Moved<bigint> & { readonly endedAt: Date }) | null
-}
+export type PendingFact = CellSums &
+  Pick<RoundFields, 'scope' | 'game' | 'currency' | 'brandId' | 'playerId'> & {
+    readonly id: string
+    readonly at: Date
+    /** What changed after the end of the round; null for the end itself. */
+    readonly adjusted: (Moved<bigint> & { readonly endedAt: Date }) | null
+  }
 
 export type UnitGroup = {
   readonly scope: string
@@ -60,12 +57,6 @@ function countedFacts({ fields, facts }: Pick<CountedEntry, 'fields' | 'facts'>)
     const later = { adjustments: revenueOf(sums), at, adjusted: { ...sums, endedAt } }
     return { ...place, stakes: 0n, payouts: 0n, refunds: 0n, ...later }
   })
-}
-
-export type Moved<Amount> = Readonly<Record<'stakes' | 'payouts' | 'refunds', Amount>>
-
-export function minorSums({ stakes, payouts, refunds }: Moved<string>): Moved<bigint> {
-  return { stakes: BigInt(stakes), payouts: BigInt(payouts), refunds: BigInt(refunds) }
 }
 
 export function revenueOf({ stakes, payouts, refunds }: Moved<bigint>): bigint {
@@ -110,7 +101,7 @@ function withFacts(
     for (const fact of facts) {
       const place = placeIn(grouping, placeOf(fact))
       const key = placeKey(place)
-      cells.set(key, { ...place, ...addSums(cells.get(key) ?? nothing, fact) })
+      cells.set(key, { ...place, ...addSums(cells.get(key) ?? { ...noSums, players: 0 }, fact) })
       touched.add(key)
     }
     for (const key of touched) {

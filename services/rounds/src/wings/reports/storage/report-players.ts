@@ -2,6 +2,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { AnyBulkWriteOperation, Db } from 'mongodb'
 import {
+  type CellPlace,
   type Grain,
   type Grouping,
   groupings,
@@ -27,29 +28,16 @@ const onlyAll: readonly Grouping[] = ['all']
  * A player in a day or an hour. `by` is the fact that brought the player and never changes: with it the unit
  * counts the player once, whichever process dies. Days have one for each grouping.
  */
-type PlayerDocument = {
-  _id: string
-  scope: string
-  grain: Grain
-  unit: string
-  game: string
-  currency: string
-  brand: string
-  grouping: Grouping
-  playerId: string
-  by: string
-}
+type PlayerDocument = CellPlace &
+  Pick<UnitGroup, 'scope' | 'grain' | 'unit'> & {
+    _id: string
+    grouping: Grouping
+    playerId: string
+    by: string
+  }
 
 /** A player's months in a game, currency and brand: one document a year instead of a dozen. */
-type MonthsDocument = {
-  _id: string
-  scope: string
-  game: string
-  currency: string
-  brand: string
-  playerId: string
-  months: string[]
-}
+type MonthsDocument = CellPlace & { _id: string; scope: string; playerId: string; months: string[] }
 
 type Distinct = { playerId: string; currency: string; unit?: string; game?: string; brand?: string }
 type Window = { scope: string; grain: Grain; unit: { $gte: string; $lt: string } }

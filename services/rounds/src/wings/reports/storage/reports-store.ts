@@ -3,8 +3,11 @@ import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { createSumStore } from '@pitboss/storage/journal/fold'
 import type { Db } from 'mongodb'
 import {
+  addSums,
+  type CellSums,
   decodeCells,
   groupingOf,
+  noSums,
   type ReportDimension,
   type ReportPart,
   type ReportPlayer,
@@ -24,7 +27,6 @@ const cursorBatch = 1000
 
 type ReportRead = { parts: ReportPart[]; players: ReportPlayer[] }
 
-type Raised<Part> = { -readonly [Field in keyof Part]: Part[Field] }
 type RawRound = Pick<PackedRound, 'game' | 'currency' | 'brandId' | 'playerId' | 'stakes' | 'wins'> & {
   readonly completedAt: Date
 }
@@ -56,7 +58,11 @@ export function createReportsStore({ db }: { db: Db }) {
   /** Reads less than an hour: rounds as they were at their end, changes since at their own time. */
   async function readRaw(scope: Scope, { from, to }: Segment): Promise<ReportRead> {
     const ended = { scope: scopeKey(scope), completedAt: { $gte: from, $lt: to }, started: true }
-    const parts = new Map<string, Raised<ReportPart>>()
+    const parts = new Map<string, ReportPart>()
+    const add = (place: Omit<ReportPlayer, 'playerId'>, sums: Partial<CellSums>) => {
+      const key = JSON.stringify(place)
+      parts.set(key, addSums(parts.get(key) ?? { ...place, ...noSums, players: 0 }, { ...noSums, ...sums }))
+    }
     const played = new Map<string, ReportPlayer>()
     for await (const one of rounds
       .find(ended)
@@ -65,32 +71,17 @@ export function createReportsStore({ db }: { db: Db }) {
       .batchSize(cursorBatch)) {
       const { game, currency, brandId, playerId, completedAt } = one
       const place = { unit: unitOf(completedAt, 'hour'), game, currency, brandId }
-      const part = partAt(place)
       const totals = roundTotals({ stakes: one.stakes.map(decodeMinor), wins: one.wins.map(decodeMinor) })
-      part.rounds += 1
-      part.stakes += totals.stakes
-      part.payouts += totals.payouts
-      part.refunds += totals.refunds
+      add(place, { ...totals, rounds: 1 })
       played.set(`${JSON.stringify(place)}${playerId}`, { ...place, playerId })
     }
     for (const one of await adjustments.within(scope, 'endedAt', from, to)) {
-      const part = partAt(placeOfAdjustment(one, one.endedAt))
-      part.stakes -= one.stakes
-      part.payouts -= one.payouts
-      part.refunds -= one.refunds
+      const { stakes, payouts, refunds } = one
+      add(placeOfAdjustment(one, one.endedAt), { stakes: -stakes, payouts: -payouts, refunds: -refunds })
     }
-    for (const one of await adjustments.within(scope, 'at', from, to)) {
-      partAt(placeOfAdjustment(one, one.at)).adjustments += revenueOf(one)
-    }
+    for (const one of await adjustments.within(scope, 'at', from, to))
+      add(placeOfAdjustment(one, one.at), { adjustments: revenueOf(one) })
     return { parts: [...parts.values()], players: [...played.values()] }
-
-    function partAt(place: Omit<ReportPlayer, 'playerId'>): Raised<ReportPart> {
-      const key = JSON.stringify(place)
-      const sums = { rounds: 0, players: 0, stakes: 0n, payouts: 0n, refunds: 0n, adjustments: 0n }
-      const part = parts.get(key) ?? { ...place, ...sums }
-      parts.set(key, part)
-      return part
-    }
   }
 
   return {

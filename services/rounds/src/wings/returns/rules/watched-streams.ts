@@ -8,7 +8,7 @@ import {
 } from '@pitboss/fairness/returns/return-watch'
 import type { PlayedRound } from '@pitboss/fairness/returns/read-trials'
 import type { Catalogue } from '../../../rules/catalogue.ts'
-import type { TakenTrials } from '../../../rules/round.ts'
+import type { RoundState, TakenTrials } from '../../../rules/round.ts'
 
 /** Half of the error budget for the installation's streams, half for accounts'. Source: ours. */
 export const streamBudget = errorBudget / 2
@@ -33,15 +33,10 @@ export type StreamStep = StreamPlace &
   Pick<StreamOutcome, 'win' | 'outcomes' | 'outcome'> & { readonly staked: bigint; readonly paid: bigint }
 
 /** The fields of a round that the watch of returns reads. */
-export type WatchedRound = PlayedRound & {
-  readonly scope: string
-  readonly environment: string
-  readonly currency: string
-  readonly driver: 'game' | 'operator'
-  readonly freeBet: boolean
-  readonly stake: bigint
-  readonly payout: bigint | null
-}
+type WatchedRound = PlayedRound &
+  Pick<RoundState, 'environment' | 'currency' | 'driver' | 'freeBet' | 'stake' | 'payout'> & {
+    readonly scope: string
+  }
 
 /** The steps of a fact's chances: each for a stream of its account and a common one. */
 export function stepsOf(
@@ -57,17 +52,11 @@ export function stepsOf(
     const isPaid = win !== null && catalogue.find(game)?.game.stepwise !== true && !round.freeBet
     const step = { game, rules, shape, win, outcomes, outcome }
     const { scope, environment, currency } = round
+    const common = { share: 'installation', scope: installationScope(environment), currency: null } as const
+    const moved = isPaid ? { staked: round.stake, paid: round.payout ?? 0n } : { staked: 0n, paid: 0n }
     return [
-      {
-        ...step,
-        ...{ share: 'installation', scope: installationScope(environment), currency: null },
-        ...{ staked: 0n, paid: 0n },
-      },
-      {
-        ...step,
-        ...{ share: 'account', scope, currency },
-        ...{ staked: isPaid ? round.stake : 0n, paid: isPaid ? (round.payout ?? 0n) : 0n },
-      },
+      { ...step, ...common, staked: 0n, paid: 0n },
+      { ...step, share: 'account', scope, currency, ...moved },
     ] satisfies StreamStep[]
   })
 }
@@ -96,10 +85,7 @@ export type KeptStream = Stream & {
   readonly crossing: Crossing | null
 }
 
-export type StoredStream = Pick<
-  KeptStream,
-  'game' | 'shape' | 'position' | 'win' | 'points' | 'alarmedAt' | 'crossing'
-> & {
+export type StoredStream = Omit<KeptStream, 'budget' | 'evidence' | 'staked' | 'paid'> & {
   readonly counts: readonly number[]
   readonly log: number
   readonly staked: string

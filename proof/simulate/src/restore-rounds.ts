@@ -60,8 +60,8 @@ export async function healRounds(machine: Machine, world: World): Promise<void> 
   }
   // Rounds answers wallet-bridge again while it is being healed.
   bus.serve(machine, [
-    handler(showStakeStanding, async ({ scope, roundId, transactionId }) => ({
-      standing: await readStakeStanding({ rounds }, scope, roundId, transactionId),
+    handler(showStakeStanding, async (asked) => ({
+      standing: await readStakeStanding({ rounds }, asked),
     })),
   ])
   while (stakes().some(({ status }) => status === 'PENDING')) {
@@ -75,7 +75,7 @@ export async function healRounds(machine: Machine, world: World): Promise<void> 
   const toldStarts = events.flatMap(({ type, data }) =>
     type === 'round.started' ? [startedRound.parse({ ...data, nonce: data.fairness?.nonce })] : [],
   )
-  await inTheEnd(() => skipNonces(context, { scope, started: toldStarts, order }, newId('req')))
+  await inTheEnd(() => skipNonces(context, { scope, rounds: toldStarts, order }, newId('req')))
   for (const { transactionId, roundId } of stakes()) {
     await inTheEnd(async () => {
       const [orphan] = await listOrphans(context, scope, [transactionId])

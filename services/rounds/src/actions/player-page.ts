@@ -1,7 +1,7 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Caller, Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { type Page, type PageQuery, readPage } from '@pitboss/storage/read-page'
+import { type PageQuery, readPage } from '@pitboss/storage/read-page'
 import type { RoundsContext, PlayContext } from '../context.ts'
 import { presentUsableFreeBet, presentGame, presentSession } from '../records/present-offer.ts'
 import { presentRound, roundBytes } from '../records/present-round.ts'

@@ -1,5 +1,10 @@
 import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
-import type { StakeStanding } from '@pitboss/contracts/calls/rounds'
+import type {
+  opsCertainMovements,
+  opsUnendedRounds,
+  showStakeStanding,
+  StakeStanding,
+} from '@pitboss/contracts/calls/rounds'
 import type { dashboardListRounds as endpoint } from '@pitboss/contracts/endpoints/rounds'
 import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import { ServiceError } from '@pitboss/errors/service-error'
@@ -10,7 +15,6 @@ import type { RoundsContext, DataPage } from '../context.ts'
 import { roundBytes } from '../records/present-round.ts'
 import { certainMovements } from '../rules/movement.ts'
 import { type RoundState, standingOf } from '../rules/round.ts'
-import type { StoredRound } from '../storage/round-document.ts'
 
 type ListQuery = z.output<typeof endpoint.query>
 
@@ -20,36 +24,40 @@ const certainMax = 25
 const openPhases = ['OPEN', 'PENDING', 'SETTLING'] as const
 
 type Reading = Pick<RoundsContext, 'rounds' | 'cursors'>
+type Rounds = Pick<RoundsContext, 'rounds'>
 
 /** Finds a round, once lists show it as this does. @throws ServiceError ROUND_NOT_FOUND */
-export async function findRound({ rounds }: Pick<RoundsContext, 'rounds'>, caller: Caller, roundId: string) {
+export async function findRound({ rounds }: Rounds, caller: Caller, roundId: string) {
   const find = (scope: Scope) => rounds.find(scope, roundId)
   const stored = await findInScopes(lookupScopes(caller), find, 'ROUND_NOT_FOUND')
   await rounds.show(roundId)
   return stored
 }
 
-export async function findAnyRound({ rounds }: Pick<RoundsContext, 'rounds'>, id: string) {
+export async function findAnyRound({ rounds }: Rounds, id: string) {
   const stored = await rounds.findAnywhere(id)
   if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
   return stored
 }
 
 /** The account's rounds that have not ended, those that lists do not show yet included. */
-export async function countUnfinished({ rounds }: Pick<RoundsContext, 'rounds'>, scope: Scope) {
+export async function countUnfinished({ rounds }: Rounds, scope: Scope) {
   await rounds.showUndone()
   return rounds.countUnfinished(scope)
 }
 
 /** What certainly ended in a page of rounds open or ended since `from`. @param after the last `next` */
-export async function listCertain({ rounds }: Reading, scope: Scope, from: Date, after: string | null) {
+export async function listCertain(
+  { rounds }: Rounds,
+  { scope, from, after }: z.output<typeof opsCertainMovements.request>,
+) {
   if (after === null) await rounds.showUndone()
   const [phase = 'OPEN', at = '', id = ''] = after?.split(' ') ?? []
   const open = openPhases.find((one) => one === phase)
   const place = at === '' ? null : at
   const found =
     open === undefined
-      ? await rounds.endedSince(scope, from, {
+      ? await rounds.endedSince(scope, new Date(from), {
           after: place === null ? null : { at: new Date(place), id },
           max: certainMax,
         })
@@ -66,31 +74,27 @@ export async function listCertain({ rounds }: Reading, scope: Scope, from: Date,
 
 /** What is known of a stake; confirmed by the primary unless it was taken. */
 export async function readStakeStanding(
-  { rounds }: Pick<RoundsContext, 'rounds'>,
-  scope: Scope,
-  roundId: string,
-  transactionId: string,
+  { rounds }: Rounds,
+  { scope, roundId, transactionId }: z.output<typeof showStakeStanding.request>,
 ): Promise<StakeStanding> {
-  return readConfirmed(
-    async () => {
-      const stored = await rounds.find(scope, roundId)
-      return stored === null ? 'unknown' : standingOf(stored.round, transactionId)
-    },
-    { confirm: rounds.confirmPrimary, isEmpty: (standing) => standing !== 'taken' },
-  )
+  const read = async () => {
+    const stored = await rounds.find(scope, roundId)
+    return stored === null ? 'unknown' : standingOf(stored.round, transactionId)
+  }
+  const confirm = rounds.confirmPrimary
+  return readConfirmed(read, { confirm, isEmpty: (standing) => standing !== 'taken' })
 }
 
 /** Rounds of an account that the game drives and that have not ended, newest first, for operations. */
 export async function listUnended(
-  context: Reading,
-  scope: Scope,
-  status: 'PENDING' | 'OPEN',
-  before: string | null,
-): Promise<{ found: RoundState[]; next: string | null }> {
-  if (before === null) await context.rounds.showUndone()
-  const page = await context.rounds.list(scope, { status }, { before, max: unendedMax })
+  { rounds }: Rounds,
+  { scope, status, after: before }: z.output<typeof opsUnendedRounds.request>,
+) {
+  if (before === null) await rounds.showUndone()
+  const page = await rounds.list(scope, { status }, { before, max: unendedMax })
   const next = page.length < unendedMax ? null : (page.at(-1)?.id ?? null)
-  return { found: page.filter(({ driver }) => driver === 'game'), next }
+  const found = page.filter(({ driver }) => driver === 'game')
+  return { data: found.map(({ id, playerId, game }) => ({ round_id: id, player_id: playerId, game })), next }
 }
 
 export async function listRounds(
@@ -145,7 +149,7 @@ export async function dataPage<Item>(of: {
 
 /** Answers once lists show the round of the answer or error. Source: docs/contract.md, section 12. */
 export async function showFirst<Answer extends { readonly body: { readonly round_id: string } }>(
-  { rounds }: Pick<RoundsContext, 'rounds'>,
+  { rounds }: Rounds,
   run: () => Promise<Answer>,
 ): Promise<Answer> {
   try {
@@ -160,11 +164,7 @@ export async function showFirst<Answer extends { readonly body: { readonly round
 }
 
 /** Takes a round's stake or free bet. Lists show a round that is refused here, since its nonce is used. */
-export async function showRefused<Taken>(
-  { rounds }: Pick<RoundsContext, 'rounds'>,
-  roundId: string,
-  take: () => Promise<Taken>,
-): Promise<Taken> {
+export async function showRefused<Taken>({ rounds }: Rounds, roundId: string, take: () => Promise<Taken>) {
   try {
     return await take()
   } catch (error) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { orderedBy } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
-import type { opsHealOrphan, startedRound } from '@pitboss/contracts/calls/rounds'
+import type { opsHealOrphan, opsSkipNonces, startedRound } from '@pitboss/contracts/calls/rounds'
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import type { Movement } from '@pitboss/contracts/objects/movement'
 import { ServiceError } from '@pitboss/errors/service-error'
@@ -108,7 +108,7 @@ async function refundRefusal(context: Healing, scope: Scope, stake: Movement): P
  */
 export async function skipNonces(
   context: Healing,
-  { scope, started, order }: { scope: Scope; started: readonly Started[]; order: Heal['order'] },
+  { scope, rounds: started, order }: z.output<typeof opsSkipNonces.request>,
   requestId: string,
 ): Promise<Started[]> {
   const skipped: Started[] = []

@@ -39,8 +39,8 @@ export function roundCalls(context: Context): CallHandler[] {
     handler(calls.countUnfinishedRounds, async ({ scope }) => ({
       count: await reads.countUnfinished(context, scope),
     })),
-    handler(calls.showStakeStanding, async ({ scope, roundId, transactionId }) => ({
-      standing: await reads.readStakeStanding(context, scope, roundId, transactionId),
+    handler(calls.showStakeStanding, async (asked) => ({
+      standing: await reads.readStakeStanding(context, asked),
     })),
     handler(calls.opsShowRound, async ({ roundId }) => {
       const { round } = await reads.findAnyRound(context, roundId)
@@ -103,23 +103,15 @@ export function restoreCalls(context: Context): CallHandler[] {
     handler(calls.opsRepublishRound, async ({ order, roundId }) => ({
       event_id: await republishEnd(context, roundId, order.dryRun),
     })),
-    handler(calls.opsUnendedRounds, async ({ scope, status, after }) => {
-      const { found, next } = await reads.listUnended(context, scope, status, after)
-      return {
-        data: found.map(({ id, playerId, game }) => ({ round_id: id, player_id: playerId, game })),
-        next,
-      }
-    }),
-    handler(calls.opsSkipNonces, async ({ order, scope, rounds: started }, { requestId }) => ({
-      data: await skipNonces(context, { scope, started, order }, requestId),
+    handler(calls.opsUnendedRounds, (asked) => reads.listUnended(context, asked)),
+    handler(calls.opsSkipNonces, async (asked, { requestId }) => ({
+      data: await skipNonces(context, asked, requestId),
     })),
     handler(calls.opsEndRoundAsTold, async (told, { requestId }) => ({
       round_id: told.roundId,
       status: await endAsTold(context, told, requestId),
     })),
-    handler(calls.opsCertainMovements, ({ scope, from, after }) =>
-      reads.listCertain(context, scope, new Date(from), after),
-    ),
+    handler(calls.opsCertainMovements, (asked) => reads.listCertain(context, asked)),
     handler(calls.opsResolveOwed, async (asked, { requestId }) => ({
       round_id: asked.roundId,
       status: await resolveOwed(context, asked, requestId),

@@ -19,6 +19,12 @@ export type OwnLimits = StakeRange & { readonly maxPayout: bigint | null }
 /** `winsMax` bounds the wins of an operator's round; null where the account has not lowered it. */
 export type AccountLimits = Limits & { readonly winsMax: bigint | null }
 
+/** Parts to change. `maxPayout`: undefined stays, null follows what is allowed. */
+export type ChangedLimits = Omit<Limits, 'maxPayout'> & {
+  readonly currency: string
+  readonly maxPayout?: bigint | null | undefined
+}
+
 /** Least and greatest stake, greatest payout; other currencies follow by value. Source: ours. */
 const platformTable: Readonly<Record<string, readonly [string, string, string]>> = {
   USD: ['0.10', '1000', '100000'],

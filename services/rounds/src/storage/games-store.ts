@@ -5,7 +5,7 @@ import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import type { SharedCopies } from '@pitboss/storage/shared-copies'
 import type { Db } from 'mongodb'
-import type { Limits, OwnLimits } from '../rules/limits.ts'
+import type { ChangedLimits, Limits, OwnLimits } from '../rules/limits.ts'
 
 export const gameIndexes: Readonly<Record<'game_settings' | 'game_status', readonly IndexDeclaration[]>> = {
   game_settings: [auditOutboxIndex],
@@ -43,13 +43,9 @@ export type GameSettings = {
   readonly version: number
 }
 
-/** Parts to change, by currency. `maxPayout`: undefined stays, null follows what is allowed. */
 export type GameChange = {
   readonly enabled: boolean | undefined
-  readonly limits: readonly (Omit<Limits, 'maxPayout'> & {
-    readonly currency: string
-    readonly maxPayout?: bigint | null | undefined
-  })[]
+  readonly limits: readonly ChangedLimits[]
   readonly byOperations?: { readonly currency: string; readonly limits: Limits | null }
 }
 type Author = { readonly by: string; readonly reason: string | null }

@@ -1,6 +1,6 @@
 import { append, type ClaimDocument } from '@pitboss/storage/journal/journal'
 import { claimedOwn } from '@pitboss/storage/journal/journal-keys'
-import { isUnfinished, type RoundState } from '../rules/round.ts'
+import { isUnfinished } from '../rules/round.ts'
 import { updateRound } from './append-round.ts'
 import type { StoredRound } from './round-document.ts'
 import { bookKey, bookRange, isPlaceStream } from './round-stream.ts'

@@ -384,7 +384,7 @@ await holdIsolation(t, {
       'sealedInJournal',
       'IdTaken',
     ],
-    ...['placeOf', 'minorSums', 'revenueOf', 'createReturnsFold', 'lastPosition'],
+    ...['placeOf', 'revenueOf', 'createReturnsFold', 'lastPosition'],
     ...['emptied', 'newStreamDocument'],
     // Bound by createRoundsStore, whose table has a line for each that answers a caller.
     ...['insertRound', 'updateRound', 'withdrawMovement', 'removeRound', 'publishAgain', 'showRound'],

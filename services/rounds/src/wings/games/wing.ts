@@ -28,22 +28,23 @@ export const games: Wing = {
         [endpoints.patchGame.call, endpoints.dashboardPatchGame.call],
         async ({ caller, params, body }, call) => {
           const { account } = caller
-          const view = await changeGame(context, account, params.slug, body, actedBy(caller, call), call)
+          const asked = { account, slug: params.slug, patch: body }
+          const view = await changeGame(context, asked, actedBy(caller, call), call)
           return answer(presentGame(view, account.currencies))
         },
       ),
-      handler(doApproved.game, async ({ account, order, seen, by }, call) => {
+      handler(doApproved.game, async (approved, call) => {
+        const { order, seen, by } = approved
         await requireApproved({ order, seen, by }, { bus: context.bus, context: call })
-        const { slug, patch } = order
-        return { result: await changeApprovedGame(context, account, slug, patch, Number(seen), by) }
+        return { result: await changeApprovedGame(context, approved) }
       }),
-      handler(opsSetGameLimits, async ({ order, operatorId, slug, currency, limits }, { requestId }) => {
-        const named = { operatorId, slug, currency }
-        return { slug, ...(await setGameLimits(context, named, limits, order, requestId)) }
-      }),
-      handler(opsSetGame, async ({ order, slug, status }, { requestId }) => {
-        await setGameStatus(context, slug, status, order, requestId)
-        return { slug, status }
+      handler(opsSetGameLimits, async (asked, { requestId }) => ({
+        slug: asked.slug,
+        ...(await setGameLimits(context, asked, requestId)),
+      })),
+      handler(opsSetGame, async (asked, { requestId }) => {
+        await setGameStatus(context, asked, requestId)
+        return { slug: asked.slug, status: asked.status }
       }),
     ],
   }),

@@ -15,12 +15,8 @@ export const players: Wing = {
       handler(listNonces.call, async ({ caller, params: { player_id: playerId, game }, query }) =>
         answerPage(await listNoncesOf(context, caller, { playerId, game }, query), (nonce) => nonce),
       ),
-      handler(opsPlayerData, ({ scope, playerId, kind, before }) =>
-        readPlayerData(context, scope, playerId, kind, before),
-      ),
-      handler(opsErasePlayer, ({ order, scope, playerId }, { requestId }) =>
-        erasePlayer(context, { scope, playerId, order }, requestId),
-      ),
+      handler(opsPlayerData, (asked) => readPlayerData(context, asked)),
+      handler(opsErasePlayer, (asked, { requestId }) => erasePlayer(context, asked, requestId)),
     ],
   }),
 }

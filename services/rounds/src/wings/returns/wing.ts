@@ -13,7 +13,7 @@ import {
   raiseAlarms,
   type ReturnsContext,
 } from './actions/returns.ts'
-import { presentAlarm, presentOpsReturn, presentReturn } from './records/present-return.ts'
+import { presentAlarm, presentReturn } from './records/present-return.ts'
 import { createReturnsFold } from './storage/returns-fold.ts'
 import { createReturnsStore, returnIndexes, type ReturnsStore } from './storage/returns-store.ts'
 
@@ -33,16 +33,10 @@ export const returns: Wing = {
         handler(dashboardListReturns.call, async ({ caller, query }) =>
           answerPage(await listReturns(context, caller, query), presentReturn),
         ),
-        handler(opsListReturns, async (query) => {
-          const { items, next } = await listReturnsOf(context, query)
-          return { data: items.map(presentOpsReturn), next }
-        }),
-        handler(opsListReturnAlarms, async (query) => {
-          const { items, next } = await listReturnAlarms(context, query)
-          return { data: items.map(presentAlarm), next }
-        }),
-        handler(opsLiftReturnAlarm, async ({ order, alarmId, keepDown }, { requestId }) => {
-          const { alarm, broughtBack } = await liftAlarm(context, order, alarmId, keepDown, requestId)
+        handler(opsListReturns, (query) => listReturnsOf(context, query)),
+        handler(opsListReturnAlarms, (query) => listReturnAlarms(context, query)),
+        handler(opsLiftReturnAlarm, async (asked, { requestId }) => {
+          const { alarm, broughtBack } = await liftAlarm(context, asked, requestId)
           return { alarm: presentAlarm(alarm), brought_back: broughtBack }
         }),
       ],

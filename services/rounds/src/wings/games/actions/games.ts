@@ -1,39 +1,31 @@
 import { createAskApproval } from '@pitboss/bus/ask-approval'
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import { type ActedBy, orderedBy } from '@pitboss/contracts/audit'
-import type { ApprovedBy } from '@pitboss/contracts/calls/approvals'
+import type { doApproved } from '@pitboss/contracts/calls/approvals'
+import type { opsSetGame, opsSetGameLimits } from '@pitboss/contracts/calls/rounds'
+import type { z } from 'zod'
 import type { Account, Caller } from '@pitboss/contracts/caller'
 import { readAll, ServiceError } from '@pitboss/errors/service-error'
-import type { OpsOrder } from '@pitboss/contracts/calls/auth-ops'
 import type { Game } from '@pitboss/contracts/objects/game'
-import { type Page, type PageQuery, readPage } from '@pitboss/storage/read-page'
+import { type PageQuery, readPage } from '@pitboss/storage/read-page'
 import { showGame, findGame } from '../../../actions/offered-game.ts'
 import type { RoundsContext } from '../../../context.ts'
-import { type GameView, presentGame } from '../../../records/present-offer.ts'
+import { presentGame } from '../../../records/present-offer.ts'
 import { judgeAmount, allowedLimits } from '../../../rules/limits.ts'
 import type { GameChange, GameSettings } from '../../../storage/games-store.ts'
-import {
-  type GamePatch,
-  readPatchLimits,
-  readWantedLimits,
-  type WantedLimits,
-} from '../rules/wanted-limits.ts'
+import { type GamePatch, readPatchLimits, readWantedLimits } from '../rules/wanted-limits.ts'
+
+type Asked = { readonly account: Account; readonly slug: string; readonly patch: GamePatch }
 
 /**
  * Changes the account's settings of a game. Switching it off is a grave act. Source: docs/contract.md,
  * section 3. @throws ServiceError GAME_NOT_FOUND, CURRENCY_NOT_SUPPORTED, VALIDATION_ERROR; APPROVAL_NEEDED
  */
-export async function changeGame(
-  context: RoundsContext,
-  account: Account,
-  slug: string,
-  patch: GamePatch,
-  by: ActedBy,
-  call: HandlerContext,
-): Promise<GameView> {
+export async function changeGame(context: RoundsContext, asked: Asked, by: ActedBy, call: HandlerContext) {
   const { games, audit, clock, bus } = context
-  const { entry, given, status, object, shown } = await readPatch(context, account, slug, patch)
-  const { operator_id: operatorId } = account
+  const { slug, patch } = asked
+  const { entry, given, status, object, shown } = await readPatch(context, asked)
+  const { operator_id: operatorId } = asked.account
   const seen = patch.enabled === false ? await games.settings(operatorId, slug) : null
   if (seen?.enabled === true) {
     const limits = new Map([...seen.limits, ...ownOf(seen, given.limits)])
@@ -54,21 +46,17 @@ export async function changeGame(
 /** Makes a change once that was approved for the settings of that version. @throws as `changeGame` */
 export async function changeApprovedGame(
   context: RoundsContext,
-  account: Account,
-  slug: string,
-  patch: GamePatch,
-  version: number,
-  by: ApprovedBy,
+  { account, order, seen, by }: z.output<typeof doApproved.game.request>,
 ): Promise<'done' | 'stale'> {
   const { games, audit, clock } = context
-  const { given, object, shown } = await readPatch(context, account, slug, patch)
-  const approved = { version, approvalId: by.approval.approval_id }
-  return games.changeSeen(account.operator_id, slug, given, approved, clock.now(), (before, after) =>
+  const { given, object, shown } = await readPatch(context, { account, ...order })
+  const approved = { version: Number(seen), approvalId: by.approval.approval_id }
+  return games.changeSeen(account.operator_id, order.slug, given, approved, clock.now(), (before, after) =>
     audit.entry(by, { act: 'game.change', object, before: shown(before), after: shown(after) }),
   )
 }
 
-async function readPatch(context: RoundsContext, account: Account, slug: string, patch: GamePatch) {
+async function readPatch(context: RoundsContext, { account, slug, patch }: Asked) {
   readAll(
     ...(patch.limits ?? []).flatMap(({ currency, min_stake, max_stake, max_payout }, position) => [
       () => judgeAmount(min_stake, currency, `limits.${position}.min_stake`),
@@ -101,9 +89,7 @@ function ownOf({ limits: before }: GameSettings, limits: GameChange['limits']) {
  */
 export async function setGameLimits(
   context: RoundsContext,
-  { operatorId, slug, currency }: { operatorId: string; slug: string; currency: string },
-  wanted: WantedLimits | null,
-  order: OpsOrder,
+  { order, operatorId, slug, currency, limits: wanted }: z.output<typeof opsSetGameLimits.request>,
   requestId: string,
 ): Promise<Pick<Game, 'limits'>> {
   const { games, audit, clock } = context
@@ -132,9 +118,7 @@ export async function setGameLimits(
 /** Switches a game on or off for the whole platform. @throws ServiceError GAME_NOT_FOUND */
 export async function setGameStatus(
   context: RoundsContext,
-  slug: string,
-  status: 'AVAILABLE' | 'DOWN',
-  order: OpsOrder,
+  { order, slug, status }: z.output<typeof opsSetGame.request>,
   requestId: string,
 ): Promise<void> {
   const { games, audit, clock } = context
@@ -146,7 +130,7 @@ export async function setGameStatus(
     before: { status: await games.status(slug) },
     after: { status },
   })
-  await games.setStatus(slug, status, { by: order.by, reason: order.reason }, clock.now(), entry)
+  await games.setStatus(slug, status, order, clock.now(), entry)
 }
 
 /** Lists the catalogue with the account's settings. Source: docs/contract.md, sections 3, 4 and 11. */

@@ -1,15 +1,20 @@
+import type { opsSetGameLimits } from '@pitboss/contracts/calls/rounds'
 import type { Account } from '@pitboss/contracts/caller'
 import type { patchGame } from '@pitboss/contracts/endpoints/sessions'
 import { invalidField, readAll } from '@pitboss/errors/service-error'
 import { formatAmount } from '@pitboss/money/amount'
 import type { z } from 'zod'
-import { allowedLimits, assertCurrency, type Limits, readAmount } from '../../../rules/limits.ts'
+import {
+  allowedLimits,
+  assertCurrency,
+  type ChangedLimits,
+  type Limits,
+  readAmount,
+} from '../../../rules/limits.ts'
 
 export type GamePatch = z.output<typeof patchGame.call.request>['body']
 
-export type WantedLimits = {
-  readonly [Part in 'min_stake' | 'max_stake' | 'max_payout']?: string | undefined
-}
+type WantedLimits = NonNullable<z.output<typeof opsSetGameLimits.request>['limits']>
 
 /** Reads wanted limits; omitted parts stay. @throws ServiceError VALIDATION_ERROR naming the path */
 export function readWantedLimits(
@@ -33,7 +38,7 @@ export function readPatchLimits(
   account: Account,
   settings: Parameters<typeof allowedLimits>[0],
   limits: NonNullable<GamePatch['limits']>,
-): PatchLimits[] {
+): ChangedLimits[] {
   const reads = limits.map(({ currency, min_stake, max_stake, max_payout }, position) => () => {
     const path = `limits.${position}`
     assertCurrency(currency, account, `${path}.currency`)
@@ -46,29 +51,15 @@ export function readPatchLimits(
       max_payout === undefined ? undefined : readAmount(max_payout, currency, `${path}.max_payout`)
     const platform = allowedLimits(settings, currency)
     if (platform === null) throw invalidField(`${path}.currency`, 'is not a currency')
-    if (minStake < platform.minStake) {
-      const least = formatAmount(platform.minStake, currency)
-      throw invalidField(`${path}.min_stake`, `must not be below the platform's ${least}`)
-    }
-    if (maxStake > platform.maxStake) {
-      const most = formatAmount(platform.maxStake, currency)
-      throw invalidField(`${path}.max_stake`, `must not be above the platform's ${most}`)
-    }
+    const beyond = (field: string, side: 'above' | 'below', bound: bigint) =>
+      invalidField(`${path}.${field}`, `must not be ${side} the platform's ${formatAmount(bound, currency)}`)
+    if (minStake < platform.minStake) throw beyond('min_stake', 'below', platform.minStake)
+    if (maxStake > platform.maxStake) throw beyond('max_stake', 'above', platform.maxStake)
     if (minStake > maxStake) throw invalidField(`${path}.min_stake`, 'must not be above max_stake')
     if (maxPayout === undefined) return { currency, minStake, maxStake }
-    if (maxPayout > platform.maxPayout) {
-      const most = formatAmount(platform.maxPayout, currency)
-      throw invalidField(`${path}.max_payout`, `must not be above the platform's ${most}`)
-    }
+    if (maxPayout > platform.maxPayout) throw beyond('max_payout', 'above', platform.maxPayout)
     if (maxPayout <= minStake) throw invalidField(`${path}.max_payout`, 'must be above min_stake')
     return { currency, minStake, maxStake, maxPayout: maxPayout === platform.maxPayout ? null : maxPayout }
   })
   return readAll(...reads)
-}
-
-type PatchLimits = {
-  readonly currency: string
-  readonly minStake: bigint
-  readonly maxStake: bigint
-  readonly maxPayout?: bigint | null | undefined
 }

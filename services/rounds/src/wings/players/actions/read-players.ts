@@ -11,8 +11,7 @@ import { formatAmount } from '@pitboss/money/amount'
 import { type Page, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import { orderedBy } from '@pitboss/contracts/audit'
-import type { OpsOrder } from '@pitboss/contracts/calls/auth-ops'
-import type { playerDataKind } from '@pitboss/contracts/calls/rounds'
+import type { opsErasePlayer, opsPlayerData } from '@pitboss/contracts/calls/rounds'
 import { findGame } from '../../../actions/offered-game.ts'
 import type { RoundsContext, DataPage } from '../../../context.ts'
 import { presentRound, roundBytes } from '../../../records/present-round.ts'
@@ -180,10 +179,7 @@ const detailsNeededMs = 24 * 60 * 60 * 1000
 /** Reads a page of one kind of a player's records, newest first. Source: docs/data.md. */
 export async function readPlayerData(
   context: RoundsContext,
-  scope: Scope,
-  playerId: string,
-  kind: z.infer<typeof playerDataKind>,
-  before: string | null,
+  { scope, playerId, kind, before }: z.output<typeof opsPlayerData.request>,
 ): Promise<DataPage> {
   const { sessions, rounds, grants, hooks } = context
   const now = context.clock.now()
@@ -221,7 +217,7 @@ export async function readPlayerData(
  */
 export async function erasePlayer(
   { sessions, audit, clock }: RoundsContext,
-  { scope, playerId, order }: { scope: Scope; playerId: string; order: OpsOrder },
+  { scope, playerId, order }: z.output<typeof opsErasePlayer.request>,
   requestId: string,
 ): Promise<{ erased: number; kept: number }> {
   const endedBy = new Date(clock.now().getTime() - detailsNeededMs)

@@ -2,12 +2,12 @@ import { type ActedBy, orderedBy } from '@pitboss/contracts/audit'
 import type { OpsOrder } from '@pitboss/contracts/calls/auth-ops'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import type { opsListReturns } from '@pitboss/contracts/calls/rounds'
+import type { opsLiftReturnAlarm, opsListReturnAlarms, opsListReturns } from '@pitboss/contracts/calls/rounds'
 import type { Caller } from '@pitboss/contracts/caller'
-import { type Page, type PageQuery, readPage } from '@pitboss/storage/read-page'
+import { type PageQuery, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
-import { presentAlarm, returnAlarmId } from '../records/present-return.ts'
-import type { AlarmDocument, StreamDocument, AlarmRule } from '../storage/returns-fold.ts'
+import { presentAlarm, presentOpsReturn, returnAlarmId } from '../records/present-return.ts'
+import type { AlarmDocument, AlarmRule } from '../storage/returns-fold.ts'
 import { scopeKey } from '../../../storage/round-document.ts'
 import { installationScope } from '../rules/watched-streams.ts'
 import type { StreamFilters, ReturnsStore } from '../storage/returns-store.ts'
@@ -57,9 +57,7 @@ async function takeDown(context: ReturnsContext, { _id, game, stream }: AlarmDoc
  */
 export async function liftAlarm(
   context: ReturnsContext,
-  order: OpsOrder,
-  alarmId: string,
-  keepDown: boolean,
+  { order, alarmId, keepDown }: z.output<typeof opsLiftReturnAlarm.request>,
   requestId: string,
 ): Promise<{ alarm: AlarmDocument; broughtBack: boolean }> {
   const { returns, audit, clock } = context
@@ -88,29 +86,19 @@ async function bringBack(context: ReturnsContext, game: string, order: OpsOrder,
   return context.games.bringBack(game, watch, order, context.clock.now(), entry)
 }
 
-type GameStatus = 'AVAILABLE' | 'DOWN'
+type Status = 'AVAILABLE' | 'DOWN'
 
-function gameSet(
-  { audit }: ReturnsContext,
-  by: ActedBy,
-  game: string,
-  before: GameStatus,
-  after: GameStatus,
-) {
+function gameSet({ audit }: ReturnsContext, by: ActedBy, game: string, before: Status, after: Status) {
   const object = { type: 'game', id: game } as const
   return audit.entry(by, { act: 'game.set', object, before: { status: before }, after: { status: after } })
 }
 
-type OpsQuery = z.output<typeof opsListReturns.request>
-
 /** The bytes of a presented stream and of one of its points, roughly. */
 const [bytesOfStream, bytesOfPoint] = [800, 200]
 
-export async function listReturns(
-  { returns, cursors }: ReturnsContext,
-  { scope }: Caller,
-  query: PageQuery & StreamFilters,
-): Promise<Page<StreamDocument>> {
+type ListQuery = PageQuery & StreamFilters
+
+export async function listReturns({ returns, cursors }: ReturnsContext, { scope }: Caller, query: ListQuery) {
   const filters = { game: query.game, currency: query.currency }
   return readPage({
     cursors,
@@ -123,23 +111,29 @@ export async function listReturns(
 }
 
 /** Lists streams of an account, or without one those of the whole installation, for operations. */
-export async function listReturnsOf({ returns }: ReturnsContext, query: OpsQuery) {
-  const { operatorId, environment, game, after, limit } = query
+export async function listReturnsOf(
+  { returns }: ReturnsContext,
+  { operatorId, environment, game, after, limit }: z.output<typeof opsListReturns.request>,
+) {
   const scope =
     operatorId === undefined ? installationScope(environment) : scopeKey({ operatorId, environment })
-  return withNext(limit, await returns.list(scope, { game }, { after, max: limit + 1 }))
+  return pageOf(limit, await returns.list(scope, { game }, { after, max: limit + 1 }), presentOpsReturn)
 }
 
 export async function listReturnAlarms(
   { returns }: ReturnsContext,
-  { after, limit }: Pick<OpsQuery, 'after' | 'limit'>,
+  { after, limit }: z.output<typeof opsListReturnAlarms.request>,
 ) {
-  return withNext(limit, await returns.listAlarms({ after, max: limit + 1 }))
+  return pageOf(limit, await returns.listAlarms({ after, max: limit + 1 }), presentAlarm)
 }
 
-function withNext<Item extends { _id: string }>(limit: number, found: readonly Item[]) {
-  const items = found.slice(0, limit)
-  return { items, next: found.length > limit ? (items.at(-1)?._id ?? null) : null }
+function pageOf<Item extends { _id: string }, Shown>(
+  limit: number,
+  found: readonly Item[],
+  present: (item: Item) => Shown,
+) {
+  const next = found.length > limit ? (found[limit - 1]?._id ?? null) : null
+  return { data: found.slice(0, limit).map(present), next }
 }
 
 export type ReturnsContext = Pick<RoundsContext, 'games' | 'cursors' | 'audit' | 'clock' | 'logger'> & {

@@ -1,5 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import type { GameStart } from '@pitboss/rounds/wings/protection/rules/pace'
+import type { GameStart } from '@pitboss/rounds/wings/protection/rules/stop'
 import type { PacesStore } from '@pitboss/rounds/wings/protection/storage/paces-store'
 import { scopeKey } from '@pitboss/rounds/storage/round-document'
 import type { StopDocument, StopsStore } from '@pitboss/rounds/wings/protection/storage/stops-store'

@@ -1,11 +1,10 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
-import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { PlayContext, Pace } from '../context.ts'
 import { isUnfinished, type RoundState } from '../rules/round.ts'
 import { newRound, type WantedRound } from '../rules/new-round.ts'
-import type { StoredRound } from '../storage/round-document.ts'
+import { scopeOf, sequenceKey, type StoredRound } from '../storage/round-document.ts'
 import type { LastNonce } from '../storage/round-streams.ts'
 import { type MadeRound, openRound, refreshMovements } from './change-round.ts'
 
@@ -92,12 +91,14 @@ async function holdBack({ findEarlier }: IntentRequest, pace: Pace | null): Prom
 /** Makes a round on the next nonce. @throws ServiceError WALLET_NOT_CONFIGURED; as `chooseGrant` */
 export async function makeRound(
   { commitments, wallet, clock, newId, newUuid }: PlayContext,
-  { scope, sequence, last }: Pick<IntentRequest, 'sequence'> & { scope: Scope; last: LastNonce },
+  last: LastNonce,
   wanted: WantedRound,
   call: HandlerContext,
-  chooseGrant: () => Promise<string | null>,
+  chooseGrant: () => Promise<string | null> = async () => null,
 ): Promise<MadeRound> {
-  const { settleLosses } = await wallet.assertConfigured(scope, call)
+  const { session } = wanted
+  const sequence = sequenceKey(session, session.game, session.playerId)
+  const { settleLosses } = await wallet.assertConfigured(scopeOf(session), call)
   const grantId = await chooseGrant()
   const now = clock.now()
   // A seed that cannot be opened ends the request here, where no money has moved.

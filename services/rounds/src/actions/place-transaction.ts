@@ -4,8 +4,9 @@ import type { TransactionBody } from '@pitboss/contracts/objects/movement'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import type { PlayContext } from '../context.ts'
 import { judgeAmount } from '../rules/limits.ts'
-import { findDeadAnswer, refuseForGood } from './dead-ids.ts'
 import {
+  findDeadAnswer,
+  refuseForGood,
   answerRepeat,
   findEarlier,
   type MovementRequest,
@@ -23,7 +24,6 @@ import { addWin, reverse } from './settle-movement.ts'
 import { transactionHash } from '../rules/movement.ts'
 import type { RoundState, Stake } from '../rules/round.ts'
 import { sequenceKey } from '../storage/round-document.ts'
-import type { LastNonce } from '../storage/round-streams.ts'
 import { makeRound, openIntent, type Plan } from './open-intent.ts'
 import { placeStake } from './place-stake.ts'
 import { showRefused } from './read-rounds.ts'
@@ -92,9 +92,10 @@ export async function openOperatorRound(context: PlayContext, request: MovementR
       requestHash,
       clientTransactionId: body.transaction_id,
     } as const
-    const make = (last: LastNonce) =>
-      makeRound(context, { scope, sequence, last }, wanted, call, async () => null)
-    return { last: await context.rounds.last(sequence), make }
+    return {
+      last: await context.rounds.last(sequence),
+      make: (last) => makeRound(context, last, wanted, call),
+    }
   }
 
   const { kind, stored } = await openIntent(context, intent, plan, call)

@@ -18,10 +18,9 @@ import { sequenceOf, type StoredRound } from '../storage/round-document.ts'
 import { stakeRangeOf } from '../storage/sessions-store.ts'
 import { applyMovement } from './change-round.ts'
 import { findPlayer, type Player } from './player-page.ts'
-import { awaitMovement } from './await-movement.ts'
+import { awaitMovement, placeStake, chooseGrant, noFreeBet, type Started, takeGrant } from './place-stake.ts'
 import { findGame, readOfferedGame } from './offered-game.ts'
 import { keepsChanging, makeRound, openIntent, type Plan } from './open-intent.ts'
-import { placeStake, chooseGrant, noFreeBet, type Started, takeGrant } from './place-stake.ts'
 import { settleRound } from './settle-round.ts'
 import { showRefused } from './read-rounds.ts'
 
@@ -121,7 +120,7 @@ async function planRound(context: PlayContext, play: Play): Promise<Plan> {
   const startedBy = `${session.game}/${body.transaction_id ?? context.newUuid()}`
   return {
     last,
-    make: (last) => makeRound(context, { scope, sequence, last }, wanted, call, grant),
+    make: (last) => makeRound(context, last, wanted, call, grant),
     pace: context.hooks.enforceStartInterval(scope, session, startedBy),
   }
 }
@@ -141,8 +140,7 @@ async function takeStake(context: PlayContext, stored: StoredRound, play: Play):
   const [stake] = stored.round.stakes
   if (stake === undefined) throw new Error(`round ${stored.round.id} has no stake`)
   const hold = context.hooks.enforceLimits(scope, session)
-  const placed = await placeStake(context, stored, stake.transactionId, play.call, hold)
-  return placed.kind === 'placed' ? { kind: 'started', stored: placed.stored } : placed
+  return placeStake(context, stored, stake.transactionId, play.call, hold)
 }
 
 /**
@@ -215,7 +213,7 @@ async function join(context: PlayContext, stored: StoredRound, call: HandlerCont
   if (stake === undefined) return takeGrant(context, stored)
   const shown = await awaitMovement(context, round, stake.transactionId, call)
   assertCertain(shown.outcome, resourceOf(round, stake.transactionId))
-  return { kind: 'started', stored: await applyMovement(context, stored, shown.movement, shown.outcome) }
+  return { kind: 'placed', stored: await applyMovement(context, stored, shown.movement, shown.outcome) }
 }
 
 function refusedHash({ requestHash, player }: Play): string {

@@ -18,8 +18,7 @@ import { waitsForStake } from '../rules/operator-round.ts'
 import { hasMovement, type Reversal, type RoundState, type Win } from '../rules/round.ts'
 import { scopeOf, type StoredRound } from '../storage/round-document.ts'
 import { applyMovement, refreshAll, refreshMovements, withdrawIntent } from './change-round.ts'
-import { bury } from './dead-ids.ts'
-import { answerOf, findDriven, intend, type MovementRequest } from './operator-movement.ts'
+import { bury, answerOf, findDriven, intend, type MovementRequest } from './operator-movement.ts'
 
 type WinBody = Extract<TransactionBody, { type: 'WIN' }>
 type ReversalBody = Extract<TransactionBody, { reference_transaction_id: string }>

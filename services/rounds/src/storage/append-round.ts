@@ -2,9 +2,20 @@ import { changeBetween } from '@pitboss/storage/journal/change-document'
 import { append, type Decided, load } from '@pitboss/storage/journal/journal'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
 import type { Scope } from '@pitboss/contracts/caller'
-import { ServiceError } from '@pitboss/errors/service-error'
 import type { Reversal, RoundState, Stake, Win } from '../rules/round.ts'
-import { findAnywhere, findClaimed, showRound } from './find-rounds.ts'
+import {
+  appendTo,
+  findAnywhere,
+  findClaimed,
+  showRound,
+  deadline,
+  goOn,
+  meet,
+  noteRound,
+  type RoundStreams,
+  unanswered,
+  type RoundsJournal,
+} from './round-streams.ts'
 import {
   type DatedCommitment,
   encodeRound,
@@ -28,15 +39,6 @@ import {
   deadStream,
   requestKey,
 } from './round-stream.ts'
-import {
-  deadline,
-  goOn,
-  meet,
-  noteRound,
-  type RoundStreams,
-  unanswered,
-  type RoundsJournal,
-} from './round-streams.ts'
 
 /** An id that the operator's server sends belongs to something else. */
 export class IdTaken extends Error {
@@ -53,11 +55,10 @@ export async function insertRound(
   const stream = streamOf(round)
   const fact = { base }
   const decided = { facts: [fact], claims: claimsOfFact(fact) } as const
-  const appended = await append(streams.journal, stream, 0, decided, deadline(streams))
-  if (appended.kind === 'unknown') throw unanswered(stream)
+  const appended = await appendTo(streams, stream, 0, decided)
   // The round that ended last is not the sequence's last any more, even if another has this nonce.
   streams.ends.delete(sequenceOf(round))
-  if (appended.kind !== 'appended') return null
+  if (appended !== 'appended') return null
   return noteRound(streams, { round, stream, version: 1, dueAt, checks: 0, claims: 0, fields: base })
 }
 
@@ -65,12 +66,10 @@ export async function insertRound(
 export async function updateRound(streams: RoundStreams, stored: StoredRound, write: RoundWrite) {
   const { stream, version } = stored
   const { fields, fact } = await changeOf(streams, stored, write)
-  const claims = claimsOfFact(fact)
-  const decided: Decided<RoundFact> = { facts: [fact], events: write.events, claims }
-  const appended = await append(streams.journal, stream, version, decided, deadline(streams))
-  if (appended.kind === 'unknown') throw unanswered(stream)
-  if (appended.kind === 'taken') return null
-  if (appended.kind === 'claimed') throw new IdTaken(`an id of ${stream} is taken`)
+  const decided = { facts: [fact], events: write.events, claims: claimsOfFact(fact) } as const
+  const appended = await appendTo(streams, stream, version, decided)
+  if (appended === 'taken') return null
+  if (appended === 'claimed') throw new IdTaken(`an id of ${stream} is taken`)
   return written(streams, stored, write, fields)
 }
 
@@ -87,9 +86,7 @@ export async function withdrawMovement(streams: RoundStreams, stored: StoredRoun
     ...{ facts: [fact], events: write.events },
     ...(intent === undefined ? {} : { withdraws: { entry: intent, claims: claimsOfEntry(intent) } }),
   }
-  const appended = await append(streams.journal, stream, version, decided, deadline(streams))
-  if (appended.kind === 'unknown') throw unanswered(stream)
-  if (appended.kind !== 'appended') return false
+  if ((await appendTo(streams, stream, version, decided)) !== 'appended') return false
   written(streams, stored, write, fields)
   return true
 }
@@ -120,9 +117,9 @@ export async function publishAgain(streams: RoundStreams, stored: StoredRound, e
     const { stream, version, fields } = current
     const fact = version === 0 ? { base: fields, isOlder: true as const } : { change: {} }
     const decided: Decided<RoundFact> = { facts: [fact], events: [{ ...event, again: true }] }
-    const appended = await append(streams.journal, stream, version, decided, deadline(streams))
-    if (appended.kind === 'appended') return goOn(streams, current)
-    if (appended.kind !== 'taken') throw unanswered(stream)
+    const appended = await appendTo(streams, stream, version, decided)
+    if (appended === 'appended') return goOn(streams, current)
+    if (appended !== 'taken') throw unanswered(stream)
     meet(streams, id, { stream, number: version + 1, status })
   }
 }
@@ -170,8 +167,6 @@ function factEntry({ at, trials, rules = '', ...fact }: NonNullable<RoundWrite['
   }
 }
 
-const writeMs = 5000
-
 export type DeadRequestsStore = ReturnType<typeof createDeadRequestsStore>
 
 /** Dead requests: each claims the id that a round's entry would, so one insert decides. */
@@ -190,8 +185,6 @@ export function createDeadRequestsStore({
 
   async function kill(stream: string, key: string, dead: DeadRequest): Promise<boolean> {
     const decided = { facts: [{ dead, ids: [key] }], claims: [{ key }] } as const
-    const appended = await append(journal, stream, 0, decided, journal.steadyMs() + writeMs)
-    if (appended.kind === 'unknown') throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
-    return appended.kind === 'appended'
+    return (await appendTo({ journal }, stream, 0, decided)) === 'appended'
   }
 }

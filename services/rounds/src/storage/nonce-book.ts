@@ -1,4 +1,4 @@
-import { append, type ClaimDocument } from '@pitboss/storage/journal/journal'
+import type { ClaimDocument } from '@pitboss/storage/journal/journal'
 import { claimedOwn } from '@pitboss/storage/journal/journal-keys'
 import { isUnfinished } from '../rules/round.ts'
 import { updateRound } from './append-round.ts'
@@ -6,7 +6,7 @@ import type { StoredRound } from './round-document.ts'
 import { bookKey, bookRange, isPlaceStream } from './round-stream.ts'
 import {
   currentOf,
-  deadline,
+  appendTo,
   goOn,
   type LastNonce,
   readRound,
@@ -56,10 +56,8 @@ export async function lastShown(streams: RoundStreams, sequence: string): Promis
     const found = await readLast(streams, sequence)
     if (found.stored === null || found.stored.version !== 1) return found
     const { stream } = found.stored
-    const shown = { facts: [{ shown: true }] } as const
-    const appended = await append(streams.journal, stream, 1, shown, deadline(streams))
-    if (appended.kind === 'unknown') throw unanswered(stream)
-    if (appended.kind === 'appended') goOn(streams, found.stored)
+    const appended = await appendTo(streams, stream, 1, { facts: [{ shown: true }] })
+    if (appended === 'appended') goOn(streams, found.stored)
   }
   throw unanswered(sequence)
 }

@@ -136,7 +136,7 @@ export function pageFilter(
   }
 }
 
-export function scopeOf({ operatorId, environment }: RoundState): Scope {
+export function scopeOf({ operatorId, environment }: Scope): Scope {
   return { operatorId, environment }
 }
 

@@ -1,9 +1,10 @@
 import type { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { reload } from '@pitboss/storage/journal/journal'
+import { append, type Decided, reload } from '@pitboss/storage/journal/journal'
 import type { StreamKey } from '@pitboss/storage/journal/journal-keys'
 import type { RunningJournal } from '@pitboss/storage/journal/open-journal'
-import { isUnfinished, owesSomething, type RoundState } from '../rules/round.ts'
+import type { Scope } from '@pitboss/contracts/caller'
+import { isUnfinished, owesSomething, type RoundState, hasMovement } from '../rules/round.ts'
 import {
   decodeRound,
   type DatedCommitment,
@@ -15,7 +16,14 @@ import {
   type StoredRound,
 } from './round-document.ts'
 import type { RoundLists } from './round-lists.ts'
-import { loadedState, type RoundFact, streamOf, type StreamState } from './round-stream.ts'
+import {
+  loadedState,
+  type RoundFact,
+  streamOf,
+  type StreamState,
+  movementKey,
+  requestKey,
+} from './round-stream.ts'
 import type { RoundWork } from './due-rounds.ts'
 
 /** Time within which the database answers a write. */
@@ -51,6 +59,18 @@ export type RoundStreams = RoundsJournal & {
   readonly ends: BoundedMap<string, LastNonce & { readonly by: string; readonly at: number }>
   /** Rounds that this process has met lately, with the greatest number that it knows of each. */
   readonly met: BoundedMap<string, Met>
+}
+
+/** Appends an entry. @throws ServiceError SERVICE_UNAVAILABLE when it is not known whether it stands */
+export async function appendTo(
+  { journal }: Pick<RoundStreams, 'journal'>,
+  stream: StreamKey,
+  number: number,
+  decided: Decided<RoundFact>,
+): Promise<'appended' | 'taken' | 'claimed'> {
+  const { kind } = await append(journal, stream, number, decided, journal.steadyMs() + writeMs)
+  if (kind === 'unknown') throw unanswered(stream)
+  return kind
 }
 
 export function deadline({ journal }: RoundStreams): number {
@@ -117,4 +137,86 @@ export function rememberEnd({ ends, journal }: RoundStreams, round: RoundState, 
 export function unanswered(name: string): ServiceError {
   const cause = new Error(`it is not known whether an entry of ${name} stands`)
   return new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })
+}
+
+export type ClaimedBy = { readonly stored: StoredRound } | { readonly dead: NonNullable<StreamState['dead']> }
+
+export async function findRound(streams: RoundStreams, scope: Scope, roundId: string) {
+  const found = await findAnywhere(streams, roundId)
+  return found !== null && scopeKey(found.round) === scopeKey(scope) ? found : null
+}
+
+/** Finds a round of any account. Called for operations and for late movements, too. */
+export async function findAnywhere(streams: RoundStreams, roundId: string): Promise<StoredRound | null> {
+  const known = streams.met.get(roundId)
+  if (known !== undefined) return readRound(streams, known.stream)
+  const document = await streams.lists.find(roundId)
+  return document === null ? null : currentOf(streams, document)
+}
+
+/** What has claimed an id; null for nothing that stands. */
+export async function findClaimed(streams: RoundStreams, key: string): Promise<ClaimedBy | null> {
+  const [found] = await streams.journal.store.read([key])
+  if (found === undefined || !('s' in found)) return null
+  const state = await readState(streams, found.s)
+  if (state.dead !== null) return { dead: state.dead }
+  const stored = storedOf(streams, found.s, state)
+  return stored === null ? null : { stored }
+}
+
+/** What became of a player's request to play that has this id of its own: a round or a refusal. */
+export async function findRequest(
+  streams: RoundStreams,
+  scope: Scope,
+  sequence: string,
+  transactionId: string,
+): Promise<ClaimedBy | null> {
+  const claimed = await findClaimed(streams, requestKey(sequence, transactionId))
+  if (claimed !== null) return claimed
+  const document = await streams.lists.openedBy(scope, sequence, transactionId)
+  const stored = document === null ? null : await currentOf(streams, document)
+  return stored === null ? null : { stored }
+}
+
+/** Rounds with a movement of this id, oldest first, rarely several; not one that was only opened under it. */
+export async function listByTransaction(streams: RoundStreams, scope: Scope, transactionId: string) {
+  const claimed = await findClaimed(streams, movementKey(scope, transactionId))
+  if (claimed !== null && 'stored' in claimed && hasMovement(claimed.stored.round, transactionId))
+    return [claimed.stored]
+  const documents = await streams.lists.withMovements(scope, [transactionId])
+  const found = await Promise.all(documents.map((document) => currentOf(streams, document)))
+  return found
+    .filter((one) => one !== null)
+    .filter(({ round }) => hasMovement(round, transactionId))
+    .sort((a, b) => (a.round.id < b.round.id ? -1 : 1))
+}
+
+/** Resolves when lists show the round. Of an unfinished one the status suffices: the journal has the rest. */
+export async function showRound({ met, lists, listed }: RoundStreams, roundId: string): Promise<void> {
+  const known = met.get(roundId)
+  if (known === undefined || known.number === 0) return
+  const { stream, number, status } = known
+  if (status !== null && isUnfinished({ status }) && lists.listedStatus(roundId) === status) return
+  await listed(stream, number)
+}
+
+export async function roundsOf(streams: RoundStreams, documents: readonly RoundDocument[]) {
+  const found = await Promise.all(documents.map((document) => currentOf(streams, document)))
+  return found.flatMap((stored) => (stored === null ? [] : [stored.round]))
+}
+
+/** `roundsOf` of documents with this status: what has another one by now is shown as it is listed. */
+export async function roundsWithStatus(
+  streams: RoundStreams,
+  documents: readonly RoundDocument[],
+  status: RoundState['status'],
+): Promise<RoundState[]> {
+  const found = await Promise.all(
+    documents.map(async (document) => {
+      const current = await currentOf(streams, document)
+      if (current === null || current.round.status === status) return current?.round ?? null
+      return decodeRound(fieldsOf(document))
+    }),
+  )
+  return found.filter((round) => round !== null)
 }

@@ -18,11 +18,12 @@ import {
   roundsOf,
   roundsWithStatus,
   showRound,
-} from './find-rounds.ts'
+  type RoundsJournal,
+  type RoundStreams,
+} from './round-streams.ts'
 import { endSession, findLast, findUnfinished, lastNonce, lastShown, readNonce } from './nonce-book.ts'
 import type { RoundState } from '../rules/round.ts'
 import type { RoundLists } from './round-lists.ts'
-import type { RoundsJournal, RoundStreams } from './round-streams.ts'
 
 const rememberedMax = 20_000
 

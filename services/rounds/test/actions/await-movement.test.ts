@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
-import { awaitMovement } from '../../src/actions/await-movement.ts'
+import { awaitMovement } from '../../src/actions/place-stake.ts'
 import type { WalletClient } from '../../src/clients/wallet.ts'
 import { PlayMemory, type PlayContext } from '../../src/context.ts'
 import type { RoundsStore } from '../../src/storage/rounds-store.ts'

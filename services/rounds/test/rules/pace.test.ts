@@ -1,7 +1,7 @@
 import { profileOf } from '@pitboss/contracts/jurisdictions'
 import fc from 'fast-check'
 import t from 'tap'
-import { earlyStart, latestEarlierStart } from '../../src/wings/protection/rules/pace.ts'
+import { earlyStart, latestEarlierStart } from '../../src/wings/protection/rules/stop.ts'
 
 const at = (ms: number) => new Date(1_700_000_000_000 + ms)
 const last = { startedAt: at(0), startedBy: 'dice/one' }

@@ -21,9 +21,8 @@ import { createPlayerLimitsStore } from '../../src/wings/protection/storage/play
 import { createReceiptsStore } from '../../src/wings/receipts/storage/receipts-store.ts'
 import { createDeadRequestsStore } from '../../src/storage/append-round.ts'
 import { createLostRounds } from '../../src/storage/lost-rounds.ts'
-import { createReportAdjustments } from '../../src/wings/reports/storage/report-adjustments.ts'
+import { createReportAdjustments, createReportsStore } from '../../src/wings/reports/storage/reports-store.ts'
 import { createReportPlayers } from '../../src/wings/reports/storage/report-players.ts'
-import { createReportsStore } from '../../src/wings/reports/storage/reports-store.ts'
 import { createReturnsStore } from '../../src/wings/returns/storage/returns-store.ts'
 import { encodeRound, type FactEntry, sequenceKey, scopeKey } from '../../src/storage/round-document.ts'
 import { createRoundLists } from '../../src/storage/round-lists.ts'
@@ -370,7 +369,7 @@ await holdIsolation(t, {
       'deadStream',
     ],
     ...['bookRange', 'bookKey', 'requestKey', 'movementKey', 'besideTombstoneKey'],
-    ...['claimsOfEntry', 'claimsOfFact', 'addedMovements', 'countedEntries'],
+    ...['claimsOfEntry', 'claimsOfFact', 'addedMovements', 'countedEntries', 'appendTo'],
     // Over every account, at the start or by a clock.
     ...[
       'createShownRounds',
@@ -380,7 +379,6 @@ await holdIsolation(t, {
       'upgradeStorage',
       'createRoundWork',
       'assertSeedsOpen',
-
       'sealedInJournal',
       'IdTaken',
     ],

@@ -3,7 +3,7 @@ import { insertedFirst } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db, Decimal128 } from 'mongodb'
 import { readToEnd } from '@pitboss/storage/bounded-read'
-import type { GameStart } from '../rules/pace.ts'
+import type { GameStart } from '../rules/stop.ts'
 import { scopeKey, type PackedRound } from '../../../storage/round-document.ts'
 
 /** Time for which a start is kept: longer than any gap between two starts. Source: ours. */

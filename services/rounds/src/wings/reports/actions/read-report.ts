@@ -9,9 +9,8 @@ import {
   reportRows,
   reportSegments,
 } from '../rules/report.ts'
-import type { Restatement } from '../storage/report-adjustments.ts'
+import type { Restatement, ReportsStore } from '../storage/reports-store.ts'
 import type { RoundsContext } from '../../../context.ts'
-import type { ReportsStore } from '../storage/reports-store.ts'
 
 export type ReportQuery = WindowQuery & { group_by?: string | undefined }
 

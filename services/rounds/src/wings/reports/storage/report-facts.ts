@@ -19,7 +19,7 @@ import {
   placeKey,
   unitOf,
 } from '../rules/report.ts'
-import type { ReportAdjustments } from './report-adjustments.ts'
+import type { ReportAdjustments } from './reports-store.ts'
 import type { ReportPlayers } from './report-players.ts'
 
 const grains: readonly Grain[] = ['month', 'day', 'hour']

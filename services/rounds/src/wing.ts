@@ -36,11 +36,7 @@ export const noHooks: Omit<Hooks, 'folds'> = {
 }
 const noData = { data: [], next: null }
 
-export function mountWings(
-  core: Omit<RoundsContext, 'hooks'>,
-  wings: readonly Wing[],
-  given: WingGiven,
-): { context: RoundsContext; open: readonly OpenWing[] } {
+export function mountWings(core: Omit<RoundsContext, 'hooks'>, wings: readonly Wing[], given: WingGiven) {
   const folds: FactFold[] = []
   const hooks: Hooks = { ...noHooks, folds }
   const context = { ...core, hooks }

@@ -42,11 +42,7 @@ export async function applyMessage(context: PlayContext, stored: StoredRound, me
 }
 
 /** As `applyMessage`; not `changed`: an equal request was first, and the movement is not the caller's. */
-export async function applyAndReport(
-  context: PlayContext,
-  stored: StoredRound,
-  message: RoundMessage,
-): Promise<{ stored: StoredRound; changed: boolean }> {
+export async function applyAndReport(context: PlayContext, stored: StoredRound, message: RoundMessage) {
   const { rounds, rules, memory } = context
   const { round } = stored
   return memory.inTurn(round.id, () =>

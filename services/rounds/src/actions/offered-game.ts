@@ -1,14 +1,8 @@
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { RoundsContext } from '../context.ts'
 import type { CatalogueEntry } from '../rules/catalogue.ts'
-import { type AccountLimits, accountLimits, allowedLimits } from '../rules/limits.ts'
+import { accountLimits, allowedLimits } from '../rules/limits.ts'
 import type { GameView } from '../records/present-offer.ts'
-
-export type OfferedGame = {
-  readonly entry: CatalogueEntry
-  /** The account's limits. @throws ServiceError CURRENCY_NOT_SUPPORTED for a code that is no currency */
-  limits(currency: string): AccountLimits
-}
 
 type Catalogue = Pick<RoundsContext, 'catalogue'>
 type Stored = Catalogue & { readonly games: Pick<RoundsContext['games'], 'settings' | 'status'> }
@@ -37,17 +31,14 @@ export async function readPlayedGame(context: Played, operatorId: string, slug: 
 }
 
 /** A game on offer. @throws ServiceError GAME_NOT_FOUND, GAME_NOT_ENABLED, GAME_UNAVAILABLE, in this order */
-export async function readOfferedGame(
-  context: Played,
-  operatorId: string,
-  slug: string,
-): Promise<OfferedGame> {
+export async function readOfferedGame(context: Played, operatorId: string, slug: string) {
   const { entry, settings, status } = await readPlayedGame(context, operatorId, slug)
   if (!settings.enabled) throw new ServiceError('GAME_NOT_ENABLED')
   if (status === 'DOWN') throw new ServiceError('GAME_UNAVAILABLE')
   return {
     entry,
-    limits(currency) {
+    /** The account's limits. @throws ServiceError CURRENCY_NOT_SUPPORTED for a code that is no currency */
+    limits(currency: string) {
       const allowed = allowedLimits(settings, currency)
       if (allowed === null) throw new ServiceError('CURRENCY_NOT_SUPPORTED')
       return accountLimits(allowed, settings.limits.get(currency) ?? null)

@@ -2,7 +2,6 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import type { Clock } from '@pitboss/runtime/clock'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { shuffled } from '@pitboss/runtime/shuffled'
-import type { HandledMessage } from '@pitboss/storage/rewind-tally'
 import type { PlayContext } from '../context.ts'
 import { abandonedAt, dueAt, graceMs, isRecent } from '../rules/due-at.ts'
 import { openMovementIds, owesSomething } from '../rules/round.ts'
@@ -101,10 +100,7 @@ function inTurns<Item>(pages: readonly (readonly Item[])[]): Item[] {
 const freshMs = 800
 
 /** Brings a round up to date after one of its movements has ended. @returns whether that changed it */
-export async function handleLateMovement(
-  context: PlayContext,
-  roundId: string,
-): Promise<HandledMessage['result']> {
+export async function handleLateMovement(context: PlayContext, roundId: string) {
   const { rounds, memory, clock } = context
   const isFresh = (at: Date) => isRecent(at, clock.now(), freshMs)
   const before = memory.changes.get(roundId) ?? null

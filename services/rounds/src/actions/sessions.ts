@@ -75,11 +75,7 @@ export async function openSession(context: RoundsContext, caller: Caller, body: 
   return opened
 }
 
-async function readTerms(
-  context: RoundsContext,
-  { scope, account }: Caller,
-  body: SessionBody,
-): Promise<Terms> {
+async function readTerms(context: RoundsContext, { scope, account }: Caller, body: SessionBody) {
   const game = await readOfferedGame(context, scope.operatorId, body.game)
   assertCurrency(body.currency, account, 'currency')
   if (body.brand !== undefined && !account.brands.some(({ brand_id }) => brand_id === body.brand)) {

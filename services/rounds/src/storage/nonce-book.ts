@@ -115,11 +115,7 @@ async function readLast(streams: RoundStreams, sequence: string): Promise<Last> 
 }
 
 /** The round of the highest nonce that is taken; null once that nonce is free again. */
-async function readTaken(
-  streams: RoundStreams,
-  sequence: string,
-  claim: ClaimDocument,
-): Promise<Last | null> {
+async function readTaken(streams: RoundStreams, sequence: string, claim: ClaimDocument) {
   const state = await readState(streams, claim.s)
   if (state.isWithdrawn) {
     await streams.journal.store.removeClaim(claim._id, claim.w)

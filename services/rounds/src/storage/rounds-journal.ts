@@ -145,10 +145,7 @@ export type FactFold = {
 }
 
 /** Reads what sums count of these entries, in their order; those that count for nothing are left out. */
-export async function countedEntries(
-  journal: Journal<RoundFact>,
-  entries: readonly RoundEntry[],
-): Promise<CountedEntry[]> {
+export async function countedEntries(journal: Journal<RoundFact>, entries: readonly RoundEntry[]) {
   const counting = entries.flatMap((entry) => {
     const facts = entry.f.flatMap((fact) => fact.counted ?? [])
     return facts.length === 0 ? [] : [{ entry, facts }]

@@ -33,10 +33,7 @@ export const receipts: Wing = {
   },
 }
 
-export function createReceiptNote(
-  registry: Registry,
-  logger: Logger,
-): (round: RoundState, receipt: SealedReceipt) => void {
+export function createReceiptNote(registry: Registry, logger: Logger) {
   const receipts = new Counter({
     name: 'pitboss_rounds_receipts_total',
     help: 'Receipts of what pages showed of a settled round, by how they compare with the round',
@@ -44,7 +41,7 @@ export function createReceiptNote(
     registers: [registry],
   })
   for (const state of receiptState.options) receipts.inc({ state }, 0)
-  return function noteReceipt({ id, operatorId, environment, game }, receipt) {
+  return function noteReceipt({ id, operatorId, environment, game }: RoundState, receipt: SealedReceipt) {
     const { state, build, language, text, expected } = receipt
     receipts.inc({ state })
     if (state !== 'DIFFERS') return

@@ -11,28 +11,22 @@ import type { ProtectionContext, LimitsContext } from '../context.ts'
 import { presentLimits, presentWanted } from '../records/present-protection.ts'
 import {
   emptyBook,
-  type LimitBook,
   settleCharges,
   changeLimits,
   limitKey,
   type WantedLimit,
   limitsAt,
-  type PlayerLimit,
   periodAt,
   playedMs,
 } from '../rules/player-limits.ts'
-import type { LimitChange, StoredLimits } from '../storage/player-limits-store.ts'
+import type { LimitChange } from '../storage/player-limits-store.ts'
 
 export type PutBody = z.output<typeof putLimits.call.request>['body']
 
 const triesMax = 12
 const changesMax = 50
 
-export async function showLimits(
-  context: ProtectionContext,
-  scope: Scope,
-  playerId: string,
-): Promise<PlayerLimits> {
+export async function showLimits(context: ProtectionContext, scope: Scope, playerId: string) {
   const none = { stored: { changes: [] }, limits: [], book: emptyBook, now: databaseNow(context) }
   const { stored, ...state } = (await readLimits(context, scope, playerId)) ?? none
   const played = await readPlayed(context, scope, playerId, state)
@@ -113,23 +107,14 @@ function readWanted(limits: readonly Wanted[], { account }: Caller): WantedLimit
 /** A session that was open in a period began at most its longest life before. */
 const sessionMaxMs = 86_400_000
 
-export type LimitsNow = {
-  readonly stored: StoredLimits
-  readonly limits: readonly PlayerLimit[]
-  readonly book: LimitBook
-  readonly now: Date
-}
+export type LimitsNow = NonNullable<Awaited<ReturnType<typeof readLimits>>>
 
 /** Reads the database's time, by which all replicas see the same period. */
 function databaseNow({ clock, clockOffsetMs }: Pick<LimitsContext, 'clock' | 'clockOffsetMs'>): Date {
   return new Date(clock.now().getTime() - clockOffsetMs())
 }
 
-export async function readLimits(
-  context: LimitsContext,
-  scope: Scope,
-  playerId: string,
-): Promise<LimitsNow | null> {
+export async function readLimits(context: LimitsContext, scope: Scope, playerId: string) {
   const stored = await context.playerLimits.find(scope, playerId)
   if (stored === null) return null
   const ids = [...new Set(stored.book.charges.map(({ roundId }) => roundId))]

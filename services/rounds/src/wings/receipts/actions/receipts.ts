@@ -43,11 +43,7 @@ export async function keepReceipt(
   throw conflict('This round has another receipt.')
 }
 
-export async function findReceipt(
-  { receipts }: ReceiptsContext,
-  caller: Caller,
-  roundId: string,
-): Promise<SealedReceipt | null> {
+export async function findReceipt({ receipts }: ReceiptsContext, caller: Caller, roundId: string) {
   for (const scope of lookupScopes(caller)) {
     const found = await receipts.find(scope, roundId)
     if (found !== null) return found

@@ -10,7 +10,6 @@ import {
   type StreamStep,
   stepsOf,
   streamKey,
-  type KeptStream,
   type StoredStream,
   type StreamPlace,
 } from '../rules/watched-streams.ts'
@@ -28,17 +27,15 @@ type EntrySteps = {
   readonly steps: StreamStep[]
 }
 
-export type FoldReturns = (counted: readonly CountedEntry[], missing: readonly number[]) => Promise<void>
-
 /**
  * Folds entries into streams. A draw's entry is appended before its credit is paid, so the order does
  * not follow from what came out. Source: docs/rtp-watch.md.
  */
-export function createReturnsFold({ db, catalogue }: { db: Db; catalogue: Catalogue }): FoldReturns {
+export function createReturnsFold({ db, catalogue }: { db: Db; catalogue: Catalogue }) {
   const streams = db.collection<StreamDocument>('return_streams')
   const sums = createSumStore(db, streams)
 
-  return async function foldReturns(counted, missing) {
+  return async function foldReturns(counted: readonly CountedEntry[], missing: readonly number[]) {
     const byStream = groupByStream(counted, catalogue)
     if (byStream.size === 0) return
     await meet(byStream)
@@ -48,10 +45,8 @@ export function createReturnsFold({ db, catalogue }: { db: Db; catalogue: Catalo
       await fold(sums, id, { entries: [first, ...others], missing }, (stream, fresh) => {
         if (stream === null) throw new Error(`the stream ${id} of returns is gone`)
         const isFresh = new Set<RoundEntry>(fresh)
-        return withSteps(
-          stream,
-          all.filter(({ entry }) => isFresh.has(entry)),
-        )
+        const counting = all.filter(({ entry }) => isFresh.has(entry))
+        return withSteps(stream, counting)
       })
     }
   }
@@ -67,10 +62,8 @@ export function createReturnsFold({ db, catalogue }: { db: Db; catalogue: Catalo
         .flatMap((id) => (byStream.get(id) ?? []).slice(0, 1))
         .flatMap(({ steps, at }) => steps.slice(0, 1).map((step) => ({ step, at })))
       if (firsts.length === 0) return
-      const last = {
-        installation: await lastPosition(streams, 'installation'),
-        account: await lastPosition(streams, 'account'),
-      }
+      const installation = await lastPosition(streams, 'installation')
+      const last = { installation, account: await lastPosition(streams, 'account') }
       const met = firsts.map(({ step, at }) => newStreamDocument(step, ++last[step.share], at))
       try {
         await streams.insertMany(met, { ordered: false })
@@ -116,7 +109,9 @@ function withSteps(stream: StreamDocument, counted: readonly EntrySteps[]): Stre
   const crosses = stream.alarmedAt === null && kept.alarmedAt !== null
   return {
     ...stream,
-    ...encodeStream(kept),
+    ...{ counts: kept.evidence.counts, log: kept.evidence.log, points: kept.points },
+    ...{ staked: String(kept.staked), paid: String(kept.paid) },
+    ...{ alarmedAt: kept.alarmedAt, crossing: kept.crossing },
     updatedAt: latest,
     ...(crosses ? { alarmDueAt: latest } : {}),
   }
@@ -153,28 +148,16 @@ export type AlarmDocument = WithAudit & {
 
 export function newStreamDocument(step: StreamStep, position: number, at: Date): StreamDocument {
   const { share, scope, currency, game, rules, shape, win, outcomes } = step
-  return {
-    _id: streamKey(step),
-    version: 1,
-    ...{ share, scope, currency, game, rules, shape, win, position },
-    generation: 1,
-    ...emptied(outcomes, at),
-    cursors: {},
-  }
+  const place = { share, scope, currency, game, rules, shape, win, position }
+  const own = { _id: streamKey(step), version: 1, generation: 1, cursors: {} }
+  return { ...own, ...place, ...emptied(outcomes, at) }
 }
 
 /** The fields of a stream that begins at `at`. */
 export function emptied(outcomes: number, at: Date) {
   return {
     counts: Array.from({ length: outcomes }, () => 0),
-    log: 0,
-    ...{ staked: '0', paid: '0', points: [] },
+    ...{ log: 0, staked: '0', paid: '0', points: [], startedAt: at, updatedAt: at },
     ...{ alarmedAt: null, crossing: null, alarmDueAt: null },
-    ...{ startedAt: at, updatedAt: at },
   }
-}
-
-function encodeStream({ evidence, staked, paid, points, alarmedAt, crossing }: KeptStream) {
-  const { counts, log } = evidence
-  return { counts, log, staked: String(staked), paid: String(paid), points, alarmedAt, crossing }
 }

@@ -1,4 +1,5 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
+import type { OpsOrder } from '@pitboss/contracts/calls/auth-ops'
 import { auditedUpdate, auditOutboxIndex } from '@pitboss/storage/audit-outbox'
 import { insertedFirst, isDuplicateKey } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
@@ -15,11 +16,7 @@ export const returnIndexes: Readonly<Record<string, readonly IndexDeclaration[]>
     // No two streams may have the same part of the error budget.
     { key: { share: 1, position: 1 }, name: 'share_position', unique: true },
     { key: { scope: 1, _id: 1 }, name: 'scope_id' },
-    {
-      key: { alarmDueAt: 1 },
-      name: 'alarm_due_at',
-      partialFilterExpression: { alarmDueAt: { $gt: epoch } },
-    },
+    { key: { alarmDueAt: 1 }, name: 'alarm_due_at', partialFilterExpression: { alarmDueAt: { $gt: epoch } } },
   ],
   return_alarms: [
     { key: { game: 1 }, name: 'open_by_game', partialFilterExpression: { open: true } },
@@ -71,25 +68,15 @@ export function createReturnsStore({ db }: { db: Db }) {
     findAlarm: (alarmId: string) => alarms.findOne({ _id: alarmId }),
 
     /** Whether an alarm of the game is open that took it down. */
-    async holdsDown(game: string): Promise<boolean> {
-      const held = await alarms.findOne({ game, open: true, rule: 'take-down' }, { hint: 'open_by_game' })
-      return held !== null
-    },
+    holdsDown: async (game: string) =>
+      (await alarms.findOne({ game, open: true, rule: 'take-down' }, { hint: 'open_by_game' })) !== null,
 
     countOpen: async () => Number(await alarms.countDocuments({ open: true }, { hint: 'open_by_game' })),
 
-    async lift(
-      alarmId: string,
-      { by, reason }: { by: string; reason: string | null },
-      now: Date,
-      entry: AuditEntry,
-    ): Promise<boolean> {
+    async lift(_id: string, { by, reason }: Pick<OpsOrder, 'by' | 'reason'>, now: Date, entry: AuditEntry) {
       const lifted = { open: false, liftedAt: now, liftedBy: by, liftReason: reason }
-      const { matchedCount } = await alarms.updateOne(
-        { _id: alarmId, open: true },
-        auditedUpdate<AlarmDocument>({ $set: lifted }, entry),
-      )
-      return matchedCount === 1
+      const update = auditedUpdate<AlarmDocument>({ $set: lifted }, entry)
+      await alarms.updateOne({ _id, open: true }, update)
     },
 
     /** Restarts a stream once after its alarm was lifted, with an error budget of its own. */

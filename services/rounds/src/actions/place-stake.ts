@@ -127,10 +127,9 @@ export async function awaitMovement(
   if (call.atOnce === true) {
     return seen.get(key) ?? together(looks, key, () => poll(context, round, transactionId, call))
   }
+  const note = (shown: Shown) => seen.set(key, shown)
   return together(polls, key, () =>
-    poll(context, round, transactionId, call, (shown) => seen.set(key, shown)).finally(() =>
-      seen.delete(key),
-    ),
+    poll(context, round, transactionId, call, note).finally(() => seen.delete(key)),
   )
 }
 
@@ -141,22 +140,20 @@ async function poll(
   call: HandlerContext,
   note: (shown: Shown) => unknown = () => undefined,
 ): Promise<Shown> {
-  const scope: Scope = scopeOf(round)
   const startMs = context.clock.now().getTime()
   for (let pollMs = pollFirstMs; ; pollMs = Math.min(pollMs * 2, pollLastMs)) {
-    const shown = await context.wallet.show(scope, transactionId, call)
+    const shown = await context.wallet.show(scopeOf(round), transactionId, call)
     if (shown !== null && shown.movement.round_id !== round.id) {
       // A primary that has been replaced may still show an intent that was taken back since.
       await context.rounds.confirmPrimary()
-      throw (await isIntended(context, round, transactionId))
-        ? new ServiceError('TRANSACTION_CONFLICT')
-        : takenBack()
+      const isOurs = await isIntended(context, round, transactionId)
+      throw isOurs ? new ServiceError('TRANSACTION_CONFLICT') : takenBack()
     }
     const nowMs = context.clock.now().getTime()
     const isLate = call.atOnce === true || nowMs + pollMs >= call.deadlineAtMs - reserveMs
     if (shown !== null && (shown.answered || isLate)) return shown
     if (shown !== null) note(shown)
-    if (shown === null) {
+    else {
       if (isLate || nowMs - startMs >= intentMs) throw unknownOutcome(resourceOf(round, transactionId))
       if (!(await isIntended(context, round, transactionId))) throw takenBack()
     }

@@ -133,17 +133,15 @@ export function readWindow({ from, to }: WindowQuery): { from: Date | undefined;
 
 const pageMax = 100
 
-export async function dataPage<Item>(of: {
-  readonly read: (max: number) => Promise<readonly Item[]>
-  readonly positionOf: (item: Item) => string
-  readonly present: (item: Item) => Record<string, unknown>
-  readonly bytesOf?: (item: Item) => number
-}): Promise<DataPage> {
-  const { read, positionOf, present, bytesOf = () => 0 } = of
+export async function dataPage<Item extends { readonly _id: string } | { readonly id: string }>(
+  read: (max: number) => Promise<readonly Item[]>,
+  present: (item: Item) => Record<string, unknown>,
+  bytesOf: (item: Item) => number = () => 0,
+): Promise<DataPage> {
   const found = await read(pageMax + 1)
   const items = withinBytes(found.slice(0, pageMax), bytesOf)
-  const last = items.at(-1)
-  const next = found.length > items.length && last !== undefined ? positionOf(last) : null
+  const last = found.length > items.length ? items.at(-1) : undefined
+  const next = last === undefined ? null : '_id' in last ? last._id : last.id
   return { data: items.map(present), next }
 }
 

@@ -29,9 +29,8 @@ export async function settleRound(context: PlayContext, stored: StoredRound, opt
   const { recover } = options
   let current = stored
   const stuck = new Set<string>()
-  const claimed =
-    recover && stored.round.driver === 'operator' ? new Set(openMovementIds(stored.round)) : null
-  const isLeft = (id: string) => stuck.has(id) || (claimed !== null && !claimed.has(id))
+  const claimed = recover && stored.round.driver === 'operator' ? openMovementIds(stored.round) : null
+  const isLeft = (id: string) => stuck.has(id) || claimed?.includes(id) === false
   for (let step = 0; step < stepsMax; step++) {
     const owed = nextOwed(current.round, isLeft, recover)
     if (owed === null) return current
@@ -97,8 +96,8 @@ async function recoverStake(
   context: PlayContext,
   stored: StoredRound,
   transactionId: string,
-  call: CallContext | undefined,
-): Promise<StoredRound> {
+  call?: CallContext,
+) {
   const { round } = stored
   const shown = await context.wallet.show(scopeOf(round), transactionId, call)
   if (shown !== null && shown.movement.round_id !== round.id) {
@@ -121,11 +120,11 @@ async function mayStillBeAsked({ rounds, clock }: PlayContext, stored: StoredRou
 export async function voidStake(
   context: PlayContext,
   stored: StoredRound,
-  transactionId: string,
-  call: CallContext | undefined,
-): Promise<StoredRound> {
+  stakeId: string,
+  call?: CallContext,
+) {
   const { round } = stored
-  const stake = round.stakes.find((one) => one.transactionId === transactionId)
+  const stake = round.stakes.find(({ transactionId }) => transactionId === stakeId)
   if (stake === undefined) return stored
   const isFirst = round.stakes[0] === stake
   const rollbackId = isFirst ? round.rollbackTransactionId : `rbk_${stake.transactionId}`.slice(0, 128)

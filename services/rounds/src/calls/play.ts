@@ -2,7 +2,7 @@ import { answer, type CallHandler, handler, handlers } from '@pitboss/bus/serve-
 import { personActing } from '@pitboss/contracts/audit'
 import { currenciesInUse } from '@pitboss/contracts/calls/rounds'
 import * as play from '@pitboss/contracts/endpoints/play'
-import * as endpoints from '@pitboss/contracts/endpoints/sessions'
+import * as api from '@pitboss/contracts/endpoints/sessions'
 import { answerPage } from '@pitboss/storage/read-page'
 import { closeSession, findSession, listSessions, openSession } from '../actions/sessions.ts'
 import type { RoundsContext, PlayContext } from '../context.ts'
@@ -23,42 +23,33 @@ import { presentFairness, presentRound } from '../records/present-round.ts'
 export function sessionCalls(context: RoundsContext): CallHandler[] {
   const { clock } = context
   return [
-    handler(endpoints.createSession.call, async ({ caller, body }) =>
+    handler(api.createSession.call, async ({ caller, body }) =>
       answer(presentSession(await openSession(context, caller, body), clock.now()), 201),
     ),
-    ...handlers(
-      [endpoints.listSessions.call, endpoints.dashboardListSessions.call],
-      async ({ caller, query }) => {
-        const now = clock.now()
-        return answerPage(await listSessions(context, caller, query, now), (one) => presentSession(one, now))
-      },
-    ),
-    ...handlers([endpoints.getSession.call, endpoints.dashboardGetSession.call], async ({ caller, params }) =>
+    ...handlers([api.listSessions.call, api.dashboardListSessions.call], async ({ caller, query }) => {
+      const now = clock.now()
+      return answerPage(await listSessions(context, caller, query, now), (one) => presentSession(one, now))
+    }),
+    ...handlers([api.getSession.call, api.dashboardGetSession.call], async ({ caller, params }) =>
       answer(presentSession(await findSession(context, caller, params.session_id), clock.now())),
     ),
-    ...handlers(
-      [endpoints.closeSession.call, endpoints.dashboardCloseSession.call],
-      async ({ caller, params }, call) => {
-        const [now, by] = [clock.now(), personActing(caller, call)]
-        return answer(presentSession(await closeSession(context, caller, params.session_id, now, by), now))
-      },
-    ),
+    ...handlers([api.closeSession.call, api.dashboardCloseSession.call], async ({ caller, params }, call) => {
+      const [now, by] = [clock.now(), personActing(caller, call)]
+      return answer(presentSession(await closeSession(context, caller, params.session_id, now, by), now))
+    }),
     handler(currenciesInUse, async ({ operatorId }) => ({
       currencies: await context.sessions.currenciesInUse(operatorId, clock.now()),
     })),
   ]
 }
 
-type ActedOn = Parameters<typeof actOnRound> extends [unknown, ...infer Asked] ? Asked : never
-
 /** Calls of a player's browser, under `/v1/game`. Source: docs/contract.md, sections 4 and 11. */
 export function playerCalls(context: RoundsContext & PlayContext): CallHandler[] {
-  const act = (...asked: ActedOn) =>
-    showFirst(context, async () => answer(presentRound(await actOnRound(context, ...asked))))
-
+  const shown = (run: () => ReturnType<typeof playRound>, status?: 201) =>
+    showFirst(context, async () => answer(presentRound(await run()), status))
   return [
-    handler(play.getPlayerSession.call, async ({ caller }, call) =>
-      answer(await showPlayer(context, caller, call)),
+    handler(play.getPlayerSession.call, async (asked, call) =>
+      answer(await showPlayer(context, asked.caller, call)),
     ),
     handler(play.listPlayerRounds.call, async ({ caller, query }) =>
       answerPage(await listPlayerRounds(context, caller, query), presentRound),
@@ -70,13 +61,13 @@ export function playerCalls(context: RoundsContext & PlayContext): CallHandler[]
       return answer(presentRound(round))
     }),
     handler(play.playRound.call, ({ caller, body }, call) =>
-      showFirst(context, async () => answer(presentRound(await playRound(context, caller, body, call)), 201)),
+      shown(() => playRound(context, caller, body, call), 201),
     ),
-    handler(play.revealTile.call, ({ caller, params, body: { tile } }, call) =>
-      act(caller, params.round_id, { type: 'reveal', tile }, call),
+    handler(play.revealTile.call, ({ caller, params: { round_id }, body: { tile } }, call) =>
+      shown(() => actOnRound(context, caller, round_id, { type: 'reveal', tile }, call)),
     ),
-    handler(play.cashOut.call, ({ caller, params }, call) =>
-      act(caller, params.round_id, { type: 'cash-out' }, call),
+    handler(play.cashOut.call, ({ caller, params: { round_id } }, call) =>
+      shown(() => actOnRound(context, caller, round_id, { type: 'cash-out' }, call)),
     ),
     handler(play.getFairnessBook.call, async ({ caller, query }) =>
       answerPage(await listFairness(context, caller, query), presentFairness),

@@ -4,7 +4,7 @@ import { answer, type CallHandler, handler, handlers } from '@pitboss/bus/serve-
 import { roundsMovements } from '@pitboss/bus/topology'
 import { orderedBy } from '@pitboss/contracts/audit'
 import * as calls from '@pitboss/contracts/calls/rounds'
-import * as endpoints from '@pitboss/contracts/endpoints/rounds'
+import * as api from '@pitboss/contracts/endpoints/rounds'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
 import type { RewindStore } from '@pitboss/storage/rewind-store'
 import { answerPage } from '@pitboss/storage/read-page'
@@ -23,14 +23,14 @@ export function roundCalls(context: Context): CallHandler[] {
   const { rounds } = context
 
   return [
-    ...handlers([endpoints.listRounds.call, endpoints.dashboardListRounds.call], async ({ caller, query }) =>
+    ...handlers([api.listRounds.call, api.dashboardListRounds.call], async ({ caller, query }) =>
       answerPage(await reads.listRounds(context, caller, query), presentRound),
     ),
-    ...handlers([endpoints.getRound.call, endpoints.dashboardGetRound.call], async ({ caller, params }) => {
+    ...handlers([api.getRound.call, api.dashboardGetRound.call], async ({ caller, params }) => {
       const { round } = await reads.findRound(context, caller, params.round_id)
       return answer(presentRound(round))
     }),
-    handler(endpoints.voidRound.call, ({ caller, params }, call) =>
+    handler(api.voidRound.call, ({ caller, params }, call) =>
       showFirst(context, async () => {
         const round = await voidRound(context, caller, params.round_id, call)
         return answer(presentRound(round), round.status === 'VOIDED' ? 200 : 202)
@@ -70,7 +70,7 @@ export function roundCalls(context: Context): CallHandler[] {
 /** The route that writes movements; wallet-bridge answers their reads. */
 export function transactionCalls(context: PlayContext, place = placeTransaction): CallHandler[] {
   return [
-    handler(endpoints.placeTransaction.call, ({ caller, body }, call) =>
+    handler(api.placeTransaction.call, ({ caller, body }, call) =>
       showFirst(context, () => place(context, caller, body, call)),
     ),
   ]

@@ -1,6 +1,6 @@
 import { answer, handlers } from '@pitboss/bus/serve-calls'
 import { personActing } from '@pitboss/contracts/audit'
-import * as endpoints from '@pitboss/contracts/endpoints/rounds'
+import * as api from '@pitboss/contracts/endpoints/rounds'
 import { answerPage } from '@pitboss/storage/read-page'
 import { presentFreeBet } from '../../records/present-offer.ts'
 import type { Wing } from '../../wing.ts'
@@ -11,26 +11,21 @@ export const freeBets: Wing = {
   open: (context) => ({
     calls: [
       ...handlers(
-        [endpoints.createFreeBet.call, endpoints.dashboardCreateFreeBet.call],
+        [api.createFreeBet.call, api.dashboardCreateFreeBet.call],
         async ({ caller, body }, call) => {
           const [now, by] = [context.clock.now(), personActing(caller, call)]
           return answer(presentFreeBet(await grantFreeBets(context, caller, body, now, by), now), 201)
         },
       ),
-      ...handlers(
-        [endpoints.listFreeBets.call, endpoints.dashboardListFreeBets.call],
-        async ({ caller, query }) => {
-          const now = context.clock.now()
-          return answerPage(await listGrants(context, caller, query, now), (one) => presentFreeBet(one, now))
-        },
+      ...handlers([api.listFreeBets.call, api.dashboardListFreeBets.call], async ({ caller, query }) => {
+        const now = context.clock.now()
+        return answerPage(await listGrants(context, caller, query, now), (one) => presentFreeBet(one, now))
+      }),
+      ...handlers([api.getFreeBet.call, api.dashboardGetFreeBet.call], async ({ caller, params }) =>
+        answer(presentFreeBet(await findGrant(context, caller, params.grant_id), context.clock.now())),
       ),
       ...handlers(
-        [endpoints.getFreeBet.call, endpoints.dashboardGetFreeBet.call],
-        async ({ caller, params }) =>
-          answer(presentFreeBet(await findGrant(context, caller, params.grant_id), context.clock.now())),
-      ),
-      ...handlers(
-        [endpoints.cancelFreeBet.call, endpoints.dashboardCancelFreeBet.call],
+        [api.cancelFreeBet.call, api.dashboardCancelFreeBet.call],
         async ({ caller, params }, call) => {
           const [now, by] = [context.clock.now(), personActing(caller, call)]
           return answer(presentFreeBet(await cancelGrant(context, caller, params.grant_id, now, by), now))

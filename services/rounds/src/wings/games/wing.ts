@@ -3,7 +3,7 @@ import { answer, handler, handlers } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
 import { doApproved } from '@pitboss/contracts/calls/approvals'
 import { opsSetGame, opsSetGameLimits } from '@pitboss/contracts/calls/rounds'
-import * as endpoints from '@pitboss/contracts/endpoints/sessions'
+import * as api from '@pitboss/contracts/endpoints/sessions'
 import { answerPage } from '@pitboss/storage/read-page'
 import { showGame } from '../../actions/offered-game.ts'
 import { presentGame } from '../../records/present-offer.ts'
@@ -14,18 +14,15 @@ import { changeApprovedGame, changeGame, listGames, setGameLimits, setGameStatus
 export const games: Wing = {
   open: (context) => ({
     calls: [
-      ...handlers(
-        [endpoints.listGames.call, endpoints.dashboardListGames.call],
-        async ({ caller, query }) => {
-          const { currencies } = caller.account
-          return answerPage(await listGames(context, caller, query), (view) => presentGame(view, currencies))
-        },
-      ),
-      handler(endpoints.getGame.call, async ({ caller: { account }, params }) =>
+      ...handlers([api.listGames.call, api.dashboardListGames.call], async ({ caller, query }) => {
+        const { currencies } = caller.account
+        return answerPage(await listGames(context, caller, query), (view) => presentGame(view, currencies))
+      }),
+      handler(api.getGame.call, async ({ caller: { account }, params }) =>
         answer(presentGame(await showGame(context, account.operator_id, params.slug), account.currencies)),
       ),
       ...handlers(
-        [endpoints.patchGame.call, endpoints.dashboardPatchGame.call],
+        [api.patchGame.call, api.dashboardPatchGame.call],
         async ({ caller, params, body }, call) => {
           const { account } = caller
           const asked = { account, slug: params.slug, patch: body }

@@ -4,7 +4,7 @@ import { whileClockAgrees } from '@pitboss/runtime/while-clock-agrees'
 import { answer, type CallHandler, handler, handlers } from '@pitboss/bus/serve-calls'
 import { actedBy, personActing } from '@pitboss/contracts/audit'
 import { answerRealityCheck as realityCheck } from '@pitboss/contracts/endpoints/play'
-import * as endpoints from '@pitboss/contracts/endpoints/players'
+import * as api from '@pitboss/contracts/endpoints/players'
 import { answerPage } from '@pitboss/storage/read-page'
 import { dataPage } from '../../actions/read-rounds.ts'
 import type { Hooks } from '../../context.ts'
@@ -13,6 +13,7 @@ import { afterSession, beforeSession, settleStops, signStops } from './actions/s
 import { enforceLimits } from './actions/enforce-player-limits.ts'
 import { enforceStartInterval, answerRealityCheck } from './actions/enforce-start-interval.ts'
 import { showLimits, setLimits } from './actions/set-limits.ts'
+import { scopeOf } from '../../storage/round-document.ts'
 import type { ProtectionContext } from './context.ts'
 import { presentProtection, presentStop } from './records/present-protection.ts'
 import { createPacesStore, paceIndexes, createSpendsStore } from './storage/paces-store.ts'
@@ -39,54 +40,41 @@ export const protection: Wing = {
       paces: createPacesStore({ db }),
     }
     const settle = whileClockAgrees(clockAheadMs, (stopping: AbortSignal) => settleStops(context, stopping))
-    const poll = (
-      event: string,
-      look: (stopping: AbortSignal) => Promise<number | undefined>,
-      idleMs: number,
-    ) => ({
+    const poll = (event: string, idleMs: number, look: (stopping: AbortSignal) => Promise<unknown>) => ({
       ...{ event, everyMs: lookEveryMs, logger: core.logger },
       work: async (stopping: AbortSignal) => ((await look(stopping)) === 0 ? idleMs : lookEveryMs),
     })
     const start = () => {
       // While auth is away they wait.
       const sign = (stopping: AbortSignal) => signStops(context, stopping)
-      const signing = startPoll({ ...poll('stop-records.not-signed', sign, signIdleMs), level: 'warn' })
+      const signing = startPoll({ ...poll('stop-records.not-signed', signIdleMs, sign), level: 'warn' })
       const settleAndWake = async (stopping: AbortSignal) => {
         const due = await settle(stopping)
         if (due !== 0) signing.wake()
         return due
       }
-      return [startPoll(poll('stops.failed', settleAndWake, settleIdleMs)), signing]
+      return [startPoll(poll('stops.failed', settleIdleMs, settleAndWake)), signing]
     }
-    return {
-      calls: protectionCalls(context),
-      hooks: protectionHooks(context),
-      start,
-    }
+    return { calls: protectionCalls(context), hooks: protectionHooks(context), start }
   },
 }
 
 export function protectionHooks(context: ProtectionContext): Omit<Hooks, 'folds'> {
   return {
-    enforceLimits: (scope, session) => enforceLimits(context, scope, session),
-    enforceStartInterval: (scope, session, startedBy) =>
-      enforceStartInterval(context, scope, session, startedBy),
-    beforeSession: (scope, playerId) => beforeSession(context, scope, playerId),
-    afterSession: (session, isNew) => afterSession(context, session, isNew),
+    enforceLimits: enforceLimits.bind(null, context),
+    enforceStartInterval: enforceStartInterval.bind(null, context),
+    beforeSession: beforeSession.bind(null, context),
+    afterSession: afterSession.bind(null, context),
     async sessionFields(session, now) {
       if (!profileOf(session).showsSpend) return {}
-      const { operatorId, environment } = session
-      const spend = await context.spends.of({ operatorId, environment }, session._id)
+      const spend = await context.spends.of(scopeOf(session), session._id)
       return { protection: presentProtection(session, spend, now) }
     },
     playerData: {
       async stop(scope, playerId, before) {
         const now = context.clock.now()
-        return dataPage({
-          read: (max) => context.stops.list(scope, playerId, { before, max }),
-          positionOf: ({ _id }) => _id,
-          present: (one) => presentStop(one, now),
-        })
+        const read = (max: number) => context.stops.list(scope, playerId, { before, max })
+        return dataPage(read, (one) => presentStop(one, now))
       },
       async limits(scope, playerId) {
         const record = await showLimits(context, scope, playerId)
@@ -100,32 +88,28 @@ export function protectionHooks(context: ProtectionContext): Omit<Hooks, 'folds'
 export function protectionCalls(context: ProtectionContext): CallHandler[] {
   const present = (stop: Parameters<typeof presentStop>[0]) => presentStop(stop, context.clock.now())
   return [
-    ...handlers(
-      [endpoints.putLimits.call, endpoints.dashboardPutLimits.call],
-      async ({ caller, params, body }, call) =>
-        answer(await setLimits(context, caller, params.player_id, body, actedBy(caller, call))),
+    ...handlers([api.putLimits.call, api.dashboardPutLimits.call], async ({ caller, params, body }, call) =>
+      answer(await setLimits(context, caller, params.player_id, body, actedBy(caller, call))),
     ),
-    ...handlers([endpoints.getLimits.call, endpoints.dashboardGetLimits.call], async ({ caller, params }) =>
+    ...handlers([api.getLimits.call, api.dashboardGetLimits.call], async ({ caller, params }) =>
       answer(await showLimits(context, caller.scope, params.player_id)),
     ),
     ...handlers(
-      [endpoints.stopPlayer.call, endpoints.dashboardStopPlayer.call],
+      [api.stopPlayer.call, api.dashboardStopPlayer.call],
       async ({ caller, params, body }, call) => {
         const by = personActing(caller, call)
         return answer(present(await stopPlayer(context, caller, params.player_id, body, by)))
       },
     ),
     ...handlers(
-      [endpoints.liftStop.call, endpoints.dashboardLiftStop.call],
+      [api.liftStop.call, api.dashboardLiftStop.call],
       async ({ caller, params, body: { reason } }, call) => {
         const by = personActing(caller, call)
         return answer(present(await liftStop(context, caller, params.player_id, reason, by)))
       },
     ),
-    ...handlers(
-      [endpoints.listStops.call, endpoints.dashboardListStops.call],
-      async ({ caller, params, query }) =>
-        answerPage(await listStops(context, caller, params.player_id, query), present),
+    ...handlers([api.listStops.call, api.dashboardListStops.call], async ({ caller, params, query }) =>
+      answerPage(await listStops(context, caller, params.player_id, query), present),
     ),
     handler(realityCheck.call, async ({ caller, body: { choice } }) => {
       const now = context.clock.now()

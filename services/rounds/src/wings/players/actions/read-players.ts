@@ -89,10 +89,8 @@ function presentSums(sums: readonly RoundSums[]): Player['play'] {
   return [...Map.groupBy(over, ({ currency }) => currency)]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([currency, rounds]) => {
-      const totals = rounds.map(roundTotals)
-      const sum = (part: 'stakes' | 'payouts' | 'refunds') =>
-        totals.reduce((total, one) => total + one[part], 0n)
-      const [stakes, payouts, refunds] = [sum('stakes'), sum('payouts'), sum('refunds')]
+      const all = { stakes: rounds.flatMap((one) => one.stakes), wins: rounds.flatMap((one) => one.wins) }
+      const { stakes, payouts, refunds } = roundTotals(all)
       return {
         currency,
         rounds: rounds.length,
@@ -183,27 +181,20 @@ export async function readPlayerData(
 ): Promise<DataPage> {
   const { sessions, rounds, grants, hooks } = context
   const now = context.clock.now()
-  const positionOf = ({ _id }: { readonly _id: string }) => _id
+  const at = { before, now }
   switch (kind) {
     case 'session':
-      return dataPage({
-        read: (max) => sessions.list(scope, { playerId }, { before, max, now }),
-        positionOf,
-        present: (one) => presentSession(one, now),
-      })
+      return dataPage(
+        (max) => sessions.list(scope, { playerId }, { ...at, max }),
+        (one) => presentSession(one, now),
+      )
     case 'round':
-      return dataPage({
-        read: (max) => rounds.list(scope, { playerId }, { before, max }),
-        positionOf: ({ id }) => id,
-        present: presentRound,
-        bytesOf: roundBytes,
-      })
+      return dataPage((max) => rounds.list(scope, { playerId }, { before, max }), presentRound, roundBytes)
     case 'free_bet':
-      return dataPage({
-        read: (max) => grants.list(scope, { playerId }, { before, max, now }),
-        positionOf,
-        present: (one) => presentFreeBet(one, now),
-      })
+      return dataPage(
+        (max) => grants.list(scope, { playerId }, { ...at, max }),
+        (one) => presentFreeBet(one, now),
+      )
     case 'stop':
     case 'limits':
       return hooks.playerData[kind](scope, playerId, before)

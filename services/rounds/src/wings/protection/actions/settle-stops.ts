@@ -3,7 +3,7 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Scope } from '@pitboss/contracts/caller'
 import { graceMs, sittingAbandonedAt } from '../../../rules/due-at.ts'
 import type { RoundState } from '../../../rules/round.ts'
-import { sequenceKey } from '../../../storage/round-document.ts'
+import { scopeOf, sequenceKey } from '../../../storage/round-document.ts'
 import type { ProtectionContext } from '../context.ts'
 import { isEndedByStop, type LastBet, nextLookAt, stopStatusAt } from '../rules/stop.ts'
 import type { StopDocument } from '../storage/stops-store.ts'
@@ -32,8 +32,8 @@ export async function settleStops(context: ProtectionContext, stopping: AbortSig
 /** Closes the player's sessions and ends rounds unless the stop is over. @returns true while any is left */
 export async function enforceStop(context: ProtectionContext, stopped: StopDocument): Promise<boolean> {
   const { sessions, rounds, clock, scaleMs } = context
-  const { operatorId, environment, playerId, endsAt } = stopped
-  const scope = { operatorId, environment }
+  const { playerId, endsAt } = stopped
+  const scope = scopeOf(stopped)
   const now = clock.now()
   const current = await stopInForce(context, scope, playerId)
   if (current?._id === stopped._id) {
@@ -55,13 +55,13 @@ export async function enforceStop(context: ProtectionContext, stopped: StopDocum
 }
 
 async function lastBetOf({ rounds }: ProtectionContext, stopped: StopDocument): Promise<LastBet | null> {
-  const { operatorId, environment, playerId } = stopped
+  const { playerId } = stopped
   const filters = { playerId, to: endOf(stopped) }
   // What a dead process has left may be in no list yet.
   await rounds.showUndone()
   for (let before: string | null = null; ; ) {
     const at = { before, max: roundsAtOnce }
-    const page: RoundState[] = await rounds.list({ operatorId, environment }, filters, at)
+    const page: RoundState[] = await rounds.list(scopeOf(stopped), filters, at)
     const last = page.find(({ started }) => started)
     before = page.at(-1)?.id ?? null
     if (last !== undefined) {
@@ -119,8 +119,8 @@ export async function beforeSession(context: ProtectionContext, scope: Scope, pl
  */
 export async function afterSession(context: ProtectionContext, session: SessionDocument, isNew: boolean) {
   const { sessions, playerLimits, clock } = context
-  const { operatorId, environment, playerId } = session
-  const scope = { operatorId, environment }
+  const { playerId } = session
+  const scope = scopeOf(session)
   const stop = isNew ? await stopInForce(context, scope, playerId) : null
   if (stop !== null) {
     await sessions.stopAll(scope, playerId, { id: stop._id, endsAt: stop.endsAt }, clock.now())

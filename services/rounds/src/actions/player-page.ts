@@ -10,7 +10,6 @@ import { capRangeOf } from '../rules/limits.ts'
 import { readPlayedGame } from './offered-game.ts'
 import { sequenceKey, type StoredRound } from '../storage/round-document.ts'
 import type { SessionDocument } from '../storage/sessions-store.ts'
-import type { ListedCommitment } from '../storage/commitments-store.ts'
 import { resourceOf, unknownOutcome } from '../rules/movement.ts'
 import type { PlayerAction } from '../rules/round-message.ts'
 import { applyMessage } from './change-round.ts'
@@ -89,8 +88,6 @@ export async function findPlayerRound(
   if (!isTheirs) throw new ServiceError('ROUND_NOT_FOUND')
   return stored
 }
-
-type FairnessEntry = { readonly commitment: ListedCommitment; readonly round: RoundState | null }
 
 /** Reads a page of the player's rounds, newest nonce first. Source: docs/contract.md, section 11. */
 export async function listPlayerRounds(context: RoundsContext, caller: Caller, query: PageQuery) {

@@ -65,7 +65,7 @@ const commonPage = 'index'
  * checked only for a page that is served for the game. Source: docs/contract.md, section 4, "Receipts".
  * @param page as of `keepReceipt`
  */
-export function judgeReceipt(
+function judgeReceipt(
   body: ReceiptBody,
   page: string | null,
   round: ToldRound,

@@ -51,15 +51,11 @@ async function changePresent(...args: Parameters<typeof change>): Promise<Endpoi
 }
 
 /** @throws ServiceError CONFLICT for types too many endpoints have, besides those it has already */
-async function refuseMoreEvents(
-  { endpoints, eventEndpointsMax }: WebhooksContext,
-  found: EndpointDocument,
-  wanted: readonly EventType[],
-): Promise<void> {
+async function refuseMoreEvents(c: WebhooksContext, found: EndpointDocument, wanted: readonly EventType[]) {
   if (found.events.length === 0) return
   const all = wanted.length === 0 ? eventType.options : wanted
   const more = all.filter((type) => !found.events.includes(type))
-  if (more.length > 0) refuseCrowd(more, await endpoints.ofScope(found), eventEndpointsMax)
+  if (more.length > 0) refuseCrowd(more, await c.endpoints.ofScope(found), c.eventEndpointsMax)
 }
 
 /**
@@ -103,11 +99,7 @@ export async function patchEndpoint(
   return endpoint
 }
 
-export async function removeEndpoint(
-  c: WebhooksContext,
-  found: EndpointDocument,
-  by: ActedBy,
-): Promise<void> {
+export async function removeEndpoint(c: WebhooksContext, found: EndpointDocument, by: ActedBy) {
   await change(c, by, 'endpoint.delete', found, ({ deletedAt }) =>
     deletedAt === null ? { deletedAt: c.clock.now(), closing: true, secrets: [] } : null,
   )

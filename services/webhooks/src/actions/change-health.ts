@@ -1,13 +1,10 @@
 import { createMailbox, type Mailbox } from '@pitboss/runtime/mailbox'
-import type { WebhooksContext } from '../context.ts'
 import type { EndpointHealth } from '../rules/endpoint-health.ts'
 import type { EndpointDocument } from '../storage/collections.ts'
+import type { EndpointStore } from '../storage/endpoint-store.ts'
 
 type Change = (endpoint: EndpointDocument) => EndpointHealth
-
-type Changed = { readonly endpoint: EndpointDocument; readonly health: EndpointHealth }
-
-type Group = { readonly changes: Change[]; readonly done: Promise<readonly (Changed | null)[]> }
+type Group = { readonly changes: Change[]; readonly done: ReturnType<typeof writeHealth> }
 
 /** Changes of health that wait for the one that is being written. */
 export type HealthChanges = { readonly inTurn: Mailbox; readonly waiting: Map<string, Group> }
@@ -18,10 +15,10 @@ export function newHealthChanges(): HealthChanges {
 
 /** Changes the health of an endpoint, one write at a time for all that wait. Null for an unknown endpoint. */
 export async function changeHealth(
-  { endpoints, memory }: Pick<WebhooksContext, 'endpoints'> & { memory: { healthChanges: HealthChanges } },
+  { endpoints, memory }: { endpoints: EndpointStore; memory: { healthChanges: HealthChanges } },
   known: EndpointDocument,
   change: Change,
-): Promise<Changed | null> {
+) {
   const { inTurn, waiting } = memory.healthChanges
   const { _id } = known
   const changes = waiting.get(_id)?.changes ?? []
@@ -37,24 +34,15 @@ export async function changeHealth(
   return (await group.done)[index] ?? null
 }
 
-async function writeHealth(
-  endpoints: WebhooksContext['endpoints'],
-  known: EndpointDocument,
-  changes: readonly Change[],
-): Promise<(Changed | null)[]> {
+/** @returns the endpoint afterwards with its health after each change */
+async function writeHealth(endpoints: EndpointStore, known: EndpointDocument, changes: readonly Change[]) {
   let healths: EndpointHealth[] = []
   const decide = (current: EndpointDocument) => {
     healths = []
     let { health } = current
-    for (const change of changes) {
-      health = change({ ...current, health })
-      healths.push(health)
-    }
+    for (const change of changes) healths.push((health = change({ ...current, health })))
     return { $set: { health } }
   }
   const endpoint = await endpoints.change(known, known._id, decide, known)
-  return changes.map((_, index) => {
-    const health = healths[index]
-    return endpoint === null || health === undefined ? null : { endpoint, health }
-  })
+  return endpoint === null ? [] : healths.map((health) => ({ endpoint, health }))
 }

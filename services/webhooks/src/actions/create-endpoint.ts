@@ -15,7 +15,7 @@ import { claimIdempotencyKey } from '@pitboss/storage/idempotency-keys'
 import type { z } from 'zod'
 import { notifyWorkers } from '../clients/notify-workers.ts'
 import { presentEndpoint } from '../records/webhook-records.ts'
-import { freshHealth, newHealth } from '../rules/endpoint-health.ts'
+import { newHealth } from '../rules/endpoint-health.ts'
 import { newSecret } from '@pitboss/runtime/new-secret'
 import type { StoredSecret } from '../rules/signing-secrets.ts'
 import type { EndpointDocument } from '../storage/collections.ts'
@@ -66,7 +66,7 @@ export async function createEndpoint(
     ...{ _id, ...scope, version: 1, url: body.url, description: body.description ?? null },
     ...{ events: [...new Set(body.events)], secrets: [{ sealed, createdAt: now, validUntil: null }] },
     ...(inFlightMax === undefined ? {} : { maxInFlight: inFlightMax }),
-    health: inFlightMax === undefined ? freshHealth : newHealth(inFlightMax),
+    health: newHealth(inFlightMax),
     ...{ heldRule: null, createdAt: now, deletedAt: null, beginsAfter: await c.events.endOf(scope) },
     ...{ wakes: 0, leaseOwner: null, leaseToken: 0 },
   }

@@ -65,13 +65,11 @@ export function openEndpointView(
 
   /** Reads the endpoint, once at a time: secrets, URL and pause must be those of now. */
   function lookAgain(): Promise<void> {
-    looking ??= readEndpoint()
-      .then((endpoint) => {
-        if (endpoint === null || hasChanged(endpoint)) stale = true
-      })
-      .finally(() => {
-        looking = null
-      })
+    const look = async () => {
+      const endpoint = await readEndpoint()
+      if (endpoint === null || hasChanged(endpoint)) stale = true
+    }
+    looking ??= look().finally(() => (looking = null))
     looking.catch(() => undefined)
     return looking
   }
@@ -129,8 +127,7 @@ export function openEndpointView(
 
   /** Reads more when a lane runs low: not while all slots are taken; while it is shut, one of each lane. */
   async function refill(): Promise<void> {
-    const inFlightMax = inFlightMaxOf(current)
-    const isShutNow = isShut(current.health)
+    const [inFlightMax, isShutNow] = [inFlightMaxOf(current), isShut(current.health)]
     if (inFlight.size >= inFlightMax) return
     if (waiting.runLow((lane) => (lane !== 'manual' && isShutNow ? 1 : inFlightMax))) await readWaiting()
   }
@@ -152,10 +149,8 @@ export function openEndpointView(
     /** @returns false when the lease is lost */
     async refresh(): Promise<boolean> {
       const ageMs = performance.now() - lookedAtMs
-      if (!stale && ageMs > trustedMsMax / 2) {
-        const look = lookAgain()
-        if (ageMs > trustedMsMax) await look
-      }
+      const look = !stale && ageMs > trustedMsMax / 2 ? lookAgain() : null
+      if (ageMs > trustedMsMax) await look
       const isHeld = !stale || (await readAll())
       if (isHeld) await refill()
       return isHeld
@@ -188,13 +183,10 @@ export function openEndpointView(
 }
 
 /** Cancels what waits of unsubscribed types, once per change; after a crash the worker does. */
-export async function pruneDeliveries(
-  { endpoints, deliveries }: WebhooksContext,
-  endpoint: EndpointDocument,
-): Promise<void> {
+export async function pruneDeliveries(c: WebhooksContext, endpoint: EndpointDocument): Promise<void> {
   const until = pruneOwedAt(endpoint)
   if (until === null) return
   await failpoint('webhooks.unsubscribed')
-  await deliveries.cancelTypes(endpoint._id, endpoint.events, until)
-  await endpoints.notePruned(endpoint._id, until)
+  await c.deliveries.cancelTypes(endpoint._id, endpoint.events, until)
+  await c.endpoints.notePruned(endpoint._id, until)
 }

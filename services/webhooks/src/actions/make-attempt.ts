@@ -5,7 +5,7 @@ import { headerOf, isRedirect, type PostWebhook } from '../clients/post-webhook.
 import { retryAfterMs } from '../rules/retry-schedule.ts'
 import { computedSignatureHeader, signatureHint } from '../rules/signature-hint.ts'
 import { secretsValidAt } from '../rules/signing-secrets.ts'
-import type { AttemptRecord, DeliveryDocument, EndpointDocument } from '../storage/collections.ts'
+import type { AttemptRecord, DueDelivery, EndpointDocument } from '../storage/collections.ts'
 import type { WebhooksContext } from '../context.ts'
 
 export type AttemptOutcome = {
@@ -18,34 +18,37 @@ export type AttemptOutcome = {
   readonly record: AttemptRecord
 }
 
-const locationCharactersMax = 2048
+type Answer = Awaited<ReturnType<PostWebhook>>
+type AttemptContext = Pick<WebhooksContext, 'secretCipher' | 'clock' | 'logger'> & {
+  readonly post: PostWebhook
+}
 
-function locationOf(answer: Awaited<ReturnType<PostWebhook>>): { location?: string } {
+const locationCharactersMax = 2048
+const userAgent = 'Pitboss-Webhooks/1'
+
+function locationOf(answer: Answer): { location?: string } {
   const location = headerOf(answer, 'location')
   if (location === null || answer.httpStatus === null || !isRedirect(answer.httpStatus)) return {}
   return { location: location.slice(0, locationCharactersMax) }
 }
 
-const userAgent = 'Pitboss-Webhooks/1'
-
-type AttemptContext = Pick<WebhooksContext, 'secretCipher' | 'clock' | 'logger'> & {
-  readonly post: PostWebhook
-}
-
-type Attempted = Pick<DeliveryDocument, '_id' | 'eventId' | 'eventType' | 'attemptCount' | 'traceparent'>
-
 /** Signs and posts. Never rejects for what the receiver does. @param body null if the log lacks the event */
 export async function makeAttempt(
   c: AttemptContext,
   endpoint: EndpointDocument,
-  delivery: Attempted,
+  delivery: DueDelivery,
   body: string | null,
 ): Promise<AttemptOutcome> {
   const sentAt = c.clock.now()
+  const { attemptCount: attempt } = delivery
   if (body === null) {
+    // The event is lost only in a database restored to an earlier day; a rewind brings it back.
     const ids = { webhook_id: endpoint._id, delivery_id: delivery._id, event_id: delivery.eventId }
     c.logger.error(ids, 'delivery.without-event')
-    return outcomeWithoutBody(delivery.attemptCount, sentAt)
+    const nothing = { durationMs: null, httpStatus: null, responseExcerpt: null, timings: null, hint: null }
+    const error = 'the event is not in the log any more'
+    const record = { attempt, sentAt, error, ...nothing }
+    return { ok: false, asked: false, gone: false, retryAfterMs: null, at: sentAt, record }
   }
   const timestamp = signatureTimestamp(sentAt)
   const secrets = secretsValidAt(endpoint.secrets, sentAt).map((secret) =>
@@ -61,7 +64,7 @@ export async function makeAttempt(
       'x-svc-event-type': delivery.eventType,
       'x-svc-timestamp': timestamp,
       'x-svc-signature': secrets.map((secret) => `v1=${signBody(secret, timestamp, body)}`).join(' '),
-      'x-svc-delivery-attempt': String(delivery.attemptCount),
+      'x-svc-delivery-attempt': String(attempt),
     },
   })
   const at = c.clock.now()
@@ -70,10 +73,8 @@ export async function makeAttempt(
     ...{ ok: answer.ok, asked: true, gone: httpStatus === 410, at },
     retryAfterMs: retryAfterMs(httpStatus ?? 0, headerOf(answer, 'retry-after'), at),
     record: {
-      ...{ attempt: delivery.attemptCount, sentAt, durationMs, httpStatus, error, timings },
-      responseExcerpt: answer.excerpt,
-      url: endpoint.url,
-      ...locationOf(answer),
+      ...{ attempt, sentAt, durationMs, httpStatus, error, timings, responseExcerpt: answer.excerpt },
+      ...{ url: endpoint.url, ...locationOf(answer) },
       hint: hintFor(c, endpoint, answer, { body, timestamp, secrets, sentAt }),
     },
   }
@@ -82,7 +83,7 @@ export async function makeAttempt(
 function postTraced(
   { post }: AttemptContext,
   endpoint: EndpointDocument,
-  delivery: Attempted,
+  delivery: DueDelivery,
   request: Parameters<PostWebhook>[0],
 ) {
   const attributes = {
@@ -106,7 +107,7 @@ function postTraced(
 function hintFor(
   { secretCipher }: AttemptContext,
   endpoint: EndpointDocument,
-  answer: Awaited<ReturnType<PostWebhook>>,
+  answer: Answer,
   sent: { body: string; timestamp: string; secrets: string[]; sentAt: Date },
 ): string | null {
   const status = answer.httpStatus ?? 0
@@ -117,14 +118,4 @@ function hintFor(
     .filter((secret) => !valid.includes(secret))
     .map((secret) => secretCipher.decrypt(endpoint, secret))
   return signatureHint({ ...sent, computed, oldSecrets })
-}
-
-/** The event is lost only in a database restored to an earlier day; a rewind brings it back. */
-function outcomeWithoutBody(attempt: number, at: Date): AttemptOutcome {
-  const nothing = { durationMs: null, httpStatus: null, responseExcerpt: null, timings: null, hint: null }
-  const error = 'the event is not in the log any more'
-  return {
-    ...{ ok: false, asked: false, gone: false, retryAfterMs: null, at },
-    record: { attempt, sentAt: at, error, ...nothing },
-  }
 }

@@ -39,18 +39,14 @@ export function sendable({ passage, fresh }: EndpointRun, most: number): DueDeli
   return found
 }
 
-export function sendFresh(
-  { fresh, sent, passage, token }: EndpointRun,
-  id: string,
-  now: Date,
-): { delivery: DueDelivery; body: string } | null {
-  const one = fresh.get(id)
+export function sendFresh(run: EndpointRun, id: string, now: Date) {
+  const one = run.fresh.get(id)
   if (one === undefined) return null
   const { event, due } = one
-  const claimed = claimedOf(due, token, now)
-  fresh.delete(id)
-  sent.set(id, { event, claimed, atMs: performance.now() })
-  noteEvent(passage, event.seq, { kind: 'sent' })
+  const claimed = claimedOf(due, run.token, now)
+  run.fresh.delete(id)
+  run.sent.set(id, { event, claimed, atMs: performance.now() })
+  noteEvent(run.passage, event.seq, { kind: 'sent' })
   return { delivery: claimed, body: event.body }
 }
 
@@ -86,10 +82,10 @@ export async function completeFresh(
   if (one !== undefined && fields.status === 'DELIVERED') {
     sent.delete(claimed._id)
     const { eventId, createdAt } = claimed
-    const item = { eventId, eventType: one.event.type, createdAt, attempt }
-    noteEvent(passage, one.event.seq, { kind: 'accepted', item })
+    const { seq, type: eventType } = one.event
+    noteEvent(passage, seq, { kind: 'accepted', item: { eventId, eventType, createdAt, attempt } })
     const end = Promise.withResolvers<boolean>()
-    accepted.set(one.event.seq, end)
+    accepted.set(seq, end)
     if (accepted.size >= aheadMax / 2) run.hurry.ring()
     settle(c, run)
     return end.promise

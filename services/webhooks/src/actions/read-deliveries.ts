@@ -9,7 +9,6 @@ import { readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import { inFlightMaxOf, nextProbe } from '../rules/endpoint-health.ts'
 import { type Wait, waitOf } from '../rules/choose-due.ts'
-import type { DeliveryHistory } from '../storage/delivery-history.ts'
 import type { DeliveryDocument, EndpointDocument } from '../storage/collections.ts'
 import { windowStart } from './read-events.ts'
 import type { WebhooksContext } from '../context.ts'
@@ -27,20 +26,17 @@ type DeliveryQuery = z.output<typeof listDeliveriesEndpoint.query>
 /* Reads of deliveries. Source: docs/contract.md, sections 7, 10 and 11. */
 
 /** Explains why a delivery is not sent yet; null when it has ended. */
-export async function explainWait(
-  { endpoints, deliveries, clock }: WebhooksContext,
-  delivery: DeliveryDocument,
-): Promise<Wait | null> {
+export async function explainWait(c: WebhooksContext, delivery: DeliveryDocument): Promise<Wait | null> {
   if (delivery.status !== 'PENDING' && delivery.status !== 'HELD') return null
-  const now = clock.now()
-  const endpoint = await endpoints.known(delivery, delivery.webhookId)
+  const now = c.clock.now()
+  const endpoint = await c.endpoints.known(delivery, delivery.webhookId)
   if (endpoint === null) return null
   const { health } = endpoint
   const isOpen = health.breaker.probeAt !== null
   const paceNow = Math.min(health.pace.inFlight, inFlightMaxOf(endpoint))
   const [inFlight, probe] = await Promise.all([
-    deliveries.inFlight(delivery.webhookId),
-    isOpen ? deliveries.probe(delivery.webhookId, nextProbe(health), now) : null,
+    c.deliveries.inFlight(delivery.webhookId),
+    isOpen ? c.deliveries.probe(delivery.webhookId, nextProbe(health), now) : null,
   ])
   return waitOf({
     delivery,
@@ -53,14 +49,12 @@ export async function explainWait(
 export async function deliveriesOfEvents(
   c: WebhooksContext,
   scope: Scope,
-  eventIds: readonly string[],
+  ids: readonly string[],
   limit: number,
-): Promise<{ delivery: DeliveryDocument; wait: Wait | null }[]> {
-  const found = await c.history.ofEvents(scope, eventIds, limit)
-  return mapBounded(found, waitsAtOnce, async (delivery) => ({
-    delivery,
-    wait: await explainWait(c, delivery),
-  }))
+) {
+  const found = await c.history.ofEvents(scope, ids, limit)
+  const waits = await mapBounded(found, waitsAtOnce, (delivery) => explainWait(c, delivery))
+  return found.map((delivery, index) => ({ delivery, wait: waits[index] ?? null }))
 }
 
 /** Counts stop at `countedMax`. */
@@ -80,48 +74,41 @@ export async function readDeliveryHealth({ endpoints, history, clock }: Webhooks
 }
 
 /** A page of deliveries, newest first. A `to` without `from` is a window of seven days. */
-export function listDeliveries(
-  { history, cursors, clock }: WebhooksContext,
-  scope: Scope,
-  query: DeliveryQuery,
-) {
+export function listDeliveries(c: WebhooksContext, scope: Scope, query: DeliveryQuery) {
   const { webhook_id, status, event_type, event_id, from, to } = query
   const end = to === undefined ? null : new Date(to)
+  const start = from === undefined && end === null ? null : windowStart(from, end ?? c.clock.now())
   const filter = {
-    ...{ webhookId: webhook_id, status, eventType: event_type, eventId: event_id },
-    from: from === undefined && end === null ? null : windowStart(from, end ?? clock.now()),
+    webhookId: webhook_id,
+    status,
+    eventType: event_type,
+    eventId: event_id,
+    from: start,
     to: end,
   }
   const bound = { webhook_id, status, event_type, event_id, from, to }
   return readPage({
-    ...{ cursors, binding: ['deliveries', scope.operatorId, scope.environment, bound], query },
-    read: (before, limit) => history.list(scope, { ...filter, before }, limit),
+    ...{ cursors: c.cursors, binding: ['deliveries', scope.operatorId, scope.environment, bound], query },
+    read: (before, limit) => c.history.list(scope, { ...filter, before }, limit),
     positionOf: ({ order }) => order,
   })
 }
 
 /** @throws ServiceError NOT_FOUND for an unknown, foreign or malformed id */
-export async function findDelivery(
-  history: Pick<DeliveryHistory, 'find'>,
-  caller: Caller,
-  id: string,
-): Promise<DeliveryDocument> {
+export function findDelivery(c: WebhooksContext, caller: Caller, id: string): Promise<DeliveryDocument> {
   const scopes = deliveryId.safeParse(id).success ? lookupScopes(caller) : []
-  return findInScopes(scopes, (scope) => history.find(scope, id))
+  return findInScopes(scopes, (scope) => c.history.find(scope, id))
 }
 
 /** For operations. @throws ServiceError NOT_FOUND */
-export async function findDeliveryAnywhere(
-  history: Pick<DeliveryHistory, 'read'>,
-  id: string,
-): Promise<DeliveryDocument> {
-  const delivery = await history.read(id)
+export async function findDeliveryAnywhere(c: WebhooksContext, id: string): Promise<DeliveryDocument> {
+  const delivery = await c.history.read(id)
   if (delivery === null) throw new ServiceError('NOT_FOUND', { message: `There is no delivery ${id}.` })
   return delivery
 }
 
-async function assertMayRetry({ endpoints }: WebhooksContext, delivery: DeliveryDocument): Promise<void> {
-  const endpoint = await endpoints.known(delivery, delivery.webhookId)
+async function assertMayRetry(c: WebhooksContext, delivery: DeliveryDocument): Promise<void> {
+  const endpoint = await c.endpoints.known(delivery, delivery.webhookId)
   if (endpoint === null || endpoint.deletedAt !== null) {
     throw new ServiceError('CONFLICT', { message: 'The endpoint of this delivery is deleted.' })
   }
@@ -130,7 +117,11 @@ async function assertMayRetry({ endpoints }: WebhooksContext, delivery: Delivery
   }
 }
 
-async function retry(c: WebhooksContext, delivery: DeliveryDocument, by: ActedBy): Promise<DeliveryDocument> {
+/**
+ * Pulls a pending delivery forward; sends an ended one once more with the next attempt number.
+ * @throws ServiceError CONFLICT if its endpoint is deleted or, but for a test, paused
+ */
+export async function retryDelivery(c: WebhooksContext, delivery: DeliveryDocument, by: ActedBy) {
   await assertMayRetry(c, delivery)
   const now = c.clock.now()
   const before = presentDelivery(delivery)
@@ -149,30 +140,10 @@ async function retry(c: WebhooksContext, delivery: DeliveryDocument, by: ActedBy
   return (await c.history.find(delivery, delivery._id)) ?? delivery
 }
 
-/**
- * Pulls a pending delivery forward; sends an ended one once more with the next attempt number.
- * @throws ServiceError NOT_FOUND; CONFLICT if its endpoint is deleted or, but for a test, paused
- */
-export async function retryDelivery(
-  c: WebhooksContext,
-  caller: Caller,
-  id: string,
-  by: ActedBy,
-): Promise<DeliveryDocument> {
-  return retry(c, await findDelivery(c.history, caller, id), by)
-}
-
-export async function retryDeliveryAnywhere(
-  c: WebhooksContext,
-  order: OpsOrder,
-  id: string,
-  requestId: string,
-): Promise<DeliveryDocument> {
-  const found = await findDeliveryAnywhere(c.history, id)
-  if (order.dryRun) {
-    await assertMayRetry(c, found)
-    return found
-  }
+/** `retryDelivery` by an order of operations; a dry run checks whether it may be. */
+export async function orderRetry(c: WebhooksContext, order: OpsOrder, id: string, requestId: string) {
+  const found = await findDeliveryAnywhere(c, id)
+  if (order.dryRun) return assertMayRetry(c, found).then(() => found)
   c.logger.info({ by: order.by, reason: order.reason, delivery_id: id }, 'ops.delivery-retried')
-  return retry(c, found, orderedBy(order, found.operatorId, requestId))
+  return retryDelivery(c, found, orderedBy(order, found.operatorId, requestId))
 }

@@ -119,13 +119,8 @@ export async function missingEvents({ events }: WebhooksContext, ids: readonly s
 }
 
 /** Reads the events of a round in recording order, as many as one message holds, at most `limit`. */
-export async function eventsOfRound(
-  { events }: WebhooksContext,
-  scope: Scope,
-  roundId: string,
-  limit: number,
-): Promise<{ bodies: string[]; complete: boolean }> {
-  const found = await events.ofRound(scope, roundId, limit + 1)
+export async function eventsOfRound(c: WebhooksContext, scope: Scope, roundId: string, limit: number) {
+  const found = await c.events.ofRound(scope, roundId, limit + 1)
   const shown = fitting(found.slice(0, limit))
   return { bodies: shown.map(({ body }) => body), complete: shown.length === found.length }
 }

@@ -60,15 +60,11 @@ export type UnseenLag = {
 type LagContext = Pick<WebhooksContext, 'endpoints' | 'deliveries' | 'events' | 'ranges' | 'clock'>
 
 /** When the first thing was due that this endpoint waits for; null for nothing. */
-async function waitsSince(
-  { deliveries, events, ranges }: LagContext,
-  { _id, operatorId, environment }: EndpointSummary,
-): Promise<Date | null> {
-  const [first, cursor] = await Promise.all([deliveries.firstDueAt(_id), ranges.endOf(_id)])
-  const scope = { operatorId, environment }
-  const next = cursor === null ? [] : await events.headersAfter(scope, cursor, eventsMax)
+async function waitsSince(c: LagContext, { _id, ...endpoint }: EndpointSummary): Promise<Date | null> {
+  const [first, cursor] = await Promise.all([c.deliveries.firstDueAt(_id), c.ranges.endOf(_id)])
+  const next = cursor === null ? [] : await c.events.headersAfter(endpoint, cursor, eventsMax)
   const wanted = next.find(({ targets }) => targets.includes(_id))
-  return earliest([first, wanted?.recordedAt ?? null])
+  return earliest([first, wanted?.recordedAt])
 }
 
 /** Reads what is due at endpoints of all accounts. @param untaken those that no live worker has */

@@ -1,6 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { openNarrowings, waitingMsMax } from '../rules/subscription.ts'
-import type { EndpointLateness } from '../rules/lateness.ts'
 import type { TakenEndpoint } from '../storage/endpoint-store.ts'
 import { knownTo } from '../rules/passage.ts'
 import { EndpointRun, firstFresh, knownMax, mayAct, type RunContext } from './endpoint-run.ts'
@@ -46,10 +45,10 @@ export function abandonRun(run: EndpointRun): void {
   run.signal.ring()
 }
 
-export type LateEndpoint = EndpointLateness & { readonly account: string }
+export type LateEndpoint = ReturnType<typeof latenessOfRun>
 
 /** Measures how late the deliveries are; called at even intervals. */
-export function latenessOfRun(run: EndpointRun, now: Date): LateEndpoint {
+export function latenessOfRun(run: EndpointRun, now: Date) {
   const { view } = run
   const first = view.waiting().fresh[0] ?? firstFresh(run)
   const lateness = run.latenessOf({
@@ -149,11 +148,9 @@ async function noteLate(c: RunContext, run: EndpointRun): Promise<number | null>
 }
 
 /** Removes narrowings that can cancel nothing any more, since their events are passed. */
-async function forgetNarrowings({ endpoints }: RunContext, run: EndpointRun): Promise<void> {
-  const { webhookId, view } = run
+async function forgetNarrowings(c: RunContext, { webhookId, view, passage }: EndpointRun): Promise<void> {
   const { narrowings = [] } = view.endpoint()
-  const { cursor } = run.passage
-  if (openNarrowings(narrowings, cursor).length === narrowings.length) return
-  await endpoints.forgetNarrowings(webhookId, cursor)
+  if (openNarrowings(narrowings, passage.cursor).length === narrowings.length) return
+  await c.endpoints.forgetNarrowings(webhookId, passage.cursor)
   view.markStale()
 }

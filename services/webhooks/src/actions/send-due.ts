@@ -9,22 +9,16 @@ import { makeAttempt } from './make-attempt.ts'
 import { sendable, sendFresh } from './pass-events.ts'
 import { settleAttempt } from './settle-attempt.ts'
 
-/** What is sent. @param body null when the event log lacks the event */
-type Sending = { readonly delivery: DueDelivery; readonly body: string | null }
-
 /** Sends what is due. @returns when more will be, null for not by the clock; and whether places lacked */
-export async function sendDue(
-  c: RunContext,
-  run: EndpointRun,
-): Promise<{ nextAt: Date | null; starved: boolean }> {
+export async function sendDue(c: RunContext, run: EndpointRun) {
   const { view, inFlight, holdTimes } = run
   if (view.endpoint().deletedAt !== null) return { nextAt: null, starved: false }
   const now = c.clock.now()
   const { wanted, nextAt } = await choose(c, run, now)
   // One that has just been written as waiting may still have its place: it is chosen again without it.
   const chosen = wanted.filter(({ due }) => !inFlight.has(due._id))
-  const holds = { inFlight: inFlight.size, scarceMax: holdTimes.scarceMax(now) }
-  const granted = c.slots.take(run.scope.operatorId, chosen.length, holds)
+  const endpoint = { inFlight: inFlight.size, scarceMax: holdTimes.scarceMax(now) }
+  const granted = c.slots.take(run.scope.operatorId, chosen.length, endpoint)
   await start(c, run, chosen.slice(0, granted))
   return { nextAt, starved: granted < chosen.length }
 }
@@ -44,10 +38,8 @@ async function choose(c: RunContext, run: EndpointRun, now: Date) {
   run.turns = choice.turns
   const chosen = choice.chosen.map((due) => ({ due, probe: false }))
   const probe = choice.probe ? await c.deliveries.probe(webhookId, nextProbe(health), now) : null
-  const [unsubscribed, wanted] = partition(
-    probe === null ? chosen : [{ due: probe, probe: true }, ...chosen],
-    ({ due }) => isUnsubscribed(endpoint, due),
-  )
+  if (probe !== null) chosen.unshift({ due: probe, probe: true })
+  const [unsubscribed, wanted] = partition(chosen, ({ due }) => isUnsubscribed(endpoint, due))
   if (unsubscribed.length > 0) {
     const ids = unsubscribed.map(({ due }) => due._id)
     await c.deliveries.cancelWaiting(webhookId, ids)
@@ -105,7 +97,13 @@ async function startStored(c: RunContext, run: EndpointRun, chosen: readonly Cho
   }
 }
 
-async function send(c: RunContext, run: EndpointRun, chosen: Chosen, { delivery, body }: Sending) {
+/** @param sending with `body` null when the event log lacks the event */
+async function send(
+  c: RunContext,
+  run: EndpointRun,
+  chosen: Chosen,
+  { delivery, body }: { readonly delivery: DueDelivery; readonly body: string | null },
+) {
   const isFresh = run.sent.has(delivery._id)
   const endpoint = run.view.endpoint()
   try {

@@ -2,14 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { type DeliveryOutcome, judgeAttempt } from '../rules/retry-schedule.ts'
 import { presentDelivery } from '../records/webhook-records.ts'
-import { afterAttempt, type EndpointHealth, inFlightMaxOf } from '../rules/endpoint-health.ts'
+import { afterAttempt, inFlightMaxOf } from '../rules/endpoint-health.ts'
 import { isUnsubscribed } from '../rules/subscription.ts'
-import {
-  type DeliveryDocument,
-  type DueDelivery,
-  type EndpointDocument,
-  never,
-} from '../storage/collections.ts'
+import { type DueDelivery, type EndpointDocument, never } from '../storage/collections.ts'
 import { changeHealth } from './change-health.ts'
 import { type Chosen, type EndpointRun, finish, type RunContext } from './endpoint-run.ts'
 import type { AttemptOutcome } from './make-attempt.ts'
@@ -32,7 +27,7 @@ type Attempt = {
  * while the database is away: the receiver must not be asked again for that.
  */
 export async function settleAttempt(c: RunContext, run: EndpointRun, attempt: Attempt): Promise<void> {
-  const { view, webhookId } = run
+  const { view } = run
   const { delivery, outcome, chosen } = attempt
   const { settled, isWritten } = await writeUntilKnown(c, run, attempt)
   await failpoint('webhooks.settled')
@@ -43,17 +38,12 @@ export async function settleAttempt(c: RunContext, run: EndpointRun, attempt: At
   const { sentAt, durationMs, httpStatus, error } = outcome.record
   if (outcome.ok && delivery.eventType !== 'webhook.test') {
     run.lastSuccessAt = outcome.at
-    noteSuccess(c.memory.successes, webhookId, outcome.at)
+    noteSuccess(c.memory.successes, run.webhookId, outcome.at)
   }
   c.onAttempt({ delivery, ok: outcome.ok, sentAt, durationMs: durationMs ?? 0 })
-  run.logger.info(
-    {
-      ...{ delivery_id: delivery._id, event_id: delivery.eventId, attempt: delivery.attemptCount },
-      ...{ http_status: httpStatus, error, duration_ms: durationMs },
-      ...{ status: settled.status, written: isWritten },
-    },
-    'delivery.attempted',
-  )
+  const ids = { delivery_id: delivery._id, event_id: delivery.eventId, attempt: delivery.attemptCount }
+  const answer = { http_status: httpStatus, error, duration_ms: durationMs }
+  run.logger.info({ ...ids, ...answer, status: settled.status, written: isWritten }, 'delivery.attempted')
 }
 
 async function writeUntilKnown(c: RunContext, run: EndpointRun, attempt: Attempt): ReturnType<typeof write> {
@@ -71,22 +61,20 @@ async function writeUntilKnown(c: RunContext, run: EndpointRun, attempt: Attempt
 async function write(c: RunContext, run: EndpointRun, attempt: Attempt) {
   const { view } = run
   const { delivery, outcome, chosen, isFresh } = attempt
+  const { ok, at, retryAfterMs, record } = outcome
   const isFullyHealthy = view.isFullyHealthy()
-  const firstAttemptAt = delivery.firstAttemptAt ?? outcome.record.sentAt
-  const { step, stepDueAt } = delivery
+  const firstAttemptAt = delivery.firstAttemptAt ?? record.sentAt
+  const { step, stepDueAt, single } = delivery
   const judged = judgeAttempt({
-    ...{ ok: outcome.ok, at: outcome.at, retryAfterMs: outcome.retryAfterMs, firstAttemptAt },
-    ...{ place: { step, stepDueAt }, single: delivery.single },
-    startedAt: delivery.claimedAt ?? outcome.record.sentAt,
-    ...{ random: c.random(), scaleMs: c.scaleMs },
+    ...{ ok, at, retryAfterMs, firstAttemptAt, place: { step, stepDueAt }, single },
+    ...{ startedAt: delivery.claimedAt ?? record.sentAt, random: c.random(), scaleMs: c.scaleMs },
   })
   // A success at a fully healthy endpoint changes only its time, which is written later, with others.
-  const changesHealth =
-    delivery.eventType !== 'webhook.test' && outcome.asked && !(outcome.ok && isFullyHealthy)
+  const changesHealth = delivery.eventType !== 'webhook.test' && outcome.asked && !(ok && isFullyHealthy)
   const changed = changesHealth ? await noteOutcome(c, run, attempt, judged, firstAttemptAt) : null
   if (changed !== null) view.changed(changed.endpoint)
   await failpoint('webhooks.health-settled')
-  const failedUnder = outcome.ok ? null : (changed?.health ?? null)
+  const failedUnder = ok ? null : (changed?.health ?? null)
   const storedAt = c.clock.now()
   const fields = {
     attemptedAt: storedAt,
@@ -95,19 +83,17 @@ async function write(c: RunContext, run: EndpointRun, attempt: Attempt) {
     failedInStreak: failedUnder === null ? delivery.failedInStreak : failedUnder.streak.number,
     pulledFor: failedUnder === null ? delivery.pulledFor : (failedUnder.breaker.closedAt ?? null),
   }
-  const record = { ...outcome.record, storedAt }
+  const stored = { ...record, storedAt }
   const writing = isFresh
-    ? completeFresh(c, run, delivery, fields, record)
-    : c.deliveries.complete(delivery, fields, record)
+    ? completeFresh(c, run, delivery, fields, stored)
+    : c.deliveries.complete(delivery, fields, stored)
   // A success that changes nothing else gives its slot back while it is written: later claims are in the same
   // write or in a later one. A new one may wait for others of its range.
-  if (outcome.ok && (isFresh || isFullyHealthy)) finish(c, run, chosen)
+  if (ok && (isFresh || isFullyHealthy)) finish(c, run, chosen)
   const isWritten = await writing
   const settled = { ...delivery, ...fields, claimToken: 0, claimedAt: null }
-  if (isWritten) {
-    const ended = { ...settled, attempts: [outcome.record] }
-    c.notes.tell(delivery, 'deliveries', () => presentDelivery(ended))
-  }
+  const shown = () => presentDelivery({ ...settled, attempts: [record] })
+  if (isWritten) c.notes.tell(delivery, 'deliveries', shown)
   return { settled, isWritten }
 }
 
@@ -120,20 +106,18 @@ function noteOutcome(
 ) {
   const { eventType, failedInStreak } = delivery
   const { at, ok, gone } = outcome
-  const { probe } = chosen
   const exhausted = judged.kind === 'failed' && judged.scheduleSpent
-  return changeHealth(c, view.endpoint(), (current) =>
-    afterAttempt(
-      withLastSuccess(current.health, lastSuccessAt),
-      { at, ok, gone, probe, eventType, exhausted, firstAttemptAt, failedInStreak },
-      c.scaleMs,
-      inFlightMaxOf(current),
-    ),
-  )
+  const result = { at, ok, gone, probe: chosen.probe, eventType, exhausted, firstAttemptAt, failedInStreak }
+  return changeHealth(c, view.endpoint(), (current) => {
+    const { lastSuccessAt: known } = current.health
+    const isNewer = lastSuccessAt !== null && (known === null || known < lastSuccessAt)
+    const health = isNewer ? { ...current.health, lastSuccessAt } : current.health
+    return afterAttempt(health, result, c.scaleMs, inFlightMaxOf(current))
+  })
 }
 
 function settledFields(
-  { lane, ...delivery }: Pick<DeliveryDocument, 'lane' | 'eventType' | 'replayId'>,
+  delivery: DueDelivery,
   judged: DeliveryOutcome,
   at: Date,
   endpoint: EndpointDocument | null,
@@ -141,25 +125,17 @@ function settledFields(
   const ended = { dueAt: never, nextAttemptAt: null }
   if (judged.kind === 'delivered') return { status: 'DELIVERED', deliveredAt: at, ...ended } as const
   if (judged.kind === 'failed') return { status: 'FAILED', ...ended } as const
-  const { place } = judged
-  const nextLane = lane === 'replay' ? 'replay' : 'retry'
-  const isUnwanted =
-    endpoint !== null &&
-    (endpoint.deletedAt !== null || isUnsubscribed(endpoint, { ...delivery, lane: nextLane }))
-  if (isUnwanted) return { status: 'CANCELLED', lane: nextLane, ...place, ...ended } as const
-  if (endpoint?.health.status === 'PAUSED')
-    return { status: 'HELD', lane: nextLane, ...place, ...ended } as const
-  const { stepDueAt: dueAt } = place
-  return { status: 'PENDING', lane: nextLane, ...place, dueAt, nextAttemptAt: dueAt } as const
+  const lane = delivery.lane === 'replay' ? 'replay' : 'retry'
+  const next = { lane, ...judged.place } as const
+  const isUnsubscribedNow = endpoint !== null && isUnsubscribed(endpoint, { ...delivery, lane })
+  if (isUnsubscribedNow || (endpoint?.deletedAt ?? null) !== null)
+    return { status: 'CANCELLED', ...next, ...ended } as const
+  if (endpoint?.health.status === 'PAUSED') return { status: 'HELD', ...next, ...ended } as const
+  return { status: 'PENDING', ...next, dueAt: next.stepDueAt, nextAttemptAt: next.stepDueAt } as const
 }
 
 function endedAt({ at, record: { sentAt, durationMs } }: AttemptOutcome): Date {
   return durationMs === null ? at : new Date(sentAt.getTime() + durationMs)
-}
-
-function withLastSuccess(health: EndpointHealth, at: Date | null): EndpointHealth {
-  if (at === null || (health.lastSuccessAt !== null && health.lastSuccessAt >= at)) return health
-  return { ...health, lastSuccessAt: at }
 }
 
 /** Writes the times of last successes. A crash may lose a second of them. Never rejects. */

@@ -3,7 +3,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { ownerOf } from '@pitboss/storage/journal/owner-of'
 import { type LogEndNote, type Notification, notifyWorkers } from '../clients/notify-workers.ts'
-import type { EndpointSummary } from '../storage/endpoint-store.ts'
+import type { EndpointSummary, TakenEndpoint } from '../storage/endpoint-store.ts'
 import { scopeKey } from '../storage/log-keys.ts'
 import type { EndpointRun, RunContext } from './endpoint-run.ts'
 import type { Recorded } from './record-events.ts'
@@ -49,11 +49,7 @@ export class Share {
 }
 
 /** Compares notified endpoints and the next page of all. @returns ms until there is more, if soon */
-export async function scanEndpoints(
-  c: ShareContext,
-  share: Share,
-  stopping: AbortSignal,
-): Promise<number | void> {
+export async function scanEndpoints(c: ShareContext, share: Share, stopping: AbortSignal) {
   if (c.heartbeat.self() === null) return notAliveMs
   const ids = [...share.wanted]
   share.wanted.clear()
@@ -65,7 +61,11 @@ export async function scanEndpoints(
     if (share.pageAfter === null) share.isHurried = false
     await compareEndpoints(c, share, page, stopping)
   }
-  await readEnds(c, share)
+  const scopes = share.scopesLeft.slice(0, endsPerStep)
+  share.scopesLeft = share.scopesLeft.slice(endsPerStep)
+  await mapBounded(scopes, endsAtOnce, async (scope) =>
+    noteEnds(share, [{ ...scope, seq: await c.events.endOf(scope) }]),
+  )
   if (share.isHurried || share.wanted.size > 0) return 0
 }
 
@@ -80,15 +80,6 @@ function beginScan({ connection }: ShareContext, share: Share): void {
   share.scopesLeft = [...share.byScope.values()].map(({ scope }) => scope)
 }
 
-/** Reads the ends of some logs: a notification may have got lost. */
-async function readEnds({ events }: ShareContext, share: Share): Promise<void> {
-  const some = share.scopesLeft.slice(0, endsPerStep)
-  share.scopesLeft = share.scopesLeft.slice(endsPerStep)
-  await mapBounded(some, endsAtOnce, async (scope) => {
-    noteEnds(share, [{ ...scope, seq: await events.endOf(scope) }])
-  })
-}
-
 /** Compares what is stored of endpoints with what this process runs; takes what is its own. */
 async function compareEndpoints(
   c: ShareContext,
@@ -100,7 +91,7 @@ async function compareEndpoints(
   if (self === null) return
   const others = c.heartbeat.others()
   const takers = [self, ...others].filter((instance) => !share.leaving.has(instance))
-  const free: EndpointSummary[] = []
+  const free: string[] = []
   for (const endpoint of found) {
     const { _id, leaseOwner } = endpoint
     const running = share.runs.get(_id)
@@ -111,24 +102,18 @@ async function compareEndpoints(
     if (running !== undefined) {
       if (!isOwn) stopRun(running)
       else if (endpoint.wakes !== running.view.countRead()) notifyRun(running)
-    } else if (isOwn && !others.includes(leaseOwner ?? '')) free.push(endpoint)
+    } else if (isOwn && !others.includes(leaseOwner ?? '')) free.push(_id)
   }
-  await mapBounded(free, takesAtOnce, async (endpoint) => {
-    if (!stopping.aborted && c.heartbeat.self() !== null) await takeEndpoint(c, share, endpoint, self, others)
+  await mapBounded(free, takesAtOnce, async (id) => {
+    if (stopping.aborted || c.heartbeat.self() === null) return
+    const taken = await c.endpoints.take(id, self, others)
+    if (taken !== null) runTaken(c, share, taken)
   })
 }
 
-/** Takes an endpoint that no live process has, and runs it until its lease ends. */
-async function takeEndpoint(
-  c: ShareContext,
-  share: Share,
-  summary: EndpointSummary,
-  self: string,
-  others: readonly string[],
-): Promise<void> {
-  const { _id: id } = summary
-  const taken = await c.endpoints.take(id, self, others)
-  if (taken === null) return
+/** Runs an endpoint until its lease ends. */
+function runTaken(c: ShareContext, share: Share, taken: TakenEndpoint): void {
+  const { _id: id } = taken.endpoint
   const run = runEndpoint(c, taken)
   const { scope } = run
   const known = share.byScope.get(scopeKey(scope)) ?? { scope, runs: new Map() }

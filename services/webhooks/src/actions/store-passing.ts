@@ -12,12 +12,7 @@ const retryFirstMs = 100
 const retryLastMs = 2000
 
 /** Stores a document, and passes its event then. */
-export function storeAside(
-  c: RunContext,
-  run: EndpointRun,
-  seq: number,
-  document: DeliveryDocument,
-): Promise<void> {
+export function storeAside(c: RunContext, run: EndpointRun, seq: number, document: DeliveryDocument) {
   const one: Storing = { document, seq, isWriting: false, end: Promise.withResolvers() }
   one.end.promise.catch(() => undefined)
   run.storing.set(document._id, one)
@@ -42,7 +37,7 @@ export function settle(c: RunContext, run: EndpointRun): void {
     })
 }
 
-/** Waits until everything that has come to an end is stored. */
+/** Waits until what has ended is stored. */
 export async function drain(run: EndpointRun): Promise<void> {
   run.hurry.ring()
   while (run.settling !== null && !run.isLost) await run.settling
@@ -62,10 +57,8 @@ async function settleAll(c: RunContext, run: EndpointRun): Promise<void> {
     const group = [...run.storing.values()].slice(0, storedTogetherMax)
     const range = readyRange(run)
     if (group.length === 0 && range === null) return
-    await Promise.all([
-      group.length === 0 ? null : storeTogether(c, run, group),
-      range === null ? null : passRange(c, run, range),
-    ])
+    const storing = group.length === 0 ? null : storeTogether(c, run, group)
+    await Promise.all([storing, range === null ? null : passRange(c, run, range)])
   }
 }
 
@@ -100,11 +93,7 @@ async function storeTogether(c: RunContext, run: EndpointRun, group: readonly St
 }
 
 /** Inserts a range until it is known whether it stands. @throws when this process may write no more */
-export async function insertRange(
-  c: RunContext,
-  run: EndpointRun,
-  range: NextRange<AcceptedDelivery>,
-): Promise<boolean> {
+export async function insertRange(c: RunContext, run: EndpointRun, range: NextRange<AcceptedDelivery>) {
   const write = { w: c.newId('rng'), at: c.clock.now() }
   return untilKnown(run, 'range.not-inserted', () => c.ranges.insert(run.taken.endpoint, range, write))
 }

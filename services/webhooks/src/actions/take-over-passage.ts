@@ -1,4 +1,4 @@
-import { addEvent, type NextRange, noteEvent, type Passage, passTo, sendableTo } from '../rules/passage.ts'
+import { addEvent, type NextRange, noteEvent, type Passage, sendableTo } from '../rules/passage.ts'
 import type { LoggedEvent } from '../storage/collections.ts'
 import { newDeliveryOf, newInterrupted } from '../storage/new-delivery.ts'
 import type { AcceptedDelivery } from '../storage/range-store.ts'
@@ -34,8 +34,7 @@ export async function openPassage(c: RunContext, run: EndpointRun): Promise<bool
       readAfter: (afterSeq) => c.tail.readAfter(scope, afterSeq, logPageSize),
       isWanted: ({ targets }) => targets.includes(webhookId),
       async storeInterrupted(events) {
-        const now = c.clock.now()
-        const made = events.map((event) => newInterrupted(newDeliveryOf(webhookId, event), now, c))
+        const made = events.map((one) => newInterrupted(newDeliveryOf(webhookId, one), c.clock.now(), c))
         await c.deliveries.insertAbsent(made)
         run.logger.warn({ events: events.length }, 'deliveries.interrupted')
       },
@@ -75,15 +74,13 @@ export async function takeOverPassage<Event, Item>(
 ): Promise<Passage<Item> | null> {
   for (let tried = 0; tried < triesMax; tried++) {
     const passage: Passage<Item> = { cursor: await store.readCursor(), known: [] }
+    const { cursor } = passage
     if (!(await store.holdsLease())) return null
     const wanted = await readWanted(store, passage, ahead)
-    if (wanted.length === 0) return { cursor: passage.cursor, known: [] }
+    if (wanted.length === 0) return { cursor, known: [] }
     await store.storeInterrupted(wanted)
-    const { cursor } = passage
     const to = sendableTo(passage, ahead)
-    if (!(await store.insertRange({ first: cursor + 1, to, items: [] }))) continue
-    passTo(passage, to)
-    return { cursor: passage.cursor, known: [] }
+    if (await store.insertRange({ first: cursor + 1, to, items: [] })) return { cursor: to, known: [] }
   }
   throw new Error('another worker keeps passing the log for this endpoint')
 }

@@ -54,7 +54,7 @@ export function deliveryHandlers(deps: CallsContext): CallHandler[] {
         answerPage(await listDeliveries(deps, caller.scope, query), presentDelivery),
     ),
     handler(dashboardGetDelivery.call, async ({ caller, params }) => {
-      const delivery = await findDelivery(deps.history, caller, params.delivery_id)
+      const delivery = await findDelivery(deps, caller, params.delivery_id)
       const wait = await explainWait(deps, delivery)
       return answer(presentDeliveryDetail(delivery, wait, deps.scaleMs))
     }),
@@ -62,7 +62,8 @@ export function deliveryHandlers(deps: CallsContext): CallHandler[] {
       [webhookEndpoints.retryDelivery.call, dashboardRetryDelivery.call],
       async ({ caller, params }, context) => {
         const by = actedBy(caller, context)
-        return answer(presentDelivery(await retryDelivery(deps, caller, params.delivery_id, by)), 202)
+        const delivery = await findDelivery(deps, caller, params.delivery_id)
+        return answer(presentDelivery(await retryDelivery(deps, delivery, by)), 202)
       },
     ),
   ]

@@ -5,7 +5,7 @@ import { operatorHandleOf } from '@pitboss/contracts/primitives'
 import { parseJsonObject } from '@pitboss/contracts/json'
 import type { CallsContext } from '../context.ts'
 import { findParked, retryParked } from '../actions/record-batch.ts'
-import { explainWait, findDeliveryAnywhere, retryDeliveryAnywhere } from '../actions/read-deliveries.ts'
+import { explainWait, findDeliveryAnywhere, orderRetry } from '../actions/read-deliveries.ts'
 import { eventsOfRoundAnywhere, listStarted, missingEvents, readLoggedStake } from '../actions/read-events.ts'
 import { readStatus, showRewind, startRewind } from '../actions/read-status.ts'
 import * as records from '../records/webhook-records.ts'
@@ -21,14 +21,14 @@ export function opsHandlers(deps: CallsContext): CallHandler[] {
       return { data: found.map(records.presentDeliveryWithOperator) }
     }),
     handler(calls.opsShowDelivery, async ({ deliveryId }) => {
-      const delivery = await findDeliveryAnywhere(deps.history, deliveryId)
+      const delivery = await findDeliveryAnywhere(deps, deliveryId)
       return {
         ...records.presentDeliveryDetail(delivery, await explainWait(deps, delivery), deps.scaleMs),
         operator_id: operatorHandleOf(delivery.operatorId),
       }
     }),
     handler(calls.opsRetryDelivery, async ({ order, deliveryId }, { requestId }) =>
-      records.presentDeliveryWithOperator(await retryDeliveryAnywhere(deps, order, deliveryId, requestId)),
+      records.presentDeliveryWithOperator(await orderRetry(deps, order, deliveryId, requestId)),
     ),
     handler(calls.opsListParked, async ({ limit }) => ({
       data: (await deps.parked.list(limit)).map(records.presentParked),

@@ -27,10 +27,12 @@ const bodyReadBytes = 64 * 1024
 const excerptBytes = 4 * 1024
 const connectionsMax = 1024
 
+type Setup = OutboundPolicy['environment']
+
 type WebhookPost = {
   readonly account: string
   readonly url: string
-  readonly environment: 'TEST' | 'LIVE'
+  readonly environment: Setup
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
@@ -75,57 +77,42 @@ subscribe('undici:client:connected', () => {
  * no redirects, at most 64 KiB of the answer read and 4 KiB kept. Never rejects. Source: docs/contract.md,
  * section 7.
  */
-export function createPostWebhook(
-  outbound: OutboundSettings,
-  timeoutMs = exchangeTimeoutMs,
-): {
-  post: PostWebhook
-  close(): Promise<void>
-} {
-  const agent = (environment: 'TEST' | 'LIVE') =>
+export function createPostWebhook(outbound: OutboundSettings, timeoutMs = exchangeTimeoutMs) {
+  const agent = (environment: Setup) =>
     createGuardedAgent({
       ...{ policy: policyOf(outbound, environment), connectionsMax, connectTimeoutMs },
       ...{ resolve: timedResolve, onOpening: timeTcp },
     })
-  const agents: Readonly<Record<'TEST' | 'LIVE', Agent>> = { TEST: agent('TEST'), LIVE: agent('LIVE') }
-
-  return {
-    post: (request) => {
-      const marks: Marks = {
-        ...{ account: request.account, secure: request.url.startsWith('https:') },
-        ...{ startedAt: performance.now(), dns: null, tcp: null, connected: null, firstByte: null },
-      }
-      return underWay.run(marks, () => postOnce(agents[request.environment], request, { marks, timeoutMs }))
-    },
-    async close() {
-      await Promise.all([agents.TEST.destroy(), agents.LIVE.destroy()])
-    },
+  const agents = { TEST: agent('TEST'), LIVE: agent('LIVE') }
+  const post: PostWebhook = (request) => {
+    const marks: Marks = {
+      ...{ account: request.account, secure: request.url.startsWith('https:') },
+      ...{ startedAt: performance.now(), dns: null, tcp: null, connected: null, firstByte: null },
+    }
+    return underWay.run(marks, () => postOnce(agents[request.environment], request, marks, timeoutMs))
   }
+  const close = async () => {
+    await Promise.all([agents.TEST.destroy(), agents.LIVE.destroy()])
+  }
+  return { post, close }
 }
 
 /** Where endpoints of an environment may be. */
-export function policyOf(outbound: OutboundSettings, environment: 'TEST' | 'LIVE'): OutboundPolicy {
+export function policyOf(outbound: OutboundSettings, environment: Setup): OutboundPolicy {
   return { ...outbound, environment, allowLoopback: environment === 'TEST' && outbound.allowLoopback }
 }
 
-async function postOnce(
-  agent: Agent,
-  { url, headers, body }: WebhookPost,
-  { marks, timeoutMs }: { marks: Marks; timeoutMs: number },
-): Promise<WebhookAnswer> {
+async function postOnce(agent: Agent, { url, headers, body }: WebhookPost, marks: Marks, timeoutMs: number) {
   const request = { url, headers: { 'accept-encoding': 'identity', ...headers }, body }
   try {
     const received = await exchange(agent, request, { timeoutMs, successBodyMs, bytesMax: bodyReadBytes })
     marks.firstByte = received.headAtMs
     const { text, oddities } = excerptOf(received)
     const isUnfinished = received.end === 'late' && isSuccess(received.status)
+    const all = [...headOdditiesOf(received.headers), ...oddities]
     return answer(marks, {
       ...{ httpStatus: received.status, error: null, headers: received.headers, excerpt: text },
-      oddities: [
-        ...headOdditiesOf(received.headers),
-        ...oddities,
-        ...(isUnfinished ? (['unfinished'] as const) : []),
-      ],
+      oddities: isUnfinished ? [...all, 'unfinished'] : all,
     })
   } catch (error) {
     const { words, remedy } =
@@ -138,42 +125,29 @@ async function postOnce(
 }
 
 function answer(marks: Marks, received: Omit<WebhookAnswer, 'ok' | 'durationMs' | 'timings'>): WebhookAnswer {
-  const { httpStatus, error } = received
+  const { startedAt, dns, tcp, connected, secure, firstByte } = marks
+  const totalMs = performance.now() - startedAt
+  const { httpStatus } = received
   const ok = httpStatus !== null && isSuccess(httpStatus)
-  const totalMs = performance.now() - marks.startedAt
+  const refused = httpStatus !== null && isRedirect(httpStatus) ? ': redirects are not followed' : ''
+  const error = httpStatus === null ? received.error : `HTTP ${httpStatus}${refused}`
   return {
-    ...received,
-    ok,
-    error: ok ? null : (statusError(httpStatus) ?? error),
-    durationMs: Math.round(totalMs),
-    timings: timingsOf(marks, totalMs),
+    ...{ ...received, ok, error: ok ? null : error, durationMs: Math.round(totalMs) },
+    // Phases follow each other; null for one that was not reached, or not needed on a kept-alive socket.
+    timings: {
+      dnsMs: between(startedAt, dns),
+      connectMs: between(dns ?? startedAt, tcp),
+      tlsMs: secure ? between(tcp, connected) : null,
+      firstByteMs: between(connected ?? startedAt, firstByte),
+      totalMs: tenths(totalMs),
+    },
   }
 }
 
 export const isRedirect = (status: number): boolean => status >= 300 && status < 400
-
-function statusError(httpStatus: number | null): string | null {
-  if (httpStatus === null) return null
-  return isRedirect(httpStatus) ? `HTTP ${httpStatus}: redirects are not followed` : `HTTP ${httpStatus}`
-}
-
-/** Phases follow each other; null for one that was not reached, or not needed on a kept-alive socket. */
-function timingsOf(
-  { startedAt, dns, tcp, connected, secure, firstByte }: Marks,
-  totalMs: number,
-): AttemptTimings {
-  return {
-    dnsMs: dns === null ? null : tenths(dns - startedAt),
-    connectMs: tcp === null ? null : tenths(tcp - (dns ?? startedAt)),
-    tlsMs: !secure || tcp === null || connected === null ? null : tenths(connected - tcp),
-    firstByteMs: firstByte === null ? null : tenths(firstByte - (connected ?? startedAt)),
-    totalMs: tenths(totalMs),
-  }
-}
-
-function tenths(ms: number): number {
-  return Math.round(ms * 10) / 10
-}
+const tenths = (ms: number) => Math.round(ms * 10) / 10
+const between = (from: number | null, to: number | null) =>
+  from === null || to === null ? null : tenths(to - from)
 
 /** The beginning of the body as text; a body that breaks off is no failure of its own. */
 function excerptOf({ headers, body }: Answer): { text: string; oddities: readonly Oddity[] } {

@@ -5,14 +5,9 @@ import type { DeliveryFacts } from '@pitboss/contracts/objects/dossier'
 import { attemptsEnded, type Wait } from '../rules/choose-due.ts'
 import { inFlightMaxOf } from '../rules/endpoint-health.ts'
 import { ladderAhead } from '../rules/retry-schedule.ts'
-import type {
-  AttemptRecord,
-  DeliveryDocument,
-  EndpointDocument,
-  ParkedDocument,
-} from '../storage/collections.ts'
+import type * as documents from '../storage/collections.ts'
 
-/** Stored documents as public records. Source: docs/contract.md, sections 7, 10 and 11. */
+/* Stored documents as public records. Source: docs/contract.md, sections 7, 10 and 11. */
 
 /** A page of 200 deliveries must fit into one message; a single delivery has the whole excerpt. */
 const listExcerptCharacters = 256
@@ -25,7 +20,7 @@ export function presentEvent(body: string): EventEnvelope {
 }
 
 /** @param secret only in the answer of a creation */
-export function presentEndpoint(endpoint: EndpointDocument, secret?: string): WebhookEndpoint {
+export function presentEndpoint(endpoint: documents.EndpointDocument, secret?: string): WebhookEndpoint {
   const { health } = endpoint
   return {
     webhook_id: endpoint._id,
@@ -47,7 +42,7 @@ export function presentEndpoint(endpoint: EndpointDocument, secret?: string): We
 }
 
 /** Leaves out an attempt that is under way, so that number, result and next time always fit together. */
-export function presentDelivery(delivery: DeliveryDocument): Delivery {
+export function presentDelivery(delivery: documents.DeliveryDocument): Delivery {
   const last = delivery.attempts.at(-1)
   const excerpt = last?.responseExcerpt?.slice(0, listExcerptCharacters) ?? null
   return {
@@ -66,7 +61,7 @@ export function presentDelivery(delivery: DeliveryDocument): Delivery {
 
 /** A delivery, its attempts and the steps ahead: none while one is under way. `wait`: why it is not sent. */
 export function presentDeliveryDetail(
-  delivery: DeliveryDocument,
+  delivery: documents.DeliveryDocument,
   wait: Wait | null,
   scaleMs: (ms: number) => number,
 ) {
@@ -80,27 +75,19 @@ export function presentDeliveryDetail(
   }
 }
 
-export function presentDeliveryFacts(delivery: DeliveryDocument, wait: Wait | null): DeliveryFacts {
+export function presentDeliveryFacts(delivery: documents.DeliveryDocument, wait: Wait | null): DeliveryFacts {
   return {
     ...presentDelivery(delivery),
-    attempts: delivery.attempts
-      .slice(-factsAttemptsMax)
-      .map(({ attempt, sentAt, durationMs, httpStatus, error }) => ({
-        attempt,
-        sent_at: sentAt.toISOString(),
-        duration_ms: durationMs,
-        http_status: httpStatus,
-        error,
-      })),
+    attempts: delivery.attempts.slice(-factsAttemptsMax).map(presentResult),
     wait: wait === null ? null : { words: wait.words, at: instantText(wait.at) },
   }
 }
 
-export function presentDeliveryWithOperator(delivery: DeliveryDocument) {
+export function presentDeliveryWithOperator(delivery: documents.DeliveryDocument) {
   return { ...presentDelivery(delivery), operator_id: operatorHandleOf(delivery.operatorId) }
 }
 
-export function presentParked(message: ParkedDocument) {
+export function presentParked(message: documents.ParkedDocument) {
   return {
     parked_id: message._id,
     consumer: message.consumer,
@@ -113,31 +100,21 @@ export function presentParked(message: ParkedDocument) {
   }
 }
 
-function presentAttempt(attempt: AttemptRecord) {
-  const { timings } = attempt
-  return {
-    attempt: attempt.attempt,
-    sent_at: attempt.sentAt.toISOString(),
-    duration_ms: attempt.durationMs,
-    http_status: attempt.httpStatus,
-    error: attempt.error,
-    response_excerpt: attempt.responseExcerpt,
-    timings:
-      timings === null
-        ? null
-        : {
-            dns_ms: timings.dnsMs,
-            connect_ms: timings.connectMs,
-            tls_ms: timings.tlsMs,
-            first_byte_ms: timings.firstByteMs,
-            total_ms: timings.totalMs,
-          },
-    hint: attempt.hint,
-    url: attempt.url ?? null,
-    location: attempt.location ?? null,
-  }
+function presentResult({ attempt, sentAt, durationMs, httpStatus, error }: documents.AttemptRecord) {
+  const sent_at = sentAt.toISOString()
+  return { attempt, sent_at, duration_ms: durationMs, http_status: httpStatus, error }
 }
 
-export function instantText(at: Date | null): string | null {
-  return at === null ? null : at.toISOString()
+function presentAttempt(record: documents.AttemptRecord) {
+  const { responseExcerpt: response_excerpt, timings, hint, url = null, location = null } = record
+  const phases = timings && {
+    dns_ms: timings.dnsMs,
+    connect_ms: timings.connectMs,
+    tls_ms: timings.tlsMs,
+    first_byte_ms: timings.firstByteMs,
+    total_ms: timings.totalMs,
+  }
+  return { ...presentResult(record), response_excerpt, timings: phases, hint, url, location }
 }
+
+export const instantText = (at: Date | null) => (at === null ? null : at.toISOString())

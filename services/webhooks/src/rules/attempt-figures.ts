@@ -1,9 +1,4 @@
-import {
-  bucketOf,
-  durationBoundsMs,
-  type EndpointPoint,
-  firstDelayBoundsMs,
-} from '@pitboss/contracts/objects/series'
+import { bucketOf, durationBoundsMs, firstDelayBoundsMs } from '@pitboss/contracts/objects/series'
 
 /** @param durationMs null for an unknown outcome @param httpStatus null without an answer */
 export type CountedAttempt = {
@@ -20,25 +15,17 @@ export function countsOfAttempt(
   { attempt, sentAt, durationMs, httpStatus }: CountedAttempt,
   createdAt: Date,
 ): string[] {
-  const outcome = outcomeOf(durationMs, httpStatus)
+  if (durationMs === null) return [interrupted]
+  const isSuccess = httpStatus !== null && httpStatus >= 200 && httpStatus < 300
   const delayMs = sentAt.getTime() - createdAt.getTime()
   return [
-    outcome,
-    ...(durationMs === null ? [] : [`d${bucketOf(durationBoundsMs, durationMs)}`]),
-    ...(attempt === 1 && outcome !== interrupted ? [`f${bucketOf(firstDelayBoundsMs, delayMs)}`] : []),
+    isSuccess ? 'delivered' : httpStatus === null ? 'unreachable' : 'refused',
+    `d${bucketOf(durationBoundsMs, durationMs)}`,
+    ...(attempt === 1 ? [`f${bucketOf(firstDelayBoundsMs, delayMs)}`] : []),
   ]
 }
 
-function outcomeOf(durationMs: number | null, httpStatus: number | null) {
-  if (durationMs === null) return interrupted
-  if (httpStatus === null) return 'unreachable'
-  return httpStatus >= 200 && httpStatus < 300 ? 'delivered' : 'refused'
-}
-
-export function endpointPointOf(
-  at: Date,
-  minutes: readonly Readonly<Record<string, number>>[],
-): EndpointPoint {
+export function endpointPointOf(at: Date, minutes: readonly Readonly<Record<string, number>>[]) {
   const sum = (name: string) => minutes.reduce((total, counters) => total + (counters[name] ?? 0), 0)
   const buckets = (bounds: readonly number[], prefix: string) =>
     Array.from({ length: bounds.length + 1 }, (_, index) => sum(`${prefix}${index}`))

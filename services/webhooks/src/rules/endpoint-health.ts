@@ -15,7 +15,7 @@ const failingAfterMs = 24 * hourMs
 const failingAttemptsMin = 10
 
 /** A test is delivered, too, and is no event. */
-type DeliveredType = EventType | 'webhook.test'
+export type DeliveredType = EventType | 'webhook.test'
 
 export type PauseReason = 'MANUAL' | 'FAILING' | 'EXHAUSTED' | 'GONE'
 
@@ -67,23 +67,21 @@ export function inFlightMaxOf({ maxInFlight }: { readonly maxInFlight?: number }
   return maxInFlight ?? inFlightMaxDefault
 }
 
-export const freshHealth: EndpointHealth = {
-  status: 'ACTIVE',
-  pauseReason: null,
-  streak: { number: 1, attempts: 0, deliveries: 0, since: null },
-  breaker: { probeAt: null, intervalMs: 0, closedAt: null },
-  pace: { inFlight: inFlightMaxDefault, successes: 0 },
-  lastSuccessAt: null,
+/** The health of a new endpoint, which starts at its full pace. */
+export function newHealth(inFlightMax = inFlightMaxDefault): EndpointHealth {
+  return {
+    ...{ status: 'ACTIVE', pauseReason: null, lastSuccessAt: null },
+    streak: { number: 1, attempts: 0, deliveries: 0, since: null },
+    breaker: { probeAt: null, intervalMs: 0, closedAt: null },
+    pace: { inFlight: inFlightMax, successes: 0 },
+  }
 }
+
+export const freshHealth = newHealth()
 
 /** Whether it takes no new delivery for now: it is paused, or its breaker is open. */
 export function isShut({ status, breaker }: EndpointHealth): boolean {
   return status === 'PAUSED' || breaker.probeAt !== null
-}
-
-/** The health of a new endpoint, which starts at its full pace. */
-export function newHealth(inFlightMax: number): EndpointHealth {
-  return { ...freshHealth, pace: { inFlight: inFlightMax, successes: 0 } }
 }
 
 /** Health after one attempt at a real delivery, never at a `webhook.test`. */
@@ -152,49 +150,34 @@ function afterSuccess(health: EndpointHealth, at: Date, inFlightMax: number): En
 
 /** The pace stays: an event that is refused must not hold up others. If all are, the breaker opens. */
 function afterFailure(health: EndpointHealth, result: AttemptResult, scaleMs: Scale): EndpointHealth {
-  const { at } = result
-  const distinct = result.failedInStreak === health.streak.number ? 0 : 1
+  const { number, attempts, deliveries, since } = health.streak
   const streak = {
-    number: health.streak.number,
-    attempts: health.streak.attempts + 1,
-    deliveries: health.streak.deliveries + distinct,
-    since: health.streak.since ?? at,
+    ...{ number, attempts: attempts + 1, since: since ?? result.at },
+    deliveries: deliveries + (result.failedInStreak === number ? 0 : 1),
   }
-  const { status, lastSuccessAt } = health
-  const pauseReason =
-    status === 'PAUSED' ? health.pauseReason : pauseAfter(result, streak, lastSuccessAt, scaleMs)
-  return {
-    ...health,
-    streak,
-    breaker: breakerAfterFailure(health.breaker, streak.attempts, result, scaleMs),
-    status: pauseReason === null ? 'ACTIVE' : 'PAUSED',
-    pauseReason,
-  }
+  const failed = { ...health, streak, breaker: breakerAfterFailure(health, result, scaleMs) }
+  const pauseReason = health.status === 'PAUSED' ? health.pauseReason : pauseAfter(failed, result, scaleMs)
+  return { ...failed, status: pauseReason === null ? 'ACTIVE' : 'PAUSED', pauseReason }
 }
 
 function pauseAfter(
+  { streak, lastSuccessAt }: EndpointHealth,
   { at, gone, exhausted, firstAttemptAt }: AttemptResult,
-  streak: { attempts: number; since: Date },
-  lastSuccessAt: Date | null,
   scaleMs: Scale,
 ): PauseReason | null {
   if (gone) return 'GONE'
   if (exhausted && (lastSuccessAt === null || lastSuccessAt < firstAttemptAt)) return 'EXHAUSTED'
-  const failingForMs = at.getTime() - streak.since.getTime()
+  const failingForMs = at.getTime() - (streak.since ?? at).getTime()
   const failing = failingForMs >= scaleMs(failingAfterMs) && streak.attempts >= failingAttemptsMin
   return failing ? 'FAILING' : null
 }
 
-function breakerAfterFailure(
-  breaker: EndpointHealth['breaker'],
-  failures: number,
-  result: AttemptResult,
-  scaleMs: Scale,
-): EndpointHealth['breaker'] {
+/** The breaker after one more failure than `health` counts. */
+function breakerAfterFailure({ breaker, streak }: EndpointHealth, result: AttemptResult, scaleMs: Scale) {
   const { probeAt, probes = 0, refusedTypes = [] } = breaker
   const probeIn = (ms: number) => ({ probeAt: new Date(result.at.getTime() + scaleMs(ms)), intervalMs: ms })
   if (probeAt === null) {
-    if (failures < breakerFailures) return breaker
+    if (streak.attempts + 1 < breakerFailures) return breaker
     return { ...breaker, ...probeIn(probeFirstMs), probes: 0, refusedTypes }
   }
   if (!result.probe) return breaker

@@ -23,9 +23,9 @@ export function worstLags(lags: Iterable<{ readonly standing: Standing; readonly
 type Look = {
   /** It takes attempts at its full pace, and its last ones were accepted. */
   readonly healthy: boolean
-  /** When the first of its new and repeated deliveries that wait is due; null for none. */
+  /** When the first of its new and repeated deliveries that wait is due. */
   readonly firstDueAt: Date | null
-  /** The first of its new deliveries in due order; null for none that waits. */
+  /** The first of its new deliveries that wait, in due order. */
   readonly first: { readonly dueAt: Date; readonly createdAt: Date } | null
   /** Of the attempts that it may have in flight, the share that is at its receiver now. */
   readonly busyShare: number
@@ -33,11 +33,7 @@ type Look = {
 }
 
 /** `lateMs`: how late its new deliveries are without need; `dueMs`: how long its longest is due. */
-export type EndpointLateness = {
-  readonly lateMs: number
-  readonly standing: Standing
-  readonly dueMs: number
-}
+export type EndpointLateness = { lateMs: number; standing: Standing; dueMs: number }
 
 const weight = 0.3
 /** From this share on the receiver holds its deliveries up: no faster worker would help. Source: ours. */
@@ -54,7 +50,7 @@ export function createLateness(): (look: Look) => EndpointLateness {
     busy += weight * (busyShare - busy)
     // The receiver has nearly all attempts that it may have: only it is slow.
     const isFull = busy > busyMax
-    const lateMs = Math.max(0, first === null ? 0 : now.getTime() - first.dueAt.getTime())
+    const lateMs = lagOf(first?.dueAt ?? null, now)
     const wasMoved = first !== null && first.dueAt.getTime() !== first.createdAt.getTime()
     if (lateMs > 0 && (!healthy || wasMoved || isFull)) extra.forgive()
     const standing = healthy ? (isFull ? 'full' : 'healthy') : 'unhealthy'

@@ -56,10 +56,7 @@ export function sendableTo({ cursor, known }: Passage<unknown>, ahead: number): 
 }
 
 /** As many as have ended without a gap; null for nothing but a few events for others. */
-export function nextRange<Item>(
-  { cursor, known }: Passage<Item>,
-  createdAtMs: (item: Item) => number,
-): NextRange<Item> | null {
+export function nextRange<Item>({ cursor, known }: Passage<Item>, createdAtMs: (item: Item) => number) {
   const items: { seq: number; item: Item }[] = []
   let [fromMs, toMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   let to = cursor

@@ -1,5 +1,5 @@
 import { type EventType, eventType } from '@pitboss/contracts/objects/event'
-import { type EndpointHealth, isShut } from './endpoint-health.ts'
+import { type DeliveredType, type EndpointHealth, isShut } from './endpoint-health.ts'
 
 /** What an endpoint is to get. */
 export type Subscription = {
@@ -27,13 +27,8 @@ export function narrows(before: readonly EventType[], after: readonly EventType[
  */
 export function isUnsubscribed(
   { events, narrowed }: Subscription,
-  delivery: {
-    readonly eventType: EventType | 'webhook.test'
-    readonly lane: string
-    readonly replayId: string | null
-  },
+  { eventType: type, lane, replayId }: { eventType: DeliveredType; lane: string; replayId: string | null },
 ): boolean {
-  const { eventType: type, lane, replayId } = delivery
   if (type === 'webhook.test' || events.length === 0 || events.includes(type)) return false
   if (lane === 'manual') return false
   return replayId === null || (narrowed !== undefined && replayId < narrowed.replayId)

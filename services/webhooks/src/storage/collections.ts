@@ -7,7 +7,7 @@ import type { CountedAttempt } from '../rules/attempt-figures.ts'
 import type { Waiting } from '../rules/choose-due.ts'
 import type { Place } from '../rules/retry-schedule.ts'
 import type { Subscription } from '../rules/subscription.ts'
-import type { EndpointHealth } from '../rules/endpoint-health.ts'
+import type { DeliveredType, EndpointHealth } from '../rules/endpoint-health.ts'
 import type { StoredSecret } from '../rules/signing-secrets.ts'
 import type { Binary, Db } from 'mongodb'
 
@@ -167,7 +167,7 @@ export type DeliveryDocument = Tenant &
     _id: string
     webhookId: string
     eventId: string
-    eventType: EventType | 'webhook.test'
+    eventType: DeliveredType
     status: DeliveryStatus
     /** Creation time and id as one text: the order of lists and of "oldest". */
     order: string

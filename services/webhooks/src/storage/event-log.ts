@@ -30,7 +30,6 @@ export type EventWindow = {
 export type EventLog = Awaited<ReturnType<typeof openEventLog>>
 
 type LastEvent = Pick<EventHeader, 'seq' | 'recordedAt'> & { readonly id: string | null }
-const noEvent = { id: null, recordedAt: new Date(0) }
 
 /** A place in the log, the event there and when it was recorded; earlier cursors lack the latter two. */
 type ReadUpTo = { readonly seq: number; readonly id?: string | undefined; readonly at?: number | undefined }
@@ -115,19 +114,18 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
     /** The last event; its id is null where it is none of the log. */
     async lastOf(scope: Scope): Promise<LastEvent> {
       const last = await log.findOne({ _id: keysAfter(scope, 0) }, { sort: { _id: -1 }, projection })
-      return last === null ? { ...noEvent, seq: (await firstEndOf(scope)).seq } : headerOf(last)
+      if (last !== null) return headerOf(last)
+      return { id: null, recordedAt: new Date(0), seq: (await firstEndOf(scope)).seq }
     },
 
     /**
      * The number up to which the log stands as who had read up to an event saw it: that event's, or where a
      * restored log has given its number to another, that of the last one recorded before it.
      */
-    async standing(scope: Scope, read: ReadUpTo, last: LastEvent): Promise<number> {
-      const { seq, id, at } = read
+    async standing(scope: Scope, { seq, id, at }: ReadUpTo, last: LastEvent): Promise<number> {
       if (id === undefined || at === undefined) return seq
-      const isIt = (one: Pick<EventHeader, 'recordedAt'> & { readonly id: string | null }) =>
-        one.id === id && one.recordedAt.getTime() === at
-      if (last.seq === seq && isIt(last)) return seq
+      const isIt = (one: LastEvent) => one.seq === seq && one.id === id && one.recordedAt.getTime() === at
+      if (isIt(last)) return seq
       const firstEnd = await firstEndOf(scope)
       if (seq <= firstEnd.seq) return seq
       const there = await log.findOne({ _id: logKey(scope, seq) }, { projection })

@@ -4,7 +4,7 @@ import type { EventType } from '@pitboss/contracts/objects/event'
 import type { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import type { EventHeader, LogDocument, LoggedEvent } from './collections.ts'
-import { logKey, readLogKey, scopeKey } from './log-keys.ts'
+import { logKey, scopeKey } from './log-keys.ts'
 
 /*
  * The event log has one unique key: its `_id`, the number of an event within its account and environment.
@@ -88,26 +88,22 @@ export async function appendEvents(
     if (attempt >= triesMax) throw new Error('the end of the event log kept moving')
     if (attempt > 0) await log.pause(attempt * pauseMs)
     const before = await endsOf(log, open)
-    const wanted = open.filter((event) => mayBeRecorded(recent, event, floorIn(before, event)))
+    const wanted = open.filter((one) => mayBeRecorded(recent, one, endIn(before, scopeKey(one.scope)).floor))
     const [found, targetsOf] = await Promise.all([
       wanted.length === 0 ? [] : store.withIds(wanted.map(({ id }) => id)),
       readTargets(),
     ])
-    const fresh = withoutKnown(open, found, { known, refused })
-    const { documents, after } = numbered(fresh, before, targetsOf)
+    const fresh = numbered(withoutKnown(open, found, { known, refused }), before, targetsOf)
     // Until it is known what stands, the next append reads the end again.
-    for (const scope of after.keys()) ends.delete(scope)
+    for (const { key } of fresh) ends.delete(key)
     const atMs = log.steadyMs()
-    const count = documents.length === 0 ? 0 : await store.insert(documents)
-    const ordered = inOrderOfScopes(fresh)
-    for (const [index, { _id, targets, h }] of documents.slice(0, count).entries()) {
-      const event = ordered[index]
-      if (event === undefined) continue
-      recorded.push({ ...event, seq: readLogKey(_id).seq, targets })
-      noteRecent(recent, event.id, floorIn(before, event), h.getTime())
+    const count = fresh.length === 0 ? 0 : await store.insert(fresh.map(newLogDocument))
+    for (const { event, end, targets } of fresh.slice(0, count)) {
+      recorded.push({ ...event, seq: end.seq, targets })
+      noteRecent(recent, event.id, end.floor, end.highAt.getTime())
     }
-    open = ordered.slice(count)
-    if (open.length === 0) for (const [scope, end] of after) ends.set(scope, { ...end, atMs })
+    open = fresh.slice(count).map(({ event }) => event)
+    if (open.length === 0) for (const { key, end } of fresh) ends.set(key, { ...end, atMs })
   }
   return { recorded, known, refused }
 }
@@ -129,8 +125,8 @@ async function endsOf(log: LogWriter, events: readonly NewEvent[]): Promise<Map<
   return new Map(found)
 }
 
-function floorIn(ends: ReadonlyMap<string, KnownEnd>, { scope }: NewEvent): Floor {
-  return ends.get(scopeKey(scope))?.floor ?? { highMs: Number.POSITIVE_INFINITY }
+function endIn(ends: ReadonlyMap<string, KnownEnd>, key: string): KnownEnd {
+  return ends.get(key) ?? { seq: 0, highAt: new Date(0), floor: { highMs: Number.POSITIVE_INFINITY } }
 }
 
 /** Sorts out what is recorded. @returns the others */
@@ -149,38 +145,26 @@ function withoutKnown(
   })
 }
 
-function inOrderOfScopes(events: readonly NewEvent[]): NewEvent[] {
-  return [...Map.groupBy(events, ({ scope }) => scopeKey(scope)).values()].flat()
-}
-
-/** Numbers events after the ends. @returns their documents, scope by scope, and the new ends */
+/** Numbers events after the ends of their logs, scope by scope. */
 function numbered(events: readonly NewEvent[], before: ReadonlyMap<string, KnownEnd>, targetsOf: TargetsOf) {
-  const after = new Map<string, KnownEnd>()
-  const documents = inOrderOfScopes(events).map((event) => {
-    const key = scopeKey(event.scope)
-    const { seq, highAt, floor } = after.get(key) ??
-      before.get(key) ?? { seq: 0, highAt: new Date(0), floor: { highMs: 0 } }
-    const end = { seq: seq + 1, highAt: event.createdAt > highAt ? event.createdAt : highAt, floor }
-    after.set(key, end)
-    return newLogDocument(event, end, targetsOf(event))
+  return [...Map.groupBy(events, ({ scope }) => scopeKey(scope))].flatMap(([key, ofScope]) => {
+    let end = endIn(before, key)
+    return ofScope.map((event) => {
+      const highAt = event.createdAt > end.highAt ? event.createdAt : end.highAt
+      end = { seq: end.seq + 1, highAt, floor: end.floor }
+      return { key, event, end, targets: targetsOf(event) }
+    })
   })
-  return { documents, after }
 }
 
-function newLogDocument(event: NewEvent, { seq, highAt }: LogEnd, targets: readonly string[]): LogDocument {
-  const { scope, id, roundId, traceparent } = event
+function newLogDocument({ event, end, targets }: ReturnType<typeof numbered>[number]): LogDocument {
+  const { scope, id, type, roundId, traceparent } = event
   return {
-    _id: logKey(scope, seq),
-    e: id,
-    t: event.type,
-    ...(isRare(event.type) ? { x: event.type } : {}),
-    c: event.createdAt,
-    h: highAt,
-    ra: event.recordedAt,
+    ...{ _id: logKey(scope, end.seq), e: id, t: type, ...(isRare(type) ? { x: type } : {}) },
+    ...{ c: event.createdAt, h: end.highAt, ra: event.recordedAt },
     ...(roundId === null ? {} : { r: roundId }),
     ...(traceparent === undefined ? {} : { tp: traceparent }),
-    targets,
-    b: packText(event.body),
+    ...{ targets, b: packText(event.body) },
   }
 }
 

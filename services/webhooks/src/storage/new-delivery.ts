@@ -96,11 +96,7 @@ export function afterInterruption(orphan: DueDelivery, now: Date, { random, scal
 }
 
 /** A delivery never stored although its event is recorded: it may have been sent as its first attempt. */
-export function newInterrupted(
-  delivery: NewDelivery,
-  now: Date,
-  schedule: ScheduleContext,
-): DeliveryDocument {
+export function newInterrupted(delivery: NewDelivery, now: Date, schedule: ScheduleContext) {
   const orphan = claimedOf(newDue(delivery), 0, delivery.createdAt)
   const { fields, attempt } = afterInterruption(orphan, now, schedule)
   return { ...orphan, ...fields, attempts: [attempt] }

@@ -31,19 +31,14 @@ export function packItems(
   }
 }
 
-function packItem(
-  n: number,
-  { eventId, eventType, createdAt, attempt }: AcceptedDelivery,
-  loMs: number,
-  url: string,
-): RangeItem {
-  const { sentAt, durationMs, httpStatus, responseExcerpt, timings } = attempt
+function packItem(n: number, item: AcceptedDelivery, loMs: number, rangeUrl: string): RangeItem {
+  const { sentAt, durationMs, httpStatus, responseExcerpt, timings, url = rangeUrl } = item.attempt
   return {
-    ...{ n, e: eventId, t: eventType, c: createdAt.getTime() - loMs, s: sentAt.getTime() - loMs },
-    ...{ d: durationMs ?? 0, h: httpStatus ?? 0 },
+    ...{ n, e: item.eventId, t: item.eventType, c: item.createdAt.getTime() - loMs },
+    ...{ s: sentAt.getTime() - loMs, d: durationMs ?? 0, h: httpStatus ?? 0 },
     ...(responseExcerpt === null ? {} : { x: responseExcerpt }),
     g: timings === null ? null : timingNames.map((name) => timings[name]),
-    ...(attempt.url === undefined || attempt.url === url ? {} : { u: attempt.url }),
+    ...(url === rangeUrl ? {} : { u: url }),
   }
 }
 

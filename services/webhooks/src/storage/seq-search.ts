@@ -6,28 +6,22 @@ import { scopeKey } from './log-keys.ts'
 const scopesMax = 1000
 const pointsMax = 64
 
-export type SeqSearch = (
-  scope: Scope,
-  from: Date,
-  within: { readonly after: number; readonly to: number },
-) => Promise<number>
-
 /**
  * Creates a bisection for the number before the first event created at a time or later. The latest creation
  * time so far rises with the number and never changes, so what was read is remembered by scope.
  * @param readAt the first event with this number or a greater one
  */
-export function createSeqSearch(readAt: (scope: Scope, seq: number) => Promise<LogEnd | null>): SeqSearch {
+export function createSeqSearch(readAt: (scope: Scope, seq: number) => Promise<LogEnd | null>) {
   const points = new BoundedMap<string, BoundedMap<number, number>>(scopesMax)
 
-  return async function searchSeq(scope, from, { after, to }) {
+  /** Searches after `after` and up to `to`, whose `highAt` is at `from` or later. */
+  return async function searchSeq(scope: Scope, from: Date, { after, to }: { after: number; to: number }) {
     const fromMs = from.getTime()
     const key = scopeKey(scope)
     const known = points.get(key) ?? new BoundedMap<number, number>(pointsMax)
     points.set(key, known)
     // Up to `low` all are earlier; the first event with the number `high` or a greater one is not.
-    let low = after
-    let high = to
+    let [low, high] = [after, to]
     for (const [seq, highMs] of known.entries()) {
       if (highMs < fromMs) low = Math.max(low, seq)
       else if (seq > after) high = Math.min(high, seq)

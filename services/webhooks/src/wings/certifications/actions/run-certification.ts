@@ -56,15 +56,12 @@ export function runCertification(c: CertificationContext, held: HeldJob<Certific
 }
 
 /** The endpoint's newest secret; null when it is another, or has another address, than at the order. */
-async function unchangedSecret(
-  { endpoints, secretCipher }: CertificationContext,
-  job: CertificationDocument,
-): Promise<{ readonly secret: string } | null> {
-  const endpoint = await endpoints.find(job, job.subject)
+async function unchangedSecret(c: CertificationContext, job: CertificationDocument) {
+  const endpoint = await c.endpoints.find(job, job.subject)
   const newest = endpoint?.secrets[0]
   if (endpoint === null || newest === undefined || endpoint.url !== job.url) return null
   if (newest.createdAt.getTime() !== job.secretCreatedAt.getTime()) return null
-  return { secret: secretCipher.decrypt(endpoint, newest) }
+  return { secret: c.secretCipher.decrypt(endpoint, newest) }
 }
 
 async function send(

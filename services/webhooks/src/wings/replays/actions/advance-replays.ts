@@ -16,11 +16,7 @@ import { type ReplayDocument, runningMax } from '../storage/replay-store.ts'
 type ReplayTurn = { advancedTo: string }
 
 /** Advances each replay job by one page. @returns true when there is more to do at once */
-export async function advanceReplays(
-  c: ReplaysContext,
-  turn: ReplayTurn,
-  stopping: AbortSignal,
-): Promise<boolean> {
+export async function advanceReplays(c: ReplaysContext, turn: ReplayTurn, stopping: AbortSignal) {
   const { replays } = c
   // Counted first: a later job may take over what a cancelled one has sent.
   for (const job of await replays.uncounted()) await countCancelled(c, job)

@@ -68,13 +68,10 @@ export async function applyAndReport(context: PlayContext, stored: StoredRound, 
   )
 }
 
+type Known = { readonly movement: Movement; readonly outcome: MovementOutcome }
+
 /** Applies a certain state of a movement. Clients choose ids: a movement of another round changes nothing. */
-export async function applyMovement(
-  context: PlayContext,
-  stored: StoredRound,
-  movement: Movement,
-  outcome: MovementOutcome,
-): Promise<StoredRound> {
+export async function applyMovement(context: PlayContext, stored: StoredRound, { movement, outcome }: Known) {
   const isOwn = movement.round_id === stored.round.id
   const message = isOwn ? movementMessage(movement, outcome) : null
   return message === null ? stored : applyMessage(context, stored, message)
@@ -90,7 +87,7 @@ export async function refreshMovements(
   let current = stored
   for (const transactionId of transactionIds) {
     const shown = await context.wallet.show(scopeOf(stored.round), transactionId, call)
-    if (shown !== null) current = await applyMovement(context, current, shown.movement, shown.outcome)
+    if (shown !== null) current = await applyMovement(context, current, shown)
   }
   return current
 }

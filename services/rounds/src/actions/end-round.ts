@@ -75,8 +75,7 @@ export async function resolveOwed(
   if (order.dryRun) return round.status
   const placement = await context.wallet.place(scopeOf(round), owed.order)
   if (placement.kind === 'placed') {
-    const { movement, outcome } = placement.placed
-    await applyMovement(context, stored, movement, outcome)
+    await applyMovement(context, stored, placement.placed)
     throw conflict('wallet-bridge has the movement; if it stays pending, end it there.')
   }
   if (placement.kind === 'unknown' || placement.error.retryable) throw placement.error

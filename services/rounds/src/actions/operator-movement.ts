@@ -6,8 +6,7 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import type { PlayContext } from '../context.ts'
 import type { Placed } from '../clients/wallet.ts'
-import type { CatalogueEntry } from '../rules/catalogue.ts'
-import { type AccountLimits, isWithin, narrow, readAmount } from '../rules/limits.ts'
+import { isWithin, narrow, readAmount } from '../rules/limits.ts'
 import { assertMayPlay } from '../rules/live-rules.ts'
 import { assertDone, resourceOf, transactionHash } from '../rules/movement.ts'
 import type { RoundMessage } from '../rules/round-message.ts'
@@ -28,13 +27,15 @@ import {
 } from '../rules/refusal.ts'
 import { movementKey, type DeadRequest } from '../storage/round-stream.ts'
 
-export type BetBody = Extract<TransactionBody, { type: 'BET' }>
+type BetBody = Extract<TransactionBody, { type: 'BET' }>
 
 export type MovementRequest<Body = TransactionBody> = {
   readonly caller: Caller
   readonly body: Body
   readonly call: HandlerContext
 }
+
+export type BetRequest = MovementRequest<BetBody>
 
 /** The record of the movement: 201 for the request that placed it, 200 for its repeats. */
 export type PlacedTransaction = { status: 201 | 200; body: Movement }
@@ -68,7 +69,7 @@ export async function answerRepeat(
   return { status: 200, body: movement }
 }
 
-export async function findSession(context: PlayContext, { caller, body }: MovementRequest<BetBody>) {
+export async function findSession(context: PlayContext, { caller, body }: BetRequest) {
   const session = await context.sessions.find(caller.scope, body.session_id)
   if (session === null) throw new ServiceError('SESSION_NOT_FOUND')
   return session
@@ -78,11 +79,8 @@ export async function findSession(context: PlayContext, { caller, body }: Moveme
  * Checks a stake. @throws ServiceError SERVICE_UNAVAILABLE while new play yields, CURRENCY_MISMATCH,
  * VALIDATION_ERROR at `amount`, as `assertMayPlay` and `readOfferedGame`, BET_LIMIT_EXCEEDED, in this order
  */
-export async function checkStake(
-  context: PlayContext,
-  { caller, body }: MovementRequest<BetBody>,
-  session: SessionDocument,
-): Promise<{ entry: CatalogueEntry; amount: bigint; limits: AccountLimits }> {
+export async function checkStake(context: PlayContext, request: BetRequest, session: SessionDocument) {
+  const { caller, body } = request
   context.admitPlay(caller.scope)
   if (body.currency !== session.currency) throw new ServiceError('CURRENCY_MISMATCH')
   const amount = readAmount(body.amount, session.currency, 'amount')

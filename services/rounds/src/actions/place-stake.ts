@@ -49,7 +49,7 @@ export async function placeStake(
   }
   if (placement.kind !== 'placed') throw unknownOutcome(resource, placement.error)
   const { placed } = placement
-  const learned = await applyMovement(context, stored, placed.movement, placed.outcome)
+  const learned = await applyMovement(context, stored, placed)
   assertDone(placed.outcome, resource, round.clientTransactionId !== null)
   return { kind: 'placed', stored: learned, placed }
 }

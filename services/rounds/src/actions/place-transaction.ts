@@ -17,7 +17,7 @@ import {
   findFirst,
   findSession,
   intend,
-  type BetBody,
+  type BetRequest,
   ownMovement,
 } from './operator-movement.ts'
 import { addWin, reverse } from './settle-movement.ts'
@@ -66,7 +66,7 @@ function place(context: PlayContext, { caller, body, call }: MovementRequest): P
 }
 
 /** Opens a round by a BET of the operator's own server that names no round. */
-export async function openOperatorRound(context: PlayContext, request: MovementRequest<BetBody>) {
+export async function openOperatorRound(context: PlayContext, request: BetRequest) {
   const { body, call } = request
   const { scope } = request.caller
   const session = await findSession(context, request)
@@ -109,7 +109,7 @@ export async function openOperatorRound(context: PlayContext, request: MovementR
 }
 
 /** Adds a stake to an open round, by a BET of the operator's own server that names the round. */
-export async function addStake(context: PlayContext, request: MovementRequest<BetBody>, roundId: string) {
+export async function addStake(context: PlayContext, request: BetRequest, roundId: string) {
   const { stored, amount, session } = await checkAdded(context, request, roundId)
   const { caller, body, call } = request
   const stake: Stake = {
@@ -129,7 +129,7 @@ export async function addStake(context: PlayContext, request: MovementRequest<Be
 }
 
 /** Makes the checks before the intent; the rules of the round refuse the rest. */
-async function checkAdded(context: PlayContext, request: MovementRequest<BetBody>, roundId: string) {
+async function checkAdded(context: PlayContext, request: BetRequest, roundId: string) {
   const session = await findSession(context, request)
   const { amount } = await checkStake(context, request, session)
   const stored = await findDriven(context, request.caller, roundId)

@@ -213,7 +213,7 @@ async function join(context: PlayContext, stored: StoredRound, call: HandlerCont
   if (stake === undefined) return takeGrant(context, stored)
   const shown = await awaitMovement(context, round, stake.transactionId, call)
   assertCertain(shown.outcome, resourceOf(round, stake.transactionId))
-  return { kind: 'placed', stored: await applyMovement(context, stored, shown.movement, shown.outcome) }
+  return { kind: 'placed', stored: await applyMovement(context, stored, shown) }
 }
 
 function refusedHash({ requestHash, player }: Play): string {

@@ -9,12 +9,12 @@ import type { dashboardListRounds as endpoint } from '@pitboss/contracts/endpoin
 import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
-import { type Page, readPage, withinBytes } from '@pitboss/storage/read-page'
+import { readPage, withinBytes } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import type { RoundsContext, DataPage } from '../context.ts'
 import { roundBytes } from '../records/present-round.ts'
 import { certainMovements } from '../rules/movement.ts'
-import { type RoundState, standingOf } from '../rules/round.ts'
+import { standingOf } from '../rules/round.ts'
 
 type ListQuery = z.output<typeof endpoint.query>
 
@@ -97,19 +97,16 @@ export async function listUnended(
   return { data: found.map(({ id, playerId, game }) => ({ round_id: id, player_id: playerId, game })), next }
 }
 
-export async function listRounds(
-  context: Reading,
-  { scope }: Caller,
-  { limit, cursor, environment: _environment, ...filters }: ListQuery,
-): Promise<Page<RoundState>> {
+export async function listRounds({ rounds, cursors }: Reading, { scope }: Caller, query: ListQuery) {
+  const { limit, cursor, environment: _environment, ...filters } = query
   const { player_id: playerId, session_id: sessionId, game, status, currency } = filters
   const { client_transaction_id: clientTransactionId } = filters
   return readPage({
-    cursors: context.cursors,
+    cursors,
     binding: { list: 'rounds', scope, filters },
     query: { limit, cursor },
     read: (before, max) =>
-      context.rounds.list(
+      rounds.list(
         scope,
         { playerId, sessionId, clientTransactionId, game, status, currency, ...readWindow(filters) },
         { before, max },

@@ -10,7 +10,7 @@ import type { RoundsContext } from '../context.ts'
 import { newRound } from '../rules/new-round.ts'
 import { conflict } from '../rules/refusal.ts'
 import { hasMovement, isUnfinished, type RoundState } from '../rules/round.ts'
-import type { NextCommitment } from '../storage/lost-rounds.ts'
+import type { MakeNext } from '../storage/lost-rounds.ts'
 import { sequenceKey } from '../storage/round-document.ts'
 
 type Heal = z.output<typeof opsHealOrphan.request>
@@ -136,7 +136,7 @@ function placeOf(
   { clock, newId, newUuid, commitments }: Healing,
   scope: Scope,
   { player_id: playerId, game, currency }: Player,
-): [RoundState, NextCommitment] {
+): [RoundState, MakeNext] {
   const now = clock.now()
   const round = newRound({
     session: { _id: '', ...scope, playerId, game, brandId: null, currency, expiresAt: now },

@@ -8,7 +8,7 @@ import { outboxEntry } from '@pitboss/storage/outbox-entry'
 import type { z } from 'zod'
 import type { ActedBy } from '@pitboss/contracts/audit'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
-import { type Page, readPage } from '@pitboss/storage/read-page'
+import { readPage } from '@pitboss/storage/read-page'
 import type { RoundsContext } from '../context.ts'
 import { sessionCreatedData, presentSession } from '../records/present-offer.ts'
 import {
@@ -125,23 +125,16 @@ function judgeReturnUrl(url: string | undefined, environment: Caller['scope']['e
     throw invalidField('return_url', 'must be an https address in LIVE')
 }
 
-type ListSessionsQuery = z.output<typeof endpoint.query>
+type ListQuery = z.output<typeof endpoint.query>
 
-export async function findSession(
-  { sessions }: Pick<RoundsContext, 'sessions'>,
-  caller: Caller,
-  sessionId: string,
-): Promise<SessionDocument> {
+export async function findSession({ sessions }: RoundsContext, caller: Caller, sessionId: string) {
   return findInScopes(lookupScopes(caller), (scope) => sessions.find(scope, sessionId), 'SESSION_NOT_FOUND')
 }
 
 /** Lists sessions, newest first. Source: docs/contract.md, sections 4 and 11. */
-export async function listSessions(
-  { sessions, cursors }: Pick<RoundsContext, 'sessions' | 'cursors'>,
-  { scope }: Caller,
-  { limit, cursor, environment: _environment, ...filters }: ListSessionsQuery,
-  now: Date,
-): Promise<Page<SessionDocument>> {
+export async function listSessions(context: RoundsContext, { scope }: Caller, query: ListQuery, now: Date) {
+  const { sessions, cursors } = context
+  const { limit, cursor, environment: _environment, ...filters } = query
   const { player_id: playerId, status } = filters
   return readPage({
     cursors,

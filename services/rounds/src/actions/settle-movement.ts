@@ -91,10 +91,8 @@ export async function reverse(context: PlayContext, request: MovementRequest<Rev
  * The round with this movement; a rollback of one that has not arrived leaves a tombstone.
  * @throws ServiceError TRANSACTION_NOT_FOUND; VALIDATION_ERROR for a rollback that the service itself made
  */
-async function findReferenced(
-  context: PlayContext,
-  { caller: { scope }, body, call }: MovementRequest<ReversalBody>,
-): Promise<StoredRound> {
+async function findReferenced(context: PlayContext, { caller, body, call }: MovementRequest<ReversalBody>) {
+  const { scope } = caller
   const { type, reference_transaction_id: transactionId } = body
   const found = await readConfirmed(() => context.rounds.listByTransaction(scope, transactionId), {
     confirm: context.rounds.confirmPrimary,
@@ -127,23 +125,17 @@ async function settle(context: PlayContext, stored: StoredRound, order: Movement
   await failpoint('rounds.settlement-placed')
   const isRefused = placement.kind === 'not-written' && !placement.error.retryable
   if (isRefused && (await withdrawIntent(context, stored, transactionId))) {
-    await reviewAfter(context, stored, placement.error, call)
+    await reviewAfter(context, stored, placement.error.code, call)
     throw placement.error
   }
   if (placement.kind !== 'placed') throw unknownOutcome(resource, placement.error)
-  const { movement, outcome } = placement.placed
-  await applyMovement(context, stored, movement, outcome)
-  assertDone(outcome, resource)
+  await applyMovement(context, stored, placement.placed)
+  assertDone(placement.placed.outcome, resource)
   return answerOf(placement.placed)
 }
 
 /** Asks how the round's movements stand after a refusal that the round did not foresee. */
-async function reviewAfter(
-  context: PlayContext,
-  { round }: StoredRound,
-  { code }: ServiceError,
-  call: HandlerContext,
-) {
+async function reviewAfter(context: PlayContext, { round }: StoredRound, code: string, call: HandlerContext) {
   if (!staleRoundCodes.includes(code)) return
   const current = await context.rounds.find(scopeOf(round), round.id)
   if (current !== null) await refreshAll(context, current, call)
@@ -159,13 +151,10 @@ function assertReferenceFits(round: RoundState, body: ReversalBody): void {
     ({ transactionId }) => transactionId === body.reference_transaction_id,
   )
   if (reference === undefined) throw notToReverse()
-  if (body.currency !== undefined && body.currency !== round.currency) {
-    throw new ServiceError('CURRENCY_MISMATCH')
-  }
-  if (body.amount === undefined) return
-  if (readAmount(body.amount, round.currency, 'amount') !== reference.minor) {
+  const { amount, currency = round.currency } = body
+  if (currency !== round.currency) throw new ServiceError('CURRENCY_MISMATCH')
+  if (amount !== undefined && readAmount(amount, currency, 'amount') !== reference.minor)
     throw invalidField('amount', 'must be the amount of the original movement')
-  }
 }
 
 const pollFirstMs = 15
@@ -177,12 +166,7 @@ const reserveMs = 1500
  * Waits, within the call's time, until no stake of the round is pending. Source: docs/contract.md, section 5.
  * @throws ServiceError WALLET_TIMEOUT for a call that may not wait at all; ROUND_NOT_FOUND
  */
-async function awaitStakes(
-  context: PlayContext,
-  stored: StoredRound,
-  win: Pick<Win, 'final'>,
-  call: HandlerContext,
-): Promise<StoredRound> {
+async function awaitStakes(context: PlayContext, stored: StoredRound, win: Win, call: HandlerContext) {
   let current = stored
   for (let pollMs = pollFirstMs; ; pollMs = Math.min(pollMs * 2, pollLastMs)) {
     if (waitsForStake(current.round, win)) current = await refreshMovements(context, current, call)

@@ -66,9 +66,10 @@ async function placeOwed(
   context: PlayContext,
   stored: StoredRound,
   order: MovementOrder,
-  { call, onKnown }: Settling,
-): Promise<StoredRound> {
+  settling: Settling,
+) {
   const { round } = stored
+  const { call } = settling
   const { spec } = order
   const { transactionId } = spec
   const placement = await context.wallet.place(scopeOf(round), order, call)
@@ -79,33 +80,25 @@ async function placeOwed(
     if (placement.kind === 'not-written' && !placement.error.retryable) {
       context.noteRefusedSettlement(round, transactionId, placement.error.code)
     }
-    context.logger.warn(
-      { err: placement.error, round_id: round.id, transaction_id: transactionId },
-      'settlement.deferred',
-    )
+    const line = { err: placement.error, round_id: round.id, transaction_id: transactionId }
+    context.logger.warn(line, 'settlement.deferred')
     return stored
   }
   await failpoint('rounds.settlement-placed')
-  const { movement, outcome } = placement.placed
-  if (outcome.kind === 'pending') onKnown?.(transactionId)
-  return applyMovement(context, stored, movement, outcome)
+  if (placement.placed.outcome.kind === 'pending') settling.onKnown?.(transactionId)
+  return applyMovement(context, stored, placement.placed)
 }
 
 /** Learns the result of a stake whose request may be gone; voids one that nobody asks for. */
-async function recoverStake(
-  context: PlayContext,
-  stored: StoredRound,
-  transactionId: string,
-  call?: CallContext,
-) {
+async function recoverStake(context: PlayContext, stored: StoredRound, id: string, call?: CallContext) {
   const { round } = stored
-  const shown = await context.wallet.show(scopeOf(round), transactionId, call)
+  const shown = await context.wallet.show(scopeOf(round), id, call)
   if (shown !== null && shown.movement.round_id !== round.id) {
-    return applyMessage(context, stored, { type: 'stake-returned', transactionId, refusal: null })
+    return applyMessage(context, stored, { type: 'stake-returned', transactionId: id, refusal: null })
   }
-  if (shown !== null) return applyMovement(context, stored, shown.movement, shown.outcome)
-  if (await mayStillBeAsked(context, stored, transactionId)) return stored
-  return voidStake(context, stored, transactionId, call)
+  if (shown !== null) return applyMovement(context, stored, shown)
+  if (await mayStillBeAsked(context, stored, id)) return stored
+  return voidStake(context, stored, id, call)
 }
 
 /**
@@ -117,14 +110,9 @@ async function mayStillBeAsked({ rounds, clock }: PlayContext, stored: StoredRou
   return !(await rounds.hasAskerExited(stored, transactionId))
 }
 
-export async function voidStake(
-  context: PlayContext,
-  stored: StoredRound,
-  stakeId: string,
-  call?: CallContext,
-) {
+export async function voidStake(context: PlayContext, stored: StoredRound, id: string, call?: CallContext) {
   const { round } = stored
-  const stake = round.stakes.find(({ transactionId }) => transactionId === stakeId)
+  const stake = round.stakes.find(({ transactionId }) => transactionId === id)
   if (stake === undefined) return stored
   const isFirst = round.stakes[0] === stake
   const rollbackId = isFirst ? round.rollbackTransactionId : `rbk_${stake.transactionId}`.slice(0, 128)
@@ -136,7 +124,7 @@ export async function voidStake(
   }
   const reply = await context.wallet.void(scopeOf(round), asked, call)
   await failpoint('rounds.stake-voided')
-  return applyMovement(context, stored, reply.stake, reply.outcome)
+  return applyMovement(context, stored, { movement: reply.stake, outcome: reply.outcome })
 }
 
 const supersededWinCodes: readonly string[] = ['TRANSACTION_CONFLICT', 'ROUND_ALREADY_SETTLED']

@@ -10,20 +10,14 @@ const backoffMaxMs = 15_000
 /** The longest delay of a round that owes something. Source: ours. */
 export const waitMaxMs = 60_000
 
+type Look = { now: Date; checks: number; scaleMs: (ms: number) => number; isKnown?: boolean }
+
 /**
  * When a worker looks at the round again; null when only a message can move it. @param checks looks since the
  * last change: they become rarer, at least every 15 s. @param isKnown whether wallet-bridge has all that is
  * owed and will publish its end: then a look a minute is enough
  */
-export function dueAt(
-  round: RoundState,
-  {
-    now,
-    checks,
-    scaleMs,
-    isKnown = false,
-  }: { now: Date; checks: number; scaleMs: (ms: number) => number; isKnown?: boolean },
-): Date | null {
+export function dueAt(round: RoundState, { now, checks, scaleMs, isKnown = false }: Look): Date | null {
   if (owesSomething(round)) {
     const maxMs = isKnown ? waitMaxMs : backoffMaxMs
     const waitMs = checks === 0 ? graceMs : Math.min(1000 * 2 ** (checks - 1), maxMs)

@@ -141,8 +141,7 @@ function meaningOf(amount: string, currency: string): string {
  */
 export function certainMovements(round: RoundState): CertainMovement[] {
   const { stakes, wins, reversals } = round
-  const isReversed = (id: string) =>
-    reversals.some(({ referenceTransactionId }) => referenceTransactionId === id)
+  const isReversed = (id: string) => reversals.some((one) => one.referenceTransactionId === id)
   return [
     ...stakes.flatMap((stake): CertainMovement[] => {
       const spec = stakeSpec(round, stake)

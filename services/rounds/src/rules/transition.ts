@@ -251,6 +251,8 @@ function finish(
   const starts = !before.started && ['OPEN', 'SETTLING', 'SETTLED'].includes(changed.status)
   const started = before.started || starts
   const ends = isUnfinished(before) && !isUnfinished(changed)
+  const { type } = message
+  const what = before.status === changed.status ? type : `${type}: ${before.status} → ${changed.status}`
   const round: RoundState = {
     ...changed,
     started,
@@ -259,9 +261,7 @@ function finish(
     progress: ends ? null : changed.progress,
     completedAt: ends ? context.now : changed.completedAt,
     updatedAt: context.now,
-    history: [...before.history, { at: context.now, what: describe(before, changed, message) }].slice(
-      -historyMax,
-    ),
+    history: [...before.history, { at: context.now, what }].slice(-historyMax),
   }
   const completes = ends && started
   const events = [
@@ -269,8 +269,4 @@ function finish(
     ...(completes ? (['round.completed'] as const) : []),
   ]
   return { kind: 'changed', round, events, fact: factOf(before, round, completes) }
-}
-
-function describe(before: RoundState, after: RoundState, message: RoundMessage): string {
-  return before.status === after.status ? message.type : `${message.type}: ${before.status} → ${after.status}`
 }

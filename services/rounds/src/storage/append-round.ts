@@ -148,12 +148,8 @@ async function addedKey(streams: RoundStreams, round: RoundState, movement: Stak
   return isTombstone ? besideTombstoneKey(round, movement.transactionId) : key
 }
 
-function written(
-  streams: RoundStreams,
-  stored: StoredRound,
-  { round, dueAt }: RoundWrite,
-  fields: RoundFields,
-): StoredRound {
+function written(streams: RoundStreams, stored: StoredRound, write: RoundWrite, fields: RoundFields) {
+  const { round, dueAt } = write
   return noteRound(streams, { ...stored, round, fields, version: stored.version + 1, dueAt, checks: 0 })
 }
 

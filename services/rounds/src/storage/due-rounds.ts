@@ -55,12 +55,9 @@ export async function takeOver(streams: RoundStreams, stream: StreamKey): Promis
  * Whether the process has certainly exited that stored the intent of a stake. Nobody asks for the stake then,
  * or waits for an answer; a request on its way may still arrive. One that is silent may only stand still.
  */
-export async function hasAskerExited(
-  { journal, instances }: RoundStreams,
-  { stream }: StoredRound,
-  transactionId: string,
-): Promise<boolean> {
-  const asker = askerOf((await load(journal, stream)).entries, transactionId)
+export async function hasAskerExited(streams: RoundStreams, { stream }: StoredRound, stakeId: string) {
+  const { journal, instances } = streams
+  const asker = askerOf((await load(journal, stream)).entries, stakeId)
   if (asker === null || asker === journal.instance()) return false
   return (await instances.readExited([asker])).length > 0
 }

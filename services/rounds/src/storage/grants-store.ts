@@ -7,7 +7,7 @@ import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyLifetimeMs } from '@pitboss/storage/idempotency-keys'
 import { type Db } from 'mongodb'
 import { readToEnd } from '@pitboss/storage/bounded-read'
-import { type Filters, pageFilter, scopeKey } from './round-document.ts'
+import { type Filters, type PageBounds, pageFilter, scopeKey } from './round-document.ts'
 
 const openGrantsMax = 200
 /** Bound of `closedTo`: rounds of a player and game follow each other. */
@@ -114,11 +114,8 @@ export function createGrantsStore({ db }: { db: Db }) {
         { returnDocument: 'after' },
       ),
 
-    async list(
-      scope: Scope,
-      { playerId, game, status, from, to }: GrantFilters,
-      { before, max, now }: { before: string | null; max: number; now: Date },
-    ): Promise<GrantDocument[]> {
+    async list(scope: Scope, filters: GrantFilters, { before, max, now }: PageBounds & { now: Date }) {
+      const { playerId, game, status, from, to } = filters
       const window = { prefix: 'frb', from, to, before, earlyMs: idempotencyKeyLifetimeMs }
       const filter = { ...pageFilter(scope, { playerId, game }, window), ...statusFilter(status, now) }
       return readToEnd(grants.find(filter, { sort: { _id: -1 }, limit: max }))

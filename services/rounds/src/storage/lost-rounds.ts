@@ -3,7 +3,13 @@ import { standingAmong } from '@pitboss/storage/journal/claims'
 import { append, type ClaimDocument, reload } from '@pitboss/storage/journal/journal'
 import { claimedOwn, type StreamKey } from '@pitboss/storage/journal/journal-keys'
 import { movementsOf, type RoundState } from '../rules/round.ts'
-import { decodeRound, encodeRound, type DatedCommitment, fieldsOf } from './round-document.ts'
+import {
+  decodeRound,
+  encodeRound,
+  type DatedCommitment,
+  fieldsOf,
+  type RoundDocument,
+} from './round-document.ts'
 import type { RoundLists } from './round-lists.ts'
 import {
   bookKey,
@@ -43,12 +49,9 @@ export function createLostRounds(given: {
       lists.withMovements(scope, transactionIds),
       store.read(transactionIds.map((id) => movementKey(scope, id))),
     ])
-    const listed = await Promise.all(
-      found.map(async (one) =>
-        one.open === true ? idsIn(await stateOf(streamOf(decodeRound(fieldsOf(one))))) : one.transactionIds,
-      ),
-    )
-    const known = new Set(listed.flat())
+    const idsOfListed = async (one: RoundDocument) =>
+      one.open === true ? idsIn(await stateOf(streamOf(decodeRound(fieldsOf(one))))) : one.transactionIds
+    const known = new Set((await Promise.all(found.map(idsOfListed))).flat())
     const left = claimed.flatMap((one) => ('s' in one && !known.has(claimedOwn(one._id)) ? [one] : []))
     const further = await Promise.all(left.map(idsOfClaim))
     for (const id of further.flat()) known.add(id)
@@ -75,10 +78,8 @@ export function createLostRounds(given: {
 
   /** Whether no round of a sequence, and no place of one that is lost, has this nonce. */
   async function nonceIsFree(sequence: string, nonce: number): Promise<boolean> {
-    const [claims, isListed] = await Promise.all([
-      store.read([bookKey(sequence, nonce)]),
-      lists.hasNonce(sequence, nonce),
-    ])
+    const reads = [store.read([bookKey(sequence, nonce)]), lists.hasNonce(sequence, nonce)] as const
+    const [claims, isListed] = await Promise.all(reads)
     return claims.length === 0 && !isListed
   }
 
@@ -98,7 +99,7 @@ export function createLostRounds(given: {
   }
 
   /** Moves a sequence beyond a lost nonce; each place is an ended round that no list shows. */
-  async function skipTo(sequence: string, nonce: number, round: RoundState, next: NextCommitment) {
+  async function skipTo(sequence: string, nonce: number, round: RoundState, next: MakeNext) {
     const last = await rounds.readNonce(sequence, nonce)
     // The last is inserted last: who finds it free does all of this again.
     for (let skipped = last + 1; skipped <= nonce; skipped++)
@@ -106,7 +107,7 @@ export function createLostRounds(given: {
   }
 
   /** Moves a nonce sequence beyond one more nonce, once for each lost round whose nonce nobody knows. */
-  async function skipNext(sequence: string, roundId: string, round: RoundState, next: NextCommitment) {
+  async function skipNext(sequence: string, roundId: string, round: RoundState, next: MakeNext) {
     for (let tries = 0; tries < triesMax && !(await hasPlace(sequence, roundId)); tries++) {
       const last = await rounds.readNonce(sequence, null)
       await place(sequence, roundId, last + 1, round, next)
@@ -119,8 +120,8 @@ export function createLostRounds(given: {
     of: number | string,
     nonce: number,
     round: RoundState,
-    next: NextCommitment,
-  ): Promise<void> {
+    next: MakeNext,
+  ) {
     const stream = placeStream(sequence, of)
     const commitment = next(sequence, nonce + 1)
     const fields = encodeRound({ ...round, nonce }, { committedAt: round.createdAt, next: commitment })
@@ -134,7 +135,7 @@ export function createLostRounds(given: {
   }
 }
 
-export type NextCommitment = (sequence: string, nonce: number) => DatedCommitment
+export type MakeNext = (sequence: string, nonce: number) => DatedCommitment
 
 function roundIn({ fields, isWithdrawn }: StreamState): RoundState | null {
   return fields === null || isWithdrawn ? null : decodeRound(fields)

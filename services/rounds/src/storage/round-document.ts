@@ -115,6 +115,9 @@ export function scopeKey({ operatorId, environment }: Scope): string {
   return `${operatorId}/${environment}`
 }
 
+/** The place of a page in a list whose newest come first, and the number of its items. */
+export type PageBounds = { readonly before: string | null; readonly max: number }
+
 /** The filters of a list, and the window in which its items were created. */
 export type Filters<Name extends string> = { readonly [Each in Name]?: string | undefined } & {
   readonly from?: Date | undefined

@@ -14,6 +14,7 @@ import {
   fieldsOf,
   type Filters,
   openedByPage,
+  type PageBounds,
   pageFilter,
   type PackedRound,
   plainRoundFields,
@@ -153,7 +154,7 @@ export function createRoundLists({ db }: { db: Db }) {
         .toArray()
     },
 
-    list(scope: Scope, filters: RoundFilters, { before, max }: { before: string | null; max: number }) {
+    list(scope: Scope, filters: RoundFilters, { before, max }: PageBounds) {
       const { from, to, clientTransactionId: openedBy, ...equal } = filters
       const hint = rareIndexOf(filters)
       const filter = {
@@ -210,12 +211,9 @@ export function createRoundLists({ db }: { db: Db }) {
         { sort: { completedAt: 1, _id: 1 }, hint: 'scope_completed', limit },
       )
       const ended = await found.map((document) => decodeRound(fieldsOf(roundOf(document)))).toArray()
-      return ended
-        .filter(
-          ({ id, completedAt }) =>
-            after === null || completedAt?.getTime() !== start.getTime() || id > after.id,
-        )
-        .slice(0, max)
+      const isLater = ({ id, completedAt }: RoundState) =>
+        after === null || completedAt?.getTime() !== start.getTime() || id > after.id
+      return ended.filter(isLater).slice(0, max)
     },
 
     async countUnfinished(scope: Scope): Promise<number> {

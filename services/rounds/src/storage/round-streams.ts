@@ -165,15 +165,10 @@ export async function findClaimed(streams: RoundStreams, key: string): Promise<C
 }
 
 /** What became of a player's request to play that has this id of its own: a round or a refusal. */
-export async function findRequest(
-  streams: RoundStreams,
-  scope: Scope,
-  sequence: string,
-  transactionId: string,
-): Promise<ClaimedBy | null> {
-  const claimed = await findClaimed(streams, requestKey(sequence, transactionId))
+export async function findRequest(streams: RoundStreams, scope: Scope, sequence: string, id: string) {
+  const claimed = await findClaimed(streams, requestKey(sequence, id))
   if (claimed !== null) return claimed
-  const document = await streams.lists.openedBy(scope, sequence, transactionId)
+  const document = await streams.lists.openedBy(scope, sequence, id)
   const stored = document === null ? null : await currentOf(streams, document)
   return stored === null ? null : { stored }
 }

@@ -9,11 +9,11 @@ import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyLifetimeMs } from '@pitboss/storage/idempotency-keys'
 import { outboxIndex } from '@pitboss/storage/outbox'
 import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
-import type { Db, Filter } from 'mongodb'
+import type { Db, Filter, UpdateFilter } from 'mongodb'
 import type { StakeRange } from '../rules/limits.ts'
 import type { SessionTimes, sessionStatusAt } from '../rules/live-rules.ts'
 import { readToEnd } from '@pitboss/storage/bounded-read'
-import { type Filters, pageFilter, scopeKey } from './round-document.ts'
+import { type Filters, type PageBounds, pageFilter, scopeKey } from './round-document.ts'
 
 const timesMax = 10_000
 
@@ -73,17 +73,16 @@ export type SessionsStore = ReturnType<typeof createSessionsStore>
 export function createSessionsStore({ db }: { db: Db }) {
   const sessions = db.collection<SessionDocument>('sessions')
   const findTogether = createGroupFind<SessionDocument>((ids) => findByIds(sessions, ids))
+  const change = (filter: Filter<SessionDocument>, update: UpdateFilter<SessionDocument>) =>
+    sessions.updateMany(filter, { ...update, $inc: { version: 1 } })
 
   return {
     collection: sessions,
 
     /** Inserts the session with its event, or answers the one that has this id already. */
-    async insert(
-      session: Omit<SessionDocument, 'version' | 'outbox' | 'outboxAt'>,
-      event: OutboxEntry,
-    ): Promise<SessionDocument> {
+    async insert(session: Omit<SessionDocument, 'version' | 'outbox' | 'outboxAt'>, event: OutboxEntry) {
       const document = { ...session, version: 1, outbox: [event], outboxAt: session.createdAt }
-      const { result } = await createOnce({
+      const { result } = await createOnce<SessionDocument>({
         document,
         insert: () => sessions.insertOne(document),
         find: () => sessions.findOne({ _id: session._id, scope: session.scope }),
@@ -110,31 +109,23 @@ export function createSessionsStore({ db }: { db: Db }) {
     /** Closes the player's active sessions for a stop, and gives all that it closed its end. */
     async stopAll(scope: Scope, playerId: string, stop: NonNullable<SessionDocument['stop']>, now: Date) {
       const ofPlayer = { scope: scopeKey(scope), playerId }
-      await sessions.updateMany(
+      await change(
         { ...ofPlayer, closedAt: null, expiresAt: { $gt: now } },
-        { $set: { closedAt: now, stop }, $inc: { version: 1 } },
+        { $set: { closedAt: now, stop } },
       )
-      await sessions.updateMany(
-        { ...ofPlayer, 'stop.id': stop.id, 'stop.endsAt': { $lt: stop.endsAt } },
-        { $set: { stop }, $inc: { version: 1 } },
-      )
+      const earlier = { 'stop.id': stop.id, 'stop.endsAt': { $lt: stop.endsAt } }
+      await change({ ...ofPlayer, ...earlier }, { $set: { stop } })
     },
 
     /** Takes a lifted stop from the sessions that it closed; they stay closed. */
     async forgetStop(scope: Scope, playerId: string, stopId: string): Promise<void> {
-      await sessions.updateMany(
-        { scope: scopeKey(scope), playerId, 'stop.id': stopId },
-        { $unset: { stop: '' }, $inc: { version: 1 } },
-      )
+      await change({ scope: scopeKey(scope), playerId, 'stop.id': stopId }, { $unset: { stop: '' } })
     },
 
     /** Erases personal details of the player's sessions that ended by `endedBy`. @returns how many had any */
     async eraseDetails(scope: Scope, playerId: string, endedBy: Date): Promise<number> {
-      const { modifiedCount } = await sessions.updateMany(
-        { ...withDetails(scope, playerId), ...endedAt(endedBy) },
-        { $set: { country: null, language: null, returnUrl: null, metadata: [] }, $inc: { version: 1 } },
-      )
-      return modifiedCount
+      const ended = { ...withDetails(scope, playerId), ...endedAt(endedBy) }
+      return (await change(ended, { $set: { ...noDetails, metadata: [] } })).modifiedCount
     },
 
     /** Counts the player's sessions that have such details: those that ended by `endedBy`, and all. */
@@ -149,10 +140,8 @@ export function createSessionsStore({ db }: { db: Db }) {
 
     /** Marks the player's sessions that are not over: their stakes have to be counted. */
     async markLimited(scope: Scope, playerId: string, now: Date): Promise<void> {
-      await sessions.updateMany(
-        { scope: scopeKey(scope), playerId, closedAt: null, expiresAt: { $gt: now }, limited: { $ne: true } },
-        { $set: { limited: true }, $inc: { version: 1 } },
-      )
+      const open = { scope: scopeKey(scope), playerId, closedAt: null, expiresAt: { $gt: now } }
+      await change({ ...open, limited: { $ne: true } }, { $set: { limited: true } })
     },
 
     /** The open times of the player's sessions since `from`; of more than 10,000 the newest. */
@@ -173,11 +162,8 @@ export function createSessionsStore({ db }: { db: Db }) {
         { returnDocument: 'after' },
       ),
 
-    async list(
-      scope: Scope,
-      { playerId, status, from, to }: SessionFilters,
-      { before, max, now }: { before: string | null; max: number; now: Date },
-    ): Promise<SessionDocument[]> {
+    async list(scope: Scope, filters: SessionFilters, { before, max, now }: PageBounds & { now: Date }) {
+      const { playerId, status, from, to } = filters
       const window = { prefix: 'ses', from, to, before, earlyMs: idempotencyKeyLifetimeMs }
       const filter = { ...pageFilter(scope, { playerId }, window), ...statusFilter(scope, status, now) }
       const hint = playerId === undefined ? await indexFor(scope, status, now) : 'scope_player_id'
@@ -200,24 +186,21 @@ export function createSessionsStore({ db }: { db: Db }) {
     if (status === 'CLOSED') return 'scope_closed'
     const { operatorId } = scope
     const open = { operatorId, expiresAt: { $gt: now } }
-    return status === 'ACTIVE' && (await areFew(sessions, open, 'operator_expires'))
-      ? 'operator_expires'
-      : 'scope_id'
+    const isFew = status === 'ACTIVE' && (await areFew(sessions, open, 'operator_expires'))
+    return isFew ? 'operator_expires' : 'scope_id'
   }
 }
 
 export function stakeRangeOf({ limits }: Pick<SessionDocument, 'limits'>): StakeRange | null {
-  return limits === null
-    ? null
-    : {
-        minStake: limits.minStake === null ? null : BigInt(limits.minStake),
-        maxStake: limits.maxStake === null ? null : BigInt(limits.maxStake),
-      }
+  if (limits === null) return null
+  const minor = (text: string | null) => (text === null ? null : BigInt(text))
+  return { minStake: minor(limits.minStake), maxStake: minor(limits.maxStake) }
 }
 
+const noDetails = { country: null, language: null, returnUrl: null }
+
 function withDetails(scope: Scope, playerId: string): Filter<SessionDocument> {
-  const empty = [{ country: null, language: null, returnUrl: null, metadata: [] }]
-  return { scope: scopeKey(scope), playerId, $nor: empty }
+  return { scope: scopeKey(scope), playerId, $nor: [{ ...noDetails, metadata: [] }] }
 }
 
 function endedAt(endedBy: Date): Filter<SessionDocument> {

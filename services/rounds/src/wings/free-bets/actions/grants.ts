@@ -5,7 +5,7 @@ import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import type { z } from 'zod'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
-import { type Page, readPage } from '@pitboss/storage/read-page'
+import { readPage } from '@pitboss/storage/read-page'
 import { readOfferedGame } from '../../../actions/offered-game.ts'
 import type { RoundsContext } from '../../../context.ts'
 import { presentFreeBet, grantStatusAt } from '../../../records/present-offer.ts'
@@ -85,19 +85,16 @@ function sameGrant(grant: GrantDocument, body: FreeBetBody): GrantDocument {
   })
 }
 
-type ListGrantsQuery = z.output<typeof endpoint.query>
+type ListQuery = z.output<typeof endpoint.query>
 
 export async function findGrant({ grants }: Pick<RoundsContext, 'grants'>, caller: Caller, grantId: string) {
   return findInScopes(lookupScopes(caller), (scope) => grants.find(scope, grantId))
 }
 
 /** Lists grants, newest first. Source: docs/contract.md, section 4, "Free bets". */
-export async function listGrants(
-  { grants, cursors }: Pick<RoundsContext, 'grants' | 'cursors'>,
-  { scope }: Caller,
-  { limit, cursor, environment: _environment, ...filters }: ListGrantsQuery,
-  now: Date,
-): Promise<Page<GrantDocument>> {
+export async function listGrants(context: RoundsContext, { scope }: Caller, query: ListQuery, now: Date) {
+  const { grants, cursors } = context
+  const { limit, cursor, environment: _environment, ...filters } = query
   const { player_id: playerId, game, status } = filters
   return readPage({
     cursors,

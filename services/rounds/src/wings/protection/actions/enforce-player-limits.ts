@@ -6,6 +6,7 @@ import { changeFenced } from '@pitboss/storage/change-fenced'
 import type { PlayerHold } from '../../../context.ts'
 import type { RoundState, Stake } from '../../../rules/round.ts'
 import type { SessionDocument } from '../../../storage/sessions-store.ts'
+import { scopeOf } from '../../../storage/round-document.ts'
 import type { LimitsContext } from '../context.ts'
 import { type Charge, exceededLimit, isOfStake, type PlayerLimit, periodAt } from '../rules/player-limits.ts'
 import { type LimitsNow, readLimits, readPlayed } from './set-limits.ts'
@@ -25,36 +26,27 @@ export function enforceLimits(context: LimitsContext, scope: Scope, session: Lim
   if (session.limited !== true) return null
   return {
     assertWithinLimits: (minor) => assertWithinLimits(context, scope, session, minor),
-    charge: (round, stake) => chargeStake(context, scope, session.playerId, round, stake),
+    charge: (round, stake) => chargeStake(context, round, stake),
   }
 }
 
-async function assertWithinLimits(
-  context: LimitsContext,
-  scope: Scope,
-  { playerId, currency }: Limited,
-  minor: bigint,
-): Promise<void> {
+async function assertWithinLimits(context: LimitsContext, scope: Scope, session: Limited, minor: bigint) {
+  const { playerId, currency } = session
   const state = await readLimits(context, scope, playerId)
   if (state === null) return
-  const exceeded =
-    minor === 0n ? null : exceededLimit(state.limits, state.book, { currency, minor }, state.now)
-  if (exceeded !== null) throw moneyExceeded(exceeded.limit, exceeded.left, state.now)
+  const { limits, book, now } = state
+  const exceeded = minor === 0n ? null : exceededLimit(limits, book, { currency, minor }, now)
+  if (exceeded !== null) throw moneyExceeded(exceeded.limit, exceeded.left, now)
   for (const { limit, ms } of await readPlayed(context, scope, playerId, state)) {
     const { value, period } = limit
     if (BigInt(ms) < value * BigInt(minuteMs)) continue
     const message = `The time limit of this player is ${value} minutes a ${period}; none left`
-    throw limitExceeded(limit, message, state.now)
+    throw limitExceeded(limit, message, now)
   }
 }
 
-async function chargeStake(
-  context: LimitsContext,
-  scope: Scope,
-  playerId: string,
-  round: RoundState,
-  stake: Stake,
-): Promise<ServiceError | null> {
+async function chargeStake(context: LimitsContext, round: RoundState, stake: Stake) {
+  const [scope, playerId] = [scopeOf(round), round.playerId]
   const reread = () => readLimits(context, scope, playerId)
   const charging = changeFenced<LimitsNow | null, { refusal: ServiceError | null }>({
     document: await reread(),
@@ -93,17 +85,12 @@ function moneyExceeded(limit: PlayerLimit, left: bigint, now: Date): ServiceErro
   const { kind, period, value } = limit
   const currency = limit.currency ?? ''
   const text = (minor: bigint) => `${formatAmount(minor, currency)} ${currency}`
-  return limitExceeded(
-    limit,
-    `The ${kind} limit of this player is ${text(value)} a ${period}; ${text(left)} left`,
-    now,
-  )
+  const message = `The ${kind} limit of this player is ${text(value)} a ${period}; ${text(left)} left`
+  return limitExceeded(limit, message, now)
 }
 
 function limitExceeded({ kind, period }: PlayerLimit, text: string, now: Date): ServiceError {
   const message = `${text} until ${periodAt(period, now).to.toISOString()}.`
-  return new ServiceError('BET_LIMIT_EXCEEDED', {
-    message,
-    details: [{ path: `limits.${kind}.${period}`, message }],
-  })
+  const details = [{ path: `limits.${kind}.${period}`, message }]
+  return new ServiceError('BET_LIMIT_EXCEEDED', { message, details })
 }

@@ -3,13 +3,15 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { auditedInsert, auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import type { Db } from 'mongodb'
+import type { Db, Filter } from 'mongodb'
 import type { LastBet, Stop } from '../rules/stop.ts'
 import { readToEnd } from '@pitboss/storage/bounded-read'
-import { scopeKey } from '../../../storage/round-document.ts'
+import { type PageBounds, scopeKey } from '../../../storage/round-document.ts'
 
 const dueMax = 100
 const epoch = new Date(0)
+const isDue = { dueAt: { $gt: epoch } }
+const waits = { unsigned: true, roundsEndedAt: { $ne: null } }
 
 /** A stop of a player. `inForce` is true from its start until it is lifted or the next stop begins. */
 export type StopDocument = WithAudit &
@@ -31,21 +33,23 @@ export type StopDocument = WithAudit &
 export const stopIndexes: readonly IndexDeclaration[] = [
   { key: { scope: 1, playerId: 1, _id: -1 }, name: 'scope_player_id' },
   {
-    key: { scope: 1, playerId: 1 },
-    name: 'one_in_force',
-    unique: true,
+    ...{ key: { scope: 1, playerId: 1 }, name: 'one_in_force', unique: true },
     partialFilterExpression: { inForce: true },
   },
-  { key: { dueAt: 1 }, name: 'due_at', partialFilterExpression: { dueAt: { $gt: epoch } } },
+  { key: { dueAt: 1 }, name: 'due_at', partialFilterExpression: isDue },
   { key: { unsigned: 1, _id: 1 }, name: 'unsigned', partialFilterExpression: { unsigned: true } },
   auditOutboxIndex,
 ]
+
+type WantedStop = Pick<Stop, 'reason' | 'until' | 'endsAt'>
 
 export type StopsStore = ReturnType<typeof createStopsStore>
 
 export function createStopsStore({ db }: { db: Db }) {
   const stops = db.collection<StopDocument>('player_stops')
   const ofPlayer = (scope: Scope, playerId: string) => ({ scope: scopeKey(scope), playerId })
+  const change = (filter: Filter<StopDocument>, $set: Partial<StopDocument>, audit: AuditEntry | null) =>
+    stops.findOneAndUpdate(filter, auditedUpdate<StopDocument>({ $set }, audit), { returnDocument: 'after' })
 
   return {
     /** The player's stop that was begun last and not lifted, over or not; null for none. */
@@ -55,42 +59,30 @@ export function createStopsStore({ db }: { db: Db }) {
     /** Begins a stop in the place of one that is over; false when the player has one. */
     async begin(stop: StopDocument, audit: AuditEntry | null): Promise<boolean> {
       const { scope, playerId, from } = stop
-      await stops.updateOne(
-        { scope, playerId, inForce: true, endsAt: { $lte: from } },
-        { $set: { inForce: false } },
-      )
+      const over = { scope, playerId, inForce: true, endsAt: { $lte: from } }
+      await stops.updateOne(over, { $set: { inForce: false } })
       const document = audit === null ? stop : { ...stop, ...auditedInsert(audit) }
       return insertedFirst(() => stops.insertOne(document))
     },
 
     /** Moves the end of a stop, never nearer. Null when it would come nearer, or the stop is over. */
-    extend: (
-      scope: Scope,
-      stopId: string,
-      { reason, until, endsAt }: Pick<Stop, 'reason' | 'until' | 'endsAt'>,
-      now: Date,
-      audit: AuditEntry | null,
-    ) =>
-      stops.findOneAndUpdate(
-        { _id: stopId, scope: scopeKey(scope), inForce: true, endsAt: { $gt: now, $lte: endsAt } },
-        auditedUpdate<StopDocument>({ $set: { reason, until, endsAt } }, audit),
-        { returnDocument: 'after' },
-      ),
+    extend: (scope: Scope, _id: string, wanted: WantedStop, now: Date, audit: AuditEntry | null) => {
+      const { reason, until, endsAt } = wanted
+      const inForce = { _id, scope: scopeKey(scope), inForce: true, endsAt: { $gt: now, $lte: endsAt } }
+      return change(inForce, { reason, until, endsAt }, audit)
+    },
 
-    lift: (scope: Scope, playerId: string, now: Date, liftReason: string, audit: AuditEntry | null) =>
-      stops.findOneAndUpdate(
-        { ...ofPlayer(scope, playerId), inForce: true, endsAt: { $gt: now } },
-        auditedUpdate<StopDocument>({ $set: { inForce: false, liftedAt: now, liftReason } }, audit),
-        { returnDocument: 'after' },
-      ),
+    lift: (scope: Scope, playerId: string, now: Date, liftReason: string, audit: AuditEntry | null) => {
+      const inForce = { ...ofPlayer(scope, playerId), inForce: true, endsAt: { $gt: now } }
+      return change(inForce, { inForce: false, liftedAt: now, liftReason }, audit)
+    },
 
-    list: (scope: Scope, playerId: string, { before, max }: { before: string | null; max: number }) =>
-      readToEnd(
-        stops.find(
-          { ...ofPlayer(scope, playerId), ...(before === null ? {} : { _id: { $lt: before } }) },
-          { sort: { _id: -1 }, limit: max },
-        ),
-      ),
+    list: (scope: Scope, playerId: string, { before, max }: PageBounds) => {
+      const older = before === null ? {} : { _id: { $lt: before } }
+      return readToEnd(
+        stops.find({ ...ofPlayer(scope, playerId), ...older }, { sort: { _id: -1 }, limit: max }),
+      )
+    },
 
     /** Stops of all accounts whose players' rounds have to be looked at, longest due first. */
     findDue: (now: Date) =>
@@ -99,24 +91,15 @@ export function createStopsStore({ db }: { db: Db }) {
         .toArray(),
 
     async postpone(stopId: string, dueAt: Date): Promise<void> {
-      await stops.updateOne({ _id: stopId, dueAt: { $gt: epoch } }, { $set: { dueAt } })
+      await stops.updateOne({ _id: stopId, ...isDue }, { $set: { dueAt } })
     },
 
     /** Keeps that the rounds of the player have ended, and the last bet. The first to say so counts. */
     async settle(stopId: string, roundsEndedAt: Date, lastBet: LastBet | null): Promise<void> {
-      await stops.updateOne(
-        { _id: stopId, dueAt: { $gt: epoch } },
-        { $set: { roundsEndedAt, lastBet, dueAt: null } },
-      )
+      await stops.updateOne({ _id: stopId, ...isDue }, { $set: { roundsEndedAt, lastBet, dueAt: null } })
     },
 
-    findUnsigned: () =>
-      stops
-        .find(
-          { unsigned: true, roundsEndedAt: { $ne: null } },
-          { sort: { _id: 1 }, hint: 'unsigned', limit: dueMax },
-        )
-        .toArray(),
+    findUnsigned: () => stops.find(waits, { sort: { _id: 1 }, hint: 'unsigned', limit: dueMax }).toArray(),
 
     /** Stores the record's bytes for good. False when they stand, or the stop changed since it was read. */
     async keepRecord({ _id, reason, endsAt, liftedAt }: StopDocument, text: string): Promise<boolean> {

@@ -7,7 +7,7 @@ import type { Db, Filter } from 'mongodb'
 import { readToEnd } from '@pitboss/storage/bounded-read'
 import { type AlarmDocument, emptied, type StreamDocument, lastPosition } from './returns-fold.ts'
 
-const epoch = new Date(0)
+const isDue = { alarmDueAt: { $gt: new Date(0) } }
 const dueMax = 100
 const restartsMax = 50
 
@@ -16,7 +16,7 @@ export const returnIndexes: Readonly<Record<string, readonly IndexDeclaration[]>
     // No two streams may have the same part of the error budget.
     { key: { share: 1, position: 1 }, name: 'share_position', unique: true },
     { key: { scope: 1, _id: 1 }, name: 'scope_id' },
-    { key: { alarmDueAt: 1 }, name: 'alarm_due_at', partialFilterExpression: { alarmDueAt: { $gt: epoch } } },
+    { key: { alarmDueAt: 1 }, name: 'alarm_due_at', partialFilterExpression: isDue },
   ],
   return_alarms: [
     { key: { game: 1 }, name: 'open_by_game', partialFilterExpression: { open: true } },
@@ -48,12 +48,7 @@ export function createReturnsStore({ db }: { db: Db }) {
 
     /** Streams whose alarm was not acted on yet, oldest first. */
     findDue: () =>
-      streams
-        .find(
-          { alarmDueAt: { $gt: epoch } },
-          { sort: { alarmDueAt: 1 }, hint: 'alarm_due_at', limit: dueMax },
-        )
-        .toArray(),
+      streams.find(isDue, { sort: { alarmDueAt: 1 }, hint: 'alarm_due_at', limit: dueMax }).toArray(),
 
     keepAlarm: (alarm: AlarmDocument): Promise<boolean> => insertedFirst(() => alarms.insertOne(alarm)),
 

@@ -37,7 +37,7 @@ async function assertWithinLimits(context: LimitsContext, scope: Scope, session:
   const { limits, book, now } = state
   const exceeded = minor === 0n ? null : exceededLimit(limits, book, { currency, minor }, now)
   if (exceeded !== null) throw moneyExceeded(exceeded.limit, exceeded.left, now)
-  for (const { limit, ms } of await readPlayed(context, scope, playerId, state)) {
+  for (const [limit, ms] of await readPlayed(context, scope, playerId, state)) {
     const { value, period } = limit
     if (BigInt(ms) < value * BigInt(minuteMs)) continue
     const message = `The time limit of this player is ${value} minutes a ${period}; none left`

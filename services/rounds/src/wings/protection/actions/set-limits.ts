@@ -16,6 +16,7 @@ import {
   limitKey,
   type WantedLimit,
   limitsAt,
+  type PlayerLimit,
   periodAt,
   playedMs,
 } from '../rules/player-limits.ts'
@@ -30,7 +31,7 @@ export async function showLimits(context: ProtectionContext, scope: Scope, playe
   const none = { stored: { changes: [] }, limits: [], book: emptyBook, now: databaseNow(context) }
   const { stored, ...state } = (await readLimits(context, scope, playerId)) ?? none
   const played = await readPlayed(context, scope, playerId, state)
-  return presentLimits({ scope, playerId, changes: stored.changes, ...state, played })
+  return presentLimits({ scope, playerId, changes: stored.changes, ...state, playedMs: played })
 }
 
 /**
@@ -108,6 +109,7 @@ function readWanted(limits: readonly Wanted[], { account }: Caller): WantedLimit
 const sessionMaxMs = 86_400_000
 
 export type LimitsNow = NonNullable<Awaited<ReturnType<typeof readLimits>>>
+type Standing = Pick<LimitsNow, 'limits' | 'now'>
 
 /** Reads the database's time, by which all replicas see the same period. */
 function databaseNow({ clock, clockOffsetMs }: Pick<LimitsContext, 'clock' | 'clockOffsetMs'>): Date {
@@ -129,15 +131,11 @@ export async function readLimits(context: LimitsContext, scope: Scope, playerId:
 }
 
 /** Reads the milliseconds in which the player had a session open, by the limits of time. */
-export async function readPlayed(
-  { sessions }: Pick<LimitsContext, 'sessions'>,
-  scope: Scope,
-  playerId: string,
-  { limits, now }: Pick<LimitsNow, 'limits' | 'now'>,
-) {
+export async function readPlayed(context: LimitsContext, scope: Scope, playerId: string, state: Standing) {
+  const { limits, now } = state
   const timed = limits.filter(({ kind }) => kind === 'time')
-  if (timed.length === 0) return []
+  if (timed.length === 0) return new Map<PlayerLimit, number>()
   const first = Math.min(...timed.map(({ period }) => periodAt(period, now).from.getTime()))
-  const times = await sessions.timesOf(scope, playerId, new Date(first - sessionMaxMs))
-  return timed.map((limit) => ({ limit, ms: playedMs(times, periodAt(limit.period, now).from, now) }))
+  const times = await context.sessions.timesOf(scope, playerId, new Date(first - sessionMaxMs))
+  return new Map(timed.map((limit) => [limit, playedMs(times, periodAt(limit.period, now).from, now)]))
 }

@@ -11,13 +11,7 @@ import type { PlayerStop, StopRecord } from '@pitboss/contracts/objects/player-s
 import { realityCheckAt } from '../../../rules/live-rules.ts'
 import type { SessionDocument } from '../../../storage/sessions-store.ts'
 import type { Spend } from '../storage/paces-store.ts'
-import {
-  type LimitBook,
-  usedOf,
-  type PlayerLimit,
-  periodAt,
-  type WantedLimit,
-} from '../rules/player-limits.ts'
+import { usedOf, type PlayerLimit, periodAt, type WantedLimit } from '../rules/player-limits.ts'
 import type { StoredLimits } from '../storage/player-limits-store.ts'
 import { type LastBet, stopStatusAt } from '../rules/stop.ts'
 import type { StopDocument } from '../storage/stops-store.ts'
@@ -32,38 +26,32 @@ export function presentProtection(
   const endsAt = closedAt ?? expiresAt
   const wholeS = (ms: number) => Math.max(0, Math.floor(ms / 1000))
   const dueAt = realityCheckAt(session)
+  const due_in_s = Math.ceil(Math.max(0, (dueAt ?? now).getTime() - now.getTime()) / 1000)
   return {
     start_gap_s: profileOf(session).startGapS,
     elapsed_s: wholeS((now < endsAt ? now : endsAt).getTime() - createdAt.getTime()),
     net_spend: { amount: formatAmount(stakes - payouts, currency), currency },
     reality_check:
-      dueAt === null || realityCheckS === undefined
-        ? null
-        : {
-            every_s: realityCheckS,
-            due_in_s: Math.ceil(Math.max(0, dueAt.getTime() - now.getTime()) / 1000),
-          },
+      dueAt === null || realityCheckS === undefined ? null : { every_s: realityCheckS, due_in_s },
   }
 }
 
 const minuteMs = 60_000
 
-export function presentLimits(shown: {
+type Shown = Pick<StoredLimits, 'changes' | 'limits' | 'book'> & {
   readonly scope: Scope
   readonly playerId: string
-  readonly changes: StoredLimits['changes']
-  readonly limits: readonly PlayerLimit[]
-  readonly book: LimitBook
   readonly now: Date
   /** The time played in the period of each limit of time. */
-  readonly played: readonly { limit: PlayerLimit; ms: number }[]
-}): PlayerLimits {
-  const { scope, playerId, changes, limits, book, now, played } = shown
-  const msOf = new Map(played.map(({ limit, ms }) => [limit, ms]))
+  readonly playedMs: ReadonlyMap<PlayerLimit, number>
+}
+
+export function presentLimits(shown: Shown): PlayerLimits {
+  const { scope, playerId, changes, limits } = shown
   return {
     player_id: playerId,
     environment: scope.environment,
-    limits: limits.map((limit) => presentLimit(limit, { book, now, playedMs: msOf.get(limit) ?? 0 })),
+    limits: limits.map((limit) => presentLimit(limit, shown)),
     changes: changes.toReversed().map(({ at, reason, limits: asked }) => ({
       at: at.toISOString(),
       reason,
@@ -72,36 +60,28 @@ export function presentLimits(shown: {
   }
 }
 
-function presentLimit(
-  limit: PlayerLimit,
-  { book, now, playedMs }: { book: LimitBook; now: Date; playedMs: number },
-): LimitRecord {
+function presentLimit(limit: PlayerLimit, { book, now, playedMs }: Shown): LimitRecord {
   const { kind, period, currency, value, next } = limit
   const { from, to } = periodAt(period, now)
   const standing = { period, from: from.toISOString(), resets_at: to.toISOString() }
   if (kind === 'time' || currency === null) {
-    const [minutes, used] = [Number(value), Math.floor(playedMs / minuteMs)]
-    const later = next === null ? null : { minutes: minutesOf(next.value), at: next.at.toISOString() }
+    const [minutes, used] = [Number(value), Math.floor((playedMs.get(limit) ?? 0) / minuteMs)]
+    const nextMinutes = next === null || next.value === null ? null : Number(next.value)
+    const later = next === null ? null : { minutes: nextMinutes, at: next.at.toISOString() }
     const left = Math.max(0, minutes - used)
     return { ...standing, kind: 'time', minutes, used_minutes: used, left_minutes: left, next: later }
   }
   const text = (minor: bigint) => formatAmount(minor, currency)
   const used = usedOf(book, limit, now)
   const left = value > used ? value - used : 0n
-  const later =
-    next === null
-      ? null
-      : { amount: next.value === null ? null : text(next.value), at: next.at.toISOString() }
+  const nextAmount = next === null || next.value === null ? null : text(next.value)
+  const later = next === null ? null : { amount: nextAmount, at: next.at.toISOString() }
   return { ...standing, kind, currency, amount: text(value), used: text(used), left: text(left), next: later }
 }
 
 export function presentWanted({ kind, period, currency, value }: WantedLimit): WantedRecord {
   if (kind === 'time' || currency === null) return { kind: 'time', period, minutes: Number(value) }
   return { kind, period, currency, amount: formatAmount(value, currency) }
-}
-
-function minutesOf(value: bigint | null): number | null {
-  return value === null ? null : Number(value)
 }
 
 /** The public record of a stop at `now`. Source: docs/contract.md, section 4, "Stops". */

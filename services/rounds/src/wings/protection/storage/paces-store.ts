@@ -36,23 +36,14 @@ export function createPacesStore({ db }: { db: Db }) {
     },
 
     /** Records a start; false after another since `notAfter`, or an equal one after the round was made. */
-    start: (
-      scope: Scope,
-      playerId: string,
-      { startedAt, startedBy }: GameStart,
-      { madeAt, notAfter }: Made,
-    ) =>
-      insertedFirst(() =>
-        paces.updateOne(
-          {
-            _id: keyOf(scope, playerId),
-            $or: [{ startedAt: { $lte: notAfter } }, { startedBy, startedAt: { $lte: madeAt } }],
-          },
-          { $set: { startedAt, startedBy } },
-          // A start that is too early matches nothing, so its insert meets the key that is there.
-          { upsert: true },
-        ),
-      ),
+    start(scope: Scope, playerId: string, { startedAt, startedBy }: GameStart, { madeAt, notAfter }: Made) {
+      const allowing = [{ startedAt: { $lte: notAfter } }, { startedBy, startedAt: { $lte: madeAt } }]
+      const filter = { _id: keyOf(scope, playerId), $or: allowing }
+      // A start that is too early matches nothing, so its insert meets the key that is there.
+      return insertedFirst(() =>
+        paces.updateOne(filter, { $set: { startedAt, startedBy } }, { upsert: true }),
+      )
+    },
   }
 }
 

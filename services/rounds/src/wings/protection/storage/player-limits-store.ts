@@ -21,6 +21,7 @@ export type StoredLimits = {
   readonly book: LimitBook
 }
 
+type Changed = Pick<StoredLimits, 'limits' | 'changes'>
 type Text<Part, Field extends keyof Part> = Omit<Part, Field> & Record<Field, string>
 type StoredWanted = Text<WantedLimit, 'value'>
 type StoredLimit = Omit<Text<PlayerLimit, 'value'>, 'next'> & {
@@ -47,18 +48,14 @@ export function createPlayerLimitsStore({ db }: { db: Db }) {
   const players = db.collection<LimitsDocument>('player_limits')
   const keyOf = (scope: Scope, playerId: string) => `${scopeKey(scope)}/${playerId}`
 
-  async function find(scope: Scope, playerId: string): Promise<StoredLimits | null> {
-    const found = await players.findOne({ _id: keyOf(scope, playerId) })
-    return found === null ? null : decode(found)
-  }
-
   return {
-    find,
-
-    async exists(scope: Scope, playerId: string): Promise<boolean> {
-      const options = { projection: { _id: 1 } }
-      return (await players.findOne({ _id: keyOf(scope, playerId) }, options)) !== null
+    async find(scope: Scope, playerId: string): Promise<StoredLimits | null> {
+      const found = await players.findOne({ _id: keyOf(scope, playerId) })
+      return found === null ? null : decode(found)
     },
+
+    exists: async (scope: Scope, playerId: string) =>
+      (await players.findOne({ _id: keyOf(scope, playerId) }, { projection: { _id: 1 } })) !== null,
 
     /** Makes the document of a player who has none yet; it holds no limit. */
     async begin(scope: Scope, playerId: string): Promise<void> {
@@ -66,14 +63,9 @@ export function createPlayerLimitsStore({ db }: { db: Db }) {
       await insertedFirst(() => players.insertOne({ _id: keyOf(scope, playerId), ...empty }))
     },
 
-    set: (
-      scope: Scope,
-      playerId: string,
-      version: number,
-      { limits, changes }: Pick<StoredLimits, 'limits' | 'changes'>,
-      audit: AuditEntry,
-    ): Promise<boolean> => {
-      const fields = { limits: limits.map(encodeLimit), changes: changes.map(encodeChange) }
+    set(scope: Scope, playerId: string, version: number, changed: Changed, audit: AuditEntry) {
+      const changes = changed.changes.map((one) => ({ ...one, limits: one.limits.map(encodeValue) }))
+      const fields = { limits: changed.limits.map(encodeLimit), changes }
       const update = auditedUpdate<LimitsDocument>({ $set: fields }, audit)
       return fencedWrite(players, { _id: keyOf(scope, playerId) }, version, update)
     },
@@ -91,15 +83,11 @@ export function createPlayerLimitsStore({ db }: { db: Db }) {
 function decode({ version, limits, changes, charges, sums }: LimitsDocument): StoredLimits {
   return {
     version,
-    limits: limits.map(({ value, next, ...limit }) => ({
-      ...limit,
-      value: BigInt(value),
-      next: next === null ? null : { ...next, value: next.value === null ? null : BigInt(next.value) },
-    })),
-    changes: changes.map((change) => ({
-      ...change,
-      limits: change.limits.map((limit) => ({ ...limit, value: BigInt(limit.value) })),
-    })),
+    limits: limits.map(({ next, ...limit }) => {
+      const later = next === null ? null : { ...next, value: next.value === null ? null : BigInt(next.value) }
+      return { ...decodeValue(limit), next: later }
+    }),
+    changes: changes.map((one) => ({ ...one, limits: one.limits.map(decodeValue) })),
     book: {
       charges: charges.map(decodeMinor),
       sums: sums.map((one) => ({ ...one, stakes: BigInt(one.stakes), payouts: BigInt(one.payouts) })),
@@ -107,11 +95,15 @@ function decode({ version, limits, changes, charges, sums }: LimitsDocument): St
   }
 }
 
-function encodeLimit({ value, next, ...limit }: PlayerLimit): StoredLimit {
+function encodeLimit({ next, ...limit }: PlayerLimit): StoredLimit {
   const later = next === null ? null : { ...next, value: next.value === null ? null : String(next.value) }
-  return { ...limit, value: String(value), next: later }
+  return { ...encodeValue(limit), next: later }
 }
 
-function encodeChange({ limits, ...change }: LimitChange) {
-  return { ...change, limits: limits.map((limit) => ({ ...limit, value: String(limit.value) })) }
+function encodeValue(limit: WantedLimit): StoredWanted {
+  return { ...limit, value: String(limit.value) }
+}
+
+function decodeValue(limit: StoredWanted): WantedLimit {
+  return { ...limit, value: BigInt(limit.value) }
 }

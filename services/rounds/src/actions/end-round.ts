@@ -153,14 +153,10 @@ export async function endAsTold(
   return (await settleRound(context, ended, { recover: false })).round.status
 }
 
-function playOf(
-  { catalogue }: PlayContext,
-  { game, currency }: RoundState,
-  { outcome, payout }: Told['end'],
-) {
-  const read = catalogue.find(game)?.game.readOutcome(outcome)
+function playOf({ catalogue }: PlayContext, { game, currency }: RoundState, end: Told['end']) {
+  const read = catalogue.find(game)?.game.readOutcome(end.outcome)
   if (read === null || read === undefined) throw conflict('This is no outcome of the game.')
-  return { actions: read.actions, payout: parseAmount(payout, currency) }
+  return { actions: read.actions, payout: parseAmount(end.payout, currency) }
 }
 
 /**

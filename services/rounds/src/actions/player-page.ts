@@ -34,12 +34,9 @@ export async function showPlayer(context: Showing, caller: Caller, call: Handler
   const { playerId, currency } = session
   const now = clock.now()
   const game = await readPlayedGame(context, operatorId, session.game)
+  const asked = { playerId, currency, sessionId: session._id, walletGameId: game.entry.gameId }
   const [balance, { last, stored }, openGrants, fields] = await Promise.all([
-    wallet.balance(
-      scope,
-      { playerId, currency, sessionId: session._id, walletGameId: game.entry.gameId },
-      call,
-    ),
+    wallet.balance(scope, asked, call),
     // One read for both: the commitment after a round is never shown without that round.
     rounds.lastShown(sequence),
     grants.open(scope, { playerId, game: session.game, currency }, now),
@@ -114,10 +111,8 @@ export async function listFairness(context: RoundsContext, caller: Caller, query
     positionOf: ({ nonce }) => nonce,
   })
   const [first] = items
-  const played =
-    first === undefined
-      ? []
-      : await context.rounds.listSequence(sequence, { below: first.nonce + 1, max: items.length })
+  const playedBelow = (below: number) => context.rounds.listSequence(sequence, { below, max: items.length })
+  const played = first === undefined ? [] : await playedBelow(first.nonce + 1)
   const byNonce = new Map(played.map((round) => [round.nonce, round]))
   const entries = items.map((commitment) => ({ commitment, round: byNonce.get(commitment.nonce) ?? null }))
   return { items: entries, nextCursor }

@@ -55,18 +55,16 @@ export async function listCertain(
   const [phase = 'OPEN', at = '', id = ''] = after?.split(' ') ?? []
   const open = openPhases.find((one) => one === phase)
   const place = at === '' ? null : at
+  const end = place === null ? null : { at: new Date(place), id }
   const found =
     open === undefined
-      ? await rounds.endedSince(scope, new Date(from), {
-          after: place === null ? null : { at: new Date(place), id },
-          max: certainMax,
-        })
+      ? await rounds.endedSince(scope, new Date(from), { after: end, max: certainMax })
       : await rounds.list(scope, { status: open }, { before: place, max: certainMax })
   const last = found.length < certainMax ? undefined : found.at(-1)
   const data = found.map((round) => ({ round_id: round.id, movements: certainMovements(round) }))
   if (open === undefined) {
-    const end = last?.completedAt?.toISOString()
-    return { data, next: last === undefined || end === undefined ? null : `ended ${end} ${last.id}` }
+    const endedAt = last?.completedAt?.toISOString()
+    return { data, next: last === undefined || endedAt === undefined ? null : `ended ${endedAt} ${last.id}` }
   }
   const following = openPhases[openPhases.indexOf(open) + 1] ?? 'ended'
   return { data, next: last === undefined ? following : `${open} ${last.id}` }

@@ -32,9 +32,8 @@ export async function recoverRound(context: PlayContext, stored: StoredRound): P
     if (claimed === null) return false
     const mayBeLeft = leftFrom === null || now >= leftFrom
     const left = mayBeLeft && round.status === 'OPEN' && abandonedAt(round, scaleMs) <= now
-    const current = left
-      ? await applyMessage(context, claimed, { type: 'abandon', since: round.lastActionAt })
-      : claimed
+    const abandon = { type: 'abandon', since: round.lastActionAt } as const
+    const current = left ? await applyMessage(context, claimed, abandon) : claimed
     const call = { requestId: context.newId('req'), deadlineAtMs: context.clock.now().getTime() + budgetMs }
     const known = new Set<string>()
     const onKnown = (transactionId: string) => known.add(transactionId)

@@ -11,6 +11,7 @@ const usualBytes = 2000
 
 /** Shows the outcome from SETTLING on, the seed at the end. Source: docs/contract.md, section 4. */
 export function presentRound(round: RoundState): Round {
+  const { progress } = round
   return {
     round_id: round.id,
     session_id: round.sessionId,
@@ -25,13 +26,10 @@ export function presentRound(round: RoundState): Round {
     bet: round.bet === null ? null : { ...round.bet },
     multiplier: round.multiplier,
     outcome: shownOutcome(round),
-    progress:
-      round.progress === null
-        ? null
-        : {
-            tiles_opened: [...round.progress.tilesOpened],
-            next_multiplier: round.progress.nextMultiplier,
-          },
+    progress: progress && {
+      tiles_opened: [...progress.tilesOpened],
+      next_multiplier: progress.nextMultiplier,
+    },
     fairness: { ...commitment(round), server_seed: round.serverSeed },
     wallet_round_id: round.walletRoundId,
     wallet_game_id: round.walletGameId,

@@ -55,10 +55,8 @@ export function completeReversal(round: RoundState, transactionId: string): Step
   const reversal = round.reversals.find((one) => one.transactionId === transactionId)
   if (reversal === undefined || reversal.state === 'DONE') return 'unchanged'
   const reference = reversal.referenceTransactionId
-  const reversals = round.reversals.map((one) =>
-    one === reversal ? { ...reversal, state: 'DONE' as const } : one,
-  )
-  const done = { ...round, reversals }
+  const ended = { ...reversal, state: 'DONE' as const }
+  const done = { ...round, reversals: round.reversals.map((one) => (one === reversal ? ended : one)) }
   const win = round.wins.find((one) => one.transactionId === reference)
   if (win !== undefined) return settleWhenPaid(withWin(done, { ...win, state: 'REVERSED' }))
   const stake = round.stakes.find((one) => one.transactionId === reference)
@@ -75,20 +73,14 @@ export function failReversal(round: RoundState, transactionId: string): Step {
   return settleWhenPaid(releaseReversal(round, transactionId, 'FAILED'))
 }
 
-export function releaseReversal(
-  round: RoundState,
-  transactionId: string,
-  as: 'FAILED' | 'REMOVED',
-): RoundState {
-  const reversal = round.reversals.find((one) => one.transactionId === transactionId)
+export function releaseReversal(round: RoundState, id: string, as: 'FAILED' | 'REMOVED'): RoundState {
+  const reversal = round.reversals.find(({ transactionId }) => transactionId === id)
   if (reversal === undefined) return round
   const reference = reversal.referenceTransactionId
+  const left = as === 'REMOVED' ? [] : [{ ...reversal, state: 'FAILED' as const }]
   return {
     ...round,
-    reversals:
-      as === 'REMOVED'
-        ? round.reversals.filter((one) => one !== reversal)
-        : round.reversals.map((one) => (one === reversal ? { ...reversal, state: 'FAILED' as const } : one)),
+    reversals: round.reversals.flatMap((one) => (one === reversal ? left : [one])),
     stakes: round.stakes.map((one) =>
       one.transactionId === reference && one.state === 'RETURNING'
         ? { ...one, state: one.wasTaken ? 'TAKEN' : 'ASKED' }

@@ -29,7 +29,7 @@ export function transition(round: RoundState, message: RoundMessage, context: Ro
   const step = change(round, message, context)
   if (step === 'unchanged') return { kind: 'unchanged' }
   if ('kind' in step) return step
-  return finish(round, step, message, context)
+  return finish(round, step, message.type, context)
 }
 
 function change(round: RoundState, message: RoundMessage, context: RoundContext): Step {
@@ -43,9 +43,8 @@ function change(round: RoundState, message: RoundMessage, context: RoundContext)
     case 'grant-used':
       return round.status === 'PENDING' && round.freeBet ? begin(round, context) : 'unchanged'
     case 'grant-denied':
-      return round.status === 'PENDING' && round.freeBet
-        ? { ...round, status: 'VOIDED', payout: 0n, endReason: 'free_bet_gone' }
-        : 'unchanged'
+      if (round.status !== 'PENDING' || !round.freeBet) return 'unchanged'
+      return { ...round, status: 'VOIDED', payout: 0n, endReason: 'free_bet_gone' }
     case 'grant-returned':
       return round.grantReturn === 'OWED' ? { ...round, grantReturn: 'DONE' } : 'unchanged'
     case 'reveal':
@@ -103,10 +102,8 @@ function returnStake(round: RoundState, { transactionId, refusal }: MessageOf<'s
   if (stake === undefined || stake.state === 'RETURNED' || stake.state === 'REFUSED') return 'unchanged'
   // A stake of a round that plays or has paid is given back only by its own reversal.
   if (stake.state === 'TAKEN' && round.status !== 'PENDING' && round.status !== 'OPEN') return 'unchanged'
-  const returned = withStake(
-    { ...round, refusal: refusal ?? round.refusal },
-    { ...stake, state: 'RETURNED', refusal },
-  )
+  const known = { ...round, refusal: refusal ?? round.refusal }
+  const returned = withStake(known, { ...stake, state: 'RETURNED', refusal })
   return endWhenNothingIsLeft(returned, stake.wasTaken ? 'returned' : 'stake_not_taken')
 }
 
@@ -174,11 +171,8 @@ function giveGrantBack(round: RoundState): RoundState {
 }
 
 /** Ends a round as it had ended before a restore: seed and bet give the same outcome, payout and win id. */
-function endAsTold(
-  round: RoundState,
-  { play, endReason }: MessageOf<'end-as-told'>,
-  context: RoundContext,
-): Step {
+function endAsTold(round: RoundState, told: MessageOf<'end-as-told'>, context: RoundContext): Step {
+  const { play, endReason } = told
   if (round.status === 'PENDING') return refuse('ROUND_IN_PROGRESS')
   if (round.status !== 'OPEN') return 'unchanged'
   const other = refuse('CONFLICT', { message: 'Seed and bet of the round give another end.' })
@@ -242,16 +236,10 @@ function applyPlay(round: RoundState, play: PlayState, context: RoundContext): R
 }
 
 /** Adds events, report and time to a change, and reveals the seed of a round that is over now. */
-function finish(
-  before: RoundState,
-  changed: RoundState,
-  message: RoundMessage,
-  context: RoundContext,
-): RoundChange {
+function finish(before: RoundState, changed: RoundState, type: string, context: RoundContext): RoundChange {
   const starts = !before.started && ['OPEN', 'SETTLING', 'SETTLED'].includes(changed.status)
   const started = before.started || starts
   const ends = isUnfinished(before) && !isUnfinished(changed)
-  const { type } = message
   const what = before.status === changed.status ? type : `${type}: ${before.status} → ${changed.status}`
   const round: RoundState = {
     ...changed,

@@ -109,11 +109,7 @@ export async function removeRound(streams: RoundStreams, { stream, version, roun
 
 export async function publishAgain(streams: RoundStreams, stored: StoredRound, event: OutboxEntry) {
   const { id, status } = stored.round
-  for (
-    let current: StoredRound | null = stored;
-    current !== null;
-    current = await findAnywhere(streams, id)
-  ) {
+  for (let current: StoredRound | null = stored; current !== null; ) {
     const { stream, version, fields } = current
     const fact = version === 0 ? { base: fields, isOlder: true as const } : { change: {} }
     const decided: Decided<RoundFact> = { facts: [fact], events: [{ ...event, again: true }] }
@@ -121,6 +117,7 @@ export async function publishAgain(streams: RoundStreams, stored: StoredRound, e
     if (appended === 'appended') return goOn(streams, current)
     if (appended !== 'taken') throw unanswered(stream)
     meet(streams, id, { stream, number: version + 1, status })
+    current = await findAnywhere(streams, id)
   }
 }
 

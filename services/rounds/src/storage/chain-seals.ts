@@ -31,10 +31,7 @@ const pageSize = 100
 const hexDigits = Array.from({ length: 16 }, (_, digit) => digit.toString(16))
 
 /** The last round of each nonce sequence. @param within first hex characters of its spread; all by default */
-async function readChainSeals(
-  store: Store,
-  { after, max, within = '' }: { after: string; max: number; within?: string },
-): Promise<ChainSeals[]> {
+async function readChainSeals(store: Store, after: string, max: number, within = ''): Promise<ChainSeals[]> {
   const above = `${bookKind}/${within}`
   const claims: ClaimDocument[] = []
   for (let below = after === '' ? `${above}${highest}` : after; claims.length < max; ) {
@@ -55,7 +52,7 @@ async function isSealedInBook(store: Store, kid: string, isLate: () => boolean):
 
 async function isSealedWithin(store: Store, kid: string, within: string, isLate: () => boolean) {
   for (let after = ''; ; ) {
-    const page = await readChainSeals(store, { after, max: pageSize, within })
+    const page = await readChainSeals(store, after, pageSize, within)
     if (page.some(({ fields }) => sealedIn(fields).some(({ sealed }) => kidOf(sealed) === kid))) return true
     const last = page.at(-1)
     if (last === undefined || page.length < pageSize) return false
@@ -124,7 +121,7 @@ export function sealedInJournal(given: {
     ...{ collection: 'journal', purpose },
     // A sequence begins with a commitment of its own.
     count: async () => Number(await db.collection('commitments').estimatedDocumentCount()),
-    read: (after, max) => readChainSeals(journal.store, { after, max }),
+    read: (after, max) => readChainSeals(journal.store, after, max),
     valuesIn: ({ fields }) => sealedIn(fields),
     async rewrite({ stream, number, fields }, renewed) {
       if (fields === null) return true

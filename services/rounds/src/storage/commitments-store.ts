@@ -21,6 +21,8 @@ export const commitmentIndexes: readonly IndexDeclaration[] = [
   { key: { chain: 1, nonce: -1 }, name: 'chain_nonce', unique: true },
 ]
 
+type Below = { readonly below: number | null; readonly max: number }
+
 export type CommitmentsStore = ReturnType<typeof createCommitmentsStore>
 
 export function createCommitmentsStore(given: {
@@ -59,11 +61,7 @@ export function createCommitmentsStore(given: {
     make,
 
     /** The commitment of the next nonce, made by the last round or now; the first write decides. */
-    async after(
-      sequence: string,
-      { nonce, next }: LastNonce,
-      now: Date,
-    ): Promise<DatedCommitment & Commitment> {
+    async after(sequence: string, { nonce, next }: LastNonce, now: Date) {
       if (next !== null) return { ...next, nonce: nonce + 1 }
       const _id = idOf(sequence, nonce + 1)
       const made = await together(making, _id, () => create(_id, sequence, nonce + 1, now))
@@ -79,7 +77,7 @@ export function createCommitmentsStore(given: {
 
     async list(
       sequence: string,
-      { last, below, max }: { last: LastNonce; below: number | null; max: number },
+      { last, below, max }: Below & { last: LastNonce },
     ): Promise<ListedCommitment[]> {
       const end = below ?? Number.POSITIVE_INFINITY
       const nextNonce = last.nonce + 1
@@ -95,11 +93,11 @@ export function createCommitmentsStore(given: {
       const newer = [...shown, ...played].slice(0, max)
       const lowest = newer.at(-1)?.nonce ?? end
       if (newer.length === max) return newer
-      const filter = {
-        chain: sequence,
-        ...(lowest === Number.POSITIVE_INFINITY ? {} : { nonce: { $lt: lowest } }),
-      }
-      const older = commitments.find(filter, { sort: { nonce: -1 }, limit: max - newer.length })
+      const lower = lowest === Number.POSITIVE_INFINITY ? {} : { nonce: { $lt: lowest } }
+      const older = commitments.find(
+        { chain: sequence, ...lower },
+        { sort: { nonce: -1 }, limit: max - newer.length },
+      )
       return [...newer, ...(await readToEnd(older))]
     },
 

@@ -76,9 +76,8 @@ export async function readNonce(streams: RoundStreams, sequence: string, below: 
   const { above, below: end } = bookRange(sequence)
   const range = { above, below: below === null ? end : bookKey(sequence, below) }
   const [claim] = await streams.journal.store.readClaims(range, 1)
-  return claim === undefined
-    ? ((await findListed(streams, sequence, below))?.document.nonce ?? 0)
-    : Number(claimedOwn(claim._id))
+  if (claim !== undefined) return Number(claimedOwn(claim._id))
+  return (await findListed(streams, sequence, below))?.document.nonce ?? 0
 }
 
 /** Ends a session for its round, if it plays one: the round becomes due at `due` at the latest. */

@@ -195,23 +195,21 @@ export async function showRound({ met, lists, listed }: RoundStreams, roundId: s
   await listed(stream, number)
 }
 
-export async function roundsOf(streams: RoundStreams, documents: readonly RoundDocument[]) {
-  const found = await Promise.all(documents.map((document) => currentOf(streams, document)))
-  return found.flatMap((stored) => (stored === null ? [] : [stored.round]))
-}
-
-/** `roundsOf` of documents with this status: what has another one by now is shown as it is listed. */
-export async function roundsWithStatus(
+/**
+ * The rounds of list documents; those that are unfinished come from the journal. @param status of a list by
+ * status: what has another one by now is shown as it is listed
+ */
+export async function roundsOf(
   streams: RoundStreams,
   documents: readonly RoundDocument[],
-  status: RoundState['status'],
+  status?: RoundState['status'],
 ): Promise<RoundState[]> {
   const found = await Promise.all(
     documents.map(async (document) => {
       const current = await currentOf(streams, document)
-      if (current === null || current.round.status === status) return current?.round ?? null
-      return decodeRound(fieldsOf(document))
+      const isAsListed = status === undefined || current?.round.status === status
+      return current === null || isAsListed ? current?.round : decodeRound(fieldsOf(document))
     }),
   )
-  return found.filter((round) => round !== null)
+  return found.filter((round) => round !== undefined)
 }

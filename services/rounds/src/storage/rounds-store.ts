@@ -16,7 +16,6 @@ import {
   findRound,
   listByTransaction,
   roundsOf,
-  roundsWithStatus,
   showRound,
   type RoundsJournal,
   type RoundStreams,
@@ -53,12 +52,8 @@ export function createRoundsStore(given: { journal: RoundsJournal; lists: RoundL
     findRequest: findRequest.bind(null, streams),
     listByTransaction: listByTransaction.bind(null, streams),
     between: async (...asked: Asked<'between'>) => roundsOf(streams, await lists.between(...asked)),
-    list: async (...[scope, filters, page]: Asked<'list'>) => {
-      const documents = await lists.list(scope, filters, page)
-      return filters.status === undefined
-        ? roundsOf(streams, documents)
-        : roundsWithStatus(streams, documents, filters.status)
-    },
+    list: async (...[scope, filters, page]: Asked<'list'>) =>
+      roundsOf(streams, await lists.list(scope, filters, page), filters.status),
     listSequence: async (...asked: Asked<'listSequence'>) =>
       roundsOf(streams, await lists.listSequence(...asked)),
     /** What became of the stakes of these rounds; a round that is gone is missing. */

@@ -386,15 +386,7 @@ await holdIsolation(t, {
     ...['emptied', 'newStreamDocument'],
     // Bound by createRoundsStore, whose table has a line for each that answers a caller.
     ...['insertRound', 'updateRound', 'withdrawMovement', 'removeRound', 'publishAgain', 'showRound'],
-    ...[
-      'findRound',
-      'findAnywhere',
-      'findClaimed',
-      'findRequest',
-      'listByTransaction',
-      'roundsOf',
-      'roundsWithStatus',
-    ],
+    ...['findRound', 'findAnywhere', 'findClaimed', 'findRequest', 'listByTransaction', 'roundsOf'],
     ...['lastNonce', 'lastShown', 'findLast', 'findUnfinished', 'readNonce', 'endSession'],
     ...['claimRound', 'takeOver', 'takeIn', 'postpone', 'findDue', 'hasAskerExited'],
     ...['readRound', 'readState', 'storedOf', 'currentOf'],

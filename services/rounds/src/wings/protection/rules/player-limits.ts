@@ -47,17 +47,12 @@ export function limitsAt(limits: readonly PlayerLimit[], now: Date): PlayerLimit
  * one, or its removal, waits for `coolingMs`; asking for the same again, or for less of a raise, does not
  * restart that wait. Source: docs/contract.md, section 4, "Limits of a player".
  */
-export function changeLimits(
-  limits: readonly PlayerLimit[],
-  wanted: readonly WantedLimit[],
-  now: Date,
-): PlayerLimit[] {
+export function changeLimits(limits: readonly PlayerLimit[], wanted: readonly WantedLimit[], now: Date) {
   const before = new Map(limitsAt(limits, now).map((limit) => [limitKey(limit), limit]))
-  const asked = wanted.map((want) => {
+  const asked = wanted.map((want): PlayerLimit => {
     const old = before.get(limitKey(want))
-    return old === undefined || want.value <= old.value
-      ? { ...want, next: null }
-      : { ...old, next: loosened(old, want.value, now) }
+    if (old === undefined || want.value <= old.value) return { ...want, next: null }
+    return { ...old, next: loosened(old, want.value, now) }
   })
   const named = new Set(wanted.map(limitKey))
   const dropped = [...before.values()].filter((old) => !named.has(limitKey(old)))
@@ -179,11 +174,8 @@ function isKept(period: Period, from: Date, now: Date): boolean {
 }
 
 /** What counts towards a limit of money, in minor units. A stake of an open round counts as lost. */
-export function usedOf(
-  { charges, sums }: LimitBook,
-  { kind, period, currency }: PlayerLimit,
-  now: Date,
-): bigint {
+export function usedOf({ charges, sums }: LimitBook, limit: PlayerLimit, now: Date): bigint {
+  const { kind, period, currency } = limit
   if (currency === null) return 0n
   const { from } = periodAt(period, now)
   const over = sums.find((one) => isSum(one, { currency, period, from }))

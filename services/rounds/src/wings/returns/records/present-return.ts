@@ -13,7 +13,7 @@ const [sharePlaces, evidencePlaces, scorePlaces] = [6, 4, 4]
 export function presentReturn(document: StreamDocument): ReturnStream {
   const kept = keptStream(document)
   const view = viewOf(kept)
-  const { currency } = document
+  const { currency, crossing } = document
   const isPaid = currency !== null && kept.staked > 0n
   return {
     stream_id: returnStreamId(document),
@@ -29,10 +29,7 @@ export function presentReturn(document: StreamDocument): ReturnStream {
     stakes: isPaid ? formatAmount(kept.staked, currency) : null,
     payouts: isPaid ? formatAmount(kept.paid, currency) : null,
     evidence: evidenceText(kept, document.log),
-    alarm:
-      kept.crossing === null
-        ? null
-        : { at: kept.crossing.at.toISOString(), trials: sumOf(kept.crossing.counts) },
+    alarm: crossing && { at: crossing.at.toISOString(), trials: sumOf(crossing.counts) },
     since: document.startedAt.toISOString(),
     updated_at: document.updatedAt.toISOString(),
     points: kept.points.map((point) => presentPoint(kept, point)),

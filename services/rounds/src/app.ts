@@ -49,15 +49,13 @@ export type RoundsProof = Partial<{
   nowMs: () => number
 }>
 
-export async function startRounds({
-  config,
-  host,
-  proof = {},
-}: {
+type Given = {
   config: RoundsConfig
   host: Pick<ServiceHost, 'logger' | 'registry' | 'check' | 'stopping' | 'fail'>
   proof?: RoundsProof
-}): Promise<RunningService> {
+}
+
+export async function startRounds({ config, host, proof = {} }: Given): Promise<RunningService> {
   const { logger, registry } = host
   const ownStorage = await connectServiceStorage({ service, config, host })
   const storage = proof.storage?.(ownStorage) ?? ownStorage

@@ -103,18 +103,14 @@ export type Pace = {
   early(): Promise<ServiceError | null>
 }
 
+export type Limited = Pick<SessionDocument, 'playerId' | 'currency' | 'limited'>
+export type Paced = Pick<SessionDocument, 'playerId' | 'jurisdiction'>
+
 export type Hooks = {
   /** Answers null for a session of a player who never had limits: nothing is read or written then. */
-  enforceLimits(
-    scope: Scope,
-    session: Pick<SessionDocument, 'playerId' | 'currency' | 'limited'>,
-  ): PlayerHold | null
+  enforceLimits(scope: Scope, session: Limited): PlayerHold | null
   /** Answers null for a session whose jurisdiction does not space game starts. */
-  enforceStartInterval(
-    scope: Scope,
-    session: Pick<SessionDocument, 'playerId' | 'jurisdiction'>,
-    startedBy: string,
-  ): Pace | null
+  enforceStartInterval(scope: Scope, session: Paced, startedBy: string): Pace | null
   /** Refuses a session before it is stored. @throws ServiceError */
   beforeSession(scope: Scope, playerId: string): Promise<void>
   /** Acts on a session before it is answered. @param isNew false for a repeat. @throws ServiceError */

@@ -27,15 +27,13 @@ import {
 } from '../rules/refusal.ts'
 import { movementKey, type DeadRequest } from '../storage/round-stream.ts'
 
-type BetBody = Extract<TransactionBody, { type: 'BET' }>
-
 export type MovementRequest<Body = TransactionBody> = {
   readonly caller: Caller
   readonly body: Body
   readonly call: HandlerContext
 }
 
-export type BetRequest = MovementRequest<BetBody>
+export type BetRequest = MovementRequest<Extract<TransactionBody, { type: 'BET' }>>
 
 /** The record of the movement: 201 for the request that placed it, 200 for its repeats. */
 export type PlacedTransaction = { status: 201 | 200; body: Movement }

@@ -21,8 +21,9 @@ import {
   ownMovement,
 } from './operator-movement.ts'
 import { addWin, reverse } from './settle-movement.ts'
+import { askedStake } from '../rules/new-round.ts'
 import { transactionHash } from '../rules/movement.ts'
-import type { RoundState, Stake } from '../rules/round.ts'
+import type { RoundState } from '../rules/round.ts'
 import { sequenceKey } from '../storage/round-document.ts'
 import { makeRound, openIntent, type Plan } from './open-intent.ts'
 import { placeStake } from './place-stake.ts'
@@ -112,14 +113,8 @@ export async function openOperatorRound(context: PlayContext, request: BetReques
 export async function addStake(context: PlayContext, request: BetRequest, roundId: string) {
   const { stored, amount, session } = await checkAdded(context, request, roundId)
   const { caller, body, call } = request
-  const stake: Stake = {
-    transactionId: body.transaction_id,
-    minor: amount,
-    requestHash: transactionHash(body, stored.round),
-    state: 'ASKED',
-    wasTaken: false,
-    refusal: null,
-  }
+  const requestHash = transactionHash(body, stored.round)
+  const stake = askedStake({ transactionId: body.transaction_id, minor: amount, requestHash })
   const intended = await intend(context, stored, request, { type: 'add-stake', stake })
   if ('status' in intended) return intended
   const hold = context.hooks.enforceLimits(caller.scope, session)

@@ -42,8 +42,7 @@ export async function recoverRound(context: PlayContext, stored: StoredRound): P
   } catch (err) {
     const expected = err instanceof ServiceError && err.code !== 'INTERNAL_ERROR'
     const line = { err, round_id: round.id, checks }
-    if (expected) context.logger.warn(line, 'round.deferred')
-    else context.logger.error(line, 'round.deferred')
+    context.logger[expected ? 'warn' : 'error'](line, 'round.deferred')
   }
   return true
 }

@@ -141,16 +141,9 @@ function placeOf(
   const round = newRound({
     session: { _id: '', ...scope, playerId, game, brandId: null, currency, expiresAt: now },
     driver: 'game',
-    gameId: ofOriginal,
-    clientSeed: null,
-    bet: null,
-    stake: 0n,
-    maxPayout: 0n,
-    requestHash: '',
-    clientTransactionId: null,
-    grantId: null,
     settleLosses: 'none',
-    ...{ now, newId, newUuid },
+    ...{ gameId: ofOriginal, clientSeed: null, bet: null, stake: 0n, maxPayout: 0n, requestHash: '' },
+    ...{ clientTransactionId: null, grantId: null, now, newId, newUuid },
     commitment: { nonce: 0, sealedSeed: '', serverSeedHash: '' },
   })
   const ended = { ...round, status: 'VOIDED', stakes: [], completedAt: now, endReason: 'lost' } as const

@@ -38,19 +38,13 @@ export async function addWin(context: PlayContext, request: MovementRequest<WinB
   const stored = await findDriven(context, caller, body.round_id)
   const { currency } = stored.round
   if (body.currency !== currency) throw new ServiceError('CURRENCY_MISMATCH')
-  const win: Win = {
-    transactionId: body.transaction_id,
-    minor: readAmount(body.amount, currency, 'amount'),
-    requestHash: transactionHash(body, stored.round),
-    final: body.final,
-    state: 'OWED',
-  }
+  const { transaction_id: transactionId, final } = body
+  const minor = readAmount(body.amount, currency, 'amount')
+  const requestHash = transactionHash(body, stored.round)
+  const win: Win = { transactionId, minor, requestHash, final, state: 'OWED' }
   const ready = await awaitStakes(context, stored, win, call)
-  const intended = await intend(context, ready, request, {
-    type: 'add-win',
-    win,
-    outcome: body.outcome ?? null,
-  })
+  const message = { type: 'add-win', win, outcome: body.outcome ?? null } as const
+  const intended = await intend(context, ready, request, message)
   if ('status' in intended) return intended
   return settle(context, intended, { spec: winSpec(intended.round, win) }, call)
 }
@@ -64,14 +58,9 @@ export async function reverse(context: PlayContext, request: MovementRequest<Rev
       throw invalidField('reference_transaction_id', 'is a movement of a round that the service plays')
     }
     assertReferenceFits(round, body)
-    const reversal: Reversal = {
-      transactionId: body.transaction_id,
-      referenceTransactionId: body.reference_transaction_id,
-      type: body.type,
-      requestHash: transactionHash(body, round),
-      closes: false,
-      state: 'OWED',
-    }
+    const { transaction_id: transactionId, reference_transaction_id: referenceTransactionId, type } = body
+    const owed = { requestHash: transactionHash(body, round), closes: false, state: 'OWED' } as const
+    const reversal: Reversal = { transactionId, referenceTransactionId, type, ...owed }
     const intended = await intend(context, stored, request, { type: 'add-reversal', reversal }).catch(
       (error: unknown) => {
         if (error instanceof ServiceError && goneCodes.includes(error.code)) return null

@@ -31,6 +31,7 @@ const answerReserveMs = 400
 const atOnceMs = 300
 
 export type Shown = NonNullable<z.infer<(typeof showMovement)['reply']>>
+type WalletPlayer = Omit<z.infer<(typeof playerBalance)['request']>, 'scope'>
 export type WalletClient = ReturnType<typeof createWalletClient>
 
 export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
@@ -75,11 +76,7 @@ export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
       (await bus.call(roundMovements, { scope, roundId })).data.map(({ movement }) => movement),
 
     /** The balance of the player, or null when the wallet does not answer within 2.5 s. */
-    async balance(
-      scope: Scope,
-      player: { playerId: string; currency: string; sessionId: string; walletGameId: string },
-      context: CallContext,
-    ): Promise<{ amount: string; currency: string } | null> {
+    async balance(scope: Scope, player: WalletPlayer, context: CallContext) {
       const deadlineAtMs = Math.min(Date.now() + balanceBudgetMs, context.deadlineAtMs ?? Infinity)
       try {
         const reply = await bus.call(playerBalance, { scope, ...player }, { ...context, deadlineAtMs })

@@ -69,9 +69,9 @@ export function presentFreeBet(grant: GrantDocument, now: Date): FreeBet {
   }
 }
 
-export function presentUsableFreeBet(
-  grant: Pick<GrantDocument, '_id' | 'remaining' | 'stake' | 'currency' | 'expiresAt'>,
-) {
+type Usable = Pick<GrantDocument, '_id' | 'remaining' | 'stake' | 'currency' | 'expiresAt'>
+
+export function presentUsableFreeBet(grant: Usable) {
   return {
     grant_id: grant._id,
     remaining: grant.remaining,
@@ -112,16 +112,11 @@ export function presentGame(
     limits: currencies.flatMap((currency) => {
       const allowed = allowedLimits(settings, currency)
       if (allowed === null) return []
-      const ofAccount = accountLimits(allowed, settings.limits.get(currency) ?? null)
       const own = session?.currency === currency ? session.range : null
-      const limits = narrow(ofAccount, own)
+      const limits = narrow(accountLimits(allowed, settings.limits.get(currency) ?? null), own)
       const least = leastReturn({ stake: limits.minStake, maxPayout: limits.maxPayout })
-      return [
-        {
-          ...presentLimits(limits, currency),
-          rtp_at_min_stake: least === null ? null : formatMultiplier(least),
-        },
-      ]
+      const rtp_at_min_stake = least === null ? null : formatMultiplier(least)
+      return [{ ...presentLimits(limits, currency), rtp_at_min_stake }]
     }),
     bet_schema: { ...game.betSchema },
   }

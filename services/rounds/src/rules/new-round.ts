@@ -44,14 +44,8 @@ export function newRound({
   const { stake, requestHash, grantId } = wanted
   const { operatorId, environment, playerId, game, brandId, currency } = session
   const id = newId('rnd')
-  const asked: Stake = {
-    transactionId: firstStakeId({ ...wanted, ...session }, id),
-    minor: stake,
-    requestHash,
-    state: 'ASKED',
-    wasTaken: false,
-    refusal: null,
-  }
+  const transactionId = firstStakeId({ ...wanted, ...session }, id)
+  const asked = askedStake({ transactionId, minor: stake, requestHash })
   return {
     ...wanted,
     ...{ operatorId, environment, playerId, game, brandId, currency, sessionId, walletGameId },
@@ -68,6 +62,10 @@ export function newRound({
     ...{ createdAt: now, lastActionAt: now, updatedAt: now, sittingEndsAt: expiresAt },
     history: [{ at: now, what: 'intent stored: PENDING' }],
   }
+}
+
+export function askedStake(part: Pick<Stake, 'transactionId' | 'minor' | 'requestHash'>): Stake {
+  return { ...part, state: 'ASKED', wasTaken: false, refusal: null }
 }
 
 const stakeIdCharacters = 26

@@ -154,14 +154,9 @@ function abandon(round: RoundState, since: Date, context: RoundContext): Step {
 function giveStakeBack(round: RoundState, context: RoundContext): Step {
   const [stake] = round.stakes
   if (stake === undefined) return 'unchanged'
-  const reversal = {
-    transactionId: context.refundId(),
-    referenceTransactionId: stake.transactionId,
-    type: 'REFUND',
-    requestHash: 'abandoned',
-    closes: true,
-    state: 'OWED',
-  } as const
+  const [transactionId, referenceTransactionId] = [context.refundId(), stake.transactionId]
+  const refund = { type: 'REFUND', requestHash: 'abandoned', closes: true, state: 'OWED' } as const
+  const reversal = { transactionId, referenceTransactionId, ...refund }
   const returning = withStake(round, { ...stake, state: 'RETURNING' })
   return { ...returning, reversals: [...round.reversals, reversal], endReason: 'abandoned' }
 }
@@ -215,13 +210,8 @@ function applyPlay(round: RoundState, play: PlayState, context: RoundContext): R
   }
   const payout = multiplyFloor(round.stake, play.multiplier)
   const owesCredit = payout > 0n || (round.settleLosses === 'zero_credit' && !round.freeBet)
-  const win: Win = {
-    transactionId: context.winId(),
-    minor: payout,
-    requestHash: winRequestHash,
-    final: true,
-    state: 'OWED',
-  }
+  const credit = { transactionId: context.winId(), minor: payout, requestHash: winRequestHash }
+  const win: Win = { ...credit, final: true, state: 'OWED' }
   return {
     ...round,
     status: owesCredit ? 'SETTLING' : 'SETTLED',

@@ -19,15 +19,13 @@ const pageSize = 500
 const pagesMax = 20
 const atOnce = 16
 
-export async function openRounds({
-  db,
-  scaleMs,
-  ...given
-}: Omit<JournalOptions<RoundFact>, keyof JournalWork<RoundFact>> & {
+type Given = Omit<JournalOptions<RoundFact>, keyof JournalWork<RoundFact>> & {
   readonly registry: Registry
   readonly db: Db
   readonly scaleMs: (ms: number) => number
-}) {
+}
+
+export async function openRounds({ db, scaleMs, ...given }: Given) {
   const { clock } = given
   const [lists, work] = [createRoundLists({ db }), createRoundWork()]
   const { options, ...wired } = wireRounds({

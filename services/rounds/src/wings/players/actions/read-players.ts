@@ -131,7 +131,7 @@ export async function listNoncesOf(
     query: { limit, cursor },
     read: (below: number | null, max) => {
       const to = Math.min(highest, Number(to_nonce ?? highest), (below ?? Infinity) - 1)
-      return readNonces(context, sequence, { from: Math.max(lowest, to - max + 1), to }, last)
+      return readNonces(context, sequence, Math.max(lowest, to - max + 1), to, last)
     },
     positionOf: ({ nonce }) => nonce,
     bytesOf: ({ round }) => (round === null ? 0 : roundBytes(round)),
@@ -140,11 +140,13 @@ export async function listNoncesOf(
 
 /** The nonces from `from` to `to`, the last one first; none when `to` is below `from`. */
 async function readNonces(
-  { rounds, commitments, lost }: RoundsContext,
+  context: RoundsContext,
   sequence: string,
-  { from, to }: { readonly from: number; readonly to: number },
+  from: number,
+  to: number,
   last: LastNonce,
-): Promise<Nonce[]> {
+) {
+  const { rounds, commitments, lost } = context
   const max = to - from + 1
   if (max <= 0) return []
   const [played, committed, skipped] = await Promise.all([
@@ -159,7 +161,7 @@ async function readNonces(
       { server_seed_hash: serverSeedHash, committed_at: createdAt.toISOString() },
     ]),
   )
-  const stateOf = (nonce: number) => {
+  const stateOf = (nonce: number): Nonce['state'] => {
     if (roundOf.has(nonce)) return 'PLAYED'
     if (skipped.includes(nonce)) return 'SKIPPED'
     return nonce > last.nonce ? 'SHOWN' : 'MISSING'

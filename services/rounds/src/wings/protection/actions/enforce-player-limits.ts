@@ -3,9 +3,8 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { formatAmount } from '@pitboss/money/amount'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { changeFenced } from '@pitboss/storage/change-fenced'
-import type { PlayerHold } from '../../../context.ts'
+import type { Limited, PlayerHold } from '../../../context.ts'
 import type { RoundState, Stake } from '../../../rules/round.ts'
-import type { SessionDocument } from '../../../storage/sessions-store.ts'
 import { scopeOf } from '../../../storage/round-document.ts'
 import type { LimitsContext } from '../context.ts'
 import { type Charge, exceededLimit, isOfStake, type PlayerLimit, periodAt } from '../rules/player-limits.ts'
@@ -13,8 +12,6 @@ import { type LimitsNow, readLimits, readPlayed } from './set-limits.ts'
 
 const triesMax = 12
 const minuteMs = 60_000
-
-type Limited = Pick<SessionDocument, 'playerId' | 'currency' | 'limited'>
 
 /**
  * Holds stakes within their player's limits, over all games, sessions and replicas. A stake is charged

@@ -2,7 +2,7 @@ import type { Scope, Caller } from '@pitboss/contracts/caller'
 import { profileOf } from '@pitboss/contracts/jurisdictions'
 import { conflict } from '../../../rules/refusal.ts'
 import { ServiceError } from '@pitboss/errors/service-error'
-import type { RoundsContext, Pace } from '../../../context.ts'
+import type { RoundsContext, Pace, Paced } from '../../../context.ts'
 import type { SessionDocument } from '../../../storage/sessions-store.ts'
 import { earlyStart, latestEarlierStart } from '../rules/stop.ts'
 import type { PacesStore } from '../storage/paces-store.ts'
@@ -14,7 +14,7 @@ import { realityCheckAt, assertSessionOpen } from '../../../rules/live-rules.ts'
 export function enforceStartInterval(
   { paces, clock, clockOffsetMs }: Pick<RoundsContext, 'clock' | 'clockOffsetMs'> & { paces: PacesStore },
   scope: Scope,
-  session: Pick<SessionDocument, 'playerId' | 'jurisdiction'>,
+  session: Paced,
   startedBy: string,
 ): Pace | null {
   const { startGapS: gapS } = profileOf(session)

@@ -76,10 +76,7 @@ export async function openIntent(
   throw keepsChanging(sequence)
 }
 
-/**
- * Refuses a request that comes too early after the player's last game start. @returns the round of an equal
- * request that was first; null when it is not too early. @throws ServiceError RATE_LIMITED
- */
+/** Refuses an early game start, unless an equal request was first. @throws ServiceError RATE_LIMITED */
 async function holdBack({ findEarlier }: IntentRequest, pace: Pace | null): Promise<Opened | null> {
   const early = (await pace?.early()) ?? null
   if (early === null) return null

@@ -81,18 +81,11 @@ export async function openOperatorRound(context: PlayContext, request: BetReques
 
   async function plan(): Promise<Plan> {
     const { entry, amount, limits } = await checkStake(context, request, session)
-    const wanted = {
-      session,
-      driver: 'operator',
-      gameId: entry.gameId,
-      clientSeed: null,
-      bet: null,
-      stake: amount,
-      maxPayout: limits.maxPayout,
-      ...(limits.winsMax === null ? {} : { winsMax: limits.winsMax }),
-      requestHash,
-      clientTransactionId: body.transaction_id,
-    } as const
+    const { maxPayout, winsMax } = limits
+    const asked = { stake: amount, requestHash, clientTransactionId: body.transaction_id }
+    const unplayed = { gameId: entry.gameId, clientSeed: null, bet: null }
+    const bounds = { maxPayout, ...(winsMax === null ? {} : { winsMax }) }
+    const wanted = { ...asked, ...unplayed, ...bounds, session, driver: 'operator' } as const
     return {
       last: await context.rounds.last(sequence),
       make: (last) => makeRound(context, last, wanted, call),

@@ -81,12 +81,8 @@ function readWager(context: PlayContext, { session }: Player, body: PlayBody) {
       return parsed.wager
     },
   )
-  const requestHash = hashBody({
-    stake: String(stake),
-    bet: wager.bet,
-    client_seed: body.client_seed ?? null,
-    free_bet: body.free_bet ?? false,
-  })
+  const { client_seed = null, free_bet = false } = body
+  const requestHash = hashBody({ stake: String(stake), bet: wager.bet, client_seed, free_bet })
   return { entry, wager, stake, requestHash }
 }
 
@@ -103,17 +99,10 @@ async function planRound(context: PlayContext, play: Play): Promise<Plan> {
   ])
   const limits = game.limits(session.currency)
   assertStake(play, limits)
-  const wanted = {
-    session,
-    driver: 'game',
-    gameId: entry.gameId,
-    clientSeed: body.client_seed ?? null,
-    bet: wager.bet,
-    stake,
-    maxPayout: limits.maxPayout,
-    requestHash,
-    clientTransactionId: body.transaction_id ?? null,
-  } as const
+  const { client_seed: clientSeed = null, transaction_id: clientTransactionId = null } = body
+  const asked = { clientSeed, clientTransactionId, requestHash, stake, bet: wager.bet }
+  const { gameId } = entry
+  const wanted = { ...asked, session, driver: 'game', gameId, maxPayout: limits.maxPayout } as const
   const { scope } = caller
   await context.hooks.enforceLimits(scope, session)?.assertWithinLimits(body.free_bet === true ? 0n : stake)
   const grant = async () => (body.free_bet === true ? chooseGrant(context, scope, session, stake) : null)
@@ -143,10 +132,7 @@ async function takeStake(context: PlayContext, stored: StoredRound, play: Play):
   return placeStake(context, stored, stake.transactionId, play.call, hold)
 }
 
-/**
- * The round opened under this id; null for none.
- * @throws ServiceError an earlier refusal, TRANSACTION_CONFLICT
- */
+/** The round opened under this id, or null. @throws ServiceError an earlier refusal, TRANSACTION_CONFLICT */
 async function findEarlier(context: PlayContext, play: Play): Promise<StoredRound | null> {
   const { transaction_id: id } = play.body
   if (id === undefined) return null

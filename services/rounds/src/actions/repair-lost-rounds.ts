@@ -102,10 +102,7 @@ async function refundRefusal(context: Healing, scope: Scope, stake: Movement): P
   return stands ? null : conflict('The stake does not stand.')
 }
 
-/**
- * Moves sequences beyond nonces that events know, whether or not their stakes stand; idempotent.
- * @returns the rounds whose nonce was still free
- */
+/** Moves sequences beyond nonces of events, standing stake or not. @returns rounds whose nonce was free */
 export async function skipNonces(
   context: Healing,
   { scope, rounds: started, order }: z.output<typeof opsSkipNonces.request>,

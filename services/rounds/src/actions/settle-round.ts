@@ -101,10 +101,7 @@ async function recoverStake(context: PlayContext, stored: StoredRound, id: strin
   return voidStake(context, stored, id, call)
 }
 
-/**
- * Whether a request may be at work that asks for the stake. One that only is on its way does not count: it
- * finds the stake voided, since wallet-bridge records what it has voided before it came.
- */
+/** Whether a request that asks for the stake may be at work; one on its way finds the stake voided. */
 async function mayStillBeAsked({ rounds, clock }: PlayContext, stored: StoredRound, transactionId: string) {
   if (!isRecent(stored.round.updatedAt, clock.now(), graceMs)) return false
   return !(await rounds.hasAskerExited(stored, transactionId))

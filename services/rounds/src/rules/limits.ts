@@ -109,9 +109,7 @@ export function readAmount(text: string, currency: string, path: string): bigint
   }
 }
 
-/**
- * Judges an amount of a known currency before any look-up. @throws ServiceError VALIDATION_ERROR at `path`
- */
+/** Judges an amount of a known currency before look-ups. @throws ServiceError VALIDATION_ERROR at `path` */
 export function judgeAmount(text: string | undefined, currency: string | undefined, path: string): void {
   if (text === undefined || currency === undefined || currencyDigits(currency) === null) return
   readAmount(text, currency, path)

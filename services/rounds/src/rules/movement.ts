@@ -9,10 +9,7 @@ import { namingItsId } from './refusal.ts'
 import type { RoundMessage } from './round-message.ts'
 import type { Reversal, RoundState, Stake, Win } from './round.ts'
 
-/**
- * A request to wallet-bridge. With the rollback of a stake goes the stake, in case it was never placed; with
- * the refund of a taken one, too, in case wallet-bridge has lost it.
- */
+/** With the rollback of a stake, or refund of a taken one, goes the stake, in case wallet-bridge lacks it. */
 export type MovementOrder = { readonly spec: MovementSpec; readonly stake?: MovementSpec }
 
 export function stakeSpec(round: RoundState, stake: Stake): MovementSpec {

@@ -195,10 +195,7 @@ export async function showRound({ met, lists, listed }: RoundStreams, roundId: s
   await listed(stream, number)
 }
 
-/**
- * The rounds of list documents; those that are unfinished come from the journal. @param status of a list by
- * status: what has another one by now is shown as it is listed
- */
+/** Rounds of list documents, unfinished ones by the journal. What has left `status` is shown as listed. */
 export async function roundsOf(
   streams: RoundStreams,
   documents: readonly RoundDocument[],

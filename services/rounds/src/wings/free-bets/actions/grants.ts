@@ -106,9 +106,7 @@ export async function listGrants(context: RoundsContext, { scope }: Caller, quer
   })
 }
 
-/**
- * Cancels the rest of a grant, once. @param by as of `grantFreeBets` @throws ServiceError NOT_FOUND, CONFLICT
- */
+/** Cancels the rest of a grant; `by` as of `grantFreeBets`. @throws ServiceError NOT_FOUND, CONFLICT */
 export async function cancelGrant(
   context: RoundsContext,
   caller: Caller,

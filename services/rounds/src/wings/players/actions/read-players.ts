@@ -30,9 +30,7 @@ const sumsOfMs = 30 * dayMs
 const sessionsOfMs = 2 * dayMs
 const grantsMax = 200
 
-/**
- * Reads a player with the sums of 30 days. @throws ServiceError NOT_FOUND without session, round or free bet
- */
+/** Reads a player with sums of 30 days. @throws ServiceError NOT_FOUND without session, round or free bet */
 export async function readPlayer(
   context: RoundsContext,
   { scope }: Caller,

@@ -114,9 +114,7 @@ function withFacts(
   return next
 }
 
-/**
- * A unit of time with all sums of an account. A release before the journal has counted facts in `applied`.
- */
+/** A unit of time with all sums of an account; `applied` was counted by a release before the journal. */
 export type UnitDocument = Sum & {
   readonly scope: string
   readonly grain: Grain

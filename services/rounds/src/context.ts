@@ -1,3 +1,4 @@
+import type { ActedBy } from '@pitboss/contracts/audit'
 import type { ErrorCode } from '@pitboss/errors/catalogue'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import type { Scope } from '@pitboss/contracts/caller'
@@ -57,6 +58,9 @@ export type RoundsContext = {
   readonly scaleMs: (ms: number) => number
   readonly logger: Logger
 }
+
+/** When an act happens, and the person who is audited for it; null for an operator's server. */
+export type Acting = { readonly now: Date; readonly by: ActedBy | null }
 
 /** What play, settlement and recovery work with: of the context, and of this process. */
 export type PlayContext = Omit<RoundsContext, NotPlayed | 'sessions' | 'grants' | 'games' | 'hooks'> & {

@@ -24,10 +24,8 @@ export type MadeRound = {
 }
 
 /** Inserts a new round. Null when another round is unfinished, or the nonce or the id is taken. */
-export async function openRound(
-  { rounds, scaleMs, memory }: PlayContext,
-  { round, ...commitments }: MadeRound,
-): Promise<StoredRound | null> {
+export async function openRound(context: PlayContext, { round, ...commitments }: MadeRound) {
+  const { rounds, scaleMs, memory } = context
   const due = dueAt(round, { now: round.createdAt, checks: 0, scaleMs })
   memory.changes.set(round.id, round.updatedAt)
   return rounds.insert({ round, dueAt: due }, commitments)
@@ -127,10 +125,9 @@ function contextOf({ commitments, catalogue, clock }: PlayContext, round: RoundS
   return roundContext(round, { catalogue, now: clock.now(), openSeed })
 }
 
-function writeOf(
-  { catalogue, newId, scaleMs }: PlayContext,
-  { round, events, fact }: Extract<RoundChange, { kind: 'changed' }>,
-): RoundWrite {
+type Change = Extract<RoundChange, { kind: 'changed' }>
+
+function writeOf({ catalogue, newId, scaleMs }: PlayContext, { round, events, fact }: Change): RoundWrite {
   // The version of the game's rules that this process plays by.
   const rules = catalogue.find(round.game)?.game.version ?? ''
   return {
@@ -141,11 +138,7 @@ function writeOf(
   }
 }
 
-function afterWrite(
-  { memory, logger }: PlayContext,
-  { round }: Extract<RoundChange, { kind: 'changed' }>,
-  message: RoundMessage,
-): void {
+function afterWrite({ memory, logger }: PlayContext, { round }: Change, message: RoundMessage): void {
   memory.changes.set(round.id, round.updatedAt)
   if (!isUnfinished(round)) logger.info(roundEndedLine(round, message.type), 'round.ended')
 }

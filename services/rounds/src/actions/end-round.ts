@@ -63,11 +63,8 @@ type Order = z.output<typeof opsResolveOwed.request>
  * docs/runbook.md. @returns the status of the round from then on. @throws ServiceError ROUND_NOT_FOUND;
  * CONFLICT when the round does not owe it, or wallet-bridge has it: then it is ended there
  */
-export async function resolveOwed(
-  context: RoundsContext & PlayContext,
-  { order, roundId, transactionId, as }: Order,
-  requestId: string,
-): Promise<RoundState['status']> {
+export async function resolveOwed(context: RoundsContext & PlayContext, asked: Order, requestId: string) {
+  const { order, roundId, transactionId, as } = asked
   const stored = await findAnyRound(context, roundId)
   const { round } = stored
   const owed = owedOf(round, transactionId)
@@ -123,11 +120,8 @@ type Told = z.output<typeof opsEndRoundAsTold.request>
  * settled. @throws ServiceError ROUND_NOT_FOUND; CONFLICT when the operator drives the round, or it ends
  * otherwise
  */
-export async function endAsTold(
-  context: RoundsContext & PlayContext,
-  { order, roundId, end }: Told,
-  requestId: string,
-): Promise<RoundState['status']> {
+export async function endAsTold(context: RoundsContext & PlayContext, told: Told, requestId: string) {
+  const { order, roundId, end } = told
   const stored = await findAnyRound(context, roundId)
   const { round } = stored
   if (round.driver === 'operator') throw conflict("The operator's server ends this round.")

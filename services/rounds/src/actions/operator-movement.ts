@@ -52,11 +52,8 @@ export async function findFirst(context: PlayContext, request: MovementRequest):
 }
 
 /** Answers a repeat with the same record or error. @throws ServiceError TRANSACTION_CONFLICT */
-export async function answerRepeat(
-  context: PlayContext,
-  { round }: StoredRound,
-  { body, call }: MovementRequest,
-): Promise<PlacedTransaction> {
+export async function answerRepeat(context: PlayContext, { round }: StoredRound, request: MovementRequest) {
+  const { body, call } = request
   const known = ownMovement(round, body)
   if (known === null) {
     if (round.driver === 'game') context.noteConflict(round, body.transaction_id)
@@ -64,7 +61,7 @@ export async function answerRepeat(
   }
   const { movement, outcome } = await awaitMovement(context, round, body.transaction_id, call)
   assertDone(outcome, resourceOf(round, known.transactionId))
-  return { status: 200, body: movement }
+  return { status: 200 as const, body: movement }
 }
 
 export async function findSession(context: PlayContext, { caller, body }: BetRequest) {

@@ -1,5 +1,5 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
-import type { Caller, Scope } from '@pitboss/contracts/caller'
+import type { Caller } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { type PageQuery, readPage } from '@pitboss/storage/read-page'
 import type { RoundsContext, PlayContext } from '../context.ts'
@@ -9,7 +9,6 @@ import { isUnfinished, type RoundState, openMovementIds } from '../rules/round.t
 import { capRangeOf } from '../rules/limits.ts'
 import { readPlayedGame } from './offered-game.ts'
 import { sequenceKey, type StoredRound } from '../storage/round-document.ts'
-import type { SessionDocument } from '../storage/sessions-store.ts'
 import { resourceOf, unknownOutcome } from '../rules/movement.ts'
 import type { PlayerAction } from '../rules/round-message.ts'
 import { applyMessage } from './change-round.ts'
@@ -56,18 +55,11 @@ export async function showPlayer(context: Showing, caller: Caller, call: Handler
   }
 }
 
-export type Player = {
-  readonly scope: Scope
-  readonly session: SessionDocument
-  /** The key of the player's nonce sequence in the game of this session. */
-  readonly sequence: string
-}
+/** `sequence` is the key of the player's nonce sequence in the game of this session. */
+export type Player = Awaited<ReturnType<typeof findPlayer>>
 
 /** Finds the player of a launch token, by its session. @throws ServiceError SESSION_NOT_FOUND */
-export async function findPlayer(
-  { sessions }: { sessions: Pick<RoundsContext['sessions'], 'find'> },
-  { scope, actor }: Caller,
-): Promise<Player> {
+export async function findPlayer({ sessions }: Pick<PlayContext, 'sessions'>, { scope, actor }: Caller) {
   const session = actor.kind === 'session' ? await sessions.find(scope, actor.session_id) : null
   if (session === null) throw new ServiceError('SESSION_NOT_FOUND')
   return { scope, session, sequence: sequenceKey(scope, session.game, session.playerId) }

@@ -49,10 +49,11 @@ export async function recoverRound(context: PlayContext, stored: StoredRound): P
 
 /** Lets a round rest up to a minute when wallet-bridge knows all that it owes: an event will come. */
 async function postpone(
-  { rounds, clock, scaleMs }: PlayContext,
+  context: PlayContext,
   stored: StoredRound,
   known: ReadonlySet<string>,
 ): Promise<void> {
+  const { rounds, clock, scaleMs } = context
   const { round, checks } = stored
   const open = openMovementIds(round)
   if (open.length === 0 || !open.every((id) => known.has(id))) return

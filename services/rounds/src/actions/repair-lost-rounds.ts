@@ -50,11 +50,8 @@ export async function listOrphans(context: Healing, scope: Scope, transactionIds
  * has its round, that does not stand, or whose win is owed or paid; WALLET_TIMEOUT while the outcome is
  * unknown
  */
-export async function healOrphan(
-  context: Healing,
-  { scope, transactionId, nonce, refund, order }: Heal,
-  requestId: string,
-): Promise<string | null> {
+export async function healOrphan(context: Healing, heal: Heal, requestId: string): Promise<string | null> {
+  const { scope, transactionId, nonce, refund, order } = heal
   const shown = await context.wallet.show(scope, transactionId)
   if (shown === null) throw new ServiceError('TRANSACTION_NOT_FOUND')
   const { movement: stake } = shown

@@ -9,7 +9,7 @@ import type { z } from 'zod'
 import type { ActedBy } from '@pitboss/contracts/audit'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { readPage } from '@pitboss/storage/read-page'
-import type { RoundsContext } from '../context.ts'
+import type { Acting, RoundsContext } from '../context.ts'
 import { sessionCreatedData, presentSession } from '../records/present-offer.ts'
 import {
   assertCurrency,
@@ -21,7 +21,7 @@ import {
   readCap,
 } from '../rules/limits.ts'
 import { assertRealMoney } from '../rules/live-rules.ts'
-import { scopeKey, sequenceKey } from '../storage/round-document.ts'
+import { scopeKey, sequenceKey, scopeOf } from '../storage/round-document.ts'
 import type { SessionDocument } from '../storage/sessions-store.ts'
 import { readOfferedGame } from './offered-game.ts'
 import { abandonedAt } from '../rules/due-at.ts'
@@ -148,18 +148,18 @@ export async function listSessions(context: RoundsContext, { scope }: Caller, qu
 
 /**
  * Closes a session, once; its round counts as abandoned a minute later. Source: docs/contract.md, section 4.
- * @param by the person who is audited; null for an operator's server. @throws ServiceError SESSION_NOT_FOUND
+ *  @throws ServiceError SESSION_NOT_FOUND
  */
 export async function closeSession(
   context: RoundsContext,
   caller: Caller,
   sessionId: string,
-  now: Date,
-  by: ActedBy | null,
-): Promise<SessionDocument> {
+  acting: Acting,
+) {
   const { sessions, rounds, scaleMs } = context
+  const { now, by } = acting
   const found = await findSession(context, caller, sessionId)
-  const scope = { operatorId: found.operatorId, environment: found.environment }
+  const scope = scopeOf(found)
   const entry = by === null ? null : closingOf(context, found, now, by)
   const session = await sessions.close(scope, sessionId, now, entry)
   if (session === null) throw new ServiceError('SESSION_NOT_FOUND')

@@ -62,14 +62,9 @@ async function settleOne(context: PlayContext, stored: StoredRound, owed: Owed, 
   }
 }
 
-async function placeOwed(
-  context: PlayContext,
-  stored: StoredRound,
-  order: MovementOrder,
-  settling: Settling,
-) {
+async function placeOwed(context: PlayContext, stored: StoredRound, order: MovementOrder, options: Settling) {
   const { round } = stored
-  const { call } = settling
+  const { call } = options
   const { spec } = order
   const { transactionId } = spec
   const placement = await context.wallet.place(scopeOf(round), order, call)
@@ -85,7 +80,7 @@ async function placeOwed(
     return stored
   }
   await failpoint('rounds.settlement-placed')
-  if (placement.placed.outcome.kind === 'pending') settling.onKnown?.(transactionId)
+  if (placement.placed.outcome.kind === 'pending') options.onKnown?.(transactionId)
   return applyMovement(context, stored, placement.placed)
 }
 

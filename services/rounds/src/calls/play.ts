@@ -34,8 +34,9 @@ export function sessionCalls(context: RoundsContext): CallHandler[] {
       answer(presentSession(await findSession(context, caller, params.session_id), clock.now())),
     ),
     ...handlers([api.closeSession.call, api.dashboardCloseSession.call], async ({ caller, params }, call) => {
-      const [now, by] = [clock.now(), personActing(caller, call)]
-      return answer(presentSession(await closeSession(context, caller, params.session_id, now, by), now))
+      const acting = { now: clock.now(), by: personActing(caller, call) }
+      const session = await closeSession(context, caller, params.session_id, acting)
+      return answer(presentSession(session, acting.now))
     }),
     handler(currenciesInUse, async ({ operatorId }) => ({
       currencies: await context.sessions.currenciesInUse(operatorId, clock.now()),

@@ -19,11 +19,7 @@ const hintSchema = z.object({ data: z.object({ round_id: z.string() }) })
  * Consumes events of movements that ended after the call that began them. While JetStream is down the sweeper
  * does the same. Messages of a rewind are counted before they are acknowledged.
  */
-export function consumeMovements(
-  context: PlayContext,
-  bus: Bus,
-  rewinds: Pick<RewindStore, 'open' | 'count'>,
-): { stop(): Promise<void> } {
+export function consumeMovements(context: PlayContext, bus: Bus, rewinds: RewindStore) {
   const { logger } = context
   async function handleMessage(message: DurableMessage): Promise<HandledMessage['result']> {
     const hint = hintSchema.safeParse(parseJsonObject(message.data))

@@ -60,11 +60,10 @@ export function platformLimits(currency: string): Limits | null {
   return { minStake: read(minStake), maxStake: read(maxStake), maxPayout: read(maxPayout) }
 }
 
+export type Granted = { readonly byOperations: ReadonlyMap<string, Limits> }
+
 /** The limits that an account may use: those that operations have set for it, or else the platform's. */
-export function allowedLimits(
-  { byOperations }: { readonly byOperations: ReadonlyMap<string, Limits> },
-  currency: string,
-): Limits | null {
+export function allowedLimits({ byOperations }: Granted, currency: string): Limits | null {
   return byOperations.get(currency) ?? platformLimits(currency)
 }
 

@@ -25,6 +25,8 @@ type SettingsDocument = WithAudit & {
   /** The approval by which it was changed the last time that one was needed. */
   approvalId?: string
 }
+type SettingsFields = Omit<SettingsDocument, '_id'>
+type Settings = SettingsDocument | null
 type StatusDocument = WithAudit & {
   _id: string
   status: 'AVAILABLE' | 'DOWN'
@@ -72,18 +74,13 @@ export function createGamesStore({ db, copies: { of } }: { db: Db; copies: Pick<
 
   const fenced = async <Result>(
     _id: string,
-    change: (present: SettingsDocument | null) => Promise<Result | null>,
+    change: (present: Settings) => Promise<Result | null>,
   ): Promise<Result> => {
     const reread = () => settings.findOne({ _id })
     return changeFenced({ document: await reread(), change, reread, triesMax, name: `settings of ${_id}` })
   }
 
-  async function replace(
-    _id: string,
-    present: SettingsDocument | null,
-    next: Omit<SettingsDocument, '_id'>,
-    entryOf: EntryOfChange,
-  ): Promise<GameSettings | null> {
+  async function replace(_id: string, present: Settings, next: SettingsFields, entryOf: EntryOfChange) {
     const after = decode({ ...present, _id, ...next })
     const entry = entryOf(decode(present), after)
     const isReplaced =
@@ -168,11 +165,8 @@ export function createGamesStore({ db, copies: { of } }: { db: Db; copies: Pick<
   }
 }
 
-function changed(
-  present: SettingsDocument | null,
-  { enabled, limits, byOperations }: GameChange,
-  updatedAt: Date,
-): Omit<SettingsDocument, '_id'> {
+function changed(present: Settings, change: GameChange, updatedAt: Date): SettingsFields {
+  const { enabled, limits, byOperations } = change
   const before = present?.limits ?? []
   const kept = before.filter((one) => !limits.some(({ currency }) => currency === one.currency))
   const given = limits.map(({ currency, minStake, maxStake, maxPayout }) => {
@@ -201,7 +195,7 @@ function changedByOperations(
   return [...others, { currency, ...set }]
 }
 
-function decode(document: SettingsDocument | null): GameSettings {
+function decode(document: Settings): GameSettings {
   const { enabled = true, version = 0, limits = [], byOperations = [] } = document ?? {}
   const decoded = <Payout>({ minStake, maxStake }: Omit<StoredLimits, 'maxPayout'>, maxPayout: Payout) => {
     return { minStake: BigInt(minStake), maxStake: BigInt(maxStake), maxPayout }

@@ -115,17 +115,11 @@ export function createLostRounds(given: {
   }
 
   /** Takes a nonce for a lost round, unless a place has been taken for it or another round has the nonce. */
-  async function place(
-    sequence: string,
-    of: number | string,
-    nonce: number,
-    round: RoundState,
-    next: MakeNext,
-  ) {
-    const stream = placeStream(sequence, of)
-    const commitment = next(sequence, nonce + 1)
+  async function place(chain: string, of: number | string, nonce: number, round: RoundState, next: MakeNext) {
+    const stream = placeStream(chain, of)
+    const commitment = next(chain, nonce + 1)
     const fields = encodeRound({ ...round, nonce }, { committedAt: round.createdAt, next: commitment })
-    const base = { ...fields, _id: `lost/${of}/${sequence}` }
+    const base = { ...fields, _id: `lost/${of}/${chain}` }
     const fact = { base, isPlace: true } as const
     const { entries, last } = await reload(journal, stream)
     const { isPlace, isWithdrawn } = streamState(entries)

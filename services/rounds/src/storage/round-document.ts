@@ -156,10 +156,9 @@ export function sequenceKey(scope: Scope, game: string, playerId: string): strin
   return `${scopeKey(scope)}/${game}/${playerId}`
 }
 
-export function encodeRound(
-  round: RoundState,
-  more: Pick<RoundFields, 'committedAt' | 'next'> = {},
-): RoundFields {
+type Committed = Pick<RoundFields, 'committedAt' | 'next'>
+
+export function encodeRound(round: RoundState, more: Committed = {}): RoundFields {
   const { id, winsMax, ...rest } = round
   const { committedAt, next } = more
   return {

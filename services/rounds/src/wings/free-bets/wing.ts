@@ -13,8 +13,8 @@ export const freeBets: Wing = {
       ...handlers(
         [api.createFreeBet.call, api.dashboardCreateFreeBet.call],
         async ({ caller, body }, call) => {
-          const [now, by] = [context.clock.now(), personActing(caller, call)]
-          return answer(presentFreeBet(await grantFreeBets(context, caller, body, now, by), now), 201)
+          const acting = { now: context.clock.now(), by: personActing(caller, call) }
+          return answer(presentFreeBet(await grantFreeBets(context, caller, body, acting), acting.now), 201)
         },
       ),
       ...handlers([api.listFreeBets.call, api.dashboardListFreeBets.call], async ({ caller, query }) => {
@@ -27,8 +27,9 @@ export const freeBets: Wing = {
       ...handlers(
         [api.cancelFreeBet.call, api.dashboardCancelFreeBet.call],
         async ({ caller, params }, call) => {
-          const [now, by] = [context.clock.now(), personActing(caller, call)]
-          return answer(presentFreeBet(await cancelGrant(context, caller, params.grant_id, now, by), now))
+          const acting = { now: context.clock.now(), by: personActing(caller, call) }
+          const grant = await cancelGrant(context, caller, params.grant_id, acting)
+          return answer(presentFreeBet(grant, acting.now))
         },
       ),
     ],

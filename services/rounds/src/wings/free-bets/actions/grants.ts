@@ -7,7 +7,7 @@ import type { z } from 'zod'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { readPage } from '@pitboss/storage/read-page'
 import { readOfferedGame } from '../../../actions/offered-game.ts'
-import type { RoundsContext } from '../../../context.ts'
+import type { Acting, RoundsContext } from '../../../context.ts'
 import { presentFreeBet, grantStatusAt } from '../../../records/present-offer.ts'
 import { neverEnds } from '../../../rules/live-rules.ts'
 import { assertCurrency, isWithin, judgeAmount, readAmount } from '../../../rules/limits.ts'
@@ -16,20 +16,15 @@ import type { GrantDocument } from '../../../storage/grants-store.ts'
 import { scopeKey } from '../../../storage/round-document.ts'
 import { readWindow } from '../../../actions/read-rounds.ts'
 
-export type FreeBetBody = z.output<typeof createFreeBet.call.request>['body']
+export type GrantBody = z.output<typeof createFreeBet.call.request>['body']
 
 /**
  * Grants free bets, or answers the grant under the same idempotency key or reference. Checks in order:
- * decimals, game, currency, amount, limits, expiry. Source: docs/contract.md, sections 1 and 4. @param by the
- * person who is audited; null for an operator's server. @throws ServiceError CONFLICT; as the checks
+ * decimals, game, currency, amount, limits, expiry. Source: docs/contract.md, sections 1 and 4.
+ * @throws ServiceError CONFLICT for a key or a reference of another grant; the refusals of the checks
  */
-export async function grantFreeBets(
-  context: RoundsContext,
-  caller: Caller,
-  body: FreeBetBody,
-  now: Date,
-  by: ActedBy | null,
-): Promise<GrantDocument> {
+export async function grantFreeBets(context: RoundsContext, caller: Caller, body: GrantBody, acting: Acting) {
+  const { now, by } = acting
   const { keys, grants, newId } = context
   judgeAmount(body.stake, body.currency, 'stake')
   const { scope } = caller
@@ -59,7 +54,7 @@ export async function grantFreeBets(
   return sameGrant(await grants.insert({ ...made, ...auditedInsert(entry) }), body)
 }
 
-async function check(context: RoundsContext, { scope, account }: Caller, body: FreeBetBody, now: Date) {
+async function check(context: RoundsContext, { scope, account }: Caller, body: GrantBody, now: Date) {
   const game = await readOfferedGame(context, scope.operatorId, body.game)
   assertCurrency(body.currency, account, 'currency')
   const stake = readAmount(body.stake, body.currency, 'stake')
@@ -70,7 +65,7 @@ async function check(context: RoundsContext, { scope, account }: Caller, body: F
 }
 
 /** @throws ServiceError CONFLICT when the grant is another than the body asks for, by what it means */
-function sameGrant(grant: GrantDocument, body: FreeBetBody): GrantDocument {
+function sameGrant(grant: GrantDocument, body: GrantBody): GrantDocument {
   const isSame =
     grant.playerId === body.player_id &&
     grant.game === body.game &&
@@ -106,14 +101,9 @@ export async function listGrants(context: RoundsContext, { scope }: Caller, quer
   })
 }
 
-/** Cancels the rest of a grant; `by` as of `grantFreeBets`. @throws ServiceError NOT_FOUND, CONFLICT */
-export async function cancelGrant(
-  context: RoundsContext,
-  caller: Caller,
-  grantId: string,
-  now: Date,
-  by: ActedBy | null,
-): Promise<GrantDocument> {
+/** Cancels the rest of a grant, once. @throws ServiceError NOT_FOUND, CONFLICT */
+export async function cancelGrant(context: RoundsContext, caller: Caller, grantId: string, acting: Acting) {
+  const { now, by } = acting
   const found = await findGrant(context, caller, grantId)
   const scope = { operatorId: caller.scope.operatorId, environment: found.environment }
   const entry = by === null ? null : cancellingOf(context, found, now, by)

@@ -8,6 +8,7 @@ import {
   allowedLimits,
   assertCurrency,
   type ChangedLimits,
+  type Granted,
   type Limits,
   readAmount,
 } from '../../../rules/limits.ts'
@@ -17,11 +18,8 @@ export type GamePatch = z.output<typeof patchGame.call.request>['body']
 type WantedLimits = NonNullable<z.output<typeof opsSetGameLimits.request>['limits']>
 
 /** Reads wanted limits; omitted parts stay. @throws ServiceError VALIDATION_ERROR naming the path */
-export function readWantedLimits(
-  { min_stake, max_stake, max_payout }: WantedLimits,
-  now: Limits,
-  currency: string,
-): Limits {
+export function readWantedLimits(wanted: WantedLimits, now: Limits, currency: string): Limits {
+  const { min_stake, max_stake, max_payout } = wanted
   const read = (text: string | undefined, present: bigint, path: string) =>
     text === undefined ? present : readAmount(text, currency, path)
   const minStake = read(min_stake, now.minStake, 'min_stake')
@@ -36,7 +34,7 @@ export function readWantedLimits(
 /** Reads a patch, inside what is allowed. @throws ServiceError CURRENCY_NOT_SUPPORTED, VALIDATION_ERROR */
 export function readPatchLimits(
   account: Account,
-  settings: Parameters<typeof allowedLimits>[0],
+  settings: Granted,
   limits: NonNullable<GamePatch['limits']>,
 ): ChangedLimits[] {
   const reads = limits.map(({ currency, min_stake, max_stake, max_payout }, position) => () => {

@@ -137,20 +137,14 @@ export async function listNoncesOf(
 }
 
 /** The nonces from `from` to `to`, the last one first; none when `to` is below `from`. */
-async function readNonces(
-  context: RoundsContext,
-  sequence: string,
-  from: number,
-  to: number,
-  last: LastNonce,
-) {
+async function readNonces(context: RoundsContext, chain: string, from: number, to: number, last: LastNonce) {
   const { rounds, commitments, lost } = context
   const max = to - from + 1
   if (max <= 0) return []
   const [played, committed, skipped] = await Promise.all([
-    rounds.listSequence(sequence, { below: to + 1, max }),
-    commitments.list(sequence, { last, below: to + 1, max }),
-    lost.placesHeld(sequence, { from, to }),
+    rounds.listSequence(chain, { below: to + 1, max }),
+    commitments.list(chain, { last, below: to + 1, max }),
+    lost.placesHeld(chain, { from, to }),
   ])
   const roundOf = new Map(played.map((round) => [round.nonce, presentRound(round)]))
   const commitmentOf = new Map(

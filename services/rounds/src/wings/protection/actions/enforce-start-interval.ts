@@ -46,7 +46,7 @@ export async function answerRealityCheck(
   const { scope, session } = await findPlayer(context, caller)
   const dueAt = realityCheckAt(session)
   if (dueAt === null) throw conflict('This session has no reality checks.')
-  if (choice === 'stop') return closeSession(context, caller, session._id, now, null)
+  if (choice === 'stop') return closeSession(context, caller, session._id, { now, by: null })
   assertSessionOpen(session, now)
   if (now < dueAt) return session
   const answered = await context.sessions.keepRealityCheck(scope, session._id, now)

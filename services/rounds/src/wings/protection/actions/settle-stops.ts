@@ -132,11 +132,7 @@ export async function afterSession(context: ProtectionContext, session: SessionD
 }
 
 /** Finds the stop that refuses new play of the player now; null for none. */
-export async function stopInForce(
-  { stops, clock }: Pick<ProtectionContext, 'stops' | 'clock'>,
-  scope: Scope,
-  playerId: string,
-): Promise<StopDocument | null> {
+export async function stopInForce({ stops, clock }: ProtectionContext, scope: Scope, playerId: string) {
   const current = await stops.current(scope, playerId)
   return current !== null && stopStatusAt(current, clock.now()) === 'IN_FORCE' ? current : null
 }

@@ -1,6 +1,6 @@
 import { joinDeclarations } from '@pitboss/storage/wing'
 import { coreAudited, coreIndexes, sealedSecrets } from './storage/indexes.ts'
-import type { Wing } from './wing.ts'
+import type { Wing } from './context.ts'
 import { certifications } from './wings/certifications/wing.ts'
 import { replays } from './wings/replays/wing.ts'
 

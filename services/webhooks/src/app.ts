@@ -2,7 +2,7 @@ import { connectServiceBus } from '@pitboss/bus/connect-bus'
 import { waitForTopology } from '@pitboss/bus/consume-durable'
 import { createConsumerMetrics, createStreamMetrics } from '@pitboss/bus/consumer-metrics'
 import { handler } from '@pitboss/bus/serve-calls'
-import { serveService, serviceVersion } from '@pitboss/bus/serve-service'
+import { serveService } from '@pitboss/bus/serve-service'
 import { webhooksFanout } from '@pitboss/bus/topology'
 import { watchConsumer } from '@pitboss/bus/watch-consumer'
 import { opsRewriteSeals } from '@pitboss/contracts/calls/seals'
@@ -21,7 +21,7 @@ import { createPostWebhook } from './clients/post-webhook.ts'
 import type { Config } from './config.ts'
 import { openContext, unwrapped, type WebhooksWrap } from './open-context.ts'
 import { startWorkers } from './start-workers.ts'
-import type { Wing } from './wing.ts'
+import type { Wing } from './context.ts'
 
 const service = 'webhooks'
 
@@ -52,17 +52,14 @@ export async function startWebhooks({
   const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
   const seals = createRewriteSeals({ db, keyring, places, logger })
   await seals.reportMissing()
-  const { c, instances, copies } = await openContext({
-    ...{ config, bus, db, keyring, clock, build: serviceVersion, wrap, logger },
-  })
+  const { c, instances, copies } = await openContext({ config, bus, db, keyring, clock, wrap, logger })
   const recording = createFanoutLateness()
   let holdsFanout = () => false
+  const positions = createConsumerPositions(db)
+  const notes = () => holdsFanout()
   const watch = watchConsumer({
     ...{ bus, consumer: webhooksFanout, logger, nowMs },
-    remake: {
-      ...{ positions: createConsumerPositions(db), orders: c.rewinds.orders },
-      ...{ notes: () => holdsFanout(), onBack: recording.forgive },
-    },
+    remake: { positions, orders: c.rewinds.orders, notes, onBack: recording.forgive },
   })
   const { stream, config: consumer } = webhooksFanout
   host.check(`consumer ${consumer.durable_name}`, () => !watch.isStalled())

@@ -18,6 +18,10 @@ import type { RangeStore } from './storage/range-store.ts'
 import type { ParkedStore } from './storage/parked-store.ts'
 import type { SecretCipher } from './actions/create-endpoint.ts'
 import type { RecordEvents } from './actions/record-events.ts'
+import type { CallHandler } from '@pitboss/bus/serve-calls'
+import type { Poll } from '@pitboss/runtime/poll'
+import type * as wings from '@pitboss/storage/wing'
+import type { PostWebhook } from './clients/post-webhook.ts'
 
 export type WebhooksContext = {
   readonly db: Db
@@ -58,3 +62,20 @@ export type WebhooksContext = {
 export type CallsContext = WebhooksContext & {
   readonly recordEvents: RecordEvents
 }
+
+type WingGiven = {
+  /** Milliseconds by which this process's clock is ahead of the database's. */
+  readonly clockAheadMs: () => number
+  readonly post: PostWebhook
+  /** Most replays of an account under way at once. */
+  readonly replaysMax: number
+}
+
+export type Wing = wings.Wing<
+  WebhooksContext,
+  WingGiven,
+  {
+    readonly calls: readonly CallHandler[]
+    readonly start?: () => Poll
+  }
+>

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createAskApproval } from '@pitboss/bus/ask-approval'
-import type { Bus } from '@pitboss/bus/connect-bus'
+import { serviceVersion } from '@pitboss/bus/serve-service'
 import { createTailNotes } from '@pitboss/bus/tail-notes'
 import { createIsDenied } from '@pitboss/contracts/address-range'
 import { appendAudit } from '@pitboss/contracts/calls/auth'
@@ -8,7 +8,6 @@ import { createTimeScale } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
 import { createSteadyClock } from '@pitboss/runtime/steady-clock'
 import { createAuditOutbox } from '@pitboss/storage/audit-outbox'
-import type { Storage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import { createFiguresStore } from '@pitboss/storage/figures-store'
 import { createInstances } from '@pitboss/storage/journal/instances'
@@ -17,7 +16,6 @@ import { createRewindStore } from '@pitboss/storage/rewind-store'
 import { shareCopies } from '@pitboss/storage/shared-copies'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import type { Db } from 'mongodb'
-import type { Logger } from 'pino'
 import { audited } from './all-wings.ts'
 import { createSecretCipher } from './actions/create-endpoint.ts'
 import type { PostWebhook } from './clients/post-webhook.ts'
@@ -49,22 +47,22 @@ export const unwrapped = {
 export type WebhooksWrap = typeof unwrapped
 
 /** Opens the stores and clients of the service. Its indexes have to be there. */
-export async function openContext(given: {
+export async function openContext({
+  config,
+  keyring,
+  wrap,
+  ...given
+}: Pick<WebhooksContext, 'bus' | 'db' | 'clock' | 'logger'> & {
   readonly config: Config
-  readonly bus: Bus
-  readonly db: Db
   readonly keyring: Keyring
-  readonly clock: Storage['clock']
-  readonly build: string
   readonly wrap: WebhooksWrap
-  readonly logger: Logger
 }) {
-  const { config, bus, db, keyring, clock, build, wrap, logger } = given
+  const { bus, db, clock, logger } = given
   const collections = collectionsOf(db)
   const steadyMs = createSteadyClock()
   const instances = createInstances({
-    ...{ collection: collections.instances, build, newInstance: randomUUID, now: clock.now, steadyMs },
-    slot: config.PITBOSS_SLOT ?? null,
+    ...{ collection: collections.instances, build: serviceVersion, slot: config.PITBOSS_SLOT ?? null },
+    ...{ newInstance: randomUUID, now: clock.now, steadyMs },
   })
   const copies = shareCopies({ bus, service, instances, steadyMs, logger })
   const events = wrap.events(await openEventLog(collections))
@@ -72,7 +70,7 @@ export async function openContext(given: {
   const deliveries = wrap.deliveries(createDeliveryStore(collections))
   const ranges = wrap.ranges(createRangeStore(collections))
   const c: WebhooksContext = {
-    ...{ db, bus, clock, logger, newId, random: Math.random, events, endpoints, ranges, deliveries },
+    ...{ ...given, newId, random: Math.random, events, endpoints, ranges, deliveries },
     tail: createLogTail(events, tailCharactersMax),
     history: createDeliveryHistory({ stored: deliveries, endpoints, ranges, events }),
     parked: createParkedStore(collections),

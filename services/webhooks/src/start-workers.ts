@@ -4,7 +4,7 @@ import { createInstanceLease } from '@pitboss/storage/journal/instance-lease'
 import type { Instances } from '@pitboss/storage/journal/instances'
 import { randomUUID } from 'node:crypto'
 import type { Registry } from 'prom-client'
-import { newHealthChanges } from './actions/change-health.ts'
+import { newHealthChanges } from './actions/settle-attempt.ts'
 import type { FanoutLateness } from './actions/record-batch.ts'
 import { readAttempts } from './actions/read-endpoints.ts'
 import { readDueLag } from './actions/read-status.ts'
@@ -25,14 +25,7 @@ const slotsTotalMax = 1024
 /** Starts the workers. @returns what calls are given, and what is to be stopped */
 export function startWorkers(
   c: WebhooksContext,
-  {
-    instances,
-    storage: { clockAgrees, clockAheadMs },
-    recording,
-    wrap,
-    post,
-    registry,
-  }: {
+  parts: {
     instances: Instances
     storage: Storage
     recording: FanoutLateness
@@ -42,7 +35,8 @@ export function startWorkers(
   },
 ) {
   const { db, bus, clock, logger } = c
-  const by = randomUUID()
+  const { instances, storage, recording, wrap, post, registry } = parts
+  const { clockAgrees, clockAheadMs } = storage
   const slots = createSlots({ totalMax: slotsTotalMax })
   const heartbeat = startHeartbeat({
     ...{ instances, clockAgrees, logger, hasLeft: (instance) => c.endpoints.hasLeases(instance) },
@@ -65,7 +59,8 @@ export function startWorkers(
   })
   heartbeat.listen({ onChange: fanout.wake, onLost: fanout.wake })
   const deliveryLag = startPublishingDeliveryLag({
-    ...{ bus, by, clock, logger, endpoints: dispatcher.lateness, recordingMs: recording.lateMs },
+    ...{ bus, by: randomUUID(), clock, logger, endpoints: dispatcher.lateness },
+    recordingMs: recording.lateMs,
     onMeasured: createLatenessNote(registry, () => readDueLag(c, dispatcher.untaken())),
   })
 
@@ -73,8 +68,7 @@ export function startWorkers(
     calls,
     holdsFanout: fanout.holds,
     async stop() {
-      const parts = [deliveryLag, fanout, dispatcher, figures]
-      await Promise.all(parts.map((part) => part.stop()))
+      await Promise.all([deliveryLag, fanout, dispatcher, figures].map((part) => part.stop()))
     },
     /** The clean end, after all work: others take over at once. */
     retire: heartbeat.stop,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { changeHealth, newHealthChanges } from '../src/actions/change-health.ts'
+import { changeHealth, newHealthChanges } from '../src/actions/settle-attempt.ts'
 import type { WebhooksContext } from '../src/context.ts'
 import { type EndpointHealth, newHealth } from '../src/rules/endpoint-health.ts'
 import type { EndpointDocument } from '../src/storage/collections.ts'

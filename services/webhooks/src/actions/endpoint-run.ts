@@ -15,7 +15,7 @@ import {
 } from '../storage/collections.ts'
 import type { TakenEndpoint } from '../storage/endpoint-store.ts'
 import type { AcceptedDelivery } from '../storage/range-store.ts'
-import type { HealthChanges } from './change-health.ts'
+import type { HealthChanges } from './settle-attempt.ts'
 import { type EndpointView, openEndpointView } from './endpoint-view.ts'
 import { createSlotHoldTimes, type Slots } from './slots.ts'
 

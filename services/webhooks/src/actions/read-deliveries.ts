@@ -45,7 +45,6 @@ export async function explainWait(c: WebhooksContext, delivery: DeliveryDocument
   })
 }
 
-/** Reads the deliveries of these events, oldest first, at most `limit`, each with why it waits. */
 export async function deliveriesOfEvents(
   c: WebhooksContext,
   scope: Scope,

@@ -71,11 +71,11 @@ export async function listEvents(
 export async function listStarted(
   { events }: WebhooksContext,
   scope: Scope,
-  { from, to }: { from: Date; to: Date },
+  window: { from: Date; to: Date },
   after: number | null,
-): Promise<{ bodies: string[]; next: number | null }> {
-  const seq = after ?? (await events.seqBefore(scope, from))
-  const page = await events.readAfter(scope, seq, startedPage, { types: ['round.started'], from, to })
+) {
+  const seq = after ?? (await events.seqBefore(scope, window.from))
+  const page = await events.readAfter(scope, seq, startedPage, { types: ['round.started'], ...window })
   const next = page.length < startedPage ? null : (page.at(-1)?.seq ?? null)
   return { bodies: page.map(({ body }) => body), next }
 }
@@ -113,11 +113,6 @@ export async function readManifest({ events }: WebhooksContext, scope: Scope, fr
     .map(([hour, { count, types, ids }]) => ({ hour, count, types, ids_sha256: ids.digest('hex') }))
 }
 
-export async function missingEvents({ events }: WebhooksContext, ids: readonly string[]): Promise<string[]> {
-  const recorded = new Set((await events.headersOf(ids)).map(({ id }) => id))
-  return ids.filter((id) => !recorded.has(id))
-}
-
 /** Reads the events of a round in recording order, as many as one message holds, at most `limit`. */
 export async function eventsOfRound(c: WebhooksContext, scope: Scope, roundId: string, limit: number) {
   const found = await c.events.ofRound(scope, roundId, limit + 1)
@@ -125,15 +120,10 @@ export async function eventsOfRound(c: WebhooksContext, scope: Scope, roundId: s
   return { bodies: shown.map(({ body }) => body), complete: shown.length === found.length }
 }
 
-/** Reads the events of a round with at most 200 deliveries each, of every account: for operations. */
 export async function eventsOfRoundAnywhere({ events, history }: WebhooksContext, roundId: string) {
   const found = await events.ofRound(null, roundId, roundEventsMax)
-  return Promise.all(
-    found.map(async ({ id, body }) => ({
-      body,
-      deliveries: await history.list(null, { eventId: id }, deliveriesOfEventMax),
-    })),
-  )
+  const deliveriesOf = (eventId: string) => history.list(null, { eventId }, deliveriesOfEventMax)
+  return Promise.all(found.map(async ({ id, body }) => ({ body, deliveries: await deliveriesOf(id) })))
 }
 
 /** The start of a list's window: `from`, else seven days before its end. */
@@ -153,8 +143,6 @@ function fitting<Item extends { body: string }>(found: readonly Item[]): Item[] 
 /** Read by sequence in about a second. After an outage of wallet-bridge there are fewer. Source: ours. */
 const messagesMax = 20_000
 
-type Stake = { readonly roundId: string; readonly transactionId: string; readonly since: Date }
-
 /**
  * Reads what events say of a stake: recorded ones and, since this database may have been set back as well,
  * those of the stream. Only where the stream reaches back does silence mean that it was not taken.
@@ -162,28 +150,24 @@ type Stake = { readonly roundId: string; readonly transactionId: string; readonl
 export async function readLoggedStake(
   { events, bus }: Pick<WebhooksContext, 'events' | 'bus'>,
   scope: Scope,
-  stake: Stake,
+  stake: { readonly roundId: string; readonly transactionId: string; readonly since: Date },
 ): Promise<StakeStanding> {
-  const standingOf = (bodies: readonly string[]): StakeStanding | 'silent' =>
-    standingInEvents(
-      bodies.flatMap((body) => readLoggedEvent(body) ?? []),
-      stake,
-    )
-  const recorded = await events.ofRound(scope, stake.roundId, roundEventsMax)
+  const { roundId, transactionId, since } = stake
+  const standingOf = (bodies: readonly string[]) => {
+    const found = bodies.flatMap((body) => readLoggedEvent(body) ?? [])
+    return standingInEvents(found, stake)
+  }
+  const recorded = await events.ofRound(scope, roundId, roundEventsMax)
   const standing = standingOf(recorded.map(({ body }) => body))
   if (standing !== 'silent') return standing
   const ofAccount = eventSubject(scope, '')
-  const sent = await readStreamSince(bus, webhooksFanout.stream, {
-    since: stake.since,
-    max: messagesMax,
-    isMeant: ({ subject, data }) => subject.startsWith(ofAccount) && mentions(data, stake),
-  })
+  const isMeant = ({ subject, data }: { subject: string; data: Uint8Array }) => {
+    if (!subject.startsWith(ofAccount)) return false
+    const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+    return bytes.includes(roundId) || bytes.includes(`"${transactionId}"`)
+  }
+  const sent = await readStreamSince(bus, webhooksFanout.stream, { since, max: messagesMax, isMeant })
   if (sent === null) return 'unknown'
   const streamed = standingOf(sent.map(({ data }) => Buffer.from(data).toString('utf8')))
   return streamed === 'silent' ? 'not-taken' : streamed
-}
-
-function mentions(data: Uint8Array, { roundId, transactionId }: Stake): boolean {
-  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
-  return bytes.includes(roundId) || bytes.includes(`"${transactionId}"`)
 }

@@ -19,7 +19,6 @@ async function oldestDueAt({ endpoints, deliveries, clock }: WebhooksContext): P
   return first !== null && first <= clock.now() ? first : null
 }
 
-/** Reads the backlog of all accounts, for operations. */
 export async function readStatus(c: WebhooksContext) {
   const [{ oldestPendingAt, ...counts }, oldest, parked, pausedEndpoints] = await Promise.all([
     ...([c.history.statusCounts(), oldestDueAt(c), c.parked.count(), c.endpoints.countPaused()] as const),
@@ -59,7 +58,6 @@ export type UnseenLag = {
 
 type LagContext = Pick<WebhooksContext, 'endpoints' | 'deliveries' | 'events' | 'ranges' | 'clock'>
 
-/** When the first thing was due that this endpoint waits for; null for nothing. */
 async function waitsSince(c: LagContext, { _id, ...endpoint }: EndpointSummary): Promise<Date | null> {
   const [first, cursor] = await Promise.all([c.deliveries.firstDueAt(_id), c.ranges.endOf(_id)])
   const next = cursor === null ? [] : await c.events.headersAfter(endpoint, cursor, eventsMax)

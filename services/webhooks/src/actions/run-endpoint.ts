@@ -20,7 +20,6 @@ const shutTurnMs = 400
 /** The longest time of a timer. */
 const foreverMs = 2 ** 31 - 1
 
-/** Delivers to one endpoint under its lease until it is stopped or loses it. */
 export function runEndpoint(c: RunContext, taken: TakenEndpoint): EndpointRun {
   const run = new EndpointRun(c, taken)
   run.done = runUntilDone(c, run)

@@ -27,9 +27,7 @@ export type ShareContext = RunContext & {
   readonly connection: () => number
 }
 
-/** What a process knows of the endpoints that all processes share. */
 export class Share {
-  /** The endpoints that this process runs, and the same by account. */
   readonly runs = new Map<string, EndpointRun>()
   readonly byScope = new Map<string, { readonly scope: Scope; readonly runs: Map<string, EndpointRun> }>()
   /** Endpoints that no live process has, as they were last found. */
@@ -40,7 +38,6 @@ export class Share {
   readonly leaving = new Set<string>()
   /** Where the next page of the scan under way begins; null when all pages are read. */
   pageAfter: string | null = ''
-  /** Accounts whose logs are yet to be read in this scan. */
   scopesLeft: readonly Scope[] = []
   scannedAtMs = performance.now()
   scannedConnection = 0
@@ -111,7 +108,6 @@ async function compareEndpoints(
   })
 }
 
-/** Runs an endpoint until its lease ends. */
 function runTaken(c: ShareContext, share: Share, taken: TakenEndpoint): void {
   const { _id: id } = taken.endpoint
   const run = runEndpoint(c, taken)
@@ -163,7 +159,6 @@ export function dropEndpoints({ logger }: ShareContext, { runs }: Share, event: 
   for (const run of runs.values()) stopRun(run)
 }
 
-/** Lets attempts in flight end, and gives all leases back. */
 export async function leaveEndpoints(c: ShareContext, { runs }: Share): Promise<void> {
   const self = c.heartbeat.self()
   if (self !== null) notifyWorkers(c, { leaving: [self] })

@@ -3,7 +3,6 @@ const heldPerFree = 3
 
 export type Slots = ReturnType<typeof createSlots>
 
-/** Creates the room for attempts in flight in this process, over all endpoints and per operator. */
 export function createSlots({ totalMax }: { totalMax: number }) {
   const byOperator = new Map<string, number>()
   const waiting = new Map<string, Set<() => void>>()
@@ -79,7 +78,6 @@ export function scarceInFlight(meanMs: number | null, oldestMs: number): number 
   return Math.max(1, Math.floor(scarceHeldMs / Math.max(meanMs, oldestMs, 1)))
 }
 
-/** How long an endpoint holds its slots; nothing is known of it yet. */
 export function createSlotHoldTimes() {
   /** Since when each is held, the oldest first. */
   const since = new Map<string, number>()

@@ -11,7 +11,6 @@ const gatherMs = 25
 const retryFirstMs = 100
 const retryLastMs = 2000
 
-/** Stores a document, and passes its event then. */
 export function storeAside(c: RunContext, run: EndpointRun, seq: number, document: DeliveryDocument) {
   const one: Storing = { document, seq, isWriting: false, end: Promise.withResolvers() }
   one.end.promise.catch(() => undefined)
@@ -23,7 +22,6 @@ export function storeAside(c: RunContext, run: EndpointRun, seq: number, documen
   return one.end.promise
 }
 
-/** Begins to store documents and ranges, unless that is under way. */
 export function settle(c: RunContext, run: EndpointRun): void {
   run.settling ??= settleAll(c, run)
     .catch((err: unknown) => {
@@ -43,7 +41,6 @@ export async function drain(run: EndpointRun): Promise<void> {
   while (run.settling !== null && !run.isLost) await run.settling
 }
 
-/** The next range, as soon as there is one to be stored. */
 export function readyRange({ passage }: EndpointRun): NextRange<AcceptedDelivery> | null {
   return nextRange(passage, ({ createdAt }) => createdAt.getTime())
 }

@@ -5,7 +5,6 @@ import type { AcceptedDelivery } from '../storage/range-store.ts'
 import type { EndpointRun, RunContext } from './endpoint-run.ts'
 import { insertRange } from './store-passing.ts'
 
-/** A take-over reads so many events from the log together. */
 const logPageSize = 200
 const triesMax = 20
 

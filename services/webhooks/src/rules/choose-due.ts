@@ -85,7 +85,6 @@ export function chooseDue<Item extends Candidate>(state: {
   return { chosen: plan.chosen, probe: false, nextAt, turns: plan.turns }
 }
 
-/** The first of these; null for none. */
 export function earliest(instants: readonly (Date | null | undefined)[]): Date | null {
   let first: Date | null = null
   for (const at of instants) if (at instanceof Date && (first === null || at < first)) first = at

@@ -119,7 +119,6 @@ export function backlogOwedFor(
   return doneFor === null || closedAt > doneFor ? closedAt : null
 }
 
-/** Pauses by hand; a paused endpoint stays as it is. */
 export function paused(health: EndpointHealth): EndpointHealth {
   return health.status === 'PAUSED' ? health : { ...health, status: 'PAUSED', pauseReason: 'MANUAL' }
 }

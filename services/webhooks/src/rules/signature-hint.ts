@@ -3,8 +3,6 @@ import { createHmac } from 'node:crypto'
 /** Response header in which a test receiver may echo the signature that it computed. Source: ours. */
 export const computedSignatureHeader = 'x-webhook-computed-signature'
 
-type Mistake = { readonly hint: string; readonly signature: string }
-
 /**
  * Names the mistake that gives a receiver's signature; null for an unknown one.
  * @param computed the echoed header, with or without `v1=`, hex or base64 @param secrets newest first
@@ -19,46 +17,40 @@ export function signatureHint(attempt: {
   const { computed, body, timestamp, secrets, oldSecrets } = attempt
   const given = computed.trim().replace(/^v1=/, '')
   if (given === '' || given.length > 256) return null
+  const rotated = 'old secret: it is signed with a secret that has been rotated out'
   const candidates = [
     ...secrets.flatMap((secret) => mistakesWith(secret, body, timestamp)),
-    ...oldSecrets.map((secret) => ({
-      hint: 'old secret: it is signed with a secret that has been rotated out',
-      signature: hex(secret, `${timestamp}.${body}`),
-    })),
+    ...oldSecrets.map((secret) => [rotated, hex(secret, `${timestamp}.${body}`)] as const),
   ]
-  return candidates.find(({ signature }) => signature === given)?.hint ?? null
+  return candidates.find(([, signature]) => signature === given)?.[0] ?? null
 }
 
-function mistakesWith(secret: string, body: string, timestamp: string): Mistake[] {
+/** Hints with the signatures that show them. */
+function mistakesWith(secret: string, body: string, timestamp: string): (readonly [string, string])[] {
   const iso = new Date(Number(timestamp) * 1000).toISOString()
   const right = `${timestamp}.${body}`
   const digest = createHmac('sha256', secret).update(right).digest()
   const base64 = digest.toString('base64')
-  const named = (hint: string, message: string) => ({ hint, signature: hex(secret, message) })
-  const unprefixed = secret.replace(/^whsec_/, '')
+  const signed = (hint: string, message: string) => [hint, hex(secret, message)] as const
   return [
-    named(
+    signed(
       'the signature is right: compare it with each value after v1=, or look at the time tolerance',
       right,
     ),
-    { hint: 'upper case: the signature is lower-case hex', signature: hex(secret, right).toUpperCase() },
-    ...[base64, base64.replace(/=+$/, ''), digest.toString('base64url')].map((signature) => ({
-      hint: 'base64: the signature is lower-case hex',
-      signature,
-    })),
-    named('missing dot: the signed text is timestamp, a dot, body', `${timestamp}${body}`),
-    named('missing timestamp: the signed text is timestamp, a dot, body', body),
-    named('milliseconds: the timestamp is the header as it came, in seconds', `${timestamp}000.${body}`),
-    named('ISO time: the timestamp is the header as it came', `${iso}.${body}`),
-    named('trimmed newline: the body is hashed byte for byte as it came', `${timestamp}.${body.trimEnd()}`),
-    named('added newline: the body is hashed byte for byte as it came', `${timestamp}.${body}\n`),
-    named('added newline: the body is hashed byte for byte as it came', `${timestamp}.${body}\r\n`),
-    {
-      hint: 'secret without whsec_: the key is the whole secret string',
-      signature: hex(unprefixed, right),
-    },
+    ['upper case: the signature is lower-case hex', hex(secret, right).toUpperCase()],
+    ...[base64, base64.replace(/=+$/, ''), digest.toString('base64url')].map(
+      (signature) => ['base64: the signature is lower-case hex', signature] as const,
+    ),
+    signed('missing dot: the signed text is timestamp, a dot, body', `${timestamp}${body}`),
+    signed('missing timestamp: the signed text is timestamp, a dot, body', body),
+    signed('milliseconds: the timestamp is the header as it came, in seconds', `${timestamp}000.${body}`),
+    signed('ISO time: the timestamp is the header as it came', `${iso}.${body}`),
+    signed('trimmed newline: the body is hashed byte for byte as it came', `${timestamp}.${body.trimEnd()}`),
+    signed('added newline: the body is hashed byte for byte as it came', `${timestamp}.${body}\n`),
+    signed('added newline: the body is hashed byte for byte as it came', `${timestamp}.${body}\r\n`),
+    ['secret without whsec_: the key is the whole secret string', hex(secret.replace(/^whsec_/, ''), right)],
     ...reserialised(body).map((text) =>
-      named('re-serialised JSON: hash the raw body, parse it afterwards', `${timestamp}.${text}`),
+      signed('re-serialised JSON: hash the raw body, parse it afterwards', `${timestamp}.${text}`),
     ),
   ]
 }

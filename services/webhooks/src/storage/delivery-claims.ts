@@ -50,8 +50,8 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
       for (const [index, { end }] of group.entries()) end.resolve(written[index] ?? false)
     } catch (error) {
       // One that the database refuses is no failure of the others; an outage is.
-      const isOfOne = group.length > 1 && error instanceof MongoBulkWriteError
-      if (isOfOne) for (const asked of group) await settle([asked])
+      if (group.length > 1 && error instanceof MongoBulkWriteError)
+        for (const asked of group) await settle([asked])
       else for (const { end } of group) end.reject(error)
     }
   }
@@ -62,18 +62,17 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
    * update, which the database plans once.
    */
   async function writeTogether(writes: readonly Write[]): Promise<Written[]> {
+    const fenceOf = ({ due: { webhookId, dueAt, attemptCount }, token, now }: Claim) =>
+      [webhookId, dueAt.getTime(), attemptCount, token, now.getTime()].join(' ')
     const alike = Map.groupBy(
       writes.filter((one) => 'due' in one),
-      ({ due: { webhookId, dueAt, attemptCount }, token, now }) =>
-        [webhookId, dueAt.getTime(), attemptCount, token, now.getTime()].join(' '),
+      fenceOf,
     )
     const operations = [
       ...writes.flatMap((one) => ('due' in one ? [] : [{ updateOne: completionOperation(one) }])),
-      ...[...alike.values()].flatMap((claims) => {
-        const [first] = claims
-        const ids = claims.map(({ due }) => due._id)
-        return first === undefined ? [] : [{ updateMany: claimOperation(first, ids) }]
-      }),
+      ...[...alike.values()].flatMap(([first, ...others]) =>
+        first === undefined ? [] : [{ updateMany: claimOperation(first, others) }],
+      ),
     ]
     const { matchedCount } = await deliveries.bulkWrite(operations, { ordered: false })
     if (matchedCount === writes.length) {
@@ -87,10 +86,11 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
         const attempts = byId.get(one.claimed._id)?.attempts ?? []
         return attempts.some((stored) => isSameAttempt(stored, one.attempt))
       }
-      const now = byId.get(one.due._id)
+      const wanted = claimedOf(one.due, one.token, one.now)
+      const now = byId.get(wanted._id)
       const isMine =
-        now?.claimToken === one.token &&
-        now.attemptCount === one.due.attemptCount + 1 &&
+        now?.claimToken === wanted.claimToken &&
+        now.attemptCount === wanted.attemptCount &&
         now.claimedAt?.getTime() === one.now.getTime()
       return isMine && now
     })
@@ -116,32 +116,27 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
     /** Makes due what dead workers left in flight; each attempt stays on record with an unknown result. */
     async recoverOrphans(webhookId: string, token: number, now: Date, schedule: ScheduleContext) {
       const claimed = { webhookId, claimToken: { $gt: 0, $lt: token } }
-      const orphans = await deliveries
-        .find(claimed, { projection: { attempts: 0 }, hint: 'claimed' })
-        .toArray()
+      const withoutAttempts = { projection: { attempts: 0 }, hint: 'claimed' }
+      const orphans = await deliveries.find(claimed, withoutAttempts).toArray()
       for (const orphan of orphans) {
         const { _id, claimToken } = orphan
         const { fields, attempt } = afterInterruption(orphan, now, schedule)
-        await deliveries.updateOne(
-          { _id, webhookId, claimToken },
-          { $set: fields, $push: { attempts: { $each: [attempt], $slice: -attemptsKept } } },
-        )
+        await deliveries.updateOne({ _id, webhookId, claimToken }, { $set: fields, $push: pushOf(attempt) })
       }
       return orphans.length
     },
   }
 }
 
-/** @param ids of the deliveries whose fences differ from this one's only in the id */
-function claimOperation(
-  { due: { webhookId, dueAt, attemptCount }, token, now }: Claim,
-  ids: readonly string[],
-) {
+const pushOf = (attempt: AttemptRecord) => ({ attempts: { $each: [attempt], $slice: -attemptsKept } })
+
+/** @param others whose fences differ from this one's only in the id */
+function claimOperation({ due, token, now }: Claim, others: readonly Claim[]) {
+  const { webhookId, dueAt, attemptCount } = due
+  const ids = [due._id, ...others.map((claim) => claim.due._id)]
+  const waiting = { status: 'PENDING', claimToken: 0, dueAt, attemptCount } as const
   return {
-    filter: {
-      ...{ _id: { $in: [...ids] }, webhookId },
-      ...{ status: 'PENDING' as const, claimToken: 0, dueAt, attemptCount },
-    },
+    filter: { _id: { $in: ids }, webhookId, ...waiting },
     update: { $set: { claimToken: token, claimedAt: now, dueAt: never, attemptCount: attemptCount + 1 } },
   }
 }
@@ -150,10 +145,7 @@ function completionOperation({ claimed, fields, attempt }: Completion) {
   const { _id, webhookId, claimToken, attemptCount } = claimed
   return {
     filter: { _id, webhookId, claimToken, attemptCount },
-    update: {
-      $set: { ...fields, claimToken: 0, claimedAt: null },
-      $push: { attempts: { $each: [attempt], $slice: -attemptsKept } },
-    },
+    update: { $set: { ...fields, claimToken: 0, claimedAt: null }, $push: pushOf(attempt) },
   }
 }
 

@@ -123,7 +123,6 @@ export function createDeliveryHistory(sources: LogSources & { readonly stored: D
         .slice(0, limit)
     },
 
-    /** The deliveries of these events, oldest first. */
     async ofEvents(scope: Scope, eventIds: readonly string[], limit: number): Promise<DeliveryDocument[]> {
       const headers = await events.headersOf(eventIds)
       const waiting = await late.ofEvents(scope, headers)

@@ -17,6 +17,7 @@ const moveBatchesMax = 10_000
 
 const cancelled = { $set: { status: 'CANCELLED', dueAt: never, nextAttemptAt: null } } as const
 
+type Known = Pick<DeliveryDocument, '_id' | 'webhookId' | 'attemptCount'>
 type ReplayKey = { readonly _id: string; readonly webhookId: string }
 type ReplayCounts = { readonly created: number; readonly delivered: number; readonly failed: number }
 
@@ -42,17 +43,10 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
     return moved
   }
 
-  const changeOne = (
-    scope: Scope,
-    filter: Filter<DeliveryDocument>,
-    fields: Partial<DeliveryDocument>,
-    audit: AuditEntry,
-  ) =>
-    deliveries.findOneAndUpdate(
-      { ...filter, ...scopeFields(scope) },
-      auditedUpdate<DeliveryDocument>({ $set: fields }, audit),
-      { returnDocument: 'after' },
-    )
+  const changeOne = (filter: Filter<DeliveryDocument>, $set: Partial<DeliveryDocument>, audit: AuditEntry) =>
+    deliveries.findOneAndUpdate(filter, auditedUpdate<DeliveryDocument>({ $set }, audit), {
+      returnDocument: 'after',
+    })
 
   async function endedBy(replayId: string): Promise<ReplayCounts> {
     // Deliveries that a cancelled job took back have no attempt since.
@@ -91,9 +85,10 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
       await move(held, { $set: { status: 'PENDING', dueAt: now, nextAttemptAt: now } })
     },
 
-    hasHeld: async (webhookId: string): Promise<boolean> =>
-      (await deliveries.findOne({ webhookId, status: 'HELD' }, { hint: 'held', projection: { _id: 1 } })) !==
-      null,
+    async hasHeld(webhookId: string): Promise<boolean> {
+      const held = { webhookId, status: 'HELD' } as const
+      return (await deliveries.findOne(held, { hint: 'held', projection: { _id: 1 } })) !== null
+    },
 
     async cancelAll(webhookId: string): Promise<void> {
       await move({ webhookId, status: 'PENDING', claimToken: 0 }, cancelled)
@@ -121,30 +116,22 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
     /** Makes an ended delivery due once more. Null for a foreign one, or one that has changed meanwhile. */
     reopen: (
       scope: Scope,
-      delivery: Pick<DeliveryDocument, '_id' | 'webhookId' | 'status' | 'attemptCount'>,
+      { _id, webhookId, status, attemptCount }: Known & Pick<DeliveryDocument, 'status'>,
       now: Date,
       audit: AuditEntry,
     ) => {
-      const { _id, webhookId, status, attemptCount } = delivery
       const asked = { status: 'PENDING', lane: 'manual', single: true, scheduleBase: attemptCount } as const
       const times = { dueAt: now, nextAttemptAt: now, deliveredAt: null }
-      const filter = { _id, webhookId, status, attemptCount }
-      return changeOne(scope, filter, { ...asked, ...times, previousStatus: status }, audit)
+      const filter = { _id, webhookId, ...scopeFields(scope), status, attemptCount }
+      return changeOne(filter, { ...asked, ...times, previousStatus: status }, audit)
     },
 
     /** Pulls a pending delivery forward. Null for a foreign one, or one that has been sent meanwhile. */
-    pullForward: (
-      scope: Scope,
-      { _id, webhookId, attemptCount }: Pick<DeliveryDocument, '_id' | 'webhookId' | 'attemptCount'>,
-      now: Date,
-      audit: AuditEntry,
-    ) =>
-      changeOne(
-        scope,
-        { _id, webhookId, attemptCount, status: 'PENDING', claimToken: 0 },
-        { lane: 'manual', dueAt: now, nextAttemptAt: now },
-        audit,
-      ),
+    pullForward(scope: Scope, { _id, webhookId, attemptCount }: Known, now: Date, audit: AuditEntry) {
+      const waiting = { attemptCount, status: 'PENDING', claimToken: 0 } as const
+      const filter = { _id, webhookId, ...scopeFields(scope), ...waiting }
+      return changeOne(filter, { lane: 'manual', dueAt: now, nextAttemptAt: now }, audit)
+    },
 
     /** Starts ended deliveries of the job's endpoint again, in its lane. @returns how many it took */
     async replayAgain(
@@ -154,23 +141,15 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
       now: Date,
     ): Promise<number> {
       if (ids.length === 0) return 0
-      const found = await deliveries
-        .find(
-          { _id: { $in: [...ids] }, webhookId, status: { $in: [...statuses] } },
-          { projection: { status: 1, attemptCount: 1 } },
-        )
-        .toArray()
+      const ended = { _id: { $in: [...ids] }, webhookId, status: { $in: [...statuses] } }
+      const found = await deliveries.find(ended, { projection: { status: 1, attemptCount: 1 } }).toArray()
       if (found.length === 0) return 0
+      const again = { status: 'PENDING', lane: 'replay', single: false, replayId } as const
+      const times = { step: 1, stepDueAt: now, firstAttemptAt: null, dueAt: now, nextAttemptAt: now }
       const operations = found.map(({ _id, status, attemptCount }) => ({
         updateOne: {
           filter: { _id, webhookId, status, attemptCount },
-          update: {
-            $set: {
-              ...({ status: 'PENDING', lane: 'replay', single: false, scheduleBase: attemptCount } as const),
-              ...{ step: 1, stepDueAt: now, firstAttemptAt: null, previousStatus: status },
-              ...{ replayId, dueAt: now, nextAttemptAt: now },
-            },
-          },
+          update: { $set: { ...again, ...times, scheduleBase: attemptCount, previousStatus: status } },
         },
       }))
       return (await deliveries.bulkWrite(operations, { ordered: false })).modifiedCount
@@ -195,12 +174,14 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
      * open they are counted again: the last may have ended in between.
      */
     async countReplay(replayId: string): Promise<ReplayCounts & { open: boolean }> {
+      const waiting: Filter<DeliveryDocument> = {
+        replayId,
+        status: { $in: ['PENDING', 'HELD'] },
+        single: false,
+      }
       const [counts, open] = await Promise.all([
         endedBy(replayId),
-        deliveries.findOne(
-          { replayId, status: { $in: ['PENDING', 'HELD'] }, single: false },
-          { projection: { _id: 1 } },
-        ),
+        deliveries.findOne(waiting, { projection: { _id: 1 } }),
       ])
       return open === null ? { ...(await endedBy(replayId)), open: false } : { ...counts, open: true }
     },

@@ -43,19 +43,16 @@ export type DeliveryFilter = {
   readonly before?: string | null
 }
 
+const countedFields = ['operatorId', 'environment', 'webhookId', 'eventType', 'createdAt'] as const
 const countedParts = ['attempt', 'sentAt', 'durationMs', 'httpStatus', 'storedAt'] as const
-const attemptedFields = {
-  ...{ _id: 0, operatorId: 1, environment: 1, webhookId: 1, eventType: 1, createdAt: 1 },
-  ...Object.fromEntries(countedParts.map((part) => [`attempts.${part}`, 1])),
+const attempted = [...countedFields, ...countedParts.map((part) => `attempts.${part}`)]
+const attemptedFields = { _id: 0, ...Object.fromEntries(attempted.map((name) => [name, 1])) }
+export type AttemptedDelivery = Pick<DeliveryDocument, (typeof countedFields)[number]> & {
+  readonly attempts: readonly Pick<AttemptRecord, (typeof countedParts)[number]>[]
 }
-export type AttemptedDelivery = Pick<
-  DeliveryDocument,
-  'operatorId' | 'environment' | 'webhookId' | 'eventType' | 'createdAt'
-> & { readonly attempts: readonly Pick<AttemptRecord, (typeof countedParts)[number]>[] }
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>
 
-/** All deliveries with their schedules: the ledger of what was sent, and the queue of what is due. */
 export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>) {
   const { deliveries } = collections
 
@@ -130,7 +127,6 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
       return { all: found.length, replay: found.filter(({ lane }) => lane === 'replay').length }
     },
 
-    /** The earliest due time of the deliveries that wait for the endpoint and are not in flight. */
     firstDueAt: async (webhookId: string): Promise<Date | null> =>
       (await firstDue({ webhookId }, 1))[0]?.dueAt ?? null,
 
@@ -146,7 +142,6 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
       return deliveries.find(wanted, page).toArray()
     },
 
-    /** The deliveries of these events, oldest first. */
     ofEvents(scope: Scope, eventIds: readonly string[], limit: number) {
       const wanted = { eventId: { $in: [...eventIds] }, ...scopeFields(scope) }
       return deliveries.find(wanted, { sort: { order: 1 }, hint: 'event', limit }).toArray()
@@ -171,7 +166,6 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
       return { pending, held, failed, oldestPendingAt, hasDelivered: delivered !== null }
     },
 
-    /** The deliveries of every account with an attempt that was stored at `from` or later. */
     attemptedSince: (from: Date) =>
       deliveries
         .find({ attemptedAt: { $gte: from } })

@@ -9,13 +9,13 @@ import { type Collections, type EndpointDocument, scopeFields } from './collecti
 const changeTriesMax = 8
 
 export type EndpointStore = ReturnType<typeof createEndpointStore>
-/** An endpoint as the dispatcher of each process knows it. */
 export type EndpointSummary = Pick<
   EndpointDocument,
   '_id' | 'operatorId' | 'environment' | 'wakes' | 'leaseOwner'
 >
 const summaryFields = { operatorId: 1, environment: 1, wakes: 1, leaseOwner: 1 } as const
 
+const present = (scope: Scope) => ({ ...scopeFields(scope), deletedAt: null })
 /** Endpoints for which something may be left to do. */
 const withWork = { $or: [{ deletedAt: null }, { closing: true }] }
 
@@ -28,7 +28,6 @@ const mayHaveSentEarlier = 1000
 /** The endpoints of an operator as they were read, and when by the steady clock of the process. */
 export type EndpointsRead = { readonly endpoints: readonly EndpointDocument[]; readonly atMs: number }
 
-/** Endpoints, and the leases under which workers deliver to them. */
 export function createEndpointStore(
   { endpoints }: Pick<Collections, 'endpoints'>,
   { of }: Pick<SharedCopies, 'of'>,
@@ -62,30 +61,24 @@ export function createEndpointStore(
       endpoints.find({ _id: { $in: [...ids] } }).toArray(),
     ),
 
-    insert: async (endpoint: EndpointDocument): Promise<void> => {
-      await endpoints.insertOne(endpoint)
-    },
+    insert: async (endpoint: EndpointDocument) => void (await endpoints.insertOne(endpoint)),
 
     /** The endpoint, also a deleted one; null for a foreign one. */
     known,
 
     /** The endpoint; null for a foreign or deleted one. */
-    find: (scope: Scope, id: string) =>
-      endpoints.findOne({ _id: id, ...scopeFields(scope), deletedAt: null }),
+    find: (scope: Scope, id: string) => endpoints.findOne({ _id: id, ...present(scope) }),
 
     /** Newest first, before `beforeId`. */
     list(scope: Scope, beforeId: string | null, limit: number) {
       const before = beforeId === null ? {} : { _id: { $lt: beforeId } }
-      const filter = { ...scopeFields(scope), ...before, deletedAt: null }
-      return endpoints.find(filter, { sort: { _id: -1 }, limit }).toArray()
+      return endpoints.find({ ...present(scope), ...before }, { sort: { _id: -1 }, limit }).toArray()
     },
 
-    count: (scope: Scope): Promise<number> =>
-      endpoints.countDocuments({ ...scopeFields(scope), deletedAt: null }),
+    count: (scope: Scope): Promise<number> => endpoints.countDocuments(present(scope)),
 
-    /** The events of the scope's endpoints, without the deleted ones. */
     ofScope: (scope: Scope): Promise<Pick<EndpointDocument, '_id' | 'events'>[]> =>
-      endpoints.find({ ...scopeFields(scope), deletedAt: null }, { projection: { events: 1 } }).toArray(),
+      endpoints.find(present(scope), { projection: { events: 1 } }).toArray(),
 
     /** The endpoints of these operators, from memory, with the types of now; all else may be seconds old. */
     targets: (operatorIds: readonly string[]): Promise<EndpointsRead[]> =>
@@ -105,31 +98,25 @@ export function createEndpointStore(
       decide: (endpoint: EndpointDocument) => UpdateFilter<EndpointDocument> | null,
       read?: EndpointDocument,
     ): Promise<EndpointDocument | null> {
-      const { endpoint } = await changeFenced<EndpointDocument | null, { endpoint: EndpointDocument | null }>(
-        {
-          document: read ?? (await known(scope, id)),
-          change: async (current) => {
-            const update = current === null ? null : decide(current)
-            if (current === null || update === null) return { endpoint: current }
-            const changed = await fencedUpdate(endpoints, { _id: id }, current.version, update)
-            return changed === null ? null : { endpoint: changed }
-          },
-          reread: () => known(scope, id),
-          triesMax: changeTriesMax,
-          name: `endpoint ${id}`,
+      type Changed = { endpoint: EndpointDocument | null }
+      const { endpoint } = await changeFenced<EndpointDocument | null, Changed>({
+        document: read ?? (await known(scope, id)),
+        async change(current) {
+          const update = current === null ? null : decide(current)
+          if (current === null || update === null) return { endpoint: current }
+          const changed = await fencedUpdate(endpoints, { _id: id }, current.version, update)
+          return changed === null ? null : { endpoint: changed }
         },
-      )
+        ...{ reread: () => known(scope, id), triesMax: changeTriesMax, name: `endpoint ${id}` },
+      })
       return endpoint
     },
 
     async noteSuccesses(successes: ReadonlyMap<string, Date>): Promise<void> {
-      if (successes.size === 0) return
-      await endpoints.bulkWrite(
-        [...successes].map(([_id, at]) => ({
-          updateOne: { filter: { _id }, update: { $max: { 'health.lastSuccessAt': at } } },
-        })),
-        { ordered: false },
-      )
+      const operations = [...successes].map(([_id, at]) => ({
+        updateOne: { filter: { _id }, update: { $max: { 'health.lastSuccessAt': at } } },
+      }))
+      if (operations.length > 0) await endpoints.bulkWrite(operations, { ordered: false })
     },
 
     notePulled: (id: string, closedAt: Date) => update({ _id: id }, { $max: { pulledFor: closedAt } }),
@@ -191,10 +178,8 @@ export function createEndpointStore(
       const open = { ...opened, 'health.status': 'ACTIVE' } as const
       const hint = 'breaker_open'
       const first = { projection: { _id: 1 }, sort: { 'health.streak.since': 1 }, limit, hint } as const
-      const [count, longest] = await Promise.all([
-        endpoints.countDocuments(open, { hint }),
-        endpoints.find(open, first).toArray(),
-      ])
+      const reads = [endpoints.countDocuments(open, { hint }), endpoints.find(open, first).toArray()] as const
+      const [count, longest] = await Promise.all(reads)
       return { count, longest: longest.map(({ _id }) => _id) }
     },
 

@@ -108,7 +108,6 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
     append: (events: readonly NewEvent[], readTargets: () => Promise<TargetsOf>): Promise<Appended> =>
       appendEvents(writer, events, readTargets),
 
-    /** The last recording number, 0 for an empty log. */
     endOf: async (scope: Scope): Promise<number> => (await endOf(scope)).seq,
 
     /** The last event; its id is null where it is none of the log. */
@@ -173,7 +172,6 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
     find: async (scope: Scope, id: string): Promise<LoggedEvent | null> =>
       (await withIds([id], loggedOf)).find(isOf(scope)) ?? null,
 
-    /** Bodies of events of one scope, by event id. */
     bodies: async (scope: Scope, ids: readonly string[]): Promise<Map<string, string>> =>
       new Map((await withIds(ids, loggedOf)).filter(isOf(scope)).map(({ id, body }) => [id, body])),
 

@@ -52,7 +52,6 @@ export async function openFirstEvents(events: Collection<EventDocument>) {
       return (first?.seq ?? 1) - 1
     },
 
-    /** After `afterSeq` in recording order. */
     readAfter(scope: Scope, afterSeq: number, limit: number, { types, from, to }: EventWindow) {
       const ofTypes = types === null ? {} : { type: { $in: [...types] } }
       const filter = { ...scopeFields(scope), seq: { $gt: afterSeq }, ...ofTypes }
@@ -72,7 +71,6 @@ export async function openFirstEvents(events: Collection<EventDocument>) {
   }
 }
 
-/** The filter of a window of creation times. */
 export function createdIn(field: 'createdAt' | 'c', from: Date | null, to: Date | null) {
   const within = { ...(from === null ? {} : { $gte: from }), ...(to === null ? {} : { $lte: to }) }
   return from === null && to === null ? {} : { [field]: within }

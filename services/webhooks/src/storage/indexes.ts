@@ -9,10 +9,17 @@ import type { Document } from 'mongodb'
 
 export const coreAudited = ['endpoints', 'deliveries', 'parked', 'rewinds'] as const
 
+/** Partial ones: a claim costs the same beside a million ended deliveries. */
+const partial = (
+  name: string,
+  key: IndexDeclaration['key'],
+  partialFilterExpression: NonNullable<IndexDeclaration['partialFilterExpression']>,
+): IndexDeclaration => ({ name, key, partialFilterExpression })
+
 const pending = { status: 'PENDING' }
+const ofScope = { operatorId: 1, environment: 1 } as const
 const withItems = { hi: { $gt: new Date(0) } }
 
-/** Partial ones: a claim costs the same beside a million ended deliveries. */
 export const coreIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   ...leaseIndexes,
   ...idempotencyKeyIndexes,
@@ -21,82 +28,62 @@ export const coreIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> 
   log: [
     // Partial although every event is in it: the embedded engine reads by a whole index only in a large
     // collection.
-    { name: 'event', key: { e: 1 }, partialFilterExpression: { e: { $gt: '' } } },
-    { name: 'round', key: { r: 1 }, partialFilterExpression: { r: { $gt: '' } } },
-    { name: 'rare', key: { x: 1, _id: 1 }, partialFilterExpression: { x: { $gt: '' } } },
+    partial('event', { e: 1 }, { e: { $gt: '' } }),
+    partial('round', { r: 1 }, { r: { $gt: '' } }),
+    partial('rare', { x: 1, _id: 1 }, { x: { $gt: '' } }),
   ],
   // The oldest part of the log, which nothing writes any more.
   events: [
-    { name: 'recording_order', key: { operatorId: 1, environment: 1, seq: 1 }, unique: true },
-    { name: 'type_order', key: { operatorId: 1, environment: 1, type: 1, seq: 1 } },
-    { name: 'created_high', key: { operatorId: 1, environment: 1, createdHighAt: 1, seq: 1 } },
-    { name: 'of_round', key: { roundId: 1 }, partialFilterExpression: { roundId: { $gt: '' } } },
+    { name: 'recording_order', key: { ...ofScope, seq: 1 }, unique: true },
+    { name: 'type_order', key: { ...ofScope, type: 1, seq: 1 } },
+    { name: 'created_high', key: { ...ofScope, createdHighAt: 1, seq: 1 } },
+    partial('of_round', { roundId: 1 }, { roundId: { $gt: '' } }),
     // Leaves with the next release.
-    { name: 'fact', key: { fact: 1 }, unique: true, partialFilterExpression: { fact: { $gt: '' } } },
+    { ...partial('fact', { fact: 1 }, { fact: { $gt: '' } }), unique: true },
     { name: 'round', key: { roundId: 1 }, retired: true },
   ],
   endpoints: [
-    { name: 'owner', key: { operatorId: 1, environment: 1, _id: 1 } },
+    { name: 'owner', key: { ...ofScope, _id: 1 } },
     { name: 'lease', key: { leaseOwner: 1 } },
     { name: 'due', key: { dueAt: 1 }, retired: true },
-    { name: 'late', key: { isLate: 1 }, partialFilterExpression: { isLate: true } },
-    {
-      name: 'breaker_open',
-      key: { 'health.breaker.probeAt': 1 },
-      partialFilterExpression: { 'health.breaker.probeAt': { $gt: new Date(0) } },
-    },
+    partial('late', { isLate: 1 }, { isLate: true }),
+    partial(
+      'breaker_open',
+      { 'health.breaker.probeAt': 1 },
+      { 'health.breaker.probeAt': { $gt: new Date(0) } },
+    ),
     auditOutboxIndex,
   ],
   deliveries: [
-    { name: 'list', key: { operatorId: 1, environment: 1, order: -1 } },
-    { name: 'list_status', key: { status: 1, operatorId: 1, environment: 1, order: -1 } },
+    { name: 'list', key: { ...ofScope, order: -1 } },
+    { name: 'list_status', key: { status: 1, ...ofScope, order: -1 } },
     { name: 'list_webhook', key: { webhookId: 1, order: -1 } },
     // Few documents have these types: transaction.failed, transaction.rollback, webhook.test.
-    {
-      name: 'list_rare_type',
-      key: { operatorId: 1, environment: 1, eventType: 1, order: -1 },
-      partialFilterExpression: { eventType: { $gt: 'transaction.bet', $lt: 'transaction.win' } },
-    },
-    {
-      name: 'list_test',
-      key: { operatorId: 1, environment: 1, order: -1 },
-      partialFilterExpression: { eventType: 'webhook.test' },
-    },
+    partial(
+      'list_rare_type',
+      { ...ofScope, eventType: 1, order: -1 },
+      { eventType: { $gt: 'transaction.bet', $lt: 'transaction.win' } },
+    ),
+    partial('list_test', { ...ofScope, order: -1 }, { eventType: 'webhook.test' }),
     { name: 'event', key: { eventId: 1 } },
-    { name: 'lane_due', key: { webhookId: 1, lane: 1, dueAt: 1 }, partialFilterExpression: pending },
-    { name: 'oldest', key: { webhookId: 1, order: 1 }, partialFilterExpression: pending },
-    { name: 'due', key: { webhookId: 1, dueAt: 1 }, partialFilterExpression: pending },
-    { name: 'held', key: { webhookId: 1 }, partialFilterExpression: { status: 'HELD' } },
-    { name: 'claimed', key: { webhookId: 1 }, partialFilterExpression: { claimToken: { $gt: 0 } } },
-    {
-      name: 'attempted',
-      key: { attemptedAt: 1 },
-      partialFilterExpression: { attemptedAt: { $gt: new Date(0) } },
-    },
-    {
-      name: 'replay_job',
-      key: { replayId: 1, status: 1 },
-      partialFilterExpression: { replayId: { $gt: '' } },
-    },
+    partial('lane_due', { webhookId: 1, lane: 1, dueAt: 1 }, pending),
+    partial('oldest', { webhookId: 1, order: 1 }, pending),
+    partial('due', { webhookId: 1, dueAt: 1 }, pending),
+    partial('held', { webhookId: 1 }, { status: 'HELD' }),
+    partial('claimed', { webhookId: 1 }, { claimToken: { $gt: 0 } }),
+    partial('attempted', { attemptedAt: 1 }, { attemptedAt: { $gt: new Date(0) } }),
+    partial('replay_job', { replayId: 1, status: 1 }, { replayId: { $gt: '' } }),
     // Leaves with the next release.
-    {
-      name: 'replay',
-      key: { replayId: 1, status: 1 },
-      partialFilterExpression: { replayId: { $type: 'string' } },
-    },
+    partial('replay', { replayId: 1, status: 1 }, { replayId: { $type: 'string' } }),
     auditOutboxIndex,
   ],
   parked: [{ name: 'parked_at', key: { parkedAt: 1 } }, auditOutboxIndex],
   // Those without items are in no list.
   ranges: [
-    { name: 'list', key: { operatorId: 1, environment: 1, hi: -1 }, partialFilterExpression: withItems },
-    { name: 'list_webhook', key: { webhookId: 1, hi: -1 }, partialFilterExpression: withItems },
-    {
-      name: 'list_rare',
-      key: { operatorId: 1, environment: 1, x: 1, hi: -1 },
-      partialFilterExpression: { x: { $gt: '' } },
-    },
-    { name: 'stored', key: { at: 1 }, partialFilterExpression: withItems },
+    partial('list', { ...ofScope, hi: -1 }, withItems),
+    partial('list_webhook', { webhookId: 1, hi: -1 }, withItems),
+    partial('list_rare', { ...ofScope, x: 1, hi: -1 }, { x: { $gt: '' } }),
+    partial('stored', { at: 1 }, withItems),
   ],
   instances: [],
 }

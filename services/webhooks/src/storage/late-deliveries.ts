@@ -7,6 +7,7 @@ import {
   never,
   scopeFields,
 } from './collections.ts'
+import { earliest } from '../rules/choose-due.ts'
 import { asideOf } from '../rules/subscription.ts'
 import type { DeliveryFilter } from './delivery-store.ts'
 import type { EndpointStore } from './endpoint-store.ts'
@@ -25,17 +26,16 @@ export type LogSources = {
 
 /** Reads deliveries that are only in the log. Lists of many events ask only the endpoints that are late. */
 export function createLateDeliveries({ endpoints, ranges, events }: LogSources) {
-  /** What `read` gives of each endpoint, and of the place to which it has come. */
-  async function each<Result>(
+  /** Reads of each endpoint after the place to which it has come. */
+  const each = <Result>(
     found: readonly EndpointDocument[],
     read: (endpoint: EndpointDocument, place: Parameters<EventLog['countFor']>[0]) => Promise<Result>,
-  ): Promise<Result[]> {
-    return mapBounded(found, lookupsAtOnce, async (endpoint) => {
+  ) =>
+    mapBounded(found, lookupsAtOnce, async (endpoint) => {
       const { _id: webhookId, beginsAfter = 0 } = endpoint
       const afterSeq = (await ranges.endOf(webhookId)) ?? beginsAfter
       return read(endpoint, { ...scopeFields(endpoint), webhookId, afterSeq })
     })
-  }
 
   return {
     /** The deliveries of each endpoint, newest first. @param to made at this time or earlier */
@@ -74,25 +74,21 @@ export function createLateDeliveries({ endpoints, ranges, events }: LogSources) 
       const found = await each(late, async ({ health, events: types, skippedTo = 0 }, place) => {
         const afterSeq = Math.max(place.afterSeq, skippedTo)
         const { count, first } = await events.countFor({ ...place, afterSeq }, types, max)
-        return { isHeld: health.status === 'PAUSED', count, madeAt: first?.recordedAt.getTime() ?? Infinity }
+        return { isHeld: health.status === 'PAUSED', count, madeAt: first?.recordedAt }
       })
       const pending = found.filter(({ isHeld }) => !isHeld)
       const sum = (counts: readonly { count: number }[]) => counts.reduce((all, { count }) => all + count, 0)
-      const oldestMs = Math.min(Infinity, ...pending.map(({ madeAt }) => madeAt))
-      return {
-        pending: sum(pending),
-        held: sum(found) - sum(pending),
-        oldestPendingAt: oldestMs === Infinity ? null : new Date(oldestMs),
-      }
+      const oldestPendingAt = earliest(pending.map(({ madeAt }) => madeAt))
+      return { pending: sum(pending), held: sum(found) - sum(pending), oldestPendingAt }
     },
   }
 }
 
 /** The delivery as it will be stored, if it is. */
-function deliveryTo(endpoint: EndpointDocument) {
-  return (event: EventHeader): DeliveryDocument => {
+const deliveryTo =
+  (endpoint: EndpointDocument) =>
+  (event: EventHeader): DeliveryDocument => {
     const status = asideOf(endpoint, event) ?? 'PENDING'
     const waits = status === 'PENDING' ? {} : { status, dueAt: never, nextAttemptAt: null }
     return { ...newDocument(newDeliveryOf(endpoint._id, event)), ...waits }
   }
-}

@@ -20,7 +20,6 @@ export type NewEvent = Omit<LoggedEvent, 'seq' | 'targets'> & {
   readonly openedAtMs: number | null
 }
 
-/** The endpoints for which an event is recorded. */
 export type TargetsOf = (event: Pick<NewEvent, 'scope' | 'type'>) => readonly string[]
 
 /** What is known of a recorded event when a message of it comes again. */
@@ -34,7 +33,6 @@ type KnownEnd = LogEnd & { readonly floor: Floor }
 /** The log's storage, as appends use it. All of it reads what a majority has. */
 export type LogStore = {
   endOf(scope: Scope): Promise<LogEnd>
-  /** The recorded ones of these ids, of every account. */
   withIds(ids: readonly string[]): Promise<readonly RecordedEvent[]>
   /**
    * One ordered insert. @throws when its fate is unknown
@@ -48,7 +46,6 @@ export type LogWriter = {
   /** The ends that this process wrote last, by scope, and when on the steady clock. */
   readonly ends: BoundedMap<string, KnownEnd & { readonly atMs: number }>
   readonly recent: RecentEvents
-  /** Milliseconds of a clock that never jumps. */
   readonly steadyMs: () => number
   readonly pause: (ms: number) => Promise<void>
 }

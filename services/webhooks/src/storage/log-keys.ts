@@ -3,10 +3,8 @@ import { eventEnvironment } from '@pitboss/contracts/primitives'
 import { nameOf, partsOf } from '@pitboss/storage/journal/journal-keys'
 
 const seqDigits = 12
-/** The greatest number that a key has room for. */
 export const seqMax = 10 ** seqDigits - 1
 
-/** An account and environment as one text. */
 export function scopeKey({ operatorId, environment }: Scope): string {
   return `${operatorId}/${environment}`
 }
@@ -19,7 +17,6 @@ export function logKey({ operatorId, environment }: Scope, seq: number): string 
   return nameOf([operatorId, environment, seqText(seq)])
 }
 
-/** The keys of a scope's events after `afterSeq`, as a filter of `_id`. */
 export function keysAfter(scope: Scope, afterSeq: number) {
   return { $gt: logKey(scope, afterSeq), $lte: logKey(scope, seqMax) }
 }

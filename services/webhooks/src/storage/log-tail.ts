@@ -13,7 +13,6 @@ export function createLogTail(log: Pick<EventLog, 'readAfter'>, charactersMax: n
   const reading = new Map<string, Promise<readonly LoggedEvent[]>>()
   let characters = 0
 
-  /** Remembers events that this process has recorded or read. */
   function put(added: readonly LoggedEvent[]): void {
     for (const event of added) {
       const key = logKey(event.scope, event.seq)

@@ -60,7 +60,6 @@ export function newDue(delivery: NewDelivery): DueDelivery {
   }
 }
 
-/** A delivery in flight with its next attempt, under the lease with this token. */
 export function claimedOf(due: DueDelivery, token: number, now: Date): DueDelivery {
   return { ...due, claimToken: token, claimedAt: now, dueAt: never, attemptCount: due.attemptCount + 1 }
 }

@@ -8,7 +8,6 @@ const present = { auditRemoves: { $ne: true } }
 
 export type ParkedStore = ReturnType<typeof createParkedStore>
 
-/** Messages that could not be handled, until operations have them tried again. */
 export function createParkedStore({ parked }: Pick<Collections, 'parked'>) {
   return {
     /** Parks a message; parking it again refreshes only its error. @returns whether it is new */

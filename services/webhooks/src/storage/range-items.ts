@@ -82,7 +82,6 @@ export function attemptsOf(range: RangeDocument): AttemptedDelivery[] {
   }))
 }
 
-/** The deliveries of a range, the newest first. */
 export function deliveriesOf(range: RangeDocument): DeliveryDocument[] {
   return (range.d ?? []).map((item) => deliveryOfItem(range, item)).toSorted(newestFirst)
 }

@@ -75,7 +75,6 @@ export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
       return found !== null && found.to >= seq ? found : null
     },
 
-    /** The ranges that have passed any of these events, in order. */
     async between(webhookId: string, from: number, to: number): Promise<RangeDocument[]> {
       const [before, others] = await Promise.all([
         lastUpTo(webhookId, from),
@@ -100,7 +99,6 @@ export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
       return ranges.find(filter, { sort: { hi: -1 }, hint })
     },
 
-    /** Ranges of every account, the one that was stored last first. */
     latestStored: () => ranges.find({ hi: { $gte: new Date(1) } }, { sort: { at: -1 }, hint: 'stored' }),
 
     /** Ranges of the scope that may have an item of a delivery made at one of these times. */
@@ -119,7 +117,6 @@ export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
         { projection: { _id: 1 }, hint: 'list' },
       )) !== null,
 
-    /** The ranges of every account that were stored at `from` or later. */
     storedSince: (from: Date) =>
       ranges.find({ at: { $gte: from }, hi: { $gte: new Date(1) } }, { sort: { at: 1 }, hint: 'stored' }),
 

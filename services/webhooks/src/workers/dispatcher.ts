@@ -22,33 +22,29 @@ export type Dispatcher = ReturnType<typeof startDispatcher>
 /** Shares the endpoints among the living processes, and runs its own. @param listen returns its end */
 export function startDispatcher({
   listen,
-  ...c
+  ...parts
 }: Omit<ShareContext, 'isAlive' | 'heartbeat'> & {
   readonly heartbeat: Heartbeat
-  readonly listen: (
-    onNotification: (notification: Parameters<typeof noteNotification>[1]) => void,
-  ) => () => void
+  readonly listen: (onNotification: (one: Parameters<typeof noteNotification>[1]) => void) => () => void
 }) {
-  const { heartbeat, memory, logger } = c
+  const { heartbeat, memory, logger } = parts
   const isAlive = () => heartbeat.self() !== null
-  const context: ShareContext = { ...c, isAlive }
+  const c: ShareContext = { ...parts, isAlive }
   const share = new Share()
   heartbeat.listen({
-    onLost: (event) => dropEndpoints(context, share, event),
+    onLost: (event) => dropEndpoints(c, share, event),
     onChange() {
-      noteInstances(context, share)
+      noteInstances(c, share)
       scan.wake()
     },
   })
   const scan = startPoll({
-    ...{ event: 'worker.scan-failed', level: 'warn', everyMs: stepEveryMs },
-    work: (stopping) => scanEndpoints(context, share, stopping),
-    logger,
+    ...{ event: 'worker.scan-failed', level: 'warn', everyMs: stepEveryMs, logger },
+    work: (stopping) => scanEndpoints(c, share, stopping),
   })
   const successes = startPoll({
-    ...{ event: 'successes.not-noted', everyMs: recordSuccessesEveryMs },
-    work: () => writeSuccesses(context, memory.successes),
-    logger,
+    ...{ event: 'successes.not-noted', everyMs: recordSuccessesEveryMs, logger },
+    work: () => writeSuccesses(c, memory.successes),
   })
   const endListening = listen((notification) => {
     if (noteNotification(share, notification) && isAlive()) scan.wake()
@@ -58,11 +54,11 @@ export function startDispatcher({
     async stop(): Promise<void> {
       endListening()
       await scan.stop()
-      await leaveEndpoints(context, share)
+      await leaveEndpoints(c, share)
       await successes.stop()
-      await writeSuccesses(context, memory.successes)
+      await writeSuccesses(c, memory.successes)
     },
-    onRecorded: (batch: Recorded): void => noteRecorded(context, share, batch),
+    onRecorded: (batch: Recorded): void => noteRecorded(c, share, batch),
     /** The endpoints that no live worker has, as they were last found. */
     untaken: () => [...share.untaken.values()],
     lateness: (now: Date): LateEndpoint[] => [...share.runs.values()].map((run) => latenessOfRun(run, now)),

@@ -51,9 +51,7 @@ export function startHeartbeat(given: {
   }
 
   const beats = startPoll({
-    ...{ event: 'worker.beat-failed', level: 'warn', everyMs: beatEveryMs },
-    work: beat,
-    logger,
+    ...{ event: 'worker.beat-failed', level: 'warn', everyMs: beatEveryMs, work: beat, logger },
   })
 
   return {

@@ -19,40 +19,30 @@ const measureEveryMs = 1000
 export function startPublishingDeliveryLag(parts: {
   bus: Pick<Bus, 'publish'>
   by: string
-  endpoints: (now: Date) => Iterable<LateEndpoint>
+  endpoints: (now: Date) => readonly LateEndpoint[]
   recordingMs: (now: Date) => number
   onMeasured: (worstMs: number, endpoints: readonly LateEndpoint[]) => void
   clock: Clock
   logger: Logger
 }): { stop(): Promise<void> } {
   const { bus, by, endpoints, recordingMs, onMeasured, clock, logger } = parts
-  const encoder = new TextEncoder()
   let wasLate = false
-
-  function measure(): { lateness: Lateness; late: readonly LateEndpoint[] } {
-    const now = clock.now()
-    const late = [...endpoints(now)]
-    const worst = new Map<string, number>()
-    for (const { account, lateMs } of late) {
-      if (lateMs >= publishedFromMs) worst.set(account, Math.max(lateMs, worst.get(account) ?? 0))
-    }
-    const accounts = [...worst]
-      .map(([account, late_ms]) => ({ account, late_ms }))
-      .toSorted((a, b) => b.late_ms - a.late_ms)
-    const lateness = { by, recording_ms: recordingMs(now), accounts: accounts.slice(0, lateAccountsMax) }
-    return { lateness, late }
-  }
-
   return startPoll({
-    event: 'lateness.not-told',
-    level: 'warn',
-    everyMs: tellLatenessEveryMs,
+    ...{ event: 'lateness.not-told', level: 'warn', everyMs: tellLatenessEveryMs },
     async work() {
-      const { lateness, late } = measure()
-      const { recording_ms: recording, accounts } = lateness
-      onMeasured(recording + (accounts[0]?.late_ms ?? 0), late)
-      const isLate = recording >= publishedFromMs || accounts.length > 0
-      if (isLate || wasLate) bus.publish(latenessSubject, encoder.encode(JSON.stringify(lateness)))
+      const now = clock.now()
+      const late = endpoints(now)
+      const worst = new Map<string, number>()
+      for (const { account, lateMs } of late)
+        if (lateMs >= publishedFromMs) worst.set(account, Math.max(lateMs, worst.get(account) ?? 0))
+      const accounts = [...worst]
+        .map(([account, late_ms]) => ({ account, late_ms }))
+        .toSorted((a, b) => b.late_ms - a.late_ms)
+        .slice(0, lateAccountsMax)
+      const lateness: Lateness = { by, recording_ms: recordingMs(now), accounts }
+      onMeasured(lateness.recording_ms + (accounts[0]?.late_ms ?? 0), late)
+      const isLate = lateness.recording_ms >= publishedFromMs || accounts.length > 0
+      if (isLate || wasLate) bus.publish(latenessSubject, Buffer.from(JSON.stringify(lateness)))
       wasLate = isLate
       return isLate ? undefined : measureEveryMs
     },

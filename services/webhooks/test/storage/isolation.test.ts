@@ -181,7 +181,7 @@ const stores = {
     endOf: scoped((scope) => events.endOf(scope)),
     endOfFirst: scoped((scope) => events.endOfFirst(scope)),
     headersOf: by(
-      'storage/delivery-history, read-events',
+      'storage/delivery-history, calls/ops',
       'the items that it looks for bear the scope of the caller',
     ),
     madeAtInstant: by('storage/delivery-history', 'what it finds is compared with the scope of the caller'),

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { pino } from 'pino'
 import t from 'tap'
-import { newHealthChanges } from '../../src/actions/change-health.ts'
+import { newHealthChanges } from '../../src/actions/settle-attempt.ts'
 import { newHealth } from '../../src/rules/endpoint-health.ts'
 import type { DueDelivery, EndpointDocument } from '../../src/storage/collections.ts'
 import { newDocument } from '../../src/storage/new-delivery.ts'

@@ -1,7 +1,7 @@
 import { cancelledCertification } from '@pitboss/storage/certification-jobs'
 import { jobIndexes } from '@pitboss/storage/job-store'
 import { openJobs } from '@pitboss/storage/jobs'
-import type { Wing } from '../../wing.ts'
+import type { Wing } from '../../context.ts'
 import { type CertificationContext, presentSummary, runCertification } from './actions/run-certification.ts'
 import { certificationCalls } from './calls/certifications.ts'
 import { createCertifications } from './storage/certification-store.ts'

@@ -1,6 +1,6 @@
 import type { Poll } from '@pitboss/runtime/poll'
 import { startLeasedPoll } from '@pitboss/storage/start-leased-poll'
-import type { Wing } from '../../wing.ts'
+import type { Wing } from '../../context.ts'
 import { advanceReplays } from './actions/advance-replays.ts'
 import { replayCalls } from './calls/replays.ts'
 import type { ReplaysContext } from './actions/read-replays.ts'

@@ -8,7 +8,6 @@ import {
 } from '../../../storage/collections.ts'
 import { deliveryIdOf, newDocument } from '../../../storage/new-delivery.ts'
 import { countedElsewhere, deliveriesOf } from '../../../storage/range-items.ts'
-import type { RangeStore } from '../../../storage/range-store.ts'
 import { countReplay, type ReplaysContext } from './read-replays.ts'
 import { type ReplayDocument, runningMax } from '../storage/replay-store.ts'
 
@@ -48,10 +47,13 @@ async function advance(c: ReplaysContext, job: ReplayDocument): Promise<boolean>
 
 async function selectNext(c: ReplaysContext, job: ReplayDocument, now: Date): Promise<boolean> {
   const { deliveries } = c
-  const page = await selectPage(c, job, job.doneSeq)
+  const page = await selectPage(c, job, job.doneSeq, pageSize)
   const { operatorId, environment, webhookId, _id: replayId } = job
   const common = { operatorId, environment, webhookId, lane: 'replay', createdAt: now, replayId } as const
-  await deliveries.insertAbsent(page.missing.map((one) => newDocument({ ...one, ...common })))
+  const made = page.missing.map(({ _id, eventId, eventType }) =>
+    newDocument({ _id, eventId, eventType, ...common }),
+  )
+  await deliveries.insertAbsent(made)
   await deliveries.insertAbsent(page.items.map(countedElsewhere))
   await deliveries.replayAgain(job, page.again, againStatuses[job.only], now)
   await failpoint('webhooks.replay-page')
@@ -79,79 +81,51 @@ const againStatuses: Readonly<Record<ReplayDocument['only'], readonly DeliverySt
   all: ['FAILED', 'DELIVERED', 'CANCELLED'],
 }
 
-type Selecting = Pick<ReplaysContext, 'events' | 'deliveries' | 'ranges'>
-
 type ReplaySelector = Pick<
   ReplayDocument,
   'operatorId' | 'environment' | 'webhookId' | 'from' | 'to' | 'types' | 'only' | 'endSeq'
 > & { readonly _id: string | null }
 
-type SelectedPage = {
-  /** Events without a delivery to the endpoint. */
-  readonly missing: { _id: string; eventId: string; eventType: DeliveryDocument['eventType'] }[]
-  /** Deliveries to be sent again; those of them that were accepted at once. */
-  readonly again: string[]
-  readonly items: readonly DeliveryDocument[]
-  readonly doneSeq: number
-  readonly end: boolean
-}
-
-/** Selects one page of a job's events after `afterSeq`, without those that the job has sent already. */
-async function selectPage(
-  { events, deliveries, ranges }: Selecting,
-  job: ReplaySelector,
-  afterSeq: number,
-  limit = pageSize,
-): Promise<SelectedPage> {
+/**
+ * Selects one page of a job's events after `afterSeq`, without those that the job has sent already.
+ * @returns `missing`: events without a delivery; `again`: deliveries, with those accepted at once as `items`
+ */
+async function selectPage(c: ReplaysContext, job: ReplaySelector, afterSeq: number, limit: number) {
   const { webhookId, from, to } = job
   const types = job.types.length === 0 ? null : job.types
-  const page = await events.headersAfter(scopeFields(job), afterSeq, limit, { types, from, to })
+  const page = await c.events.headersAfter(scopeFields(job), afterSeq, limit, { types, from, to })
   const inRange = page.filter(({ seq }) => seq <= job.endSeq)
-  const wanted = inRange.map((event) => ({
-    _id: deliveryIdOf(event.id, webhookId),
-    webhookId,
-    eventId: event.id,
-    eventType: event.type,
-  }))
+  const [first, last] = [inRange.at(0), inRange.at(-1)]
+  if (first === undefined || last === undefined)
+    return { missing: [], again: [], items: [], doneSeq: job.endSeq, end: true }
   // Read before the deliveries: what is passed meanwhile is on its way.
-  const { cursor, items } = await itemsAmong(ranges, webhookId, inRange)
-  const existing = await deliveries.existing(wanted)
-  const onTheWay = new Set(
-    inRange.flatMap(({ id, seq, targets }) => (targets.includes(webhookId) && seq > cursor ? [id] : [])),
-  )
+  const cursor = (await c.ranges.endOf(webhookId)) ?? 0
+  const ids = new Set(inRange.map(({ id }) => id))
+  const accepted = (await c.ranges.between(webhookId, first.seq, last.seq))
+    .flatMap(deliveriesOf)
+    .filter(({ eventId }) => ids.has(eventId))
+  const wanted = inRange.map(({ id: eventId, type: eventType, seq, targets }) => {
+    const isOnTheWay = seq > cursor && targets.includes(webhookId)
+    return { _id: deliveryIdOf(eventId, webhookId), webhookId, eventId, eventType, isOnTheWay }
+  })
+  const existing = await c.deliveries.existing(wanted)
   const statuses = againStatuses[job.only]
   const again = [...existing.values()].filter(
     ({ status, replayId }) => statuses.includes(status) && (job._id === null || replayId !== job._id),
   )
-  const accepted = [...items.values()].filter(({ _id }) => !existing.has(_id))
-  const delivered = statuses.includes('DELIVERED') ? accepted : []
-  const missing = wanted.filter(
-    ({ _id, eventId }) => !existing.has(_id) && !items.has(_id) && !onTheWay.has(eventId),
-  )
+  const items = statuses.includes('DELIVERED') ? accepted.filter(({ _id }) => !existing.has(_id)) : []
+  const known = new Set([...existing.keys(), ...accepted.map(({ _id }) => _id)])
+  const missing = wanted.filter(({ _id, isOnTheWay }) => !known.has(_id) && !isOnTheWay)
   return {
     missing: job.only === 'failed' ? [] : missing,
-    again: [...again, ...delivered].map(({ _id }) => _id),
-    items: delivered,
-    doneSeq: inRange.at(-1)?.seq ?? job.endSeq,
+    again: [...again, ...items].map(({ _id }) => _id),
+    items,
+    doneSeq: last.seq,
     end: page.length < limit || inRange.length < page.length,
   }
 }
 
-/** The deliveries of these events that were accepted at once, by id, and how far the log is passed. */
-async function itemsAmong(
-  ranges: Pick<RangeStore, 'between' | 'endOf'>,
-  webhookId: string,
-  events: readonly Pick<EventHeader, 'id' | 'seq'>[],
-): Promise<{ cursor: number; items: Map<string, DeliveryDocument> }> {
-  const [first, last] = [events.at(0), events.at(-1)]
-  if (first === undefined || last === undefined) return { cursor: 0, items: new Map() }
-  const cursor = (await ranges.endOf(webhookId)) ?? 0
-  const ids = new Set(events.map(({ id }) => id))
-  const found = (await ranges.between(webhookId, first.seq, last.seq)).flatMap(deliveriesOf)
-  return { cursor, items: new Map(found.flatMap((one) => (ids.has(one.eventId) ? [[one._id, one]] : []))) }
-}
-
-export async function countSelection(c: Selecting, job: ReplaySelector): Promise<number> {
+export async function countSelection(c: ReplaysContext, job: ReplaySelector): Promise<number> {
   let matched = 0
   for (let seq = await c.events.seqBefore(scopeFields(job), job.from); seq < job.endSeq; ) {
     const page = await selectPage(c, job, seq, countPageSize)

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { WalletOperation } from './rules/movement.ts'
 import type { MovementStore } from './storage/movement-store.ts'
-import type { PendingFigures } from './storage/pending-movements.ts'
+import type { PendingFigures } from './storage/movement-lists.ts'
 
 export type WalletMetrics = ReturnType<typeof createWalletMetrics>
 

@@ -1,6 +1,5 @@
 import t from 'tap'
-import type { BreakerNote } from '../src/clients/breakers.ts'
-import { gossipBreakers } from '../src/clients/breaker-gossip.ts'
+import { type BreakerNote, gossipBreakers } from '../src/clients/breakers.ts'
 
 /** Two replicas on a bus that delivers at once, to the sender as well, and a timer that the test ends. */
 function replicas() {

@@ -10,7 +10,7 @@ import { newId } from '@pitboss/runtime/new-id'
 import { runOutClaims } from '@pitboss/testing/run-out-claims'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
-import { createLedgerChunks } from '../src/wings/reconciliations/storage/ledger-chunks.ts'
+import { createLedgerChunks } from '../src/wings/reconciliations/storage/reconciliation-store.ts'
 import {
   callerOf,
   clientOf,

@@ -1,5 +1,5 @@
 import { requireApproved } from '@pitboss/bus/ask-approval'
-import { answer, type CallHandler, handler, handlers } from '@pitboss/bus/serve-calls'
+import { type CallHandler, answer, handler, handlers } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
 import { doApproved } from '@pitboss/contracts/calls/approvals'
 import { roundTransactions, walletHealth } from '@pitboss/contracts/calls/dashboard'
@@ -15,8 +15,12 @@ import { findTransaction, listAttempts, listTransactions } from '../actions/read
 import { readCallSeries } from '../actions/read-call-series.ts'
 import { handleCallback } from '../actions/handle-callback.ts'
 import type { WalletContext } from '../context.ts'
-import { toAttemptRecord, toMovementFacts, toMovementRecord } from '../records/render-movement.ts'
-import { toWalletRecord } from '../records/render-wallet.ts'
+import {
+  toAttemptRecord,
+  toMovementFacts,
+  toMovementRecord,
+  toWalletRecord,
+} from '../records/render-movement.ts'
 
 /**
  * Settings and reads of the dashboard and of operators' servers, and signed callbacks. Source:

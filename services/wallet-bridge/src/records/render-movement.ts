@@ -2,13 +2,14 @@ import type { MovementEventData } from '@pitboss/contracts/objects/event'
 import type { MovementFacts as DossierMovement } from '@pitboss/contracts/objects/dossier'
 import type { Movement, MovementAttempt } from '@pitboss/contracts/objects/movement'
 import type { WalletMovementCall } from '@pitboss/contracts/objects/wallet-call'
-import { operatorHandleOf } from '@pitboss/contracts/primitives'
+import { operatorHandleOf, toAccountMode } from '@pitboss/contracts/primitives'
 import { eventIdOf } from '@pitboss/storage/event-id'
-import { outboxEntry, type OutboxEntry } from '@pitboss/storage/outbox-entry'
+import { type OutboxEntry, outboxEntry } from '@pitboss/storage/outbox-entry'
 import { eventOfEnd } from '../rules/event-of-end.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
 import { type MovementEventType, type MovementState, outcomeOf } from '../rules/movement.ts'
 import type { AttemptRecord, MovementDocument, MovementFacts } from '../storage/movement-document.ts'
+import type { WalletDocument } from '../storage/wallet-document.ts'
 
 /** Bounds of a movement in a dossier: the last wallet calls, and the characters of each answer. */
 const factsAttemptsMax = 12
@@ -157,4 +158,16 @@ export function renderWalletBody(
     occurredAt: occurredAt.toISOString(),
   }
   return JSON.stringify(call)
+}
+
+/** The dashboard's record of a wallet, without its secret. Source: docs/contract.md, section 3. */
+export function toWalletRecord(wallet: WalletDocument) {
+  return {
+    environment: toAccountMode(wallet.environment),
+    url: wallet.url,
+    timeout_ms: wallet.timeoutMs,
+    settle_losses: wallet.settleLosses,
+    created_at: wallet.createdAt.toISOString(),
+    updated_at: wallet.updatedAt.toISOString(),
+  }
 }

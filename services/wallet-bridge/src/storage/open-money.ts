@@ -1,24 +1,27 @@
 import type { Instances } from '@pitboss/storage/journal/instances'
 import type { Duty } from '@pitboss/storage/journal/duties'
-import { type Journal, reload } from '@pitboss/storage/journal/journal'
-import { streamOf } from '@pitboss/storage/journal/journal-keys'
+import { type Claim, type Journal, adopt, load, reload } from '@pitboss/storage/journal/journal'
+import { type StreamKey, entryNumber, streamOf } from '@pitboss/storage/journal/journal-keys'
 import type { JournalWork } from '@pitboss/storage/journal/journal-process'
-import { type JournalOptions, openJournal, type RunningJournal } from '@pitboss/storage/journal/open-journal'
+import { type JournalOptions, type RunningJournal, openJournal } from '@pitboss/storage/journal/open-journal'
 import type { Db } from 'mongodb'
 import type { Registry } from 'prom-client'
 import type { ScaleMs } from '../rules/retry-schedule.ts'
 import {
-  isSettled,
   type MoneyEntry,
   type MoneyFact,
+  type RoundMoney,
+  callersOf,
+  isSettled,
   moneyOf,
   moneyStream,
-  type RoundMoney,
 } from './round-money.ts'
-import { createListedMovements, listedAfter, type ListedMovements } from './listed-movements.ts'
+import { type ListedMovements, createListedMovements, listedAfter } from './listed-movements.ts'
 import { createMovementStore } from './movement-store.ts'
-import { claimsOf, takeOverMoney } from './take-over-money.ts'
-import { createUnfinishedMovements, type UnfinishedMovements } from './unfinished-movements.ts'
+import { type UnfinishedMovements, createUnfinishedMovements } from './unfinished-movements.ts'
+import { changeBetween } from '@pitboss/storage/journal/change-document'
+import { withCallOver } from '../rules/movement.ts'
+import { claimOf } from './movement-entry.ts'
 
 type MoneyOptions = Omit<JournalOptions<MoneyFact>, keyof JournalWork<MoneyFact>> & {
   readonly db: Db
@@ -86,4 +89,50 @@ export async function openMoney({
   const isListed = (stream: string, number: number) => running.listed(stream, number)
   const movements = createMovementStore({ journal, unfinished, lists, isListed, hasEarlier, onAudit })
   return { running, journal, lists, unfinished, movements, isListed, readMoney }
+}
+
+/** For how long an append is tried whose answer is lost. */
+const appendWithinMs = 10_000
+
+/**
+ * Takes a round over whose owner is dead. Nobody acts on an entry before its claims are known. A call whose
+ * process has ended is over with it; one of a process that may only stand still is waited for.
+ * @throws Error when it is not known whether that stands: it is to be repeated
+ */
+export async function takeOverMoney(
+  journal: Journal<MoneyFact>,
+  stream: StreamKey,
+  unfinished: Pick<UnfinishedMovements, 'own'>,
+  instances: Pick<Instances, 'readExited'>,
+): Promise<void> {
+  const untilMs = journal.steadyMs() + appendWithinMs
+  const alsoOf = async (entries: readonly MoneyEntry[]): Promise<MoneyFact[]> => {
+    const callers = callersOf(entries)
+    const exited = await instances.readExited([...new Set(callers.values())])
+    return callsOver(entries, (of) => exited.includes(callers.get(of) ?? ''), journal.now())
+  }
+  const adopted = await adopt(journal, stream, { adopted: { adopted: true }, claimsOf, alsoOf }, untilMs)
+  if (adopted.kind === 'taken') return
+  if (adopted.kind === 'unknown') throw new Error(`it is not known whether ${stream} is taken over`)
+  const standing = await load(journal, stream)
+  // What was read while this process appended may be older than its own entry.
+  unfinished.own([...moneyOf(standing.entries).values()], entryNumber(adopted.entry._id))
+}
+
+/** The ends of calls that nobody is in any more. */
+function callsOver(
+  entries: readonly MoneyEntry[],
+  isOver: (transactionId: string) => boolean,
+  at: Date,
+): MoneyFact[] {
+  return [...moneyOf(entries)]
+    .filter(([of, { call }]) => call !== null && isOver(of))
+    .map(([of, movement]) => ({
+      of,
+      ...changeBetween(movement, { ...movement, ...withCallOver(movement, at) }),
+    }))
+}
+
+export function claimsOf({ f }: MoneyEntry): readonly Claim[] {
+  return f.flatMap((fact) => ('base' in fact ? [claimOf(fact.base._id)] : []))
 }

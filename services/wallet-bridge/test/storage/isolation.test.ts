@@ -12,7 +12,7 @@ import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import { randomBytes, randomUUID } from 'node:crypto'
 import t from 'tap'
-import { newFlag } from '../../src/wings/flags/records/new-flag.ts'
+import { newFlag } from '../../src/wings/flags/records/render-flag.ts'
 import { documentOf, initialState } from '../../src/records/new-movement.ts'
 import { movementIdOf, walletKeyOf } from '../../src/rules/movement-keys.ts'
 import {
@@ -22,16 +22,15 @@ import {
 import { tallyDifferences } from '../../src/wings/reconciliations/actions/run-reconciliation.ts'
 import { createFlagStore } from '../../src/wings/flags/storage/flag-store.ts'
 import { indexes } from '../../src/all-wings.ts'
-import { createLedgerChunks } from '../../src/wings/reconciliations/storage/ledger-chunks.ts'
+import {
+  type ReconciliationDocument,
+  createLedgerChunks,
+  createReconciliations,
+} from '../../src/wings/reconciliations/storage/reconciliation-store.ts'
 import { createListedMovements } from '../../src/storage/listed-movements.ts'
 import { createMovementStore } from '../../src/storage/movement-store.ts'
 import { createUnfinishedMovements } from '../../src/storage/unfinished-movements.ts'
-import { createMovementLists } from '../../src/storage/movement-lists.ts'
-import { createPendingMovements } from '../../src/storage/pending-movements.ts'
-import {
-  createReconciliations,
-  type ReconciliationDocument,
-} from '../../src/wings/reconciliations/storage/reconciliation-store.ts'
+import { createMovementLists, createPendingMovements } from '../../src/storage/movement-lists.ts'
 import { createCallbackSignatures, createWallets } from '../../src/storage/wallet-document.ts'
 import { specOf } from '../fixtures/bridge.ts'
 import { shardedMovements } from '../fixtures/sharded-movements.ts'
@@ -107,7 +106,7 @@ await holdIsolation(t, {
     createCertifications: jobTable(certifications, certificationIn, (ids) => ids.certificationId),
     createReconciliations: jobTable(reconciliations, reconciliationIn, (ids) => ids.reconciliationId),
     createLedgerChunks: table(chunks, {
-      keep: internal('only order-reconciliations.ts calls it, with an id that the gateway has just made'),
+      keep: internal('only run-reconciliation.ts calls it, with an id that the gateway has just made'),
       count: scoped((scope, ids) => chunks.count(scope, ids.reconciliationId)),
       read: scoped((scope, ids) => chunks.read(scope, ids.reconciliationId, 0)),
       remove: internal('only the worker of a job and its cancel call it, with a job found under a scope'),
@@ -118,7 +117,7 @@ await holdIsolation(t, {
       ),
       ofWallet: scoped((scope) => unfinished.ofWallet(walletKeyOf(scope), now, 10)),
       pullForward: scoped((scope) => unfinished.pullForward(walletKeyOf(scope), now)),
-      putOff: internal('only end-budget.ts calls it, with a movement that it was given as due'),
+      putOff: internal('only advance-due.ts calls it, with a movement that it was given as due'),
       own: internal('only this folder calls it, with the movements of an entry that it has appended'),
       leave: internal('only this folder calls it; it forgets what another process goes on with'),
       clear: internal('only open-money.ts calls it; it forgets'),

@@ -5,7 +5,7 @@ import t from 'tap'
 import { documentOf, initialState } from '../../src/records/new-movement.ts'
 import type { MovementState } from '../../src/rules/movement.ts'
 import { createListedMovements, movementIndexes } from '../../src/storage/listed-movements.ts'
-import { createPendingMovements } from '../../src/storage/pending-movements.ts'
+import { createPendingMovements } from '../../src/storage/movement-lists.ts'
 import { newScope, specOf } from '../fixtures/bridge.ts'
 import { shardedMovements } from '../fixtures/sharded-movements.ts'
 

@@ -5,7 +5,7 @@ import { documentOf, initialState } from '../../src/records/new-movement.ts'
 import { advanceMovement, nextAction } from '../../src/rules/advance-movement.ts'
 import type { MovementDocument } from '../../src/storage/movement-document.ts'
 import { moneyOf, moneyStream } from '../../src/storage/round-money.ts'
-import { takeOverMoney } from '../../src/storage/take-over-money.ts'
+import { takeOverMoney } from '../../src/storage/open-money.ts'
 import { newScope, specOf } from '../fixtures/bridge.ts'
 import { testJournal } from '../fixtures/test-money.ts'
 

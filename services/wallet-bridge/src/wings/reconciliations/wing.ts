@@ -9,13 +9,20 @@ import { openJobs } from '@pitboss/storage/jobs'
 import { answerPage } from '@pitboss/storage/read-page'
 import { walletKeyOf } from '../../rules/movement-keys.ts'
 import type { Wing } from '../../wing.ts'
-import { cancelReconciliation, startReconciliation, storeChunk } from './actions/order-reconciliations.ts'
+import {
+  cancelReconciliation,
+  runReconciliation,
+  startReconciliation,
+  storeChunk,
+} from './actions/run-reconciliation.ts'
 import { compareRows, listMoved } from './actions/reconcile-ledger.ts'
-import { runReconciliation } from './actions/run-reconciliation.ts'
 import type { ReconciliationContext } from './context.ts'
 import { toReconciliation, toReconciliationSummary } from './records/render-reconciliation.ts'
-import { createLedgerChunks, ledgerChunkIndexes } from './storage/ledger-chunks.ts'
-import { createReconciliations } from './storage/reconciliation-store.ts'
+import {
+  createLedgerChunks,
+  createReconciliations,
+  ledgerChunkIndexes,
+} from './storage/reconciliation-store.ts'
 
 /** Each reads thousands of movements; more orders wait their turn. */
 const placesMax = 2

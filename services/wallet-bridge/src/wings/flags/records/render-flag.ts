@@ -1,5 +1,8 @@
 import type { Flag, FlagCase } from '@pitboss/contracts/objects/flag'
 import type { FlagDocument } from '../storage/flag-store.ts'
+import { factIdOf } from '@pitboss/storage/event-id'
+import { scopeOf } from '../../../rules/movement-keys.ts'
+import type { MovementDocument } from '../../../storage/movement-document.ts'
 
 /** The public record of a flag in a list. Source: docs/contract.md, section 3. */
 export function toFlag(flag: FlagDocument): Flag {
@@ -33,5 +36,34 @@ function shared(flag: FlagDocument) {
     happened_at: flag.happenedAt.toISOString(),
     raised_at: flag.raisedAt.toISOString(),
     updated_at: flag.updatedAt.toISOString(),
+  }
+}
+
+type Fact = Pick<FlagDocument, 'rule' | 'happenedAt' | 'raisedAt' | 'transactionIds'> & {
+  /** What the flag is about, within its rule and account. */
+  readonly about: string
+  /** The reference of the first movement, whose time the id begins with. */
+  readonly of: string
+}
+
+/** The flag of a fact, with an open case. A flag about several movements names no round and no amount. */
+export function newFlag(movement: MovementDocument, { about, of, rule, ...fact }: Fact): FlagDocument {
+  const scope = scopeOf(movement)
+  const isOne = rule === 'BIG_WIN' || rule === 'BACK_AFTER_WIN'
+  return {
+    _id: factIdOf('flg', scope, { type: rule, about, of }),
+    version: 1,
+    walletKey: movement.walletKey,
+    ...scope,
+    rule,
+    status: 'OPEN',
+    playerId: rule === 'UNKNOWN_OUTCOMES_OF_WALLET' ? null : movement.playerId,
+    game: isOne ? movement.game : null,
+    roundId: isOne ? movement.roundId : null,
+    amount: isOne ? movement.amount : null,
+    currency: isOne ? movement.currency : null,
+    notes: [],
+    ...fact,
+    updatedAt: fact.raisedAt,
   }
 }

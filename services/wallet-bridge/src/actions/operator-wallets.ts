@@ -10,6 +10,7 @@ import { toAccountMode } from '@pitboss/contracts/primitives'
 import { ServiceError, invalidField } from '@pitboss/errors/service-error'
 import { checkOutboundUrlAndResolve } from '@pitboss/outbound/address-guard'
 import { newSecret } from '@pitboss/runtime/new-secret'
+import { withinPlaces } from '@pitboss/runtime/within-places'
 import type { z } from 'zod'
 import type { WalletContext } from '../context.ts'
 import { toWalletRecord } from '../records/render-movement.ts'
@@ -141,25 +142,18 @@ export async function askBalance(
 ): Promise<{ amount: string; currency: string } | null> {
   const { scope, playerId, currency, sessionId, walletGameId } = request
   const wallet = await wallets.open(scope)
-  const inFlight = balancesInFlight.get(walletKeyOf(scope)) ?? 0
-  if (wallet === null || inFlight >= balancesPerWalletMax) return null
-  balancesInFlight.set(wallet.key, inFlight + 1)
-  try {
-    const { exchange } = await client.call({
-      wallet,
-      operation: 'balance',
-      body: JSON.stringify({ playerId, currency, sessionId, gameId: walletGameId }),
-      requestId,
-      timeoutMs: Math.min(wallet.timeoutMs, balanceTimeoutMaxMs),
-    })
-    const reading = readBalanceAnswer(currency, exchange)
-    if (reading.kind === 'balance') return { amount: reading.amount, currency }
-    const why = reading.kind === 'refused' ? reading.walletCode : reading.reason
-    logger.info({ wallet: wallet.key, request_id: requestId, reason: why }, 'balance.unknown')
-    return null
-  } finally {
-    balancesInFlight.set(wallet.key, (balancesInFlight.get(wallet.key) ?? 1) - 1)
-  }
+  if (wallet === null) return null
+  const body = JSON.stringify({ playerId, currency, sessionId, gameId: walletGameId })
+  const timeoutMs = Math.min(wallet.timeoutMs, balanceTimeoutMaxMs)
+  const answered = await withinPlaces(balancesInFlight, wallet.key, balancesPerWalletMax, () =>
+    client.call({ wallet, operation: 'balance', body, requestId, timeoutMs }),
+  )
+  if (answered === null) return null
+  const reading = readBalanceAnswer(currency, answered.exchange)
+  if (reading.kind === 'balance') return { amount: reading.amount, currency }
+  const reason = reading.kind === 'refused' ? reading.walletCode : reading.reason
+  logger.info({ wallet: wallet.key, request_id: requestId, reason }, 'balance.unknown')
+  return null
 }
 
 function entryOf({ audit }: WalletContext, by: ActedBy, act: string) {

@@ -14,7 +14,7 @@ import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { createFanoutLateness } from './actions/record-batch.ts'
 import { allWings, indexes, seals as places } from './all-wings.ts'
-import { compositionHandlers, deliveryHandlers, eventHandlers } from './calls/events.ts'
+import { eventHandlers } from './calls/events.ts'
 import { endpointHandlers } from './calls/endpoints.ts'
 import { opsHandlers } from './calls/ops.ts'
 import { createPostWebhook } from './clients/post-webhook.ts'
@@ -76,8 +76,6 @@ export async function startWebhooks({
   const handlers = [
     ...eventHandlers(workers.calls),
     ...endpointHandlers(workers.calls),
-    ...deliveryHandlers(workers.calls),
-    ...compositionHandlers(workers.calls),
     ...opsHandlers(workers.calls),
     handler(opsRewriteSeals.webhooks, ({ order, after }) => seals.page({ after, isDry: order.dryRun })),
     ...open.flatMap((wing) => wing.calls),

@@ -32,7 +32,7 @@ export function createMetrics(registry: Registry, slots: Slots): RunContext['onA
     },
   })
 
-  return ({ delivery, ok, sentAt, durationMs }) => {
+  return (delivery, { ok, sentAt, durationMs }) => {
     attempts.inc({ result: ok ? 'accepted' : 'failed' })
     duration.observe(durationMs / 1000)
     if (delivery.attemptCount === 1) {

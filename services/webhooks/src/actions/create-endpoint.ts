@@ -26,8 +26,6 @@ const endpointsMax = 1000
 /** Opened secrets that are remembered, since each attempt needs one. */
 const openedMax = 2000
 
-type EndpointRequest = Omit<z.output<typeof webhookCreateSchema>, 'environment'>
-
 /**
  * Creates an endpoint, once under the caller's idempotency key, which stands for `body`.
  * @returns the endpoint and its secret; a repeat gets no secret
@@ -37,7 +35,7 @@ type EndpointRequest = Omit<z.output<typeof webhookCreateSchema>, 'environment'>
 export async function createEndpoint(
   c: WebhooksContext,
   { scope, idempotencyKey: key }: Caller,
-  body: EndpointRequest,
+  body: Omit<z.output<typeof webhookCreateSchema>, 'environment'>,
   asker: ActedBy,
   context: HandlerContext,
 ): Promise<{ endpoint: EndpointDocument; secret?: string }> {
@@ -71,10 +69,9 @@ export async function createEndpoint(
     ...{ wakes: 0, leaseOwner: null, leaseToken: 0 },
   }
   const after = presentEndpoint(endpoint)
-  const grave = {
-    ...{ by: asker, order: { act: 'endpoint.create', url: body.url } as const, seen: 'none' },
-    ...{ object: { type: 'endpoint', id: body.url }, before: null, after },
-  }
+  const order = { act: 'endpoint.create', url: body.url } as const
+  const orderObject = { type: 'endpoint', id: body.url }
+  const grave = { by: asker, order, seen: 'none', object: orderObject, before: null, after }
   const by = scope.environment === 'LIVE' ? await c.askApproval(grave, context) : asker
   const object = { type: 'endpoint', id: _id }
   const entry = c.audit.entry(by, { act: 'endpoint.create', object, before: null, after })

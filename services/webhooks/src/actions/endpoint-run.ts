@@ -33,12 +33,10 @@ export type RunContext = WebhooksContext & {
   readonly slots: Slots
   /** Whether this process may act under its leases. */
   readonly isAlive: () => boolean
-  readonly onAttempt: (attempt: {
-    delivery: DueDelivery
-    ok: boolean
-    sentAt: Date
-    durationMs: number
-  }) => void
+  readonly onAttempt: (
+    delivery: DueDelivery,
+    attempt: { ok: boolean; sentAt: Date; durationMs: number },
+  ) => void
 }
 
 /** A delivery to be sent. @param probe the open breaker lets it through */

@@ -72,8 +72,8 @@ export function readEventMessage(message: {
   id: string | null
   data: Uint8Array
 }): EventMessage {
-  const body = decodeBody(message.data)
-  const parsed = eventEnvelopeSchema.safeParse(parseJson(body))
+  const body = readOr('not UTF-8', () => decoder.decode(message.data))
+  const parsed = eventEnvelopeSchema.safeParse(readOr('not JSON', (): unknown => JSON.parse(body)))
   if (!parsed.success) throw new Error(`not an event: ${z.prettifyError(parsed.error)}`)
   const envelope = parsed.data
   const { id, type } = envelope
@@ -97,18 +97,10 @@ function expectedEventId(scope: Scope, type: string, data: Readonly<Record<strin
   return typeof about === 'string' && typeof of === 'string' ? eventIdOf(scope, { type, about, of }) : null
 }
 
-function decodeBody(data: Uint8Array): string {
+function readOr<Value>(otherwise: string, read: () => Value): Value {
   try {
-    return decoder.decode(data)
-  } catch {
-    throw new Error('not UTF-8')
-  }
-}
-
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    throw new Error('not JSON')
+    return read()
+  } catch (cause) {
+    throw new Error(otherwise, { cause })
   }
 }

@@ -41,7 +41,7 @@ export async function settleAttempt(c: RunContext, run: EndpointRun, attempt: At
     run.lastSuccessAt = outcome.at
     noteSuccess(c.memory.successes, run.webhookId, outcome.at)
   }
-  c.onAttempt({ delivery, ok: outcome.ok, sentAt, durationMs: durationMs ?? 0 })
+  c.onAttempt(delivery, { ok: outcome.ok, sentAt, durationMs: durationMs ?? 0 })
   const ids = { delivery_id: delivery._id, event_id: delivery.eventId, attempt: delivery.attemptCount }
   const answer = { http_status: httpStatus, error, duration_ms: durationMs }
   run.logger.info({ ...ids, ...answer, status: settled.status, written: isWritten }, 'delivery.attempted')

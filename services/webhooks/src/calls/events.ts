@@ -10,9 +10,11 @@ import * as events from '../actions/read-events.ts'
 import type { CallsContext } from '../context.ts'
 import * as records from '../records/webhook-records.ts'
 
-/** Event history by polling. Source: docs/contract.md, sections 7 and 11. */
+/** Event history by polling, and deliveries. Source: docs/contract.md, sections 3, 7 and 11. */
 export function eventHandlers(c: CallsContext): CallHandler[] {
   const { dashboardGetEvent, dashboardListEvents, getEvent, getEventManifest } = eventEndpoints
+  const { dashboardGetDelivery, dashboardListDeliveries, dashboardRetryDelivery } = webhookEndpoints
+  const { listDeliveries, retryDelivery } = webhookEndpoints
   return [
     ...handlers([eventEndpoints.listEvents.call, dashboardListEvents.call], async ({ caller, query }) => {
       const { bodies, nextCursor } = await events.listEvents(c, caller.scope, query)
@@ -28,14 +30,7 @@ export function eventHandlers(c: CallsContext): CallHandler[] {
       const window = { from: from.toISOString(), to: to.toISOString() }
       return answer({ ...window, operator_id, environment, hours })
     }),
-  ]
-}
-
-/** Deliveries, in the dashboard and for API keys. Source: docs/contract.md, sections 7 and 11. */
-export function deliveryHandlers(c: CallsContext): CallHandler[] {
-  const { dashboardGetDelivery, dashboardListDeliveries, dashboardRetryDelivery } = webhookEndpoints
-  const { listDeliveries, retryDelivery } = webhookEndpoints
-  return [
+    // Deliveries, in the dashboard and for API keys.
     ...handlers([listDeliveries.call, dashboardListDeliveries.call], async ({ caller, query }) =>
       answerPage(await deliveries.listDeliveries(c, caller.scope, query), records.presentDelivery),
     ),
@@ -49,12 +44,7 @@ export function deliveryHandlers(c: CallsContext): CallHandler[] {
       const again = await deliveries.retryDelivery(c, delivery, actedBy(caller, call))
       return answer(records.presentDelivery(again), 202)
     }),
-  ]
-}
-
-/** What the gateway composes answers for people from. Source: docs/contract.md, section 3. */
-export function compositionHandlers(c: CallsContext): CallHandler[] {
-  return [
+    // What the gateway composes answers for people from.
     handler(roundEvents, async ({ caller, roundId }) => {
       const { bodies, complete } = await events.eventsOfRound(c, caller.scope, roundId, dossierMax.events)
       const shown = bodies.map(records.presentEvent)

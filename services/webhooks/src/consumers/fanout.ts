@@ -12,7 +12,6 @@ import { type EventMessage, readEventMessage } from '../actions/record-events.ts
 import type { CallsContext } from '../context.ts'
 
 const batchMax = 500
-
 const leaseEveryMs = 1000
 
 /** Consumes while this process's instance has the lease. @param self null if others may take it for dead */
@@ -94,17 +93,14 @@ export async function handleFanoutBatch(
   }
   lateness.began(readable.map(({ event }) => event.createdAt))
   const [changed, openRewinds] = await Promise.all([recordTraced(readable, recordEvents), rewinds.open()])
-  const results: HandledMessage[] = readable.map(({ message, event }) => ({
-    seq: message.seq,
-    result: changed.has(event.id) ? 'repaired' : 'unchanged',
-  }))
-  const handled = readable.map(({ message }) => message)
+  const handled: (Pick<HandledMessage, 'result'> & { readonly message: DurableMessage })[] = []
+  for (const { message, event } of readable)
+    handled.push({ message, result: changed.has(event.id) ? 'repaired' : 'unchanged' })
   for (const { message, error } of unreadable) {
     if (message.deliveryCount < failuresMax) message.nak(unreadableDelayMs * message.deliveryCount)
     else {
       await parkMessage(c, webhooksFanout.config.durable_name, message, error)
-      handled.push(message)
-      results.push({ seq: message.seq, result: 'parked' })
+      handled.push({ message, result: 'parked' })
     }
   }
   if (openRewinds.length > 0) lateness.forgive()
@@ -112,16 +108,15 @@ export async function handleFanoutBatch(
   const duration_ms = Math.round(performance.now() - startedAtMs)
   const counts = { messages: messages.length, changed: changed.size, unreadable: unreadable.length }
   logger.info({ ...counts, duration_ms }, 'events.recorded')
+  const results = handled.map(({ message: { seq }, result }) => ({ seq, result }))
   await rewinds.count(openRewinds, results)
   await failpoint('webhooks.before-ack')
-  for (const message of handled) message.ack()
+  for (const { message } of handled) message.ack()
   await delay(pauseAfterBatchMs(performance.now() - startedAtMs))
 }
 
 /** Bounds of the time between two beginnings; within them it is so many times what the batch took. */
-const spacingLeastMs = 10
-const spacingMostMs = 20
-const spacingShare = 3
+const [spacingLeastMs, spacingMostMs, spacingShare] = [10, 20, 3]
 
 /**
  * How long to wait after a batch that took `tookMs`, in milliseconds: what arrives meanwhile is recorded, and

@@ -10,17 +10,17 @@ export type ParkedStore = ReturnType<typeof createParkedStore>
 
 export function createParkedStore({ parked }: Pick<Collections, 'parked'>) {
   return {
-    /** Parks a message; parking it again refreshes only its error. @returns whether it is new */
-    async park(message: Omit<ParkedDocument, '_id'>): Promise<boolean> {
+    /** Parks a message; parking it again refreshes only its error. */
+    async park(message: Omit<ParkedDocument, '_id'>): Promise<void> {
       const { error, deliveries, ...fields } = message
       const text = `${message.consumer}/${message.streamSeq}/${message.payload}`
       const _id = `prk_${createHash('sha256').update(text).digest('hex').slice(0, 26)}`
-      const { upsertedCount } = await parked.updateOne(
-        { _id },
-        { $setOnInsert: fields, $set: { error, deliveries }, $unset: { auditRemoves: '' } },
-        { upsert: true },
-      )
-      return upsertedCount === 1
+      const update = {
+        $setOnInsert: fields,
+        $set: { error, deliveries },
+        $unset: { auditRemoves: '' as const },
+      }
+      await parked.updateOne({ _id }, update, { upsert: true })
     },
 
     list: (limit: number) => parked.find(present).sort({ parkedAt: 1 }).limit(limit).toArray(),

@@ -1,11 +1,6 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { markDue } from '../../../clients/notify-workers.ts'
-import {
-  type DeliveryDocument,
-  type DeliveryStatus,
-  type EventHeader,
-  scopeFields,
-} from '../../../storage/collections.ts'
+import { type DeliveryStatus, scopeFields } from '../../../storage/collections.ts'
 import { deliveryIdOf, newDocument } from '../../../storage/new-delivery.ts'
 import { countedElsewhere, deliveriesOf } from '../../../storage/range-items.ts'
 import { countReplay, type ReplaysContext } from './read-replays.ts'

@@ -1,57 +1,45 @@
 import { type ActedBy, orderedBy } from '@pitboss/contracts/audit'
 import type { OpsOrder } from '@pitboss/contracts/calls/auth-ops'
 import type { createReplay } from '@pitboss/contracts/endpoints/webhooks'
-import type { EventType } from '@pitboss/contracts/objects/event'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { hashBody } from '@pitboss/contracts/json'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { claimIdempotencyKey, peekIdempotencyKey } from '@pitboss/storage/idempotency-keys'
-import type { EndpointDocument } from '../../../storage/collections.ts'
+import { type EndpointDocument, scopeFields } from '../../../storage/collections.ts'
 import { type CountedReplay, presentReplay, type ReplaysContext, withCounts } from './read-replays.ts'
 import type { ReplayDocument } from '../storage/replay-store.ts'
 import { countSelection } from './advance-replays.ts'
 import type { z } from 'zod'
 
-/** No `types` stand for those of the endpoint. A dry run counts and makes nothing. */
-type ReplayRequest = {
-  readonly from: string
-  readonly to: string
-  readonly types: readonly EventType[]
-  readonly only: ReplayDocument['only']
-  readonly dryRun: boolean
-}
+type ReplayBody = z.output<typeof createReplay.call.request>['body']
 type ReplayKey = Parameters<typeof peekIdempotencyKey>[0]
 
+/** No `types` stand for those of the endpoint. A dry run counts and makes nothing. */
 async function begin(
   c: ReplaysContext,
   endpoint: EndpointDocument,
-  request: ReplayRequest,
+  body: ReplayBody,
   key: ReplayKey | null,
   by: ActedBy,
 ): Promise<CountedReplay> {
   const { events, replays, replaysMax } = c
-  const { operatorId, environment } = endpoint
-  const [from, to] = [new Date(request.from), new Date(request.to)]
+  const { only, types: asked = [], dry_run: isDry } = body
+  const [from, to] = [new Date(body.from), new Date(body.to)]
   if (from > to) throw invalidField('from', 'must not be after to')
-  if (!request.dryRun && endpoint.health.status === 'PAUSED') {
+  if (!isDry && endpoint.health.status === 'PAUSED') {
     throw new ServiceError('CONFLICT', { message: 'The endpoint is paused. Resume it first.' })
   }
-  const types = [...new Set(request.types.length > 0 ? request.types : endpoint.events)]
-  const scope = { operatorId, environment }
-  const selector = {
-    ...{ ...scope, _id: null, webhookId: endpoint._id, from, to, types, only: request.only },
-    endSeq: await events.endOf(scope),
-  }
+  const types = [...new Set(asked.length > 0 ? asked : endpoint.events)]
+  const scope = scopeFields(endpoint)
+  const endSeq = await events.endOf(scope)
+  const selector = { ...scope, _id: null, webhookId: endpoint._id, from, to, types, only, endSeq }
   const matched = await countSelection(c, selector)
-  const counted = {
-    ...{ ...selector, matched, created: 0, delivered: 0, failed: 0 },
-    ...{ createdAt: c.clock.now(), finishedAt: null },
-  }
-  if (request.dryRun) return { ...counted, status: 'PREVIEW' }
+  const times = { createdAt: c.clock.now(), finishedAt: null }
+  const counted = { ...selector, matched, created: 0, delivered: 0, failed: 0, ...times }
+  if (isDry) return { ...counted, status: 'PREVIEW' }
   if ((await replays.countRunning(scope, replaysMax)) >= replaysMax) {
-    throw new ServiceError('CONFLICT', {
-      message: `An account has at most ${replaysMax} running replays; cancel one, or wait for its end.`,
-    })
+    const message = `An account has at most ${replaysMax} running replays; cancel one, or wait for its end.`
+    throw new ServiceError('CONFLICT', { message })
   }
   const newId = () => c.newId('rpl')
   const job: ReplayDocument = {
@@ -75,27 +63,24 @@ export async function startReplay(
   c: ReplaysContext,
   endpoint: EndpointDocument,
   idempotencyKey: string | null,
-  body: z.output<typeof createReplay.call.request>['body'],
+  body: ReplayBody,
   by: ActedBy,
 ): Promise<CountedReplay> {
-  const { from, to, only, types = [], dry_run: dryRun } = body
-  const { operatorId, environment, _id } = endpoint
-  const names = { db: c.db, scope: { operatorId, environment }, list: `replays/${_id}` }
-  const key =
-    idempotencyKey === null || dryRun
-      ? null
-      : { ...names, key: idempotencyKey, bodyHash: hashBody(body), now: c.clock.now() }
+  const { _id } = endpoint
+  const names = { db: c.db, scope: scopeFields(endpoint), list: `replays/${_id}`, now: c.clock.now() }
+  const hasKey = idempotencyKey !== null && !body.dry_run
+  const key = hasKey ? { ...names, key: idempotencyKey, bodyHash: hashBody(body) } : null
   const earlierId = key === null ? null : await peekIdempotencyKey(key)
   const earlier = earlierId === null ? null : await c.replays.find(endpoint, _id, earlierId)
   if (earlier !== null) return withCounts(c, earlier)
-  return begin(c, endpoint, { from, to, types, only, dryRun }, key, by)
+  return begin(c, endpoint, body, key, by)
 }
 
 /** For operations: `startReplay` at any account's endpoint. @throws ServiceError NOT_FOUND */
 export async function startReplayAnywhere(
   c: ReplaysContext,
   order: OpsOrder,
-  { webhookId, from, to, only }: Pick<ReplayRequest, 'from' | 'to' | 'only'> & { webhookId: string },
+  { webhookId, from, to, only }: Pick<ReplayBody, 'from' | 'to' | 'only'> & { webhookId: string },
   requestId: string,
 ): Promise<CountedReplay> {
   const endpoint = await c.endpoints.read(webhookId)
@@ -106,7 +91,7 @@ export async function startReplayAnywhere(
     if (Number.isNaN(Date.parse(text))) throw invalidField(field, 'must be an ISO 8601 time')
   }
   const by = orderedBy(order, endpoint.operatorId, requestId)
-  const job = await begin(c, endpoint, { from, to, types: [], only, dryRun: order.dryRun }, null, by)
+  const job = await begin(c, endpoint, { from, to, only, dry_run: order.dryRun }, null, by)
   c.logger.info({ by: order.by, reason: order.reason, replay_id: job._id }, 'ops.replay-started')
   return job
 }

@@ -1,4 +1,5 @@
 import { idOf } from '@pitboss/runtime/new-id'
+import type { Document } from 'mongodb'
 
 /** An id is made within this much of its object's creation time, on whichever replica. */
 const slackMs = 60_000
@@ -44,6 +45,21 @@ export function createdWithin({
     ...(to === undefined ? {} : { $lte: to }),
   }
   return { ids: orNull(ids), createdAt: orNull(createdAt) }
+}
+
+/** The same conditions on the fields that hold an object's id and the time of its creation. */
+export function createdFilter(
+  window: Parameters<typeof createdWithin>[0],
+  id = '_id',
+  time = 'createdAt',
+): Document {
+  const { ids, createdAt } = createdWithin(window)
+  return { ...(ids === null ? {} : { [id]: ids }), ...(createdAt === null ? {} : { [time]: createdAt }) }
+}
+
+/** The filters that are given: an undefined one is none. */
+export function definedOf(filters: object): Document {
+  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
 }
 
 function orNull<Bounds extends object>(bounds: Bounds): Bounds | null {

@@ -1,6 +1,6 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { JsonObject } from '@pitboss/fairness/games/game'
-import { createdWithin } from '@pitboss/storage/created-within'
+import { createdFilter, definedOf } from '@pitboss/storage/created-within'
 import type { StreamKey } from '@pitboss/storage/journal/journal-keys'
 import { type Packed, unpackOthers } from '@pitboss/storage/packed'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
@@ -128,15 +128,9 @@ export type Filters<Name extends string> = { readonly [Each in Name]?: string | 
 export function pageFilter(
   scope: Scope,
   equal: Readonly<Record<string, string | undefined>>,
-  window: Parameters<typeof createdWithin>[0],
+  window: Parameters<typeof createdFilter>[0],
 ): Document {
-  const { ids, createdAt } = createdWithin(window)
-  return {
-    scope: scopeKey(scope),
-    ...Object.fromEntries(Object.entries(equal).filter(([, value]) => value !== undefined)),
-    ...(createdAt === null ? {} : { createdAt }),
-    ...(ids === null ? {} : { _id: ids }),
-  }
+  return { scope: scopeKey(scope), ...definedOf(equal), ...createdFilter(window) }
 }
 
 export function scopeOf({ operatorId, environment }: Scope): Scope {

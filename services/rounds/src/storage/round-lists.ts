@@ -1,7 +1,7 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { confirmPrimary } from '@pitboss/storage/confirm-primary'
-import { createdWithin } from '@pitboss/storage/created-within'
+import { createdFilter } from '@pitboss/storage/created-within'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { createGroupFind, findByIds } from '@pitboss/storage/group-find'
 import { createListDocuments } from '@pitboss/storage/journal/list-documents'
@@ -146,10 +146,8 @@ export function createRoundLists({ db }: { db: Db }) {
 
     /** Rounds of every account created in the window, after `after`, oldest first. For operations. */
     between(window: { readonly from: Date; readonly to: Date }, after: string | null, limit: number) {
-      const { ids, createdAt } = createdWithin({ prefix: 'rnd', ...window, after })
-      const filter = { ...(ids === null ? {} : { _id: ids }), ...(createdAt === null ? {} : { createdAt }) }
       return rounds
-        .find(filter, { sort: { _id: 1 }, limit })
+        .find(createdFilter({ prefix: 'rnd', ...window, after }), { sort: { _id: 1 }, limit })
         .map(roundOf)
         .toArray()
     },

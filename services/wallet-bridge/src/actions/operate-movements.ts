@@ -1,31 +1,25 @@
 import { orderedBy } from '@pitboss/contracts/audit'
-import type { Scope } from '@pitboss/contracts/caller'
-import { type opsResolveMovement, roundMovementsMax } from '@pitboss/contracts/calls/wallet-ops'
+import * as calls from '@pitboss/contracts/calls/wallet-ops'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { withinBytes } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import type { Settlement, WalletContext } from '../context.ts'
 import { freshRollback } from '../records/new-movement.ts'
-import { toEndEvent } from '../records/render-movement.ts'
-import type { MovementStatus } from '../rules/movement.ts'
+import * as records from '../records/render-movement.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 import { applyMessage, entriesOf, type EntryOf } from './apply-message.ts'
 import { originalOf } from './read-movements.ts'
 
-type ResolveOrder = z.output<typeof opsResolveMovement.request>
+type Asked<Call extends { readonly request: z.ZodType }> = z.output<Call['request']>
+type ResolveOrder = Asked<typeof calls.opsResolveMovement>
 
 const walletPagesMax = 200
 const playerPageMax = 100
 const stakesPageMax = 1000
 const inDoubtPageMax = 500
 
-type ListFilters = { status: MovementStatus | null; olderThanS: number | null; limit: number }
-
 /** Finds a movement of any account. Source: docs/contract.md, section 10. @throws TRANSACTION_NOT_FOUND */
-export async function findByReference(
-  { wallets, lists, movements }: WalletContext,
-  reference: string,
-): Promise<MovementDocument> {
+export async function findByReference({ wallets, lists, movements }: WalletContext, reference: string) {
   let after = ''
   for (let page = 1; page <= walletPagesMax; page++) {
     const keys = await wallets.keysAfter(after)
@@ -38,45 +32,53 @@ export async function findByReference(
   throw new ServiceError('TRANSACTION_NOT_FOUND')
 }
 
-/** Movements of every account, oldest first. `olderThanS` is an age in seconds at `now`. */
-export function listOverall(
-  { lists }: WalletContext,
-  { status, olderThanS, limit }: ListFilters,
-  now: Date,
-): Promise<MovementDocument[]> {
+/** Movements of every account, oldest first. `olderThanS` is an age in seconds. */
+export async function listOverall(
+  { lists, clock }: WalletContext,
+  { status, olderThanS, limit }: Asked<typeof calls.opsListMovements>,
+) {
+  const now = clock.now()
   const createdBefore = olderThanS === null ? null : new Date(now.getTime() - olderThanS * 1000)
-  return lists.overall(status, createdBefore, limit)
+  const found = await lists.overall(status, createdBefore, limit)
+  return { data: found.map((document) => records.toOperationsRecord(document, now)) }
 }
 
 /** A page of the movements of a player, newest first, and where the next one begins. */
 export async function listOfPlayer(
   { lists }: WalletContext,
-  scope: Scope,
-  playerId: string,
-  before: string | null,
+  { scope, playerId, before }: Asked<typeof calls.opsPlayerMovements>,
 ) {
   const found = await lists.newestFirst(scope, { playerId }, { before, limit: playerPageMax + 1 })
   const items = withinBytes(found.slice(0, playerPageMax), attemptBytes)
   const next = found.length > items.length ? (items.at(-1)?.reference ?? null) : null
-  return { items, next }
+  const data = items.map((document) => ({
+    movement: records.toMovementRecord(document),
+    attempts: document.attempts.map(records.toAttemptRecord),
+  }))
+  return { data, next }
 }
 
 /** The stakes among the next 1000 movements of a window, oldest first, and where the next page begins. */
 export async function listStakes(
   { lists }: WalletContext,
-  scope: Scope,
-  window: { from: Date; to: Date },
-  after: string | null,
+  { scope, from, to, after }: Asked<typeof calls.opsListStakes>,
 ) {
+  const window = { from: new Date(from), to: new Date(to) }
   const found = await lists.oldestFirst(scope, window, { after, limit: stakesPageMax })
-  const ids = found.flatMap(({ type, transactionId }) => (type === 'BET' ? [transactionId] : []))
-  return { ids, next: found.length < stakesPageMax ? null : (found.at(-1)?.reference ?? null) }
+  const data = found.flatMap(({ type, transactionId }) => (type === 'BET' ? [transactionId] : []))
+  return { data, next: found.length < stakesPageMax ? null : (found.at(-1)?.reference ?? null) }
 }
 
 /** A page of the stakes that are in doubt, oldest first. */
-export async function listInDoubt({ lists }: WalletContext, scope: Scope, after: string | null) {
+export async function listInDoubt(
+  { lists }: WalletContext,
+  { scope, after }: Asked<typeof calls.opsStakesInDoubt>,
+) {
   const found = await lists.inDoubt(scope, { after, limit: inDoubtPageMax })
-  return { found, next: found.length < inDoubtPageMax ? null : (found.at(-1)?.reference ?? null) }
+  const data = found.map(({ transactionId: transaction_id, reference, roundId: round_id, createdAt }) => {
+    return { transaction_id, reference, round_id, asked_at: createdAt.toISOString() }
+  })
+  return { data, next: found.length < inDoubtPageMax ? null : (found.at(-1)?.reference ?? null) }
 }
 
 /** Ends an owed movement by a person's order. @throws ServiceError TRANSACTION_NOT_FOUND, CONFLICT */
@@ -139,7 +141,7 @@ export async function resolveByPerson(
   return resolved.document
 }
 
-async function holdsOriginal(settlement: Resolving, document: MovementDocument): Promise<boolean> {
+async function holdsOriginal(settlement: Resolving, document: MovementDocument) {
   const original = await originalOf(settlement, document)
   const isOpen = original?.status === 'SUCCESS' || original?.status === 'PENDING'
   return isOpen && original.reversal?.transactionId === document.transactionId
@@ -159,29 +161,23 @@ async function endOriginal(
   await settlement.movements.listed(ended.document)
 }
 
-type Ended = { readonly document: MovementDocument } & NonNullable<ReturnType<typeof toEndEvent>>
-
 /** The movements of a round whose ends have events, oldest first. Source: docs/runbook.md. */
-export async function listEnds({ lists }: Pick<WalletContext, 'lists'>, roundId: string): Promise<Ended[]> {
-  const documents = await lists.ofRound(roundId, roundMovementsMax)
+export async function listEnds({ lists }: Pick<WalletContext, 'lists'>, roundId: string) {
+  const documents = await lists.ofRound(roundId, calls.roundMovementsMax)
   return documents.flatMap((document) => {
-    const end = toEndEvent(document)
+    const end = records.toEndEvent(document)
     return end === null ? [] : [{ document, ...end }]
   })
 }
 
-/**
- * Makes and publishes these events of a round from its movements, under ids that follow from them.
- * @returns the ids of those that the records call for
- */
+/** Publishes these events of a round anew, made from its movements. @returns the ids of those they call for */
 export async function republishEnds(
   context: Pick<WalletContext, 'lists' | 'movements'>,
-  roundId: string,
-  eventIds: readonly string[],
-  dryRun: boolean,
+  { order, roundId, eventIds }: Asked<typeof calls.opsRepublishMovements>,
 ): Promise<string[]> {
-  const wanted = new Set(eventIds)
-  const chosen = (await listEnds(context, roundId)).filter(({ entry }) => wanted.has(entry.id))
-  if (!dryRun) for (const { document, entry } of chosen) await context.movements.republish(document, entry)
+  const ends = await listEnds(context, roundId)
+  const chosen = ends.filter(({ entry }) => eventIds.includes(entry.id))
+  if (!order.dryRun)
+    for (const { document, entry } of chosen) await context.movements.republish(document, entry)
   return chosen.map(({ entry }) => entry.id)
 }

@@ -11,6 +11,7 @@ import type { MovementFilters } from '../storage/movement-lists.ts'
 import type { AttemptRecord, MovementDocument } from '../storage/movement-document.ts'
 
 type ListQuery = z.infer<typeof endpoint.query>
+type Movements = Pick<Settlement, 'movements'>
 
 /** Lists show every step of a movement by then. */
 const listedWithinMs = 10_000
@@ -19,11 +20,7 @@ const roundMovementsMax = 500
 const defaultWindowMs = 7 * 24 * 60 * 60 * 1000
 
 /** Finds a movement for rounds, which keeps none itself, and whether its first try has ended. */
-export async function findAnswered(
-  { movements }: Pick<Settlement, 'movements'>,
-  scope: Scope,
-  transactionId: string,
-): Promise<{ document: MovementDocument; answered: boolean } | null> {
+export async function findAnswered({ movements }: Movements, scope: Scope, transactionId: string) {
   const document = await movements.find(scope, transactionId)
   if (document === null) return null
   const answered = hasAnswer(document)
@@ -33,11 +30,7 @@ export async function findAnswered(
 }
 
 /** The movements of a round for rounds, oldest first, at most 500. */
-export async function listOfRound(
-  { movements }: Pick<Settlement, 'movements'>,
-  scope: Scope,
-  roundId: string,
-): Promise<MovementDocument[]> {
+export async function listOfRound({ movements }: Movements, scope: Scope, roundId: string) {
   const found = await movements.ofRound(scope, roundId, roundMovementsMax)
   await Promise.all(found.filter(hasAnswer).map((document) => movements.listed(document)))
   return found
@@ -45,7 +38,7 @@ export async function listOfRound(
 
 /** Finds the movement in the first scope that has it. @throws ServiceError TRANSACTION_NOT_FOUND */
 export async function findTransaction(
-  { movements, clock }: Pick<Settlement, 'movements' | 'clock'>,
+  { movements, clock }: Movements & Pick<Settlement, 'clock'>,
   caller: Caller,
   transactionId: string,
 ): Promise<MovementDocument> {
@@ -57,10 +50,7 @@ export async function findTransaction(
 }
 
 /** What a refund or rollback gives back; null for other movements, and when it is lost. */
-export async function originalOf(
-  { movements }: Pick<Settlement, 'movements'>,
-  document: MovementDocument,
-): Promise<MovementDocument | null> {
+export async function originalOf({ movements }: Movements, document: MovementDocument) {
   const { type, referenceTransactionId } = document
   if ((type !== 'REFUND' && type !== 'ROLLBACK') || referenceTransactionId === null) return null
   return movements.find(scopeOf(document), referenceTransactionId)

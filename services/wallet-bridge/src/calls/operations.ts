@@ -9,11 +9,7 @@ import * as records from '../records/render-movement.ts'
 export function operationsCalls(context: WalletContext): CallHandler[] {
   const { lists, pending, breakers, clock } = context
   return [
-    handler(calls.opsListMovements, async (filters) => {
-      const now = clock.now()
-      const found = await movements.listOverall(context, filters, now)
-      return { data: found.map((document) => records.toOperationsRecord(document, now)) }
-    }),
+    handler(calls.opsListMovements, (filters) => movements.listOverall(context, filters)),
     handler(calls.opsShowMovement, async ({ reference }) =>
       records.toOperationsCase(await movements.findByReference(context, reference), clock.now()),
     ),
@@ -23,32 +19,14 @@ export function operationsCalls(context: WalletContext): CallHandler[] {
     handler(calls.opsHealMovements, async (asked, { requestId }) => ({
       data: await healMovements(context, asked, requestId),
     })),
-    handler(calls.opsStakesInDoubt, async ({ scope, after }) => {
-      const { found, next } = await movements.listInDoubt(context, scope, after)
-      const data = found.map(({ transactionId, reference, roundId, createdAt }) => ({
-        ...{ transaction_id: transactionId, reference, round_id: roundId },
-        asked_at: createdAt.toISOString(),
-      }))
-      return { data, next }
-    }),
+    handler(calls.opsStakesInDoubt, (asked) => movements.listInDoubt(context, asked)),
     handler(calls.opsMovementsOfRound, async ({ roundId }) => {
       const now = clock.now()
       const found = await lists.ofRound(roundId, calls.roundMovementsMax)
       return { data: found.map((document) => records.toOperationsCase(document, now)) }
     }),
-    handler(calls.opsPlayerMovements, async ({ scope, playerId, before }) => {
-      const { items, next } = await movements.listOfPlayer(context, scope, playerId, before)
-      const data = items.map((document) => ({
-        movement: records.toMovementRecord(document),
-        attempts: document.attempts.map(records.toAttemptRecord),
-      }))
-      return { data, next }
-    }),
-    handler(calls.opsListStakes, async ({ scope, from, to, after }) => {
-      const window = { from: new Date(from), to: new Date(to) }
-      const { ids, next } = await movements.listStakes(context, scope, window, after)
-      return { data: ids, next }
-    }),
+    handler(calls.opsPlayerMovements, (asked) => movements.listOfPlayer(context, asked)),
+    handler(calls.opsListStakes, (asked) => movements.listStakes(context, asked)),
     handler(calls.opsMovementFacts, async (about) => {
       const found =
         'roundId' in about
@@ -61,8 +39,8 @@ export function operationsCalls(context: WalletContext): CallHandler[] {
         ...{ event_id: entry.id, type, transaction_id: document.transactionId },
       })),
     })),
-    handler(calls.opsRepublishMovements, async ({ order, roundId, eventIds }) => ({
-      event_ids: await movements.republishEnds(context, roundId, eventIds, order.dryRun),
+    handler(calls.opsRepublishMovements, async (asked) => ({
+      event_ids: await movements.republishEnds(context, asked),
     })),
     handler(calls.opsWalletStatus, async () => {
       const { all, oldest, over5m, over1h, over24h } = await pending.figures(clock.now())

@@ -1,8 +1,8 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { boundedRead } from '@pitboss/storage/bounded-read'
-import { createdWithin } from '@pitboss/storage/created-within'
+import { createdFilter, definedOf } from '@pitboss/storage/created-within'
 import type { Collection, Filter, FindOptions } from 'mongodb'
-import { walletKeyOf } from '../rules/movement-keys.ts'
+import { movementIdOf, walletKeyOf } from '../rules/movement-keys.ts'
 import type { MovementStatus, MovementType } from '../rules/movement.ts'
 import { type StoredMovement, fromListed } from './listed-movements.ts'
 import type { AttemptRecord, MovementDocument } from './movement-document.ts'
@@ -28,6 +28,8 @@ export type CalledMovement = Pick<MovementDocument, 'operatorId' | 'environment'
   readonly attempts: readonly Pick<AttemptRecord, 'operation' | 'classification' | 'latencyMs' | 'storedAt'>[]
 }
 
+type After = { readonly after: string | null; readonly limit: number }
+
 export type MovementLists = ReturnType<typeof createMovementLists>
 
 export function createMovementLists({ collection }: { readonly collection: Collection<StoredMovement> }) {
@@ -41,10 +43,10 @@ export function createMovementLists({ collection }: { readonly collection: Colle
       scope: Scope,
       { from, to, ...filters }: MovementFilters,
       { before, limit }: { before: string | null; limit: number },
-    ): Promise<MovementDocument[]> {
+    ) {
       const filter: Filter<StoredMovement> = {
         walletKey: walletKeyOf(scope),
-        ...withoutUndefined(filters),
+        ...definedOf(filters),
         ...within({ from, to }, { before }),
       }
       const found = collection.find(filter).sort({ reference: -1 }).limit(limit).maxTimeMS(listMsMax)
@@ -53,35 +55,21 @@ export function createMovementLists({ collection }: { readonly collection: Colle
       return boundedRead(() => shown.toArray(), tooLong)
     },
     /** Oldest first within a window, from the one after `after` on. */
-    oldestFirst(
-      scope: Scope,
-      { from, to }: { from: Date; to: Date },
-      { after, limit }: { after: string | null; limit: number },
-    ): Promise<MovementDocument[]> {
-      return page({ walletKey: walletKeyOf(scope), ...within({ from, to }, { after }) }, limit)
-    },
+    oldestFirst: (scope: Scope, window: { from: Date; to: Date }, { after, limit }: After) =>
+      page({ walletKey: walletKeyOf(scope), ...within(window, { after }) }, limit),
     /** Pending stakes that rounds does not know, oldest first, after the one that is named. */
-    inDoubt(
-      scope: Scope,
-      { after, limit }: { after: string | null; limit: number },
-    ): Promise<MovementDocument[]> {
+    inDoubt(scope: Scope, { after, limit }: After) {
       const later = after === null ? {} : { reference: { $gt: after } }
       const inDoubt = { status: 'PENDING', inDoubt: true, reversal: null } as const
       return page({ walletKey: walletKeyOf(scope), ...inDoubt, ...later }, limit, { hint: 'rare_status' })
     },
-    byTransactionIds(scope: Scope, transactionIds: readonly string[]): Promise<MovementDocument[]> {
-      const ids = transactionIds.map((id) => `${walletKeyOf(scope)}/${id}`)
-      return collection
-        .find({ _id: { $in: ids } })
+    byTransactionIds: (scope: Scope, transactionIds: readonly string[]) =>
+      collection
+        .find({ _id: { $in: transactionIds.map((id) => movementIdOf(scope, id)) } })
         .map(fromListed)
-        .toArray()
-    },
+        .toArray(),
     /** Over all operators, oldest first. */
-    overall(
-      status: MovementStatus | null,
-      createdBefore: Date | null,
-      limit: number,
-    ): Promise<MovementDocument[]> {
+    overall(status: MovementStatus | null, createdBefore: Date | null, limit: number) {
       const filter: Filter<StoredMovement> = {
         ...(status === null ? {} : { status }),
         ...(createdBefore === null ? {} : { createdAt: { $lte: createdBefore } }),
@@ -97,7 +85,7 @@ export function createMovementLists({ collection }: { readonly collection: Colle
       const named = await collection.findOne({ _id: { $in: walletKeys.map((key) => `${key}/${reference}`) } })
       return named === null ? null : fromListed(named)
     },
-    ofRound: (roundId: string, limit: number): Promise<MovementDocument[]> => page({ roundId }, limit),
+    ofRound: (roundId: string, limit: number) => page({ roundId }, limit),
     /** The movements of every account with a wallet call that was stored at `from` or later. */
     calledSince: (from: Date): AsyncIterable<CalledMovement> =>
       collection
@@ -117,21 +105,12 @@ function indexOf({ status, type, playerId, roundId, sessionId }: MovementFilters
   return type === 'REFUND' || type === 'ROLLBACK' ? 'rare_type' : null
 }
 
-/** The condition on time and reference, which is the order of every list here. */
-function within(
-  window: { from?: Date | undefined; to?: Date | undefined },
-  page: { before?: string | null; after?: string | null },
-): Filter<StoredMovement> {
-  const { ids, createdAt } = createdWithin({ prefix: 'txn', ...window, ...page })
-  return {
-    ...(ids === null ? {} : { reference: ids }),
-    ...(createdAt === null ? {} : { createdAt }),
-  }
-}
+type Window = { readonly from?: Date | undefined; readonly to?: Date | undefined }
+type Bounds = { readonly before?: string | null; readonly after?: string | null }
 
-function withoutUndefined(filters: Omit<MovementFilters, 'from' | 'to'>): Filter<StoredMovement> {
-  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
-}
+/** The condition on time and reference, which is the order of every list here. */
+const within = (window: Window, bounds: Bounds) =>
+  createdFilter({ prefix: 'txn', ...window, ...bounds }, 'reference')
 
 export type PendingFigures = {
   readonly all: number

@@ -12,7 +12,7 @@ import { normaliseAmount } from '../../../records/new-movement.ts'
 import type { FlagsContext } from '../context.ts'
 import { toCaseRecord } from '../records/render-flag.ts'
 import { flagRulesOf } from '../../../rules/flags.ts'
-import type { FlagDocument } from '../storage/flag-store.ts'
+import type { CaseFields, FlagDocument } from '../storage/flag-store.ts'
 
 type ListQuery = z.infer<typeof endpoint.query>
 type Patch = z.infer<typeof flagPatchSchema>
@@ -20,11 +20,7 @@ type Patch = z.infer<typeof flagPatchSchema>
 const fencedTriesMax = 10
 
 /** @throws ServiceError NOT_FOUND */
-export async function findFlag(
-  { flags }: FlagsContext,
-  caller: Caller,
-  flagId: string,
-): Promise<FlagDocument> {
+export async function findFlag({ flags }: FlagsContext, caller: Caller, flagId: string) {
   return findInScopes(lookupScopes(caller), (scope) => flags.find(scope, flagId))
 }
 
@@ -97,7 +93,7 @@ function changedCase(
   patch: Patch,
   { id, name }: ActedBy['actor'],
   at: Date,
-): Pick<FlagDocument, 'status' | 'notes' | 'updatedAt'> | null {
+): CaseFields | null {
   const { note } = patch
   const last = notes.at(-1)
   const isRepeat = last?.text === note && last?.userId === id

@@ -5,18 +5,14 @@ import { auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storag
 import { boundedRead } from '@pitboss/storage/bounded-read'
 import { fencedUpdate, type Versioned } from '@pitboss/storage/change-fenced'
 import { insertedFirst } from '@pitboss/storage/create-once'
-import { createdWithin } from '@pitboss/storage/created-within'
+import { createdFilter, definedOf } from '@pitboss/storage/created-within'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db, Filter } from 'mongodb'
 import { walletKeyOf } from '../../../rules/movement-keys.ts'
+import type { MovementDocument } from '../../../storage/movement-document.ts'
 import { listMsMax, tooLong } from '../../../storage/movement-lists.ts'
 
-type FlagNote = {
-  readonly at: Date
-  readonly by: string
-  readonly userId: string
-  readonly text: string
-}
+type FlagNote = { readonly at: Date } & Readonly<Record<'by' | 'userId' | 'text', string>>
 
 /** A flag with its case. `_id` follows from account, rule and fact, so each fact has one. */
 export type FlagDocument = Versioned &
@@ -47,6 +43,8 @@ export type UnknownCount = {
   readonly createdAt: Date
 }
 
+export type CaseFields = Pick<FlagDocument, 'status' | 'notes' | 'updatedAt'>
+
 export type FlagFilters = {
   readonly rule?: FlagRule | undefined
   readonly status?: FlagStatus | undefined
@@ -55,6 +53,8 @@ export type FlagFilters = {
   readonly from?: Date | undefined
   readonly to?: Date | undefined
 }
+
+type Counted = 'transactionId' | 'reference' | 'createdAt'
 
 /** Longer than any movement of a day is first called. */
 const countsKeptS = 40 * 24 * 60 * 60
@@ -88,11 +88,10 @@ export function createFlagStore(db: Db) {
     async count(
       scope: Scope,
       subject: string,
-      movement: { readonly transactionId: string; readonly reference: string; readonly createdAt: Date },
+      { transactionId, reference, createdAt }: Readonly<Pick<MovementDocument, Counted>>,
       now: Date,
     ): Promise<UnknownCount> {
       const _id = `${walletKeyOf(scope)}/${subject}`
-      const { transactionId, reference, createdAt } = movement
       // Refused as a duplicate when the movement is counted already.
       await insertedFirst(() =>
         counts.updateOne(
@@ -115,28 +114,18 @@ export function createFlagStore(db: Db) {
       { from, to, ...named }: FlagFilters,
       { before, limit }: { before: string | null; limit: number },
     ): Promise<FlagDocument[]> {
-      const { ids, createdAt } = createdWithin({ prefix: 'flg', from, to, before })
       const filter: Filter<FlagDocument> = {
         walletKey: walletKeyOf(scope),
-        ...Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined)),
-        ...(ids === null ? {} : { _id: ids }),
-        ...(createdAt === null ? {} : { happenedAt: createdAt }),
+        ...definedOf(named),
+        ...createdFilter({ prefix: 'flg', from, to, before }, '_id', 'happenedAt'),
       }
       const found = flags.find(filter).sort({ _id: -1 }).limit(limit).maxTimeMS(listMsMax)
       return boundedRead(() => found.toArray(), tooLong)
     },
     /** Changes the case under the version that was read; null when another change was first. */
-    change(
-      { _id, version, walletKey }: FlagDocument,
-      fields: Pick<FlagDocument, 'status' | 'notes' | 'updatedAt'>,
-      audit: AuditEntry,
-    ) {
-      return fencedUpdate(
-        flags,
-        { _id, walletKey },
-        version,
-        auditedUpdate<FlagDocument>({ $set: fields }, audit),
-      )
+    change({ _id, version, walletKey }: FlagDocument, fields: CaseFields, audit: AuditEntry) {
+      const update = auditedUpdate<FlagDocument>({ $set: fields }, audit)
+      return fencedUpdate(flags, { _id, walletKey }, version, update)
     },
   }
 }

@@ -3,7 +3,7 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Settlement } from '../context.ts'
 import type { WalletCallResult } from '../clients/wallet-client.ts'
 import { freshRollback } from '../records/new-movement.ts'
-import { type Judgement, type MovementMessage, type WalletCall, wasAcknowledged } from '../rules/movement.ts'
+import { type Judgement, type MessageOf, type WalletCall, wasAcknowledged } from '../rules/movement.ts'
 import { callTimeoutMs } from '../rules/retry-schedule.ts'
 import { addressFor } from '../rules/wallet.ts'
 import { contradictionOf, judgeExchange } from '../rules/wallet-answers.ts'
@@ -24,7 +24,7 @@ export function beginCall(
   wallet: Pick<Wallet, 'timeoutMs'>,
   at: Date,
   newId: (prefix: string) => string,
-): Extract<MovementMessage, { kind: 'call-begun' }> {
+): MessageOf<'call-begun'> {
   return {
     kind: 'call-begun',
     at,

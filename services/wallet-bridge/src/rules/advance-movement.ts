@@ -5,6 +5,7 @@ import {
   type OwnRollback,
   ignored,
   type Judgement,
+  type MessageOf,
   type MovementMessage,
   type MovementState,
   type MovementStep,
@@ -87,11 +88,7 @@ const lostCall: Judgement = {
   reason: 'the process that made the call did not record an answer',
 }
 
-function beginCall(
-  state: MovementState,
-  message: Extract<MovementMessage, { kind: 'call-begun' }>,
-  scaleMs: ScaleMs,
-): MovementStep {
+function beginCall(state: MovementState, message: MessageOf<'call-begun'>, scaleMs: ScaleMs): MovementStep {
   const { at, token, leaseMs } = message
   if (nextAction(state, at, scaleMs) !== 'call') return ignored(state)
   const until = new Date(at.getTime() + leaseMs)
@@ -169,10 +166,7 @@ function spendBudget(state: MovementState, at: Date, rollback: OwnRollback, scal
   })
 }
 
-function resolveByPerson(
-  state: MovementState,
-  { at, as, rollback }: Extract<MovementMessage, { kind: 'resolved' }>,
-): MovementStep {
+function resolveByPerson(state: MovementState, { at, as, rollback }: MessageOf<'resolved'>): MovementStep {
   const conflict = (message: string): MovementStep => ({ kind: 'refused', state, code: 'CONFLICT', message })
   if (state.status !== 'PENDING') return conflict(`The movement is ${state.status} already.`)
   if (state.call !== null) return conflict('A wallet call is in flight; repeat in a moment.')

@@ -104,61 +104,48 @@ export type MovementState = {
   readonly doubt?: Doubt
 }
 
-export type MovementMessage =
-  /** A call is about to be sent. `token` names it. */
-  | { readonly kind: 'call-begun'; readonly at: Date; readonly token: string; readonly leaseMs: number }
+export type MovementMessage = { readonly at: Date } & /** A call is about to be sent. `token` names it. */
+(
+  | { readonly kind: 'call-begun'; readonly token: string; readonly leaseMs: number }
   | {
       readonly kind: 'answered'
-      readonly at: Date
       readonly token: string
       readonly judgement: Judgement
       readonly rollback: OwnRollback
     }
   /** The time of the call has passed without an answer: it is unknown whether the wallet got the call. */
-  | { readonly kind: 'call-lost'; readonly at: Date }
+  | { readonly kind: 'call-lost' }
   /** A stake has used up its tries or its time. */
-  | { readonly kind: 'budget-spent'; readonly at: Date; readonly rollback: OwnRollback }
+  | { readonly kind: 'budget-spent'; readonly rollback: OwnRollback }
   /** As `budget-spent`, while it is unknown whether the stake's success was published. */
-  | { readonly kind: 'rollback-held'; readonly at: Date; readonly until: Date; readonly doubt: Doubt }
+  | { readonly kind: 'rollback-held'; readonly until: Date; readonly doubt: Doubt }
   /** Rounds knows that the wallet took the stake, and this record does not: a database was restored. */
-  | { readonly kind: 'known-taken'; readonly at: Date }
+  | { readonly kind: 'known-taken' }
   /** Give a pending stake back, whether or not the wallet has taken it. */
-  | {
-      readonly kind: 'void-asked'
-      readonly at: Date
-      readonly rollback: OwnRollback
-      readonly requestHash: string
-    }
-  | {
-      readonly kind: 'reversal-asked'
-      readonly at: Date
-      readonly type: 'REFUND' | 'ROLLBACK'
-      readonly reversal: FreshMovement
-      readonly requestHash: string
-      readonly roundClosed: boolean
-    }
-  | { readonly kind: 'reversal-placed'; readonly at: Date; readonly transactionId: string }
+  | { readonly kind: 'void-asked'; readonly rollback: OwnRollback; readonly requestHash: string }
+  | ({ readonly kind: 'reversal-asked'; readonly reversal: FreshMovement } & Pick<
+      Reversal,
+      'type' | 'requestHash' | 'roundClosed'
+    >)
+  | { readonly kind: 'reversal-placed'; readonly transactionId: string }
   /** The reversal's id belongs to another movement; nothing was sent. */
   | {
       readonly kind: 'reversal-conflicted'
-      readonly at: Date
       readonly transactionId: string
       readonly rollback: OwnRollback
     }
-  | { readonly kind: 'reversal-acknowledged'; readonly at: Date; readonly transactionId: string }
+  | { readonly kind: 'reversal-acknowledged'; readonly transactionId: string }
   /** Rounds knows of a reversal that this record has lost. */
-  | { readonly kind: 'reversal-known'; readonly at: Date; readonly reversal: Reversal }
+  | { readonly kind: 'reversal-known'; readonly reversal: Reversal }
   /** A person decided that the reversal is not made. */
-  | { readonly kind: 'reversal-given-up'; readonly at: Date; readonly transactionId: string }
+  | { readonly kind: 'reversal-given-up'; readonly transactionId: string }
   /** The wallet's callback says that it knows the result now. */
-  | { readonly kind: 'hinted'; readonly at: Date }
+  | { readonly kind: 'hinted' }
   /** A person ends an owed movement. */
-  | {
-      readonly kind: 'resolved'
-      readonly at: Date
-      readonly as: 'success' | 'failed'
-      readonly rollback: OwnRollback
-    }
+  | { readonly kind: 'resolved'; readonly as: 'success' | 'failed'; readonly rollback: OwnRollback }
+)
+
+export type MessageOf<Kind extends MovementMessage['kind']> = Extract<MovementMessage, { kind: Kind }>
 
 export type MovementEventType =
   | 'transaction.bet'

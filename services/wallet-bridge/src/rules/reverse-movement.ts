@@ -1,7 +1,7 @@
 import {
   applied,
   ignored,
-  type MovementMessage,
+  type MessageOf,
   type MovementState,
   type MovementStep,
   type OwnRollback,
@@ -13,7 +13,7 @@ import {
 /** Makes a pending stake owe a rollback of the service's own. Ignored when it has ended or has a reversal. */
 export function askVoid(
   state: MovementState,
-  { at, rollback, requestHash }: Extract<MovementMessage, { kind: 'void-asked' }>,
+  { at, rollback, requestHash }: MessageOf<'void-asked'>,
 ): MovementStep {
   if (state.type !== 'BET' || state.status !== 'PENDING' || state.reversal !== null) return ignored(state)
   return applied(state, at, {
@@ -23,10 +23,7 @@ export function askVoid(
 }
 
 /** Gives the movement the reversal that a caller asks for, or refuses it. A repeat is ignored. */
-export function askReversal(
-  state: MovementState,
-  message: Extract<MovementMessage, { kind: 'reversal-asked' }>,
-): MovementStep {
+export function askReversal(state: MovementState, message: MessageOf<'reversal-asked'>): MovementStep {
   const { at, type, reversal, requestHash, roundClosed } = message
   if (state.reversal?.transactionId === reversal.transactionId) return ignored(state)
   const refusal = reversalRefusal(state, type)
@@ -61,7 +58,7 @@ function reversalRefusal(state: MovementState, type: 'REFUND' | 'ROLLBACK') {
 /** Marks the reversal as stored in a record of its own, which is due from then on. */
 export function markReversalPlaced(
   state: MovementState,
-  { at, transactionId }: Extract<MovementMessage, { kind: 'reversal-placed' }>,
+  { at, transactionId }: MessageOf<'reversal-placed'>,
 ): MovementStep {
   const { reversal } = state
   if (reversal === null || reversal.transactionId !== transactionId || reversal.placed) return ignored(state)
@@ -71,7 +68,7 @@ export function markReversalPlaced(
 /** Frees the movement of a reversal whose id was in use; the service's own rollback gets new ids. */
 export function dropConflictedReversal(
   state: MovementState,
-  { at, transactionId, rollback }: Extract<MovementMessage, { kind: 'reversal-conflicted' }>,
+  { at, transactionId, rollback }: MessageOf<'reversal-conflicted'>,
 ): MovementStep {
   const { reversal } = state
   if (reversal === null || reversal.transactionId !== transactionId || reversal.placed) return ignored(state)
@@ -84,7 +81,7 @@ export function dropConflictedReversal(
 /** Ends the movement as refunded or rolled back: the wallet acknowledged the reversal. */
 export function acknowledgeReversal(
   state: MovementState,
-  { at, transactionId }: Extract<MovementMessage, { kind: 'reversal-acknowledged' }>,
+  { at, transactionId }: MessageOf<'reversal-acknowledged'>,
 ): MovementStep {
   const { reversal, status } = state
   if (reversal === null || reversal.transactionId !== transactionId) return ignored(state)
@@ -99,7 +96,7 @@ export function acknowledgeReversal(
 /** Ends a taken movement as refunded or rolled back by a reversal that it had lost. */
 export function learnReversal(
   state: MovementState,
-  { at, reversal }: Extract<MovementMessage, { kind: 'reversal-known' }>,
+  { at, reversal }: MessageOf<'reversal-known'>,
 ): MovementStep {
   if (state.status !== 'SUCCESS' || state.reversal !== null) return ignored(state)
   const status = reversal.type === 'REFUND' ? 'REFUNDED' : 'ROLLED_BACK'
@@ -109,7 +106,7 @@ export function learnReversal(
 /** Frees a taken movement for another reversal and fails a pending one: a person gave up the reversal. */
 export function giveUpReversal(
   state: MovementState,
-  { at, transactionId }: Extract<MovementMessage, { kind: 'reversal-given-up' }>,
+  { at, transactionId }: MessageOf<'reversal-given-up'>,
 ): MovementStep {
   if (state.reversal?.transactionId !== transactionId) return ignored(state)
   if (state.status === 'SUCCESS') return applied(state, at, { reversal: null, dueAt: null })

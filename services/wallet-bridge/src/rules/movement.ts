@@ -104,8 +104,8 @@ export type MovementState = {
   readonly doubt?: Doubt
 }
 
-export type MovementMessage = { readonly at: Date } & /** A call is about to be sent. `token` names it. */
-(
+type Message =
+  /** A call is about to be sent. `token` names it. */
   | { readonly kind: 'call-begun'; readonly token: string; readonly leaseMs: number }
   | {
       readonly kind: 'answered'
@@ -143,8 +143,8 @@ export type MovementMessage = { readonly at: Date } & /** A call is about to be 
   | { readonly kind: 'hinted' }
   /** A person ends an owed movement. */
   | { readonly kind: 'resolved'; readonly as: 'success' | 'failed'; readonly rollback: OwnRollback }
-)
 
+export type MovementMessage = { readonly at: Date } & Message
 export type MessageOf<Kind extends MovementMessage['kind']> = Extract<MovementMessage, { kind: Kind }>
 
 export type MovementEventType =

@@ -15,15 +15,15 @@ import type { Shown, WalletClient } from './clients/wallet.ts'
 import type { Catalogue } from './rules/catalogue.ts'
 import type { RoundState, Stake } from './rules/round.ts'
 import type { transition } from './rules/transition.ts'
-import type { CommitmentsStore } from './storage/commitments-store.ts'
 import type { DeadRequestsStore } from './storage/append-round.ts'
+import type { CommitmentsStore } from './storage/commitments-store.ts'
 import type { GamesStore } from './storage/games-store.ts'
 import type { GrantsStore } from './storage/grants-store.ts'
 import type { KeysStore } from './storage/keys-store.ts'
 import type { LostRounds } from './storage/lost-rounds.ts'
-import type { RoundsStore } from './storage/rounds-store.ts'
-import type { SessionsStore, SessionDocument } from './storage/sessions-store.ts'
 import type { FactFold } from './storage/rounds-journal.ts'
+import type { RoundsStore } from './storage/rounds-store.ts'
+import type { SessionDocument, SessionsStore } from './storage/sessions-store.ts'
 
 export type RoundsContext = {
   readonly rounds: RoundsStore

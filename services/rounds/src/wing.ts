@@ -4,7 +4,7 @@ import type * as wings from '@pitboss/storage/wing'
 import type { Db } from 'mongodb'
 import type { Registry } from 'prom-client'
 import type { RoundsConfig } from './config.ts'
-import type { RoundsContext, Hooks } from './context.ts'
+import type { Hooks, RoundsContext } from './context.ts'
 import type { FactFold } from './storage/rounds-journal.ts'
 
 export type Wing = wings.Wing<RoundsContext, WingGiven, OpenWing>

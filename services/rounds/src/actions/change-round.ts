@@ -11,8 +11,8 @@ import { movementMessage } from '../rules/movement.ts'
 import { refusedError } from '../rules/refusal.ts'
 import type { RoundChange, RoundContext, RoundMessage } from '../rules/round-message.ts'
 import { hasMovement, isUnfinished, openMovementIds, type RoundState } from '../rules/round.ts'
+import { type RoundWrite, scopeOf, sequenceOf, type StoredRound } from '../storage/round-document.ts'
 import type { LastNonce } from '../storage/round-streams.ts'
-import { sequenceOf, type RoundWrite, scopeOf, type StoredRound } from '../storage/round-document.ts'
 
 const triesMax = 12
 const withdrawalsMax = 5

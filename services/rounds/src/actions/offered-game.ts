@@ -1,8 +1,8 @@
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { RoundsContext } from '../context.ts'
+import type { GameView } from '../records/present-offer.ts'
 import type { CatalogueEntry } from '../rules/catalogue.ts'
 import { accountLimits, allowedLimits } from '../rules/limits.ts'
-import type { GameView } from '../records/present-offer.ts'
 
 type Catalogue = Pick<RoundsContext, 'catalogue'>
 type Stored = Catalogue & { readonly games: Pick<RoundsContext['games'], 'settings' | 'status'> }

@@ -4,19 +4,11 @@ import type { Movement, TransactionBody } from '@pitboss/contracts/objects/movem
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { readConfirmed } from '@pitboss/storage/confirm-primary'
-import type { PlayContext } from '../context.ts'
 import type { Placed } from '../clients/wallet.ts'
+import type { PlayContext } from '../context.ts'
 import { isWithin, narrow, readAmount } from '../rules/limits.ts'
 import { assertMayPlay } from '../rules/live-rules.ts'
 import { assertDone, resourceOf, transactionHash } from '../rules/movement.ts'
-import type { RoundMessage } from '../rules/round-message.ts'
-import { movementsOf, type Reversal, type RoundState, type Stake, type Win } from '../rules/round.ts'
-import type { StoredRound } from '../storage/round-document.ts'
-import { IdTaken } from '../storage/append-round.ts'
-import { type SessionDocument, stakeRangeOf } from '../storage/sessions-store.ts'
-import { applyAndReport, refreshMovements } from './change-round.ts'
-import { awaitMovement } from './place-stake.ts'
-import { readOfferedGame } from './offered-game.ts'
 import {
   isSameMeaning,
   meaningOf,
@@ -25,7 +17,15 @@ import {
   refusalError,
   refusalOf,
 } from '../rules/refusal.ts'
-import { movementKey, type DeadRequest } from '../storage/round-stream.ts'
+import type { RoundMessage } from '../rules/round-message.ts'
+import { movementsOf, type Reversal, type RoundState, type Stake, type Win } from '../rules/round.ts'
+import { IdTaken } from '../storage/append-round.ts'
+import type { StoredRound } from '../storage/round-document.ts'
+import { type DeadRequest, movementKey } from '../storage/round-stream.ts'
+import { type SessionDocument, stakeRangeOf } from '../storage/sessions-store.ts'
+import { applyAndReport, refreshMovements } from './change-round.ts'
+import { readOfferedGame } from './offered-game.ts'
+import { awaitMovement } from './place-stake.ts'
 
 export type MovementRequest<Body = TransactionBody> = {
   readonly caller: Caller

@@ -1,15 +1,15 @@
 import type { CallContext } from '@pitboss/contracts/call'
-import { ServiceError, invalidField } from '@pitboss/errors/service-error'
+import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import { together } from '@pitboss/runtime/together'
-import type { PlayContext, PlayerHold } from '../context.ts'
 import type { Placed, Shown } from '../clients/wallet.ts'
+import type { PlayContext, PlayerHold } from '../context.ts'
 import { assertDone, resourceOf, stakeSpec, unknownOutcome } from '../rules/movement.ts'
-import { type Stake, hasMovement, type RoundState } from '../rules/round.ts'
+import { hasMovement, type RoundState, type Stake } from '../rules/round.ts'
 import { scopeOf, type StoredRound } from '../storage/round-document.ts'
-import { applyMovement, withdrawIntent, applyMessage } from './change-round.ts'
+import { applyMessage, applyMovement, withdrawIntent } from './change-round.ts'
 
 /** `taken-back`: the intent is gone again, its round with it if this was its first stake. */
 export type PlacedStake =
@@ -102,8 +102,7 @@ export function noFreeBet(): ServiceError {
   return invalidField('free_bet', 'there is no free bet for this player and game')
 }
 
-const pollFirstMs = 15
-const pollLastMs = 200
+export const [pollFirstMs, pollLastMs] = [15, 200]
 /** Time after which the first request counts as dead when its intent still has no movement. */
 const intentMs = 2000
 /** Kept for the answer's way back. */

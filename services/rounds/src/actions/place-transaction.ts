@@ -4,30 +4,30 @@ import type { TransactionBody } from '@pitboss/contracts/objects/movement'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import type { PlayContext } from '../context.ts'
 import { judgeAmount } from '../rules/limits.ts'
-import {
-  findDeadAnswer,
-  refuseForGood,
-  answerRepeat,
-  findEarlier,
-  type MovementRequest,
-  type PlacedTransaction,
-  answerOf,
-  checkStake,
-  findDriven,
-  findFirst,
-  findSession,
-  intend,
-  type BetRequest,
-  ownMovement,
-} from './operator-movement.ts'
-import { addWin, reverse } from './settle-movement.ts'
-import { askedStake } from '../rules/new-round.ts'
 import { transactionHash } from '../rules/movement.ts'
+import { askedStake } from '../rules/new-round.ts'
 import type { RoundState } from '../rules/round.ts'
 import { sequenceKey } from '../storage/round-document.ts'
 import { makeRound, openIntent, type Plan } from './open-intent.ts'
+import {
+  answerOf,
+  answerRepeat,
+  type BetRequest,
+  checkStake,
+  findDeadAnswer,
+  findDriven,
+  findEarlier,
+  findFirst,
+  findSession,
+  intend,
+  type MovementRequest,
+  ownMovement,
+  type PlacedTransaction,
+  refuseForGood,
+} from './operator-movement.ts'
 import { placeStake } from './place-stake.ts'
 import { showRefused } from './read-rounds.ts'
+import { addWin, reverse } from './settle-movement.ts'
 
 /** Places a movement that the operator's server drives. Source: docs/contract.md, sections 5 and 11. */
 export async function placeTransaction(

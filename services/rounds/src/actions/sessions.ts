@@ -10,21 +10,21 @@ import type { ActedBy } from '@pitboss/contracts/audit'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { readPage } from '@pitboss/storage/read-page'
 import type { Acting, RoundsContext } from '../context.ts'
-import { sessionCreatedData, presentSession } from '../records/present-offer.ts'
+import { presentSession, sessionCreatedData } from '../records/present-offer.ts'
+import { abandonedAt } from '../rules/due-at.ts'
 import {
   assertCurrency,
+  capRangeOf,
   judgeAmount,
   type Limits,
   narrow,
   readAmount,
-  capRangeOf,
   readCap,
 } from '../rules/limits.ts'
 import { assertRealMoney } from '../rules/live-rules.ts'
-import { scopeKey, sequenceKey, scopeOf } from '../storage/round-document.ts'
+import { scopeKey, scopeOf, sequenceKey } from '../storage/round-document.ts'
 import type { SessionDocument } from '../storage/sessions-store.ts'
 import { readOfferedGame } from './offered-game.ts'
-import { abandonedAt } from '../rules/due-at.ts'
 import { readWindow } from './read-rounds.ts'
 
 type SessionBody = z.output<typeof createSession.call.request>['body']

@@ -18,7 +18,8 @@ import { waitsForStake } from '../rules/operator-round.ts'
 import { hasMovement, type Reversal, type RoundState, type Win } from '../rules/round.ts'
 import { scopeOf, type StoredRound } from '../storage/round-document.ts'
 import { applyMovement, refreshAll, refreshMovements, withdrawIntent } from './change-round.ts'
-import { bury, answerOf, findDriven, intend, type MovementRequest } from './operator-movement.ts'
+import { answerOf, bury, findDriven, intend, type MovementRequest } from './operator-movement.ts'
+import { pollFirstMs, pollLastMs } from './place-stake.ts'
 
 type WinBody = Extract<TransactionBody, { type: 'WIN' }>
 type ReversalBody = Extract<TransactionBody, { reference_transaction_id: string }>
@@ -146,8 +147,6 @@ function assertReferenceFits(round: RoundState, body: ReversalBody): void {
     throw invalidField('amount', 'must be the amount of the original movement')
 }
 
-const pollFirstMs = 15
-const pollLastMs = 200
 /** Kept for the win itself and the answer's way back. */
 const reserveMs = 1500
 

@@ -4,9 +4,7 @@ import { currenciesInUse } from '@pitboss/contracts/calls/rounds'
 import * as play from '@pitboss/contracts/endpoints/play'
 import * as api from '@pitboss/contracts/endpoints/sessions'
 import { answerPage } from '@pitboss/storage/read-page'
-import { closeSession, findSession, listSessions, openSession } from '../actions/sessions.ts'
-import type { RoundsContext, PlayContext } from '../context.ts'
-import { presentSession } from '../records/present-offer.ts'
+import { playRound } from '../actions/play-round.ts'
 import {
   actOnRound,
   findPlayer,
@@ -15,8 +13,10 @@ import {
   listPlayerRounds,
   showPlayer,
 } from '../actions/player-page.ts'
-import { playRound } from '../actions/play-round.ts'
 import { showFirst } from '../actions/read-rounds.ts'
+import { closeSession, findSession, listSessions, openSession } from '../actions/sessions.ts'
+import type { PlayContext, RoundsContext } from '../context.ts'
+import { presentSession } from '../records/present-offer.ts'
 import { presentFairness, presentRound } from '../records/present-round.ts'
 
 /** Calls of operators about sessions. Source: docs/contract.md, sections 4 and 11. */

@@ -3,12 +3,12 @@ import type { Session } from '@pitboss/contracts/objects/session'
 import { formatAmount } from '@pitboss/money/amount'
 import type { FreeBet, Game } from '@pitboss/contracts/objects/game'
 import { formatMultiplier } from '@pitboss/money/rational'
-import { sessionStatusAt } from '../rules/live-rules.ts'
-import type { SessionDocument } from '../storage/sessions-store.ts'
-import type { GrantDocument } from '../storage/grants-store.ts'
 import type { CatalogueEntry } from '../rules/catalogue.ts'
 import { accountLimits, allowedLimits, type Limits, narrow, type StakeRange } from '../rules/limits.ts'
+import { sessionStatusAt } from '../rules/live-rules.ts'
 import type { GameSettings, GameStatus } from '../storage/games-store.ts'
+import type { GrantDocument } from '../storage/grants-store.ts'
+import type { SessionDocument } from '../storage/sessions-store.ts'
 
 /** The public record of a session at `now`. Source: docs/contract.md, section 4. */
 export function presentSession(session: SessionDocument, now: Date): Session {

@@ -1,7 +1,7 @@
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
-import { AmountError, parseAmount, formatAmount } from '@pitboss/money/amount'
+import { AmountError, formatAmount, parseAmount } from '@pitboss/money/amount'
 import { currencyDigits } from '@pitboss/money/currencies'
-import { type Rational, rational, multiplyFloor } from '@pitboss/money/rational'
+import { multiplyFloor, type Rational, rational } from '@pitboss/money/rational'
 import {
   type Jurisdiction,
   profileOf,

@@ -1,6 +1,6 @@
 import { formatAmount, isAmount } from '@pitboss/money/amount'
-import { endWhenNothingIsLeft, releaseReversal, settleWhenPaid, winFailed } from './round-parts.ts'
 import { type MessageOf, refuse, type Step } from './round-message.ts'
+import { endWhenNothingIsLeft, releaseReversal, settleWhenPaid, winFailed } from './round-parts.ts'
 import { hasMovement, movementsOf, type RoundState, type Stake, sum, type Win } from './round.ts'
 
 type AddMessage = MessageOf<'add-stake' | 'add-win' | 'add-reversal'>

@@ -3,14 +3,6 @@ import type { PlayState } from '@pitboss/fairness/games/game'
 import { formatMultiplier, multiplyFloor } from '@pitboss/money/rational'
 import { changeOperatorRound, operatorSums } from './operator-round.ts'
 import {
-  completeReversal,
-  endWhenNothingIsLeft,
-  endWin,
-  failReversal,
-  winFailed,
-  withStake,
-} from './round-parts.ts'
-import {
   type MessageOf,
   type PlayerAction,
   refuse,
@@ -19,6 +11,14 @@ import {
   type RoundMessage,
   type Step,
 } from './round-message.ts'
+import {
+  completeReversal,
+  endWhenNothingIsLeft,
+  endWin,
+  failReversal,
+  winFailed,
+  withStake,
+} from './round-parts.ts'
 import { factOf, historyMax, isUnfinished, type RoundState, type Stake, type Win } from './round.ts'
 
 /**

@@ -4,41 +4,41 @@ import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { Reversal, RoundState, Stake, Win } from '../rules/round.ts'
 import {
-  appendTo,
-  findAnywhere,
-  findClaimed,
-  showRound,
-  deadline,
-  goOn,
-  meet,
-  noteRound,
-  type RoundStreams,
-  unanswered,
-  type RoundsJournal,
-} from './round-streams.ts'
-import {
   type DatedCommitment,
   encodeRound,
   type FactEntry,
   type RoundFields,
   type RoundWrite,
+  scopeKey,
   sequenceOf,
   type StoredRound,
-  scopeKey,
 } from './round-document.ts'
 import {
   addedMovements,
   besideTombstoneKey,
   claimsOfEntry,
   claimsOfFact,
-  keep,
-  movementKey,
-  type RoundFact,
-  streamOf,
   type DeadRequest,
   deadStream,
+  keep,
+  movementKey,
   requestKey,
+  type RoundFact,
+  streamOf,
 } from './round-stream.ts'
+import {
+  appendTo,
+  deadline,
+  findAnywhere,
+  findClaimed,
+  goOn,
+  meet,
+  noteRound,
+  type RoundsJournal,
+  type RoundStreams,
+  showRound,
+  unanswered,
+} from './round-streams.ts'
 
 /** An id that the operator's server sends belongs to something else. */
 export class IdTaken extends Error {

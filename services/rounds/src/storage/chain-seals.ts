@@ -9,7 +9,7 @@ import { mongodbJournal } from '@pitboss/storage/journal/mongodb-journal'
 import type { Keyring } from '@pitboss/storage/keyring'
 import { isUnfinished } from '../rules/round.ts'
 import { decodeRound, type RoundFields } from './round-document.ts'
-import { bookKind, type RoundFact, streamState, bookKey } from './round-stream.ts'
+import { bookKey, bookKind, type RoundFact, streamState } from './round-stream.ts'
 import type { RoundsJournal } from './round-streams.ts'
 import type { RoundsStore } from './rounds-store.ts'
 

@@ -1,5 +1,6 @@
 import { adopt, load } from '@pitboss/storage/journal/journal'
 import type { StreamKey } from '@pitboss/storage/journal/journal-keys'
+import { waitMaxMs } from '../rules/due-at.ts'
 import { isUnfinished, owesSomething } from '../rules/round.ts'
 import type { StoredRound } from './round-document.ts'
 import { askerOf, claimsOfEntry, loadedState, type RoundEntry, streamState } from './round-stream.ts'
@@ -12,7 +13,6 @@ import {
   storedOf,
   unanswered,
 } from './round-streams.ts'
-import { waitMaxMs } from '../rules/due-at.ts'
 
 /** The least number of due rounds that a tenant has in one look. */
 const shareMin = 8

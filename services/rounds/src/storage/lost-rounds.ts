@@ -4,9 +4,9 @@ import { append, type ClaimDocument, reload } from '@pitboss/storage/journal/jou
 import { claimedOwn, type StreamKey } from '@pitboss/storage/journal/journal-keys'
 import { movementsOf, type RoundState } from '../rules/round.ts'
 import {
+  type DatedCommitment,
   decodeRound,
   encodeRound,
-  type DatedCommitment,
   fieldsOf,
   type RoundDocument,
 } from './round-document.ts'

@@ -5,8 +5,8 @@ import { updateRound } from './append-round.ts'
 import type { StoredRound } from './round-document.ts'
 import { bookKey, bookRange, isPlaceStream } from './round-stream.ts'
 import {
-  currentOf,
   appendTo,
+  currentOf,
   goOn,
   type LastNonce,
   readRound,

@@ -6,17 +6,17 @@ import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { createGroupFind, findByIds } from '@pitboss/storage/group-find'
 import { createListDocuments } from '@pitboss/storage/journal/list-documents'
 import type { Db, Document } from 'mongodb'
-import { isUnfinished, owesSomething, type RoundState } from '../rules/round.ts'
 import { readToEnd } from '@pitboss/storage/bounded-read'
+import { isUnfinished, owesSomething, type RoundState } from '../rules/round.ts'
 import {
   decodeMinor,
   decodeRound,
   fieldsOf,
   type Filters,
   openedByPage,
+  type PackedRound,
   type PageBounds,
   pageFilter,
-  type PackedRound,
   plainRoundFields,
   playedIn,
   type RoundDocument,

@@ -1,4 +1,4 @@
-import { type DocumentChange, changeDocument } from '@pitboss/storage/journal/change-document'
+import { changeDocument, type DocumentChange } from '@pitboss/storage/journal/change-document'
 import type { Claim, Entry, Loaded } from '@pitboss/storage/journal/journal'
 import {
   claimKey,
@@ -8,6 +8,7 @@ import {
   type StreamKey,
 } from '@pitboss/storage/journal/journal-keys'
 import type { Scope } from '@pitboss/contracts/caller'
+import type { Meaning, Refusal } from '../rules/refusal.ts'
 import {
   historyMax,
   movementsOf,
@@ -16,7 +17,6 @@ import {
   type Stake,
   type Win,
 } from '../rules/round.ts'
-import type { Meaning, Refusal } from '../rules/refusal.ts'
 import { decodeRound, type FactEntry, type RoundFields, sequenceOf } from './round-document.ts'
 
 /** A request that was refused, or a movement that was rolled back before it came, in the place of a round. */

@@ -4,10 +4,11 @@ import { append, type Decided, reload } from '@pitboss/storage/journal/journal'
 import type { StreamKey } from '@pitboss/storage/journal/journal-keys'
 import type { RunningJournal } from '@pitboss/storage/journal/open-journal'
 import type { Scope } from '@pitboss/contracts/caller'
-import { isUnfinished, owesSomething, type RoundState, hasMovement } from '../rules/round.ts'
+import { hasMovement, isUnfinished, owesSomething, type RoundState } from '../rules/round.ts'
+import type { RoundWork } from './due-rounds.ts'
 import {
-  decodeRound,
   type DatedCommitment,
+  decodeRound,
   fieldsOf,
   type RoundDocument,
   type RoundFields,
@@ -18,13 +19,12 @@ import {
 import type { RoundLists } from './round-lists.ts'
 import {
   loadedState,
+  movementKey,
+  requestKey,
   type RoundFact,
   streamOf,
   type StreamState,
-  movementKey,
-  requestKey,
 } from './round-stream.ts'
-import type { RoundWork } from './due-rounds.ts'
 
 /** Time within which the database answers a write. */
 const writeMs = 5000

@@ -9,10 +9,10 @@ import type { Db } from 'mongodb'
 import type { Registry } from 'prom-client'
 import { dueAt } from '../rules/due-at.ts'
 import { isUnfinished, owesSomething, type RoundState } from '../rules/round.ts'
-import { decodeRound, fieldsOf, type FactEntry, type RoundFields } from './round-document.ts'
-import { createRoundLists, type RoundLists } from './round-lists.ts'
-import { claimsOfEntry, streamOf, type RoundEntry, type RoundFact, streamState } from './round-stream.ts'
 import { createRoundWork, type RoundWork } from './due-rounds.ts'
+import { decodeRound, type FactEntry, fieldsOf, type RoundFields } from './round-document.ts'
+import { createRoundLists, type RoundLists } from './round-lists.ts'
+import { claimsOfEntry, type RoundEntry, type RoundFact, streamOf, streamState } from './round-stream.ts'
 import { createRoundsStore, type RoundsStore } from './rounds-store.ts'
 
 const pageSize = 500

@@ -1,28 +1,28 @@
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
+import type { RoundState } from '../rules/round.ts'
 import { insertRound, publishAgain, removeRound, updateRound, withdrawMovement } from './append-round.ts'
 import {
   claimRound,
   findDue,
   hasAskerExited,
   postpone,
+  type RoundWork,
   takeIn,
   takeOver,
-  type RoundWork,
 } from './due-rounds.ts'
+import { endSession, findLast, findUnfinished, lastNonce, lastShown, readNonce } from './nonce-book.ts'
+import type { RoundLists } from './round-lists.ts'
 import {
   findAnywhere,
   findClaimed,
   findRequest,
   findRound,
   listByTransaction,
-  roundsOf,
-  showRound,
   type RoundsJournal,
+  roundsOf,
   type RoundStreams,
+  showRound,
 } from './round-streams.ts'
-import { endSession, findLast, findUnfinished, lastNonce, lastShown, readNonce } from './nonce-book.ts'
-import type { RoundState } from '../rules/round.ts'
-import type { RoundLists } from './round-lists.ts'
 
 const rememberedMax = 20_000
 

@@ -10,9 +10,9 @@ import { idempotencyKeyLifetimeMs } from '@pitboss/storage/idempotency-keys'
 import { outboxIndex } from '@pitboss/storage/outbox'
 import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
 import type { Db, Filter, UpdateFilter } from 'mongodb'
-import type { StakeRange } from '../rules/limits.ts'
-import type { SessionTimes, sessionStatusAt } from '../rules/live-rules.ts'
 import { readToEnd } from '@pitboss/storage/bounded-read'
+import type { StakeRange } from '../rules/limits.ts'
+import type { sessionStatusAt, SessionTimes } from '../rules/live-rules.ts'
 import { type Filters, type PageBounds, pageFilter, scopeKey } from './round-document.ts'
 
 const timesMax = 10_000

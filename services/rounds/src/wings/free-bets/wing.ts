@@ -4,7 +4,7 @@ import * as api from '@pitboss/contracts/endpoints/rounds'
 import { answerPage } from '@pitboss/storage/read-page'
 import { presentFreeBet } from '../../records/present-offer.ts'
 import type { Wing } from '../../wing.ts'
-import { grantFreeBets, cancelGrant, findGrant, listGrants } from './actions/grants.ts'
+import { cancelGrant, findGrant, grantFreeBets, listGrants } from './actions/grants.ts'
 
 /** Grants of free bets by operators. Source: docs/contract.md, section 4, "Free bets". */
 export const freeBets: Wing = {

@@ -3,7 +3,7 @@ import { opsErasePlayer, opsPlayerData } from '@pitboss/contracts/calls/rounds'
 import { getPlayer, listNonces } from '@pitboss/contracts/endpoints/players'
 import { answerPage } from '@pitboss/storage/read-page'
 import type { Wing } from '../../wing.ts'
-import { erasePlayer, readPlayerData, listNoncesOf, readPlayer } from './actions/read-players.ts'
+import { erasePlayer, listNoncesOf, readPlayer, readPlayerData } from './actions/read-players.ts'
 
 /** What people see of a player. Source: docs/contract.md, section 3, "Player"; docs/data.md. */
 export const players: Wing = {

@@ -6,10 +6,10 @@ import { answerPage } from '@pitboss/storage/read-page'
 import { Gauge, type Registry } from 'prom-client'
 import type { Wing } from '../../wing.ts'
 import {
+  liftAlarm,
   listReturnAlarms,
   listReturns,
   listReturnsOf,
-  liftAlarm,
   raiseAlarms,
   type ReturnsContext,
 } from './actions/returns.ts'

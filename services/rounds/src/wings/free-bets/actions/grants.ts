@@ -7,14 +7,14 @@ import type { z } from 'zod'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { readPage } from '@pitboss/storage/read-page'
 import { readOfferedGame } from '../../../actions/offered-game.ts'
+import { readWindow } from '../../../actions/read-rounds.ts'
 import type { Acting, RoundsContext } from '../../../context.ts'
-import { presentFreeBet, grantStatusAt } from '../../../records/present-offer.ts'
-import { neverEnds } from '../../../rules/live-rules.ts'
+import { grantStatusAt, presentFreeBet } from '../../../records/present-offer.ts'
 import { assertCurrency, isWithin, judgeAmount, readAmount } from '../../../rules/limits.ts'
+import { neverEnds } from '../../../rules/live-rules.ts'
 import { conflict } from '../../../rules/refusal.ts'
 import type { GrantDocument } from '../../../storage/grants-store.ts'
 import { scopeKey } from '../../../storage/round-document.ts'
-import { readWindow } from '../../../actions/read-rounds.ts'
 
 export type GrantBody = z.output<typeof createFreeBet.call.request>['body']
 

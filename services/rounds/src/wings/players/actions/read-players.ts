@@ -13,14 +13,14 @@ import type { z } from 'zod'
 import { orderedBy } from '@pitboss/contracts/audit'
 import type { opsErasePlayer, opsPlayerData } from '@pitboss/contracts/calls/rounds'
 import { findGame } from '../../../actions/offered-game.ts'
-import type { RoundsContext, DataPage } from '../../../context.ts'
+import { dataPage } from '../../../actions/read-rounds.ts'
+import type { DataPage, RoundsContext } from '../../../context.ts'
+import { presentFreeBet, presentSession } from '../../../records/present-offer.ts'
 import { presentRound, roundBytes } from '../../../records/present-round.ts'
 import { isUnfinished, roundTotals } from '../../../rules/round.ts'
 import { sequenceKey } from '../../../storage/round-document.ts'
 import type { RoundSums } from '../../../storage/round-lists.ts'
 import type { LastNonce } from '../../../storage/round-streams.ts'
-import { dataPage } from '../../../actions/read-rounds.ts'
-import { presentFreeBet, presentSession } from '../../../records/present-offer.ts'
 
 type ListQuery = z.output<typeof listNonces.query>
 

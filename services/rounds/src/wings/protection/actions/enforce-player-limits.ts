@@ -7,7 +7,7 @@ import type { Limited, PlayerHold } from '../../../context.ts'
 import type { RoundState, Stake } from '../../../rules/round.ts'
 import { scopeOf } from '../../../storage/round-document.ts'
 import type { LimitsContext } from '../context.ts'
-import { type Charge, exceededLimit, isOfStake, type PlayerLimit, periodAt } from '../rules/player-limits.ts'
+import { type Charge, exceededLimit, isOfStake, periodAt, type PlayerLimit } from '../rules/player-limits.ts'
 import { type LimitsNow, readLimits, readPlayed } from './set-limits.ts'
 
 const triesMax = 12

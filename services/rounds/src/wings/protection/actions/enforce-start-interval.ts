@@ -1,14 +1,14 @@
-import type { Scope, Caller } from '@pitboss/contracts/caller'
+import type { Caller, Scope } from '@pitboss/contracts/caller'
 import { profileOf } from '@pitboss/contracts/jurisdictions'
-import { conflict } from '../../../rules/refusal.ts'
 import { ServiceError } from '@pitboss/errors/service-error'
-import type { RoundsContext, Pace, Paced } from '../../../context.ts'
+import { findPlayer } from '../../../actions/player-page.ts'
+import { closeSession } from '../../../actions/sessions.ts'
+import type { Pace, Paced, RoundsContext } from '../../../context.ts'
+import { assertSessionOpen, realityCheckAt } from '../../../rules/live-rules.ts'
+import { conflict } from '../../../rules/refusal.ts'
 import type { SessionDocument } from '../../../storage/sessions-store.ts'
 import { earlyStart, latestEarlierStart } from '../rules/stop.ts'
 import type { PacesStore } from '../storage/paces-store.ts'
-import { closeSession } from '../../../actions/sessions.ts'
-import { findPlayer } from '../../../actions/player-page.ts'
-import { realityCheckAt, assertSessionOpen } from '../../../rules/live-rules.ts'
 
 /** Spaces a player's game starts over all games, sessions and replicas, by the database's time. */
 export function enforceStartInterval(

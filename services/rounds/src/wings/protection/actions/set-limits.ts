@@ -7,18 +7,18 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import { changeFenced } from '@pitboss/storage/change-fenced'
 import type { z } from 'zod'
 import { assertCurrency, readAmount } from '../../../rules/limits.ts'
-import type { ProtectionContext, LimitsContext } from '../context.ts'
+import type { LimitsContext, ProtectionContext } from '../context.ts'
 import { presentLimits, presentWanted } from '../records/present-protection.ts'
 import {
-  emptyBook,
-  settleCharges,
   changeLimits,
+  emptyBook,
   limitKey,
-  type WantedLimit,
   limitsAt,
-  type PlayerLimit,
   periodAt,
   playedMs,
+  type PlayerLimit,
+  settleCharges,
+  type WantedLimit,
 } from '../rules/player-limits.ts'
 import type { LimitChange } from '../storage/player-limits-store.ts'
 

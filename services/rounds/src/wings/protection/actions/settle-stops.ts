@@ -2,14 +2,14 @@ import { signStopRecord } from '@pitboss/contracts/calls/auth'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Scope } from '@pitboss/contracts/caller'
 import { graceMs, sittingAbandonedAt } from '../../../rules/due-at.ts'
+import { playerStopped } from '../../../rules/live-rules.ts'
 import type { RoundState } from '../../../rules/round.ts'
 import { scopeOf, sequenceKey } from '../../../storage/round-document.ts'
+import type { SessionDocument } from '../../../storage/sessions-store.ts'
 import type { ProtectionContext } from '../context.ts'
+import { stopRecordText } from '../records/present-protection.ts'
 import { isEndedByStop, type LastBet, nextLookAt, stopStatusAt } from '../rules/stop.ts'
 import type { StopDocument } from '../storage/stops-store.ts'
-import { stopRecordText } from '../records/present-protection.ts'
-import { playerStopped } from '../../../rules/live-rules.ts'
-import type { SessionDocument } from '../../../storage/sessions-store.ts'
 
 /** Rounds that are read at once for the last bet; refused stakes leave rounds that have not started. */
 const roundsAtOnce = 100

@@ -10,10 +10,10 @@ import type {
 import type { PlayerStop, StopRecord } from '@pitboss/contracts/objects/player-stop'
 import { realityCheckAt } from '../../../rules/live-rules.ts'
 import type { SessionDocument } from '../../../storage/sessions-store.ts'
-import type { Spend } from '../storage/paces-store.ts'
-import { usedOf, type PlayerLimit, periodAt, type WantedLimit } from '../rules/player-limits.ts'
-import type { StoredLimits } from '../storage/player-limits-store.ts'
+import { periodAt, type PlayerLimit, usedOf, type WantedLimit } from '../rules/player-limits.ts'
 import { type LastBet, stopStatusAt } from '../rules/stop.ts'
+import type { Spend } from '../storage/paces-store.ts'
+import type { StoredLimits } from '../storage/player-limits-store.ts'
 import type { StopDocument } from '../storage/stops-store.ts'
 
 /** What a jurisdiction wants shown; net spend is stakes less payouts. Source: docs/contract.md, section 4. */

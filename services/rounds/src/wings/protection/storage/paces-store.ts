@@ -3,8 +3,8 @@ import { insertedFirst } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db, Decimal128 } from 'mongodb'
 import { readToEnd } from '@pitboss/storage/bounded-read'
+import { type PackedRound, scopeKey } from '../../../storage/round-document.ts'
 import type { GameStart } from '../rules/stop.ts'
-import { scopeKey, type PackedRound } from '../../../storage/round-document.ts'
 
 /** Time for which a start is kept: longer than any gap between two starts. Source: ours. */
 const keptS = 3600

@@ -5,8 +5,8 @@ import { fencedWrite } from '@pitboss/storage/change-fenced'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db } from 'mongodb'
-import type { Charge, LimitBook, Sum, PlayerLimit, WantedLimit } from '../rules/player-limits.ts'
 import { decodeMinor, scopeKey } from '../../../storage/round-document.ts'
+import type { Charge, LimitBook, PlayerLimit, Sum, WantedLimit } from '../rules/player-limits.ts'
 
 export type LimitChange = {
   readonly at: Date

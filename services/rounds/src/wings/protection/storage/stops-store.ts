@@ -4,9 +4,9 @@ import { auditedInsert, auditedUpdate, auditOutboxIndex, type WithAudit } from '
 import { insertedFirst } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db, Filter } from 'mongodb'
-import type { LastBet, Stop } from '../rules/stop.ts'
 import { readToEnd } from '@pitboss/storage/bounded-read'
 import { type PageBounds, scopeKey } from '../../../storage/round-document.ts'
+import type { LastBet, Stop } from '../rules/stop.ts'
 
 const dueMax = 100
 const epoch = new Date(0)

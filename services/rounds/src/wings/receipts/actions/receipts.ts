@@ -4,11 +4,17 @@ import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { receiptHash } from '@pitboss/fairness/receipt'
 import { roundLine, roundLineLanguage, roundLineVersion, type ToldRound } from '@pitboss/fairness/round-line'
 import { findPlayer, findPlayerRound } from '../../../actions/player-page.ts'
+import type { RoundsContext } from '../../../context.ts'
 import { presentRound } from '../../../records/present-round.ts'
 import { conflict } from '../../../rules/refusal.ts'
 import { isUnfinished, type RoundState } from '../../../rules/round.ts'
-import type { RoundsContext } from '../../../context.ts'
 import type { ReceiptsStore } from '../storage/receipts-store.ts'
+
+export type ReceiptsContext = RoundsContext & {
+  readonly receipts: ReceiptsStore
+  /** Counts a receipt that was kept; the alarm is for one that differs. */
+  readonly noteReceipt: (round: RoundState, receipt: SealedReceipt) => void
+}
 
 /**
  * Stores what the player's page showed of a settled round; the first receipt counts. Source:
@@ -49,12 +55,6 @@ export async function findReceipt({ receipts }: ReceiptsContext, caller: Caller,
     if (found !== null) return found
   }
   return null
-}
-
-export type ReceiptsContext = RoundsContext & {
-  readonly receipts: ReceiptsStore
-  /** Counts a receipt that was kept; the alarm is for one that differs. */
-  readonly noteReceipt: (round: RoundState, receipt: SealedReceipt) => void
 }
 
 /** The page of games that have none of their own. */

@@ -2,6 +2,7 @@ import type { Caller } from '@pitboss/contracts/caller'
 import { formatAmount } from '@pitboss/money/amount'
 import type { Mailbox } from '@pitboss/runtime/mailbox'
 import { readWindow, type WindowQuery } from '../../../actions/read-rounds.ts'
+import type { RoundsContext } from '../../../context.ts'
 import {
   type Grain,
   type ReportDimension,
@@ -9,8 +10,13 @@ import {
   reportRows,
   reportSegments,
 } from '../rules/report.ts'
-import type { Restatement, ReportsStore } from '../storage/reports-store.ts'
-import type { RoundsContext } from '../../../context.ts'
+import type { ReportsStore, Restatement } from '../storage/reports-store.ts'
+
+export type ReportsContext = Pick<RoundsContext, 'clock' | 'sums'> & {
+  readonly reports: ReportsStore
+  /** One report of an account at a time: each holds the players of its window. */
+  readonly readings: Mailbox
+}
 
 export type ReportQuery = WindowQuery & { group_by?: string | undefined }
 
@@ -71,10 +77,4 @@ function lastRestated(row: ReportRow, by: ReadonlySet<ReportDimension>, restated
   return restated
     .filter(isOwn)
     .reduce<Date | null>((last, { at }) => (last === null || at > last ? at : last), null)
-}
-
-export type ReportsContext = Pick<RoundsContext, 'clock' | 'sums'> & {
-  readonly reports: ReportsStore
-  /** One report of an account at a time: each holds the players of its window. */
-  readonly readings: Mailbox
 }

@@ -1,8 +1,8 @@
 import { fold, type Sum, type SumStore } from '@pitboss/storage/journal/fold'
 import type { Moved } from '../../../rules/round.ts'
-import type { CountedEntry } from '../../../storage/rounds-journal.ts'
 import type { FactEntry, RoundFields } from '../../../storage/round-document.ts'
 import type { RoundEntry } from '../../../storage/round-stream.ts'
+import type { CountedEntry } from '../../../storage/rounds-journal.ts'
 import {
   addSums,
   type Cell,
@@ -19,8 +19,8 @@ import {
   placeKey,
   unitOf,
 } from '../rules/report.ts'
-import type { ReportAdjustments } from './reports-store.ts'
 import type { ReportPlayers } from './report-players.ts'
+import type { ReportAdjustments } from './reports-store.ts'
 
 const grains: readonly Grain[] = ['month', 'day', 'hour']
 const noCells: CellTexts = { currency: '', game: '', brand: '', all: '' }

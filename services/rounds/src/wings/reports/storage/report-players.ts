@@ -1,6 +1,7 @@
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { AnyBulkWriteOperation, Db } from 'mongodb'
+import { readMaxMs } from '@pitboss/storage/bounded-read'
 import {
   type CellPlace,
   type Grain,
@@ -12,7 +13,6 @@ import {
   type ReportPlayer,
   unitOf,
 } from '../rules/report.ts'
-import { readMaxMs } from '@pitboss/storage/bounded-read'
 import { type PendingFact, placeOf, type PlayersOfUnit, type UnitGroup } from './report-facts.ts'
 
 const seenMax = 50_000

@@ -3,24 +3,24 @@ import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { createSumStore } from '@pitboss/storage/journal/fold'
 import type { Db } from 'mongodb'
 import { boundedRead, readMaxMs, readToEnd } from '@pitboss/storage/bounded-read'
+import { type Moved, roundTotals } from '../../../rules/round.ts'
+import { decodeMinor, type PackedRound, type RoundFields, scopeKey } from '../../../storage/round-document.ts'
+import type { CountedEntry } from '../../../storage/rounds-journal.ts'
 import {
   addSums,
   type CellSums,
   decodeCells,
   groupingOf,
+  minorSums,
   noSums,
   type ReportDimension,
   type ReportPart,
   type ReportPlayer,
   type Segment,
   unitOf,
-  minorSums,
 } from '../rules/report.ts'
-import { roundTotals, type Moved } from '../../../rules/round.ts'
-import type { CountedEntry } from '../../../storage/rounds-journal.ts'
-import { foldUnits, revenueOf, type UnitDocument, type PendingFact } from './report-facts.ts'
+import { foldUnits, type PendingFact, revenueOf, type UnitDocument } from './report-facts.ts'
 import { createReportPlayers, reportPlayerIndexes } from './report-players.ts'
-import { decodeMinor, type PackedRound, scopeKey, type RoundFields } from '../../../storage/round-document.ts'
 
 /** Documents in one trip to the database: a year of days. */
 const cursorBatch = 1000

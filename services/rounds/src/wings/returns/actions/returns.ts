@@ -6,12 +6,17 @@ import type { opsLiftReturnAlarm, opsListReturnAlarms, opsListReturns } from '@p
 import type { Caller } from '@pitboss/contracts/caller'
 import { type PageQuery, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
-import { presentAlarm, presentOpsReturn, returnAlarmId } from '../records/present-return.ts'
-import type { AlarmDocument, AlarmRule } from '../storage/returns-fold.ts'
-import { scopeKey } from '../../../storage/round-document.ts'
-import { installationScope } from '../rules/watched-streams.ts'
-import type { StreamFilters, ReturnsStore } from '../storage/returns-store.ts'
 import type { RoundsContext } from '../../../context.ts'
+import { scopeKey } from '../../../storage/round-document.ts'
+import { presentAlarm, presentOpsReturn, returnAlarmId } from '../records/present-return.ts'
+import { installationScope } from '../rules/watched-streams.ts'
+import type { AlarmDocument, AlarmRule } from '../storage/returns-fold.ts'
+import type { ReturnsStore, StreamFilters } from '../storage/returns-store.ts'
+
+export type ReturnsContext = Pick<RoundsContext, 'games' | 'cursors' | 'audit' | 'clock' | 'logger'> & {
+  readonly returns: ReturnsStore
+  readonly rule: AlarmRule
+}
 
 /** The author of what an alarm does by itself. */
 const watch = 'return-watch'
@@ -134,9 +139,4 @@ function pageOf<Item extends { _id: string }, Shown>(
 ) {
   const next = found.length > limit ? (found[limit - 1]?._id ?? null) : null
   return { data: found.slice(0, limit).map(present), next }
-}
-
-export type ReturnsContext = Pick<RoundsContext, 'games' | 'cursors' | 'audit' | 'clock' | 'logger'> & {
-  readonly returns: ReturnsStore
-  readonly rule: AlarmRule
 }

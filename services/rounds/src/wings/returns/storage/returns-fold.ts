@@ -3,19 +3,64 @@ import { createSumStore, fold, type Sum } from '@pitboss/storage/journal/fold'
 import type { Collection, Db } from 'mongodb'
 import type { WithAudit } from '@pitboss/storage/audit-outbox'
 import type { Catalogue } from '../../../rules/catalogue.ts'
+import { decodeRound } from '../../../storage/round-document.ts'
+import type { RoundEntry } from '../../../storage/round-stream.ts'
+import type { CountedEntry } from '../../../storage/rounds-journal.ts'
 import {
   foldStep,
   keptStream,
   type Share,
-  type StreamStep,
   stepsOf,
-  streamKey,
   type StoredStream,
+  streamKey,
   type StreamPlace,
+  type StreamStep,
 } from '../rules/watched-streams.ts'
-import type { CountedEntry } from '../../../storage/rounds-journal.ts'
-import { decodeRound } from '../../../storage/round-document.ts'
-import type { RoundEntry } from '../../../storage/round-stream.ts'
+
+/** A stream of the watch; an index makes its `position` in its order, from 1 on, unique. */
+export type StreamDocument = StoredStream &
+  StreamPlace &
+  Sum & {
+    /** How often it began: once, and once more whenever an alarm was lifted. */
+    generation: number
+    /** When the alarm was stored; null once it was acted on. */
+    alarmDueAt: Date | null
+    startedAt: Date
+    updatedAt: Date
+    /** Facts that a release before the journal has counted, and left with their rounds. */
+    applied?: readonly string[]
+  }
+
+/** What an alarm does: takes its game down for new rounds everywhere, or only notifies operations. */
+export type AlarmRule = 'take-down' | 'tell'
+
+export type AlarmDocument = WithAudit & {
+  _id: string
+  game: string
+  open: boolean
+  stream: StreamDocument
+  rule: AlarmRule
+  raisedAt: Date
+  liftedAt: Date | null
+  liftedBy: string | null
+  liftReason: string | null
+}
+
+export function newStreamDocument(step: StreamStep, position: number, at: Date): StreamDocument {
+  const { share, scope, currency, game, rules, shape, win, outcomes } = step
+  const place = { share, scope, currency, game, rules, shape, win, position }
+  const own = { _id: streamKey(step), version: 1, generation: 1, cursors: {} }
+  return { ...own, ...place, ...emptied(outcomes, at) }
+}
+
+/** The fields of a stream that begins at `at`. */
+export function emptied(outcomes: number, at: Date) {
+  return {
+    counts: Array.from({ length: outcomes }, () => 0),
+    ...{ log: 0, staked: '0', paid: '0', points: [], startedAt: at, updatedAt: at },
+    ...{ alarmedAt: null, crossing: null, alarmDueAt: null },
+  }
+}
 
 /** Rounds of replicas that meet new streams at one moment. */
 const meetingsMax = 50
@@ -114,50 +159,5 @@ function withSteps(stream: StreamDocument, counted: readonly EntrySteps[]): Stre
     ...{ alarmedAt: kept.alarmedAt, crossing: kept.crossing },
     updatedAt: latest,
     ...(crosses ? { alarmDueAt: latest } : {}),
-  }
-}
-
-/** A stream of the watch; an index makes its `position` in its order, from 1 on, unique. */
-export type StreamDocument = StoredStream &
-  StreamPlace &
-  Sum & {
-    /** How often it began: once, and once more whenever an alarm was lifted. */
-    generation: number
-    /** When the alarm was stored; null once it was acted on. */
-    alarmDueAt: Date | null
-    startedAt: Date
-    updatedAt: Date
-    /** Facts that a release before the journal has counted, and left with their rounds. */
-    applied?: readonly string[]
-  }
-
-/** What an alarm does: takes its game down for new rounds everywhere, or only notifies operations. */
-export type AlarmRule = 'take-down' | 'tell'
-
-export type AlarmDocument = WithAudit & {
-  _id: string
-  game: string
-  open: boolean
-  stream: StreamDocument
-  rule: AlarmRule
-  raisedAt: Date
-  liftedAt: Date | null
-  liftedBy: string | null
-  liftReason: string | null
-}
-
-export function newStreamDocument(step: StreamStep, position: number, at: Date): StreamDocument {
-  const { share, scope, currency, game, rules, shape, win, outcomes } = step
-  const place = { share, scope, currency, game, rules, shape, win, position }
-  const own = { _id: streamKey(step), version: 1, generation: 1, cursors: {} }
-  return { ...own, ...place, ...emptied(outcomes, at) }
-}
-
-/** The fields of a stream that begins at `at`. */
-export function emptied(outcomes: number, at: Date) {
-  return {
-    counts: Array.from({ length: outcomes }, () => 0),
-    ...{ log: 0, staked: '0', paid: '0', points: [], startedAt: at, updatedAt: at },
-    ...{ alarmedAt: null, crossing: null, alarmDueAt: null },
   }
 }

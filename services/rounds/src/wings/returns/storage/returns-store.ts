@@ -5,7 +5,7 @@ import { insertedFirst, isDuplicateKey } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db, Filter } from 'mongodb'
 import { readToEnd } from '@pitboss/storage/bounded-read'
-import { type AlarmDocument, emptied, type StreamDocument, lastPosition } from './returns-fold.ts'
+import { type AlarmDocument, emptied, lastPosition, type StreamDocument } from './returns-fold.ts'
 
 const isDue = { alarmDueAt: { $gt: new Date(0) } }
 const dueMax = 100

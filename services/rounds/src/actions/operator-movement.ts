@@ -187,12 +187,7 @@ export async function bury(context: Reading, scope: Scope, transactionId: string
   return 'round' in killed ? killed : null
 }
 
-async function kill(
-  context: Reading,
-  scope: Scope,
-  transactionId: string,
-  dead: DeadRequest,
-): Promise<DeadRequest | StoredRound> {
+async function kill(context: Reading, scope: Scope, transactionId: string, dead: DeadRequest) {
   for (let tries = 0; tries < triesMax; tries++) {
     const claimed = await context.rounds.findClaimed(movementKey(scope, transactionId))
     if (claimed !== null && 'dead' in claimed) return claimed.dead

@@ -69,6 +69,7 @@ export function presentFreeBet(grant: GrantDocument, now: Date): FreeBet {
   }
 }
 
+type Ends = Pick<GrantDocument, 'remaining' | 'expiresAt' | 'cancelledAt'>
 type Usable = Pick<GrantDocument, '_id' | 'remaining' | 'stake' | 'currency' | 'expiresAt'>
 
 export function presentUsableFreeBet(grant: Usable) {
@@ -81,10 +82,7 @@ export function presentUsableFreeBet(grant: Usable) {
 }
 
 /** The status of a grant at `now`: CANCELLED stays, the others follow from the count and the clock. */
-export function grantStatusAt(
-  grant: Pick<GrantDocument, 'remaining' | 'expiresAt' | 'cancelledAt'>,
-  now: Date,
-): 'ACTIVE' | 'EXHAUSTED' | 'EXPIRED' | 'CANCELLED' {
+export function grantStatusAt(grant: Ends, now: Date): FreeBet['status'] {
   if (grant.cancelledAt !== null) return 'CANCELLED'
   if (grant.remaining <= 0) return 'EXHAUSTED'
   return grant.expiresAt !== null && now >= grant.expiresAt ? 'EXPIRED' : 'ACTIVE'

@@ -4,6 +4,7 @@ import { formatAmount } from '@pitboss/money/amount'
 import { eventIdOf } from '@pitboss/storage/event-id'
 import { type OutboxEntry, outboxEntry } from '@pitboss/storage/outbox-entry'
 import type { Commitment } from '../rules/new-round.ts'
+import type { EventType } from '../rules/round-message.ts'
 import type { RoundState } from '../rules/round.ts'
 
 /** The bytes of a presented round without its outcome, roughly. */
@@ -88,11 +89,7 @@ export function presentFairness({
   }
 }
 
-export function roundEvents(
-  round: RoundState,
-  types: readonly ('round.started' | 'round.completed')[],
-  createdAt = round.updatedAt,
-): OutboxEntry[] {
+export function roundEvents(round: RoundState, types: readonly EventType[], createdAt = round.updatedAt) {
   const { operatorId, environment, id } = round
   const scope = { operatorId, environment }
   return types.map((type) =>

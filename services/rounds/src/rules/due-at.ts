@@ -10,7 +10,8 @@ const backoffMaxMs = 15_000
 /** The longest delay of a round that owes something. Source: ours. */
 export const waitMaxMs = 60_000
 
-type Look = { now: Date; checks: number; scaleMs: (ms: number) => number; isKnown?: boolean }
+type Scale = (ms: number) => number
+type Look = { now: Date; checks: number; scaleMs: Scale; isKnown?: boolean }
 
 /**
  * When a worker looks at the round again; null when only a message can move it. @param checks looks since the
@@ -38,10 +39,7 @@ export function sittingAbandonedAt(at: Date, scaleMs: (ms: number) => number): D
 }
 
 /** The time at which an open round that we play counts as abandoned. Source: docs/contract.md, section 4. */
-export function abandonedAt(
-  round: Pick<RoundState, 'lastActionAt' | 'sittingEndsAt'>,
-  scaleMs: (ms: number) => number,
-): Date {
+export function abandonedAt(round: Pick<RoundState, 'lastActionAt' | 'sittingEndsAt'>, scaleMs: Scale): Date {
   const idle = round.lastActionAt.getTime() + scaleMs(idleMaxMs)
   const left = round.sittingEndsAt.getTime() + scaleMs(afterSessionMs)
   return new Date(Math.min(idle, left))

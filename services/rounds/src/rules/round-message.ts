@@ -48,11 +48,13 @@ export type RoundContext = {
   readonly play: (actions: readonly number[], cashOut: boolean) => PlayState
 }
 
+export type EventType = 'round.started' | 'round.completed'
+
 export type RoundChange =
   | {
       readonly kind: 'changed'
       readonly round: RoundState
-      readonly events: readonly ('round.started' | 'round.completed')[]
+      readonly events: readonly EventType[]
       readonly fact: ReportFact | null
     }
   /** The message is true already, or too late to matter: nothing is written. */

@@ -1,3 +1,4 @@
+import type { StakeStanding } from '@pitboss/contracts/calls/rounds'
 import type { walletRefusal } from '@pitboss/contracts/calls/wallet'
 import type { roundStatus } from '@pitboss/contracts/objects/round'
 import type { JsonObject } from '@pitboss/fairness/games/game'
@@ -179,16 +180,15 @@ export function hasMovement(round: RoundState, id: string): boolean {
   return movementsOf(round).some(({ transactionId }) => transactionId === id)
 }
 
+type Reversible = Pick<RoundState, 'stakes' | 'reversals'>
+
 /** What the round knows of a stake: taken (refunds included), not taken or rolled back, or nothing. */
-export function standingOf(
-  { stakes, reversals }: Pick<RoundState, 'stakes' | 'reversals'>,
-  transactionId: string,
-): 'taken' | 'not-taken' | 'unknown' {
-  const stake = stakes.find((one) => one.transactionId === transactionId)
+export function standingOf({ stakes, reversals }: Reversible, id: string): StakeStanding {
+  const stake = stakes.find(({ transactionId }) => transactionId === id)
   if (stake === undefined) return 'unknown'
   const isRefunded = reversals.some(
     ({ type, referenceTransactionId, state }) =>
-      type === 'REFUND' && referenceTransactionId === transactionId && state !== 'FAILED',
+      type === 'REFUND' && referenceTransactionId === id && state !== 'FAILED',
   )
   const isGivenBack = stake.state === 'RETURNING' || stake.state === 'RETURNED'
   return stake.wasTaken && (!isGivenBack || isRefunded) ? 'taken' : 'not-taken'

@@ -45,10 +45,11 @@ export type GameSettings = {
   readonly version: number
 }
 
+type ByOperations = { readonly currency: string; readonly limits: Limits | null }
 export type GameChange = {
   readonly enabled: boolean | undefined
   readonly limits: readonly ChangedLimits[]
-  readonly byOperations?: { readonly currency: string; readonly limits: Limits | null }
+  readonly byOperations?: ByOperations
 }
 type Author = { readonly by: string; readonly reason: string | null }
 type EntryOfChange = (before: GameSettings, after: GameSettings) => AuditEntry
@@ -184,10 +185,7 @@ function changed(present: Settings, change: GameChange, updatedAt: Date): Settin
   }
 }
 
-function changedByOperations(
-  present: SettingsDocument | null,
-  { currency, limits }: NonNullable<GameChange['byOperations']>,
-) {
+function changedByOperations(present: Settings, { currency, limits }: ByOperations) {
   const others = (present?.byOperations ?? []).filter((one) => one.currency !== currency)
   if (limits === null) return others
   const { minStake, maxStake, maxPayout } = limits

@@ -1,4 +1,3 @@
-import type { PlayerSession } from '@pitboss/contracts/endpoints/play'
 import { profileOf } from '@pitboss/contracts/jurisdictions'
 import { formatAmount } from '@pitboss/money/amount'
 import type { Scope } from '@pitboss/contracts/caller'
@@ -17,11 +16,7 @@ import type { StoredLimits } from '../storage/player-limits-store.ts'
 import type { StopDocument } from '../storage/stops-store.ts'
 
 /** What a jurisdiction wants shown; net spend is stakes less payouts. Source: docs/contract.md, section 4. */
-export function presentProtection(
-  session: SessionDocument,
-  { stakes, payouts }: Spend,
-  now: Date,
-): NonNullable<PlayerSession['protection']> {
+export function presentProtection(session: SessionDocument, { stakes, payouts }: Spend, now: Date) {
   const { currency, createdAt, expiresAt, closedAt, realityCheckS } = session
   const endsAt = closedAt ?? expiresAt
   const wholeS = (ms: number) => Math.max(0, Math.floor(ms / 1000))

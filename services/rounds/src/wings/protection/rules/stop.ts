@@ -28,10 +28,9 @@ export type Stop = {
   readonly lastBet: LastBet | null
 }
 
-export function stopStatusAt(
-  { liftedAt, endsAt }: Pick<Stop, 'liftedAt' | 'endsAt'>,
-  now: Date,
-): 'IN_FORCE' | 'OVER' | 'LIFTED' {
+type Ends = Pick<Stop, 'liftedAt' | 'endsAt'>
+
+export function stopStatusAt({ liftedAt, endsAt }: Ends, now: Date): 'IN_FORCE' | 'OVER' | 'LIFTED' {
   if (liftedAt !== null) return 'LIFTED'
   return now < endsAt ? 'IN_FORCE' : 'OVER'
 }

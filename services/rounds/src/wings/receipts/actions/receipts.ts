@@ -65,12 +65,7 @@ const commonPage = 'index'
  * checked only for a page that is served for the game. Source: docs/contract.md, section 4, "Receipts".
  * @param page as of `keepReceipt`
  */
-function judgeReceipt(
-  body: ReceiptBody,
-  page: string | null,
-  round: ToldRound,
-  receivedAt: Date,
-): SealedReceipt {
+function judgeReceipt(body: ReceiptBody, page: string | null, round: ToldRound, receivedAt: Date) {
   const told = { received_at: receivedAt.toISOString(), ...body }
   const unchecked = (reason: 'language' | 'text_version' | 'build', expected: string | null) => {
     return { state: 'UNCHECKED', reason, ...told, expected } as const
@@ -78,7 +73,8 @@ function judgeReceipt(
   if (body.language !== roundLineLanguage) return unchecked('language', null)
   if (body.text_version !== roundLineVersion) return unchecked('text_version', null)
   const expected = roundLine(round)
-  if (expected !== body.text) return { state: 'DIFFERS', reason: 'text', ...told, expected }
+  if (expected !== body.text) return { state: 'DIFFERS', reason: 'text', ...told, expected } as const
   const isServed = page === round.game || page === commonPage
-  return isServed ? { state: 'AGREES', reason: null, ...told, expected } : unchecked('build', expected)
+  if (!isServed) return unchecked('build', expected)
+  return { state: 'AGREES', reason: null, ...told, expected } as const
 }

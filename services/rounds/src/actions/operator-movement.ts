@@ -169,10 +169,8 @@ export async function refuseForGood(context: Reading, scope: Scope, body: Transa
     if (other === undefined) throw error
     return other
   }
-  const kind = kindOf(body.type)
-  const killed = await kill(context, scope, transactionId, {
-    ...{ ...refusal, kind, meaning: meaningOf(body), requestHash: null },
-  })
+  const dead = { ...refusal, kind: kindOf(body.type), meaning: meaningOf(body), requestHash: null }
+  const killed = await kill(context, scope, transactionId, dead)
   if ('round' in killed) return killed
   throw deadAnswerOf(killed, body)
 }

@@ -212,8 +212,6 @@ function describe(exchange: WalletExchange): string {
   return `http status ${exchange.httpStatus}, ${status === null ? 'no usable status' : `status ${status}`}`
 }
 
-function describeReading(
-  reading: Exclude<ReturnType<typeof readBalanceAnswer>, { kind: 'balance' }>,
-): string {
+function describeReading(reading: Exclude<ReturnType<typeof readBalanceAnswer>, { kind: 'balance' }>) {
   return reading.kind === 'refused' ? `status ${reading.walletCode}` : reading.reason
 }

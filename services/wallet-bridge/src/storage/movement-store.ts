@@ -146,10 +146,7 @@ export function createMovementStore({
     return (await read(stream)).get(transactionIdIn(id)) ?? null
   }
 
-  async function insertOnce(
-    document: MovementDocument,
-    { check, audit, also }: InsertOptions,
-  ): Promise<Inserted> {
+  async function insertOnce(document: MovementDocument, { check, audit, also }: InsertOptions) {
     const { transactionId } = document
     let refusal: Exclude<Inserted, MovementDocument> = 'taken'
     const changed = await changeMoney(document, (money) => {

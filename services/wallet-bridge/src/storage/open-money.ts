@@ -120,11 +120,7 @@ export async function takeOverMoney(
 }
 
 /** The ends of calls that nobody is in any more. */
-function callsOver(
-  entries: readonly MoneyEntry[],
-  isOver: (transactionId: string) => boolean,
-  at: Date,
-): MoneyFact[] {
+function callsOver(entries: readonly MoneyEntry[], isOver: (transactionId: string) => boolean, at: Date) {
   return [...moneyOf(entries)]
     .filter(([of, { call }]) => call !== null && isOver(of))
     .map(([of, movement]) => ({

@@ -48,11 +48,7 @@ async function raise(context: FlagsContext, rule: FlagRule, movement: MovementDo
   )
 }
 
-async function countUnknown(
-  context: FlagsContext,
-  movement: MovementDocument,
-  rules: FlagRules,
-): Promise<void> {
+async function countUnknown(context: FlagsContext, movement: MovementDocument, rules: FlagRules) {
   const { flags, clock } = context
   for (const { rule, subject, limit } of countsOf(movement, rules)) {
     const { first, transactionIds } = await flags.count(scopeOf(movement), subject, movement, clock.now())

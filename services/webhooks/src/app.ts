@@ -61,10 +61,12 @@ export async function startWebhooks({
     ...{ bus, consumer: webhooksFanout, logger, nowMs },
     remake: { positions, orders: c.rewinds.orders, notes, onBack: recording.forgive },
   })
-  const { stream, config: consumer } = webhooksFanout
-  host.check(`consumer ${consumer.durable_name}`, () => !watch.isStalled())
-  const consumers = [{ stream, name: consumer.durable_name }]
-  await waitForTopology({ bus, consumers, logger, signal: host.stopping })
+  const {
+    stream,
+    config: { durable_name: name },
+  } = webhooksFanout
+  host.check(`consumer ${name}`, () => !watch.isStalled())
+  await waitForTopology({ bus, consumers: [{ stream, name }], logger, signal: host.stopping })
   createConsumerMetrics({ registry, watch, consumer: webhooksFanout })
   createStreamMetrics({ registry, bus })
   const { post, close } = createPostWebhook(c.outbound, attemptTimeoutMs)

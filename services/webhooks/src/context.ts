@@ -59,9 +59,7 @@ export type WebhooksContext = {
   readonly eventEndpointsMax: number
 }
 
-export type CallsContext = WebhooksContext & {
-  readonly recordEvents: RecordEvents
-}
+export type CallsContext = WebhooksContext & { readonly recordEvents: RecordEvents }
 
 type WingGiven = {
   /** Milliseconds by which this process's clock is ahead of the database's. */
@@ -71,11 +69,6 @@ type WingGiven = {
   readonly replaysMax: number
 }
 
-export type Wing = wings.Wing<
-  WebhooksContext,
-  WingGiven,
-  {
-    readonly calls: readonly CallHandler[]
-    readonly start?: () => Poll
-  }
->
+type WingOpen = { readonly calls: readonly CallHandler[]; readonly start?: () => Poll }
+
+export type Wing = wings.Wing<WebhooksContext, WingGiven, WingOpen>

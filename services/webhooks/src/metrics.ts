@@ -42,10 +42,7 @@ export function createMetrics(registry: Registry, slots: Slots): RunContext['onA
 }
 
 /** Creates the gauges of late events and deliveries. @param readDueLag reads what no worker sees */
-export function createLatenessNote(
-  registry: Registry,
-  readDueLag: () => Promise<UnseenLag>,
-): (worstMs: number, endpoints: Iterable<EndpointLateness>) => void {
+export function createLatenessNote(registry: Registry, readDueLag: () => Promise<UnseenLag>) {
   let seen = noDueLags
   const late = new Gauge({
     name: 'pitboss_webhook_late_seconds',
@@ -70,7 +67,7 @@ export function createLatenessNote(
       for (const standing of standings) this.set({ endpoints: standing }, lags[standing] / 1000)
     },
   })
-  return (worstMs, endpoints) => {
+  return (worstMs: number, endpoints: Iterable<EndpointLateness>): void => {
     late.set(worstMs / 1000)
     seen = worstLags(endpoints)
   }

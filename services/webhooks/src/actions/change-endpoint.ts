@@ -17,9 +17,7 @@ import type { WebhooksContext } from '../context.ts'
 import { markDue } from '../clients/notify-workers.ts'
 import { pruneDeliveries } from './endpoint-view.ts'
 
-type EndpointPatch = z.output<typeof webhookPatchSchema>
-
-/** Each throws ServiceError NOT_FOUND if deleted meanwhile. Source: docs/contract.md, sections 7 and 11. */
+/* Each throws ServiceError NOT_FOUND if deleted meanwhile. Source: docs/contract.md, sections 7 and 11. */
 
 /** @param decide the fields to set; null leaves the endpoint as it is, and no record */
 function change(
@@ -32,11 +30,9 @@ function change(
   return endpoints.change(found, found._id, (current) => {
     const fields = decide(current)
     if (fields === null) return null
+    const before = presentEndpoint(current)
     const after = fields.deletedAt === undefined ? presentEndpoint({ ...current, ...fields }) : null
-    const entry = audit.entry(by, {
-      act,
-      ...{ object: objectOf(found), before: presentEndpoint(current), after },
-    })
+    const entry = audit.entry(by, { act, object: objectOf(found), before, after })
     // The worker must see the change although this process dies before it notifies anybody.
     return auditedUpdate<EndpointDocument>({ $set: fields, $inc: { wakes: 1 } }, entry)
   })
@@ -55,7 +51,7 @@ async function refuseMoreEvents(c: WebhooksContext, found: EndpointDocument, wan
   if (found.events.length === 0) return
   const all = wanted.length === 0 ? eventType.options : wanted
   const more = all.filter((type) => !found.events.includes(type))
-  if (more.length > 0) refuseCrowd(more, await c.endpoints.ofScope(found), c.eventEndpointsMax)
+  if (more.length > 0) await refuseCrowd(c, found, more)
 }
 
 /**
@@ -66,11 +62,11 @@ async function refuseMoreEvents(c: WebhooksContext, found: EndpointDocument, wan
 export async function patchEndpoint(
   c: WebhooksContext,
   found: EndpointDocument,
-  { url, events, description, max_in_flight: maxInFlight }: EndpointPatch,
+  { url, events, description, max_in_flight: maxInFlight }: z.output<typeof webhookPatchSchema>,
   asker: ActedBy,
   context: HandlerContext,
 ): Promise<EndpointDocument> {
-  if (url !== undefined) await checkEndpointUrl(url, found, c.outbound)
+  if (url !== undefined) await checkEndpointUrl(c, found, url)
   if (events !== undefined) await refuseMoreEvents(c, found, events)
   const fields = {
     ...(url === undefined ? {} : { url }),
@@ -167,14 +163,10 @@ export async function sendTest(c: WebhooksContext, endpoint: EndpointDocument, b
     data: { webhook_id: webhookId, message: 'This is a test. Nothing has happened.' },
   }
   const after = { delivery_id: _id, event_id: eventId }
-  const audited = { act: 'endpoint.test', object: objectOf(endpoint), before: null, after }
-  await c.deliveries.createOne(
-    {
-      ...{ _id, operatorId, environment, webhookId, eventId, eventType, createdAt },
-      ...{ lane: 'manual', single: true, testBody: JSON.stringify(test) },
-    },
-    c.audit.entry(by, audited),
-  )
+  const entry = c.audit.entry(by, { act: 'endpoint.test', object: objectOf(endpoint), before: null, after })
+  const ids = { _id, operatorId, environment, webhookId, eventId, eventType, createdAt }
+  const testBody = JSON.stringify(test)
+  await c.deliveries.createOne({ ...ids, lane: 'manual', single: true, testBody }, entry)
   await markDue(c, webhookId)
   return _id
 }

@@ -6,7 +6,7 @@ import { type EventType, eventType } from '@pitboss/contracts/objects/event'
 import type { webhookCreateSchema } from '@pitboss/contracts/objects/webhook'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
-import { checkOutboundUrlAndResolve, type OutboundSettings } from '@pitboss/outbound/address-guard'
+import { checkOutboundUrlAndResolve } from '@pitboss/outbound/address-guard'
 import { policyOf } from '../clients/post-webhook.ts'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { createOnce } from '@pitboss/storage/create-once'
@@ -18,6 +18,7 @@ import { presentEndpoint } from '../records/webhook-records.ts'
 import { newHealth } from '../rules/endpoint-health.ts'
 import { newSecret } from '@pitboss/runtime/new-secret'
 import type { StoredSecret } from '../rules/signing-secrets.ts'
+import { wants } from '../rules/subscription.ts'
 import type { EndpointDocument } from '../storage/collections.ts'
 import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import type { WebhooksContext } from '../context.ts'
@@ -40,7 +41,7 @@ export async function createEndpoint(
   context: HandlerContext,
 ): Promise<{ endpoint: EndpointDocument; secret?: string }> {
   const { endpoints } = c
-  await checkEndpointUrl(body.url, scope, c.outbound)
+  await checkEndpointUrl(c, scope, body.url)
   const { max_in_flight: inFlightMax } = body
   const now = c.clock.now()
   const newId = () => c.newId('whe')
@@ -57,7 +58,7 @@ export async function createEndpoint(
   if ((await endpoints.count(scope)) >= endpointsMax) {
     throw new ServiceError('CONFLICT', { message: `An account can have ${endpointsMax} endpoints.` })
   }
-  refuseCrowd(body.events, await endpoints.ofScope(scope), c.eventEndpointsMax)
+  await refuseCrowd(c, scope, body.events)
   const secret = newSecret('whsec')
   const sealed = c.secretCipher.encrypt({ _id, ...scope }, secret)
   const endpoint: EndpointDocument = {
@@ -87,27 +88,19 @@ export async function createEndpoint(
 }
 
 /** @throws ServiceError CONFLICT for types too many endpoints have. Source: docs/contract.md, section 8. */
-export function refuseCrowd(
-  wanted: readonly EventType[],
-  listening: readonly Pick<EndpointDocument, 'events'>[],
-  endpointsMax: number,
-): void {
-  const crowd = (type: EventType) =>
-    listening.filter(({ events }) => events.length === 0 || events.includes(type)).length
+export async function refuseCrowd(c: WebhooksContext, scope: Scope, wanted: readonly EventType[]) {
+  const { eventEndpointsMax: max } = c
+  const listening = await c.endpoints.ofScope(scope)
   const types = wanted.length === 0 ? eventType.options : wanted
-  const type = types.find((one) => crowd(one) >= endpointsMax)
+  const type = types.find((one) => listening.filter((endpoint) => wants(endpoint, one)).length >= max)
   if (type === undefined) return
-  const message = `An event goes to at most ${endpointsMax} endpoints of an account; ${type} has as many.`
+  const message = `An event goes to at most ${max} endpoints of an account; ${type} has as many.`
   throw new ServiceError('CONFLICT', { message })
 }
 
 /** @throws ServiceError VALIDATION_ERROR for a URL that is not called from this environment */
-export async function checkEndpointUrl(
-  url: string,
-  { operatorId, environment }: Scope,
-  outbound: OutboundSettings,
-): Promise<void> {
-  const policy = policyOf(outbound, toAccountMode(environment))
+export async function checkEndpointUrl(c: WebhooksContext, { operatorId, environment }: Scope, url: string) {
+  const policy = policyOf(c.outbound, toAccountMode(environment))
   const verdict = await checkOutboundUrlAndResolve(url, policy, operatorId)
   if (!verdict.ok) throw invalidField('url', verdict.reason)
 }

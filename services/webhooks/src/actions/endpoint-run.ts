@@ -7,17 +7,13 @@ import type { Turns } from '../rules/choose-due.ts'
 import { inFlightMaxOf } from '../rules/endpoint-health.ts'
 import { createLateness } from '../rules/lateness.ts'
 import type { Passage } from '../rules/passage.ts'
-import {
-  type DeliveryDocument,
-  type DueDelivery,
-  type LoggedEvent,
-  scopeFields,
-} from '../storage/collections.ts'
+import { type DueDelivery, type LoggedEvent, scopeFields } from '../storage/collections.ts'
 import type { TakenEndpoint } from '../storage/endpoint-store.ts'
 import type { AcceptedDelivery } from '../storage/range-store.ts'
 import type { HealthChanges } from './settle-attempt.ts'
 import { type EndpointView, openEndpointView } from './endpoint-view.ts'
 import { createSlotHoldTimes, type Slots } from './slots.ts'
+import type { Storing } from './store-passing.ts'
 
 /** A receiver that takes as long is slow. Source: ours. */
 const slowMs = 1000
@@ -41,13 +37,6 @@ export type RunContext = WebhooksContext & {
 
 /** A delivery to be sent. @param probe the open breaker lets it through */
 export type Chosen = { readonly due: DueDelivery; readonly probe: boolean }
-
-export type Storing = {
-  document: DeliveryDocument
-  readonly seq: number
-  isWriting: boolean
-  readonly end: PromiseWithResolvers<void>
-}
 
 /**
  * The work at one endpoint under one lease. A new delivery that is accepted at once becomes an item of the

@@ -51,9 +51,8 @@ export async function makeAttempt(
     return { ok: false, asked: false, gone: false, retryAfterMs: null, at: sentAt, record }
   }
   const timestamp = signatureTimestamp(sentAt)
-  const secrets = secretsValidAt(endpoint.secrets, sentAt).map((secret) =>
-    c.secretCipher.decrypt(endpoint, secret),
-  )
+  const valid = secretsValidAt(endpoint.secrets, sentAt)
+  const secrets = valid.map((secret) => c.secretCipher.decrypt(endpoint, secret))
   const answer = await postTraced(c, endpoint, delivery, {
     ...{ account: endpoint.operatorId, environment: toAccountMode(endpoint.environment) },
     ...{ url: endpoint.url, body },
@@ -114,8 +113,7 @@ function hintFor(
   const computed = headerOf(answer, computedSignatureHeader)
   if (computed === null || endpoint.environment !== 'SANDBOX' || status < 400 || status >= 500) return null
   const valid = secretsValidAt(endpoint.secrets, sent.sentAt)
-  const oldSecrets = endpoint.secrets
-    .filter((secret) => !valid.includes(secret))
-    .map((secret) => secretCipher.decrypt(endpoint, secret))
+  const old = endpoint.secrets.filter((secret) => !valid.includes(secret))
+  const oldSecrets = old.map((secret) => secretCipher.decrypt(endpoint, secret))
   return signatureHint({ ...sent, computed, oldSecrets })
 }

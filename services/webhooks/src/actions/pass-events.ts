@@ -1,7 +1,7 @@
 import { addEvent, aheadMax, knownTo, noteEvent, sendableTo } from '../rules/passage.ts'
 import { asideOf, unstoredMsMax } from '../rules/subscription.ts'
-import { type AttemptRecord, type DeliveryDocument, type DueDelivery, never } from '../storage/collections.ts'
-import { claimedOf, newDeliveryOf, newDue } from '../storage/new-delivery.ts'
+import type { AttemptRecord, DeliveryDocument, DueDelivery } from '../storage/collections.ts'
+import { asideAs, claimedOf, newDueOf } from '../storage/new-delivery.ts'
 import type { EndpointRun, RunContext } from './endpoint-run.ts'
 import { readyRange, settle, storeAside } from './store-passing.ts'
 
@@ -21,7 +21,7 @@ export async function readOn(c: RunContext, run: EndpointRun, most: number): Pro
       const isWanted = event.targets.includes(webhookId)
       addEvent(passage, isWanted)
       if (!isWanted) continue
-      const due = newDue(newDeliveryOf(webhookId, event))
+      const due = newDueOf(webhookId, event)
       fresh.set(due._id, { event, due })
     }
     if (readyRange(run) !== null) settle(c, run)
@@ -56,9 +56,7 @@ export function putAside(c: RunContext, run: EndpointRun): number | null {
   const endpoint = run.view.endpoint()
   for (const { event, due } of run.fresh.values()) {
     const status = asideOf(endpoint, event)
-    if (status === null) continue
-    const ended = status === 'PENDING' ? {} : { status, dueAt: never, nextAttemptAt: null }
-    void storeAside(c, run, event.seq, { ...due, ...ended, attempts: [] })
+    if (status !== null) void storeAside(c, run, event.seq, asideAs(due, status))
   }
   for (const { event, claimed, atMs } of run.sent.values()) {
     const leftMs = atMs + unstoredMsMax - nowMs
@@ -91,19 +89,12 @@ export async function completeFresh(
     return end.promise
   }
   const ended = { ...claimed, ...fields, claimToken: 0, claimedAt: null, attempts: [attempt] }
-  if (one !== undefined) return stands(storeAside(c, run, one.event.seq, ended))
+  if (one !== undefined) return storeAside(c, run, one.event.seq, ended)
   const under = storing.get(claimed._id)
   if (under !== undefined && !under.isWriting) {
     under.document = ended
-    return stands(under.end.promise)
+    return under.end.promise
   }
-  await under?.end.promise.catch(() => undefined)
+  await under?.end.promise
   return run.isLost ? false : c.deliveries.complete(claimed, fields, attempt)
-}
-
-function stands(stored: Promise<void>): Promise<boolean> {
-  return stored.then(
-    () => true,
-    () => false,
-  )
 }

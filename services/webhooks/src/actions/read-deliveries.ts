@@ -21,8 +21,6 @@ import { markDue } from '../clients/notify-workers.ts'
 const dayMs = 24 * 60 * 60 * 1000
 const waitsAtOnce = 8
 
-type DeliveryQuery = z.output<typeof listDeliveriesEndpoint.query>
-
 /* Reads of deliveries. Source: docs/contract.md, sections 7, 10 and 11. */
 
 /** Explains why a delivery is not sent yet; null when it has ended. */
@@ -45,12 +43,7 @@ export async function explainWait(c: WebhooksContext, delivery: DeliveryDocument
   })
 }
 
-export async function deliveriesOfEvents(
-  c: WebhooksContext,
-  scope: Scope,
-  ids: readonly string[],
-  limit: number,
-) {
+export async function deliveriesOfEvents(c: WebhooksContext, scope: Scope, ids: string[], limit: number) {
   const found = await c.history.ofEvents(scope, ids, limit)
   const waits = await mapBounded(found, waitsAtOnce, (delivery) => explainWait(c, delivery))
   return found.map((delivery, index) => ({ delivery, wait: waits[index] ?? null }))
@@ -73,7 +66,11 @@ export async function readDeliveryHealth({ endpoints, history, clock }: Webhooks
 }
 
 /** A page of deliveries, newest first. A `to` without `from` is a window of seven days. */
-export function listDeliveries(c: WebhooksContext, scope: Scope, query: DeliveryQuery) {
+export function listDeliveries(
+  c: WebhooksContext,
+  scope: Scope,
+  query: z.output<typeof listDeliveriesEndpoint.query>,
+) {
   const { webhook_id, status, event_type, event_id, from, to } = query
   const end = to === undefined ? null : new Date(to)
   const start = from === undefined && end === null ? null : windowStart(from, end ?? c.clock.now())

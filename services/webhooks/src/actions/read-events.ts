@@ -20,8 +20,6 @@ const pageCharactersMax = 300_000
 const deliveriesOfEventMax = 200
 const roundEventsMax = 200
 
-type EventQuery = z.output<typeof listEventsEndpoint.query>
-
 /**
  * The first page fixes `from`, so that a slow poller never loses its place. `id` and `at` are of the event
  * there and of its recording: a log that was restored may give its number to another one.
@@ -42,7 +40,7 @@ type Hour = { count: number; types: Record<string, number>; ids: ReturnType<type
 export async function listEvents(
   { events, cursors, clock }: Pick<WebhooksContext, 'events' | 'cursors' | 'clock'>,
   scope: Scope,
-  query: EventQuery,
+  query: z.output<typeof listEventsEndpoint.query>,
 ): Promise<{ bodies: string[]; nextCursor: string }> {
   const { operatorId, environment } = scope
   const { cursor, type = null } = query

@@ -48,13 +48,7 @@ const [breakersMax, untakenMax] = [50, 50]
 const eventsMax = 50
 
 /** What no worker of this process sees: endpoints that nobody runs. */
-export type UnseenLag = {
-  readonly breakersOpen: number
-  /** Milliseconds since the oldest delivery of an endpoint with an open breaker was due. */
-  readonly behindBreakerMs: number
-  /** Milliseconds that an endpoint has waited for a worker. */
-  readonly untakenMs: number
-}
+export type UnseenLag = Awaited<ReturnType<typeof readDueLag>>
 
 type LagContext = Pick<WebhooksContext, 'endpoints' | 'deliveries' | 'events' | 'ranges' | 'clock'>
 
@@ -66,7 +60,7 @@ async function waitsSince(c: LagContext, { _id, ...endpoint }: EndpointSummary):
 }
 
 /** Reads what is due at endpoints of all accounts. @param untaken those that no live worker has */
-export async function readDueLag(c: LagContext, untaken: readonly EndpointSummary[]): Promise<UnseenLag> {
+export async function readDueLag(c: LagContext, untaken: readonly EndpointSummary[]) {
   const now = c.clock.now()
   const [since, { count, longest }] = await Promise.all([
     mapBounded(untaken.slice(0, untakenMax), lookupsAtOnce, (endpoint) => waitsSince(c, endpoint)),
@@ -75,6 +69,7 @@ export async function readDueLag(c: LagContext, untaken: readonly EndpointSummar
   const firsts = await mapBounded(longest, lookupsAtOnce, (id) => c.deliveries.firstDueAt(id))
   return {
     breakersOpen: count,
+    // Since the oldest delivery of an endpoint with an open breaker was due.
     behindBreakerMs: Math.max(0, ...firsts.map((at) => lagOf(at, now))),
     untakenMs: lagOf(earliest(since), now),
   }

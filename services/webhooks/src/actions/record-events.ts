@@ -1,5 +1,7 @@
 import { failpoint } from '@pitboss/runtime/failpoint'
+import { wants } from '../rules/subscription.ts'
 import type { EndpointDocument } from '../storage/collections.ts'
+import { isSameScope } from '../storage/log-keys.ts'
 import type { EndpointsRead } from '../storage/endpoint-store.ts'
 import type { Appended, NewEvent, TargetsOf } from '../storage/log-append.ts'
 import type { WebhooksContext } from '../context.ts'
@@ -54,14 +56,7 @@ export async function recordEvents(
 
 function targetsAmong(endpoints: readonly EndpointDocument[]): TargetsOf {
   return ({ scope, type }) =>
-    endpoints
-      .filter(
-        ({ operatorId, environment, events }) =>
-          operatorId === scope.operatorId &&
-          environment === scope.environment &&
-          (events.length === 0 || events.includes(type)),
-      )
-      .map(({ _id }) => _id)
+    endpoints.flatMap((one) => (isSameScope(one, scope) && wants(one, type) ? [one._id] : []))
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -110,7 +110,9 @@ async function takeTurn(c: RunContext, run: EndpointRun): Promise<boolean> {
   const { deletedAt } = view.endpoint()
   const againMs = putAside(c, run)
   const { nextAt, starved } = await sendDue(c, run)
-  if (deletedAt !== null && isPassed(run) && run.work.size === 0) {
+  const { passage, endNoted, storing } = run
+  const isPassed = knownTo(passage) >= endNoted && passage.known.length === 0 && storing.size === 0
+  if (deletedAt !== null && isPassed && run.work.size === 0) {
     await c.endpoints.close(run.webhookId, run.token)
     return false
   }
@@ -126,10 +128,6 @@ async function takeTurn(c: RunContext, run: EndpointRun): Promise<boolean> {
   // Attempts that end together are followed by one look.
   await turn()
   return true
-}
-
-function isPassed({ passage, endNoted, storing }: EndpointRun): boolean {
-  return knownTo(passage) >= endNoted && passage.known.length === 0 && storing.size === 0
 }
 
 /** Makes lists read from the log what waits there for a second. @returns ms until due again; null for not */

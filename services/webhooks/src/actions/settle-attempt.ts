@@ -77,9 +77,10 @@ async function write(c: RunContext, run: EndpointRun, attempt: Attempt) {
   await failpoint('webhooks.health-settled')
   const failedUnder = ok ? null : (changed?.health ?? null)
   const storedAt = c.clock.now()
+  const endedAt = record.durationMs === null ? at : new Date(record.sentAt.getTime() + record.durationMs)
   const fields = {
     attemptedAt: storedAt,
-    ...settledFields(delivery, judged, endedAt(outcome), changed?.endpoint ?? null),
+    ...settledFields(delivery, judged, endedAt, changed?.endpoint ?? null),
     firstAttemptAt,
     failedInStreak: failedUnder === null ? delivery.failedInStreak : failedUnder.streak.number,
     pulledFor: failedUnder === null ? delivery.pulledFor : (failedUnder.breaker.closedAt ?? null),
@@ -135,10 +136,6 @@ function settledFields(
   return { status: 'PENDING', ...next, dueAt: next.stepDueAt, nextAttemptAt: next.stepDueAt } as const
 }
 
-function endedAt({ at, record: { sentAt, durationMs } }: AttemptOutcome): Date {
-  return durationMs === null ? at : new Date(sentAt.getTime() + durationMs)
-}
-
 /** Writes the times of last successes. A crash may lose a second of them. Never rejects. */
 export async function writeSuccesses(
   { endpoints, logger }: Pick<WebhooksContext, 'endpoints' | 'logger'>,
@@ -180,13 +177,11 @@ export async function changeHealth(
   const { _id } = known
   const changes = waiting.get(_id)?.changes ?? []
   const index = changes.push(change) - 1
-  const group = waiting.get(_id) ?? {
-    changes,
-    done: inTurn(_id, () => {
-      waiting.delete(_id)
-      return writeHealth(endpoints, known, changes)
-    }),
+  const write = () => {
+    waiting.delete(_id)
+    return writeHealth(endpoints, known, changes)
   }
+  const group = waiting.get(_id) ?? { changes, done: inTurn(_id, write) }
   waiting.set(_id, group)
   return (await group.done)[index] ?? null
 }

@@ -51,7 +51,15 @@ export async function scanEndpoints(c: ShareContext, share: Share, stopping: Abo
   const ids = [...share.wanted]
   share.wanted.clear()
   if (ids.length > 0) await compareEndpoints(c, share, await c.endpoints.summaries(ids), stopping)
-  beginScan(c, share)
+  // A scan is due by time, and after a new connection to the broker: a notification may have been lost.
+  const isDue =
+    performance.now() - share.scannedAtMs >= scanEveryMs || c.connection() !== share.scannedConnection
+  if (isDue && share.scopesLeft.length === 0 && share.pageAfter === null) {
+    share.scannedAtMs = performance.now()
+    share.scannedConnection = c.connection()
+    share.pageAfter = ''
+    share.scopesLeft = [...share.byScope.values()].map(({ scope }) => scope)
+  }
   if (share.pageAfter !== null) {
     const page = await c.endpoints.page(share.pageAfter, pageSize)
     share.pageAfter = page.length < pageSize ? null : (page.at(-1)?._id ?? null)
@@ -64,17 +72,6 @@ export async function scanEndpoints(c: ShareContext, share: Share, stopping: Abo
     noteEnds(share, [{ ...scope, seq: await c.events.endOf(scope) }]),
   )
   if (share.isHurried || share.wanted.size > 0) return 0
-}
-
-/** Begins a scan when due, or after a new connection to the broker: a notification may be lost. */
-function beginScan({ connection }: ShareContext, share: Share): void {
-  if (share.scopesLeft.length > 0 || share.pageAfter !== null) return
-  const isDue = performance.now() - share.scannedAtMs >= scanEveryMs
-  if (!isDue && connection() === share.scannedConnection) return
-  share.scannedAtMs = performance.now()
-  share.scannedConnection = connection()
-  share.pageAfter = ''
-  share.scopesLeft = [...share.byScope.values()].map(({ scope }) => scope)
 }
 
 /** Compares what is stored of endpoints with what this process runs; takes what is its own. */

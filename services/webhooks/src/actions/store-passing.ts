@@ -3,7 +3,7 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import { aheadMax, nextRange, noteEvent, type NextRange, passTo } from '../rules/passage.ts'
 import type { DeliveryDocument } from '../storage/collections.ts'
 import type { AcceptedDelivery } from '../storage/range-store.ts'
-import type { EndpointRun, RunContext, Storing } from './endpoint-run.ts'
+import type { EndpointRun, RunContext } from './endpoint-run.ts'
 
 const storedTogetherMax = 100
 /** Time that a range waits for more, unless documents wait or half of its bound has ended. Source: ours. */
@@ -11,9 +11,16 @@ const gatherMs = 25
 const retryFirstMs = 100
 const retryLastMs = 2000
 
+export type Storing = {
+  document: DeliveryDocument
+  readonly seq: number
+  isWriting: boolean
+  readonly end: PromiseWithResolvers<boolean>
+}
+
+/** @returns false when another worker passes the log */
 export function storeAside(c: RunContext, run: EndpointRun, seq: number, document: DeliveryDocument) {
   const one: Storing = { document, seq, isWriting: false, end: Promise.withResolvers() }
-  one.end.promise.catch(() => undefined)
   run.storing.set(document._id, one)
   run.fresh.delete(document._id)
   run.sent.delete(document._id)
@@ -85,7 +92,7 @@ async function storeTogether(c: RunContext, run: EndpointRun, group: readonly St
     const { attempts: _, ...due } = document
     const isWaiting = due.status === 'PENDING' || due.status === 'HELD'
     if (document.claimToken === 0 && isWaiting) run.view.putBack(due)
-    end.resolve()
+    end.resolve(true)
   }
 }
 
@@ -96,11 +103,7 @@ export async function insertRange(c: RunContext, run: EndpointRun, range: NextRa
 }
 
 /** Ranges and the lease are fenced: even a process that others may take for dead writes what it sent. */
-async function untilKnown<Result>(
-  run: EndpointRun,
-  event: string,
-  work: () => Promise<Result>,
-): Promise<Result> {
+async function untilKnown<Result>(run: EndpointRun, event: string, work: () => Promise<Result>) {
   for (let waitMs = retryFirstMs; ; waitMs = Math.min(2 * waitMs, retryLastMs)) {
     if (run.abandoned) throw new Error('this process may not write for the endpoint any more')
     try {
@@ -113,8 +116,8 @@ async function untilKnown<Result>(
 }
 
 function giveUp({ accepted, storing }: EndpointRun): void {
-  for (const one of accepted.values()) one.resolve(false)
+  for (const end of accepted.values()) end.resolve(false)
   accepted.clear()
-  for (const { end } of storing.values()) end.reject(new Error('another worker passes the log'))
+  for (const { end } of storing.values()) end.resolve(false)
   storing.clear()
 }

@@ -1,6 +1,6 @@
 import { addEvent, type NextRange, noteEvent, type Passage, sendableTo } from '../rules/passage.ts'
 import type { LoggedEvent } from '../storage/collections.ts'
-import { newDeliveryOf, newInterrupted } from '../storage/new-delivery.ts'
+import { newDueOf, newInterrupted } from '../storage/new-delivery.ts'
 import type { AcceptedDelivery } from '../storage/range-store.ts'
 import type { EndpointRun, RunContext } from './endpoint-run.ts'
 import { insertRange } from './store-passing.ts'
@@ -33,7 +33,7 @@ export async function openPassage(c: RunContext, run: EndpointRun): Promise<bool
       readAfter: (afterSeq) => c.tail.readAfter(scope, afterSeq, logPageSize),
       isWanted: ({ targets }) => targets.includes(webhookId),
       async storeInterrupted(events) {
-        const made = events.map((one) => newInterrupted(newDeliveryOf(webhookId, one), c.clock.now(), c))
+        const made = events.map((one) => newInterrupted(newDueOf(webhookId, one), c.clock.now(), c))
         await c.deliveries.insertAbsent(made)
         run.logger.warn({ events: events.length }, 'deliveries.interrupted')
       },

@@ -64,13 +64,11 @@ export function opsHandlers(c: CallsContext): CallHandler[] {
       standing: await readLoggedStake(c, scope, { ...stake, since: new Date(since) }),
     })),
     handler(calls.opsEventsOfRound, async ({ roundId }) => {
-      const found = await eventsOfRoundAnywhere(c, roundId)
-      return {
-        data: found.map(({ body, deliveries }) => ({
-          event: parseJsonObject(Buffer.from(body)) ?? {},
-          deliveries: deliveries.map(records.presentDeliveryWithOperator),
-        })),
-      }
+      const data = (await eventsOfRoundAnywhere(c, roundId)).map(({ body, deliveries }) => ({
+        event: parseJsonObject(Buffer.from(body)) ?? {},
+        deliveries: deliveries.map(records.presentDeliveryWithOperator),
+      }))
+      return { data }
     }),
   ]
 }

@@ -28,10 +28,7 @@ export function notifyWorkers(
 }
 
 /** Listens to the notifications of all processes. @returns a function that ends it */
-export function listenForNotifications(
-  bus: Bus,
-  onNotification: (notification: Notification) => void,
-): () => void {
+export function listenForNotifications(bus: Bus, onNotification: (notification: Notification) => void) {
   const subscription = bus.subscribe(subject, ({ data }) => onNotification(readNotification(data)))
   return () => subscription.unsubscribe()
 }

@@ -5,13 +5,7 @@ import type { Oddity } from '@pitboss/contracts/certification/exchange'
 import type { OutboundPolicy, OutboundSettings } from '@pitboss/outbound/address-guard'
 import { decodeBody, encodingOddities } from '@pitboss/outbound/decode-body'
 import { failureOf, lateFailure } from '@pitboss/outbound/describe-failure'
-import {
-  type Answer,
-  type AnswerHeaders,
-  DeadlineError,
-  exchange,
-  isSuccess,
-} from '@pitboss/outbound/exchange'
+import { type Answer, DeadlineError, exchange, isSuccess } from '@pitboss/outbound/exchange'
 import { createGuardedAgent } from '@pitboss/outbound/guarded-agent'
 import { headOdditiesOf } from '@pitboss/outbound/normalize-answers'
 import { resolveName } from '@pitboss/outbound/resolve-name'
@@ -42,7 +36,7 @@ type WebhookAnswer = {
   readonly ok: boolean
   readonly httpStatus: number | null
   readonly error: string | null
-  readonly headers: AnswerHeaders
+  readonly headers: Answer['headers']
   readonly excerpt: string | null
   readonly durationMs: number
   readonly timings: AttemptTimings

@@ -41,13 +41,11 @@ export function planClaims<Item>({
   return { chosen, turns: { all, normal } }
 }
 
-type Candidate = { readonly dueAt: Date; readonly eventType: string }
-
 /**
  * Chooses what may be claimed. A paused endpoint takes only tests, an open breaker what is manual and a probe
  * @returns `probe`: the breaker lets one through; `nextAt`: when there is more, null for not by the clock
  */
-export function chooseDue<Item extends Candidate>(state: {
+export function chooseDue<Item extends { readonly dueAt: Date; readonly eventType: string }>(state: {
   health: EndpointHealth
   inFlightMax: number
   waiting: Readonly<Record<Lane, readonly Item[]>>
@@ -161,11 +159,7 @@ export function waitOf({
   return waits('due now, next in line for a free worker')
 }
 
-function waits(words: string, at: Date | null = null): Wait {
-  return { words, at }
-}
+const waits = (words: string, at: Date | null = null): Wait => ({ words, at })
 
 /** The UTC time of day: `12:04:30`. */
-function clockTime(at: Date): string {
-  return at.toISOString().slice(11, 19)
-}
+const clockTime = (at: Date): string => at.toISOString().slice(11, 19)

@@ -1,22 +1,11 @@
-const secondMs = 1000
-const minuteMs = 60 * secondMs
-const hourMs = 60 * minuteMs
+const hourMs = 3_600_000
 
-/** The first attempt is due at once, the last after 23 h 42 m in all. Source: docs/contract.md, section 7. */
-const delaysMs = [
-  0,
-  5 * secondMs,
-  30 * secondMs,
-  2 * minuteMs,
-  10 * minuteMs,
-  30 * minuteMs,
-  hourMs,
-  2 * hourMs,
-  3 * hourMs,
-  4 * hourMs,
-  6 * hourMs,
-  7 * hourMs,
-] as const
+/**
+ * At once, after 5 s, 30 s, 2 m, 10 m, 30 m, 1 h, 2 h, 3 h, 4 h, 6 h and 7 h, 23 h 42 m in all. Source:
+ * docs/contract.md, section 7.
+ */
+const delaysS = [0, 5, 30, 120, 600, 1800, 3600, 7200, 10_800, 14_400, 21_600, 25_200]
+const delaysMs: readonly number[] = delaysS.map((seconds) => seconds * 1000)
 
 const jitter = 0.1
 export const stepsMax = delaysMs.length
@@ -36,9 +25,7 @@ function earliestAgeMs(step: number): number {
   return Math.max(0, plainAgeMs(step) - (plainAgeMs(stepsMax) - livesAtLeastMs))
 }
 
-function plainAgeMs(step: number): number {
-  return delaysMs.slice(0, step).reduce<number>((sum, ms) => sum + ms, 0)
-}
+const plainAgeMs = (step: number): number => delaysMs.slice(0, step).reduce<number>((sum, ms) => sum + ms, 0)
 
 /**
  * When each step ahead can be due, if every attempt fails at once, without `Retry-After` and pulls forward.
@@ -130,10 +117,6 @@ function placeAfter(attempt: Attempt): Place | null {
   return { step: step + 1, stepDueAt: latest(after(at, scaleMs(delayMs)), earliest, askedFor) }
 }
 
-function after(at: Date, ms: number): Date {
-  return new Date(at.getTime() + ms)
-}
+const after = (at: Date, ms: number): Date => new Date(at.getTime() + ms)
 
-function latest(...instants: readonly Date[]): Date {
-  return new Date(Math.max(...instants.map((at) => at.getTime())))
-}
+const latest = (...instants: readonly Date[]) => new Date(Math.max(...instants.map((at) => at.getTime())))

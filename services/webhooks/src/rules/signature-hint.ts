@@ -98,6 +98,4 @@ function asciiOnly(text: string): string {
   )
 }
 
-function hex(secret: string, message: string): string {
-  return createHmac('sha256', secret).update(message).digest('hex')
-}
+const hex = (secret: string, message: string) => createHmac('sha256', secret).update(message).digest('hex')

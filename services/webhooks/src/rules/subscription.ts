@@ -14,6 +14,10 @@ export type Subscription = {
   readonly skippedTo?: number
 }
 
+/** An empty list is all types. */
+export const wants = ({ events }: Pick<Subscription, 'events'>, type: EventType) =>
+  events.length === 0 || events.includes(type)
+
 /** Whether a change of the list takes off types that the endpoint has; an empty list is all of them. */
 export function narrows(before: readonly EventType[], after: readonly EventType[]): boolean {
   if (after.length === 0) return false
@@ -29,8 +33,7 @@ export function isUnsubscribed(
   { events, narrowed }: Subscription,
   { eventType: type, lane, replayId }: { eventType: DeliveredType; lane: string; replayId: string | null },
 ): boolean {
-  if (type === 'webhook.test' || events.length === 0 || events.includes(type)) return false
-  if (lane === 'manual') return false
+  if (type === 'webhook.test' || wants({ events }, type) || lane === 'manual') return false
   return replayId === null || (narrowed !== undefined && replayId < narrowed.replayId)
 }
 

@@ -2,7 +2,6 @@ import type { WithAudit } from '@pitboss/storage/audit-outbox'
 import type { InstanceDocument } from '@pitboss/storage/journal/instances'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { EventType } from '@pitboss/contracts/objects/event'
-import type { EventEnvironment } from '@pitboss/contracts/primitives'
 import type { CountedAttempt } from '../rules/attempt-figures.ts'
 import type { Waiting } from '../rules/choose-due.ts'
 import type { Place } from '../rules/retry-schedule.ts'
@@ -13,8 +12,6 @@ import type { Binary, Db } from 'mongodb'
 
 /** Stands for "not by the clock" where an index needs a date. */
 export const never = new Date('9999-12-31T00:00:00.000Z')
-
-type Tenant = { operatorId: string; environment: EventEnvironment }
 
 /** A recorded event without its body. */
 export type EventHeader = {
@@ -59,7 +56,7 @@ export type LogDocument = {
 }
 
 /** An event as builds before the log wrote it: the oldest part of the log. */
-export type EventDocument = Tenant &
+export type EventDocument = Scope &
   Omit<LoggedEvent, 'id' | 'scope' | 'traceparent'> & {
     /** The event id. */
     readonly _id: string
@@ -67,7 +64,7 @@ export type EventDocument = Tenant &
     readonly createdHighAt: Date
   }
 
-export type EndpointDocument = Tenant &
+export type EndpointDocument = Scope &
   WithAudit &
   Subscription & {
     _id: string
@@ -139,7 +136,7 @@ export type RangeItem = {
 }
 
 /** Events that an endpoint's worker has passed, written once; only one worker gets the next `_id`. */
-export type RangeDocument = Tenant & {
+export type RangeDocument = Scope & {
   /** `<webhook id>/<number of its first event, 12 digits>`. */
   readonly _id: string
   readonly webhookId: string
@@ -160,7 +157,7 @@ export type RangeDocument = Tenant & {
 
 export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED' | 'HELD' | 'CANCELLED'
 
-export type DeliveryDocument = Tenant &
+export type DeliveryDocument = Scope &
   WithAudit &
   Waiting &
   Place & {

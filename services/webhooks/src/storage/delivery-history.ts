@@ -5,6 +5,7 @@ import type { DeliveryDocument, EventHeader } from './collections.ts'
 import type { AttemptedDelivery, DeliveryFilter, DeliveryStore } from './delivery-store.ts'
 import { createLateDeliveries, type LogSources } from './late-deliveries.ts'
 import { attemptsOf, deliveriesOf, inOrder, newestFirst } from './range-items.ts'
+import { isSameScope } from './log-keys.ts'
 import { deliveryIdOf } from './new-delivery.ts'
 
 const orderTimeDigits = 15
@@ -47,8 +48,7 @@ export function createDeliveryHistory(sources: LogSources & { readonly stored: D
   async function itemById(scope: Scope | null, id: string): Promise<DeliveryDocument | null> {
     const prefix = `${eventPrefix}${id.slice(eventPrefix.length, idTimeEnd)}`
     for (const event of await events.madeAtInstant(prefix, eventsOfInstantMax)) {
-      const { operatorId, environment } = event.scope
-      if (scope !== null && (scope.operatorId !== operatorId || scope.environment !== environment)) continue
+      if (scope !== null && !isSameScope(event.scope, scope)) continue
       const webhookId = event.targets.find((target) => deliveryIdOf(event.id, target) === id)
       if (webhookId === undefined) continue
       const waiting = await late.ofEvents(event.scope, [event])
@@ -70,21 +70,15 @@ export function createDeliveryHistory(sources: LogSources & { readonly stored: D
   function itemsOf(scope: Scope | null, filter: DeliveryFilter): AsyncIterable<DeliveryDocument> {
     const { webhookId = null, eventType = null, from = null } = filter
     if (scope === null && webhookId === null)
-      return only(
-        inOrder(ranges.latestStored(), ({ at }) => at, deliveriesOf),
-        filter,
-      )
+      return inOrder(ranges.latestStored(), ({ at }) => at, deliveriesOf)
     const found = ranges.newestFirst({ scope, webhookId, eventType, from, to: madeTo(filter) })
-    return only(
-      inOrder(found, ({ hi = new Date(0) }) => hi, deliveriesOf),
-      filter,
-    )
+    return inOrder(found, ({ hi = new Date(0) }) => hi, deliveriesOf)
   }
 
   async function listItems(scope: Scope | null, filter: DeliveryFilter, limit: number) {
     const { status = null, eventType = null, eventId = null } = filter
     if ((status !== null && status !== 'DELIVERED') || eventType === 'webhook.test') return []
-    if (eventId === null) return takeVisible(itemsOf(scope, filter), limit)
+    if (eventId === null) return takeVisible(only(itemsOf(scope, filter), filter), limit)
     const [event] = await events.headersOf([eventId])
     if (event === undefined) return []
     const items = await itemsOfEvents(scope ?? event.scope, [event])
@@ -102,25 +96,22 @@ export function createDeliveryHistory(sources: LogSources & { readonly stored: D
     return (await mapBounded(sources, sourcesAtOnce, take)).flat()
   }
 
-  return {
-    async find(scope: Scope, id: string): Promise<DeliveryDocument | null> {
-      const read = () => stored.find(scope, id)
-      // It may have become a document between the two.
-      return (await read()) ?? (await itemById(scope, id)) ?? read()
-    },
+  async function find(scope: Scope | null, id: string): Promise<DeliveryDocument | null> {
+    const read = () => (scope === null ? stored.read(id) : stored.find(scope, id))
+    // It may have become a document between the two.
+    return (await read()) ?? (await itemById(scope, id)) ?? read()
+  }
 
-    async read(id: string): Promise<DeliveryDocument | null> {
-      return (await stored.read(id)) ?? (await itemById(null, id)) ?? stored.read(id)
-    },
+  return {
+    find: (scope: Scope, id: string) => find(scope, id),
+    read: (id: string) => find(null, id),
 
     /** Newest first, of every account for null. What may become an item or a document is read before. */
     async list(scope: Scope | null, filter: DeliveryFilter, limit: number): Promise<DeliveryDocument[]> {
       const waiting = await listLate(scope, filter, limit)
       const items = await listItems(scope, filter, limit)
       const documents = await stored.list(scope, filter, limit)
-      return withoutTwice([...documents, ...items, ...waiting])
-        .toSorted(newestFirst)
-        .slice(0, limit)
+      return withoutTwice([...documents, ...items, ...waiting], newestFirst).slice(0, limit)
     },
 
     async ofEvents(scope: Scope, eventIds: readonly string[], limit: number): Promise<DeliveryDocument[]> {
@@ -129,20 +120,15 @@ export function createDeliveryHistory(sources: LogSources & { readonly stored: D
       const found = [...(await itemsOfEvents(scope, headers)), ...waiting]
       const items = await takeVisible(found, Number.POSITIVE_INFINITY)
       const documents = await stored.ofEvents(scope, eventIds, limit)
-      return withoutTwice([...documents, ...items])
-        .toSorted((a, b) => newestFirst(b, a))
-        .slice(0, limit)
+      return withoutTwice([...documents, ...items], (a, b) => newestFirst(b, a)).slice(0, limit)
     },
 
     /** `DeliveryStore.health`. */
     async health(scope: Scope, since: Date, max: number) {
-      const reads = [
-        stored.health(scope, since, max),
-        ranges.hasItems(scope),
+      const [{ hasDelivered, ...counts }, hasItems, waiting] = await Promise.all([
+        ...([stored.health(scope, since, max), ranges.hasItems(scope)] as const),
         late.count(scope, max),
-      ] as const
-      const [found, hasItems, waiting] = await Promise.all(reads)
-      const { hasDelivered, ...counts } = found
+      ])
       return { ...added(counts, waiting, max), failed: counts.failed, hasDelivered: hasDelivered || hasItems }
     },
 
@@ -192,6 +178,7 @@ async function* only(
   }
 }
 
-function withoutTwice(deliveries: readonly DeliveryDocument[]): DeliveryDocument[] {
-  return [...new Map(deliveries.toReversed().map((one) => [one._id, one])).values()].toReversed()
+/** The first of each id, in order. */
+function withoutTwice(all: readonly DeliveryDocument[], order: typeof newestFirst): DeliveryDocument[] {
+  return [...new Map(all.toReversed().map((one) => [one._id, one])).values()].toSorted(order)
 }

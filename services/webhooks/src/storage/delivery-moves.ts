@@ -3,13 +3,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { Filter, UpdateFilter } from 'mongodb'
 import { auditedUpdate } from '@pitboss/storage/audit-outbox'
 import type { EventType } from '@pitboss/contracts/objects/event'
-import {
-  type Collections,
-  type DeliveryDocument,
-  type DeliveryStatus,
-  never,
-  scopeFields,
-} from './collections.ts'
+import { type Collections, type DeliveryDocument, never, scopeFields } from './collections.ts'
 import { orderOf } from './new-delivery.ts'
 
 const batchMax = 500
@@ -137,7 +131,7 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
     async replayAgain(
       { _id: replayId, webhookId }: ReplayKey,
       ids: readonly string[],
-      statuses: readonly DeliveryStatus[],
+      statuses: readonly DeliveryDocument['status'][],
       now: Date,
     ): Promise<number> {
       if (ids.length === 0) return 0

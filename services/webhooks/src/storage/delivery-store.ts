@@ -166,12 +166,12 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
       return { pending, held, failed, oldestPendingAt, hasDelivered: delivered !== null }
     },
 
-    attemptedSince: (from: Date) =>
-      deliveries
-        .find({ attemptedAt: { $gte: from } })
+    attemptedSince(from: Date) {
+      const stored = { sort: { attemptedAt: 1 }, hint: 'attempted' } as const
+      return deliveries
+        .find({ attemptedAt: { $gte: from } }, stored)
         .project<AttemptedDelivery>(attemptedFields)
-        .sort({ attemptedAt: 1 })
-        .hint('attempted'),
+    },
 
     countHeld: (webhookId: string, max: number): Promise<number> =>
       deliveries.countDocuments({ webhookId, status: 'HELD' }, { limit: max, hint: 'held' }),
@@ -196,14 +196,10 @@ function indexOf({ eventId, status, eventType, webhookId }: DeliveryFilter): str
 /** The window of creation times becomes a range of the one text that orders deliveries. */
 function listFilter({ from = null, to = null, before = null, ...fields }: DeliveryFilter) {
   const below = before ?? (to === null ? null : orderOf(new Date(to.getTime() + 1), ''))
-  const order = {
-    ...(from === null ? {} : { $gte: orderOf(from, '') }),
-    ...(below === null ? {} : { $lt: below }),
-  }
-  return {
-    ...Object.fromEntries(Object.entries(fields).filter(([, value]) => isGiven(value))),
-    ...(from === null && below === null ? {} : { order }),
-  }
+  const since = from === null ? {} : { $gte: orderOf(from, '') }
+  const order = { ...since, ...(below === null ? {} : { $lt: below }) }
+  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => isGiven(value)))
+  return { ...given, ...(from === null && below === null ? {} : { order }) }
 }
 
 const isGiven = (value: unknown) => value !== null && value !== undefined

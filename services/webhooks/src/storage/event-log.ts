@@ -8,16 +8,14 @@ import type { Collection, Filter, FindOptions } from 'mongodb'
 import type { Collections, EventHeader, LogDocument, LoggedEvent } from './collections.ts'
 import { createdIn, openFirstEvents } from './first-events.ts'
 import {
-  type Appended,
   appendEvents,
   isRare,
   type LogEnd,
-  type LogStore,
   type LogWriter,
   type NewEvent,
   type TargetsOf,
 } from './log-append.ts'
-import { keysAfter, logKey, readLogKey, scopeKey } from './log-keys.ts'
+import { isSameScope, keysAfter, logKey, readLogKey, scopeKey } from './log-keys.ts'
 import { createSeqSearch } from './seq-search.ts'
 
 /** What of a log is wanted. Null for all types, and for an open end of the window of creation times. */
@@ -75,20 +73,17 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
   }
 
   const recordedOf = ({ _id, e: id, t: type }: LogDocument) => ({ id, type, ...readLogKey(_id) })
-  const store: LogStore = {
-    endOf,
-    withIds: (ids) => withIds(ids, recordedOf, { projection: { e: 1, t: 1 } }),
-    insert: (documents) => insertOrdered(log, documents),
-  }
   const writer: LogWriter = {
-    ...{ store, ends: new BoundedMap(scopesMax), recent: new Map() },
-    ...{ steadyMs: () => performance.now(), pause: (ms) => pause(ms) },
+    store: {
+      endOf,
+      withIds: (ids) => withIds(ids, recordedOf, { projection: { e: 1, t: 1 } }),
+      insert: (documents) => insertOrdered(log, documents),
+    },
+    ...{ ends: new BoundedMap(scopesMax), recent: new Map(), steadyMs: () => performance.now(), pause },
   }
   const searchSeq = createSeqSearch(async (scope, seq) => {
-    const next = await log.findOne(
-      { _id: { ...keysAfter(scope, 0), $gte: logKey(scope, seq) } },
-      { sort: { _id: 1 }, projection: { h: 1 } },
-    )
+    const from = { ...keysAfter(scope, 0), $gte: logKey(scope, seq) }
+    const next = await log.findOne({ _id: from }, { sort: { _id: 1 }, projection: { h: 1 } })
     return next === null ? null : { seq: readLogKey(next._id).seq, highAt: next.h }
   })
 
@@ -105,7 +100,7 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
   }
 
   return {
-    append: (events: readonly NewEvent[], readTargets: () => Promise<TargetsOf>): Promise<Appended> =>
+    append: (events: readonly NewEvent[], readTargets: () => Promise<TargetsOf>) =>
       appendEvents(writer, events, readTargets),
 
     endOf: async (scope: Scope): Promise<number> => (await endOf(scope)).seq,
@@ -170,10 +165,12 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
     },
 
     find: async (scope: Scope, id: string): Promise<LoggedEvent | null> =>
-      (await withIds([id], loggedOf)).find(isOf(scope)) ?? null,
+      (await withIds([id], loggedOf)).find((one) => isSameScope(one.scope, scope)) ?? null,
 
-    bodies: async (scope: Scope, ids: readonly string[]): Promise<Map<string, string>> =>
-      new Map((await withIds(ids, loggedOf)).filter(isOf(scope)).map(({ id, body }) => [id, body])),
+    async bodies(scope: Scope, ids: readonly string[]): Promise<Map<string, string>> {
+      const found = (await withIds(ids, loggedOf)).filter((one) => isSameScope(one.scope, scope))
+      return new Map(found.map(({ id, body }) => [id, body]))
+    },
 
     /** The recorded ones of `ids`, of every account. */
     headersOf: (ids: readonly string[]): Promise<EventHeader[]> => withIds(ids, headerOf, { projection }),
@@ -192,7 +189,7 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
         log.find({ r: roundId }, { sort: { _id: 1 }, hint: 'round', limit }).toArray(),
       ])
       const all = [...early, ...late.map(loggedOf)].toSorted((a, b) => a.seq - b.seq).slice(0, limit)
-      return scope === null ? all : all.filter(isOf(scope))
+      return scope === null ? all : all.filter((one) => isSameScope(one.scope, scope))
     },
   }
 }
@@ -208,30 +205,19 @@ async function pageOfLog(
     log.find({ ...inWindow, ...filter }, { ...options, ...hint, sort: { _id: 1 }, limit }).toArray()
   if (types === null) return page({})
   if (!types.every(isRare)) return page({ t: { $in: [...types] } })
-  const pages = await Promise.all(types.map((x) => page({ x }, { hint: 'rare' })))
-  return pages
-    .flat()
-    .toSorted((a, b) => (a._id < b._id ? -1 : 1))
-    .slice(0, limit)
+  const found = (await Promise.all(types.map((x) => page({ x }, { hint: 'rare' })))).flat()
+  return found.toSorted((a, b) => (a._id < b._id ? -1 : 1)).slice(0, limit)
 }
 
-const eventsFor = ({ webhookId, afterSeq, ...scope }: WebhookPlace) => ({
-  _id: keysAfter(scope, afterSeq),
-  targets: webhookId,
+const eventsFor = (place: WebhookPlace) => ({
+  _id: keysAfter(place, place.afterSeq),
+  targets: place.webhookId,
 })
-
-const isOf =
-  ({ operatorId, environment }: Scope) =>
-  ({ scope }: EventHeader) =>
-    scope.operatorId === operatorId && scope.environment === environment
 
 function headerOf(document: Omit<LogDocument, 'b'>): EventHeader {
   const { _id, e: id, t: type, c: createdAt, ra: recordedAt, r: roundId = null, targets, tp } = document
-  return {
-    ...readLogKey(_id),
-    ...{ id, type, createdAt, recordedAt, roundId, targets },
-    ...(tp === undefined ? {} : { traceparent: tp }),
-  }
+  const traced = tp === undefined ? {} : { traceparent: tp }
+  return { ...readLogKey(_id), id, type, createdAt, recordedAt, roundId, targets, ...traced }
 }
 
 const loggedOf = (document: LogDocument): LoggedEvent => ({

@@ -36,20 +36,16 @@ export async function openFirstEvents(events: Collection<EventDocument>) {
   return {
     async endOf(scope: Scope): Promise<LogEnd | null> {
       if (isEmpty) return null
-      const last = await events.findOne(scopeFields(scope), {
-        sort: { seq: -1 },
-        projection: { seq: 1, createdHighAt: 1 },
-      })
+      const newest = { sort: { seq: -1 }, projection: { seq: 1, createdHighAt: 1 } } as const
+      const last = await events.findOne(scopeFields(scope), newest)
       return last === null ? null : { seq: last.seq, highAt: last.createdHighAt }
     },
 
     /** The number before the first event created at `from` or later, where there is one. */
     async seqBefore(scope: Scope, from: Date): Promise<number> {
-      const first = await events.findOne(
-        { ...scopeFields(scope), createdHighAt: { $gte: from } },
-        { sort: { createdHighAt: 1, seq: 1 }, projection: { seq: 1 } },
-      )
-      return (first?.seq ?? 1) - 1
+      const since = { ...scopeFields(scope), createdHighAt: { $gte: from } }
+      const oldest = { sort: { createdHighAt: 1, seq: 1 }, projection: { seq: 1 } } as const
+      return ((await events.findOne(since, oldest))?.seq ?? 1) - 1
     },
 
     readAfter(scope: Scope, afterSeq: number, limit: number, { types, from, to }: EventWindow) {

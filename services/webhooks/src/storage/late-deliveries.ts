@@ -1,18 +1,12 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
-import {
-  type DeliveryDocument,
-  type EndpointDocument,
-  type EventHeader,
-  never,
-  scopeFields,
-} from './collections.ts'
+import { type DeliveryDocument, type EndpointDocument, type EventHeader, scopeFields } from './collections.ts'
 import { earliest } from '../rules/choose-due.ts'
 import { asideOf } from '../rules/subscription.ts'
 import type { DeliveryFilter } from './delivery-store.ts'
 import type { EndpointStore } from './endpoint-store.ts'
 import type { EventLog } from './event-log.ts'
-import { newDeliveryOf, newDocument } from './new-delivery.ts'
+import { asideAs, newDueOf } from './new-delivery.ts'
 import { inOrder } from './range-items.ts'
 import type { RangeStore } from './range-store.ts'
 
@@ -85,10 +79,5 @@ export function createLateDeliveries({ endpoints, ranges, events }: LogSources) 
 }
 
 /** The delivery as it will be stored, if it is. */
-const deliveryTo =
-  (endpoint: EndpointDocument) =>
-  (event: EventHeader): DeliveryDocument => {
-    const status = asideOf(endpoint, event) ?? 'PENDING'
-    const waits = status === 'PENDING' ? {} : { status, dueAt: never, nextAttemptAt: null }
-    return { ...newDocument(newDeliveryOf(endpoint._id, event)), ...waits }
-  }
+const deliveryTo = (endpoint: EndpointDocument) => (event: EventHeader) =>
+  asideAs(newDueOf(endpoint._id, event), asideOf(endpoint, event) ?? 'PENDING')

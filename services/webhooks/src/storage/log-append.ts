@@ -4,7 +4,7 @@ import type { EventType } from '@pitboss/contracts/objects/event'
 import type { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import type { EventHeader, LogDocument, LoggedEvent } from './collections.ts'
-import { logKey, scopeKey } from './log-keys.ts'
+import { isSameScope, logKey, scopeKey } from './log-keys.ts'
 
 /*
  * The event log has one unique key: its `_id`, the number of an event within its account and environment.
@@ -136,7 +136,7 @@ function withoutKnown(
   return events.filter((event) => {
     const same = byId.get(event.id)
     if (same === undefined) return true
-    if (same.type === event.type && scopeKey(same.scope) === scopeKey(event.scope)) known.set(event.id, same)
+    if (same.type === event.type && isSameScope(same.scope, event.scope)) known.set(event.id, same)
     else refused.push(event)
     return false
   })

@@ -5,9 +5,10 @@ import { nameOf, partsOf } from '@pitboss/storage/journal/journal-keys'
 const seqDigits = 12
 export const seqMax = 10 ** seqDigits - 1
 
-export function scopeKey({ operatorId, environment }: Scope): string {
-  return `${operatorId}/${environment}`
-}
+export const scopeKey = ({ operatorId, environment }: Scope) => `${operatorId}/${environment}`
+
+export const isSameScope = (a: Scope, b: Scope) =>
+  a.operatorId === b.operatorId && a.environment === b.environment
 
 /** A number as keys have it: they sort by it. */
 export const seqText = (seq: number) => String(seq).padStart(seqDigits, '0')

@@ -27,22 +27,17 @@ export function createLogTail(log: Pick<EventLog, 'readAfter'>, charactersMax: n
     }
   }
 
-  function remembered(scope: Scope, afterSeq: number, limit: number): LoggedEvent[] {
-    const found: LoggedEvent[] = []
-    for (let seq = afterSeq + 1; found.length < limit; seq++) {
-      const event = events.get(logKey(scope, seq))
-      if (event === undefined) break
-      found.push(event)
-    }
-    return found
-  }
-
   return {
     put,
 
     /** `EventLog.readAfter`, from memory where it has the next event. */
     async readAfter(scope: Scope, afterSeq: number, limit: number): Promise<readonly LoggedEvent[]> {
-      const known = remembered(scope, afterSeq, limit)
+      const known: LoggedEvent[] = []
+      for (let seq = afterSeq + 1; known.length < limit; seq++) {
+        const event = events.get(logKey(scope, seq))
+        if (event === undefined) break
+        known.push(event)
+      }
       if (known.length > 0) return known
       const key = `${logKey(scope, afterSeq)}/${limit}`
       return together(reading, key, async () => {

@@ -1,13 +1,7 @@
 import { createHash } from 'node:crypto'
 import { idCharacters } from '@pitboss/contracts/id-characters'
 import { placeAfterInterruption } from '../rules/retry-schedule.ts'
-import {
-  type AttemptRecord,
-  type DeliveryDocument,
-  type DueDelivery,
-  type EventHeader,
-  never,
-} from './collections.ts'
+import { type DeliveryDocument, type DueDelivery, type EventHeader, never } from './collections.ts'
 
 const idTimeCharacters = 10
 const idHashCharacters = 16
@@ -24,15 +18,19 @@ export type ScheduleContext = {
   readonly scaleMs: (ms: number) => number
 }
 
-export function newDeliveryOf(
-  webhookId: string,
-  { id, type, scope, recordedAt, traceparent }: EventHeader,
-): NewDelivery {
-  return {
-    ...{ _id: deliveryIdOf(id, webhookId), ...scope, webhookId },
-    ...{ eventId: id, eventType: type, lane: 'fresh', createdAt: recordedAt },
-    ...(traceparent === undefined ? {} : { traceparent }),
-  }
+/** The delivery of an event to an endpoint, as workers know it before it is stored. */
+export function newDueOf(webhookId: string, event: EventHeader): DueDelivery {
+  const { id: eventId, type: eventType, scope, recordedAt: createdAt, traceparent } = event
+  return newDue({
+    ...{ _id: deliveryIdOf(eventId, webhookId), ...scope, webhookId, eventId, eventType },
+    ...{ lane: 'fresh', createdAt, ...(traceparent === undefined ? {} : { traceparent }) },
+  })
+}
+
+/** A new delivery as it is stored instead of sent. */
+export function asideAs(due: DueDelivery, status: 'CANCELLED' | 'HELD' | 'PENDING'): DeliveryDocument {
+  const ended = status === 'PENDING' ? {} : { status, dueAt: never, nextAttemptAt: null }
+  return { ...due, ...ended, attempts: [] }
 }
 
 /** Creation time and id as one text, which sorts by creation; 15 digits hold every instant. */
@@ -44,15 +42,10 @@ export function newDocument(delivery: NewDelivery): DeliveryDocument {
   return { ...newDue(delivery), attempts: [] }
 }
 
-export function newDue(delivery: NewDelivery): DueDelivery {
-  const { createdAt } = delivery
+function newDue(delivery: NewDelivery): DueDelivery {
+  const { _id, createdAt } = delivery
   return {
-    ...{
-      status: 'PENDING',
-      order: orderOf(createdAt, delivery._id),
-      dueAt: createdAt,
-      nextAttemptAt: createdAt,
-    },
+    ...{ status: 'PENDING', order: orderOf(createdAt, _id), dueAt: createdAt, nextAttemptAt: createdAt },
     ...{ attemptCount: 0, firstAttemptAt: null, step: 1, stepDueAt: createdAt, pulledFor: null },
     ...{ scheduleBase: 0, single: false, failedInStreak: null, claimToken: 0, claimedAt: null },
     ...{ deliveredAt: null, replayId: null, previousStatus: null, testBody: null },
@@ -79,24 +72,23 @@ export function afterInterruption(orphan: DueDelivery, now: Date, { random, scal
   const { attemptCount, claimedAt, lane, step, stepDueAt } = orphan
   const sentAt = claimedAt ?? now
   const firstAttemptAt = orphan.firstAttemptAt ?? sentAt
-  const attempt: AttemptRecord = {
+  const attempt = {
     ...{ attempt: attemptCount, sentAt, durationMs: null, httpStatus: null },
     error: 'interrupted: the worker went away, the outcome is unknown',
     ...{ responseExcerpt: null, timings: null, hint: null, storedAt: now },
   }
+  const interrupted = { place: { step, stepDueAt }, startedAt: sentAt, firstAttemptAt }
   const fields = {
     ...{ claimToken: 0, claimedAt: null, dueAt: now, nextAttemptAt: now },
-    ...placeAfterInterruption({
-      ...{ place: { step, stepDueAt }, startedAt: sentAt, firstAttemptAt, random: random(), scaleMs },
-    }),
+    ...placeAfterInterruption({ ...interrupted, random: random(), scaleMs }),
     ...{ lane: lane === 'fresh' ? 'retry' : lane, firstAttemptAt, attemptedAt: now },
   } as const
   return { fields, attempt }
 }
 
 /** A delivery never stored although its event is recorded: it may have been sent as its first attempt. */
-export function newInterrupted(delivery: NewDelivery, now: Date, schedule: ScheduleContext) {
-  const orphan = claimedOf(newDue(delivery), 0, delivery.createdAt)
+export function newInterrupted(due: DueDelivery, now: Date, schedule: ScheduleContext): DeliveryDocument {
+  const orphan = claimedOf(due, 0, due.createdAt)
   const { fields, attempt } = afterInterruption(orphan, now, schedule)
   return { ...orphan, ...fields, attempts: [attempt] }
 }

@@ -94,8 +94,8 @@ export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
         hi: { $gte: from ?? new Date(1), ...latest },
         ...(to === null ? {} : { lo: { $lte: to } }),
       }
-      const hint =
-        rare !== null && scope !== null ? 'list_rare' : webhookId === null ? 'list' : 'list_webhook'
+      const plain = webhookId === null ? 'list' : 'list_webhook'
+      const hint = rare !== null && scope !== null ? 'list_rare' : plain
       return ranges.find(filter, { sort: { hi: -1 }, hint })
     },
 
@@ -111,11 +111,10 @@ export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
       return around.length === 0 ? [] : ranges.find({ $or: around }).toArray()
     },
 
-    hasItems: async (scope: Scope): Promise<boolean> =>
-      (await ranges.findOne(
-        { ...scopeFields(scope), hi: { $gte: new Date(1) } },
-        { projection: { _id: 1 }, hint: 'list' },
-      )) !== null,
+    async hasItems(scope: Scope): Promise<boolean> {
+      const ofScope = { ...scopeFields(scope), hi: { $gte: new Date(1) } }
+      return (await ranges.findOne(ofScope, { projection: { _id: 1 }, hint: 'list' })) !== null
+    },
 
     storedSince: (from: Date) =>
       ranges.find({ at: { $gte: from }, hi: { $gte: new Date(1) } }, { sort: { at: 1 }, hint: 'stored' }),

@@ -16,13 +16,17 @@ type HeartbeatListener = {
 }
 
 /** Beats until stopped. A process that could not beat, or whose clock is wrong, acts no more. */
-export function startHeartbeat(given: {
+export function startHeartbeat({
+  instances,
+  clockAgrees,
+  hasLeft,
+  logger,
+}: {
   readonly instances: Instances
   readonly clockAgrees: () => boolean
   readonly hasLeft: (instance: string) => Promise<boolean>
   readonly logger: Logger
 }) {
-  const { instances, clockAgrees, hasLeft, logger } = given
   const listeners: HeartbeatListener[] = []
   /** As of the last beat; null before the first, and after a failure that others may have seen. */
   let seen: { readonly self: string; readonly others: readonly string[] } | null = null

@@ -1,9 +1,4 @@
-import {
-  lateAccountsMax,
-  type Lateness,
-  latenessSubject,
-  tellLatenessEveryMs,
-} from '@pitboss/contracts/lateness'
+import * as contract from '@pitboss/contracts/lateness'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import type { Clock } from '@pitboss/runtime/clock'
 import { startPoll } from '@pitboss/runtime/poll'
@@ -28,7 +23,7 @@ export function startPublishingDeliveryLag(parts: {
   const { bus, by, endpoints, recordingMs, onMeasured, clock, logger } = parts
   let wasLate = false
   return startPoll({
-    ...{ event: 'lateness.not-told', level: 'warn', everyMs: tellLatenessEveryMs },
+    ...{ event: 'lateness.not-told', level: 'warn', everyMs: contract.tellLatenessEveryMs },
     async work() {
       const now = clock.now()
       const late = endpoints(now)
@@ -38,11 +33,11 @@ export function startPublishingDeliveryLag(parts: {
       const accounts = [...worst]
         .map(([account, late_ms]) => ({ account, late_ms }))
         .toSorted((a, b) => b.late_ms - a.late_ms)
-        .slice(0, lateAccountsMax)
-      const lateness: Lateness = { by, recording_ms: recordingMs(now), accounts }
+        .slice(0, contract.lateAccountsMax)
+      const lateness: contract.Lateness = { by, recording_ms: recordingMs(now), accounts }
       onMeasured(lateness.recording_ms + (accounts[0]?.late_ms ?? 0), late)
       const isLate = lateness.recording_ms >= publishedFromMs || accounts.length > 0
-      if (isLate || wasLate) bus.publish(latenessSubject, Buffer.from(JSON.stringify(lateness)))
+      if (isLate || wasLate) bus.publish(contract.latenessSubject, Buffer.from(JSON.stringify(lateness)))
       wasLate = isLate
       return isLate ? undefined : measureEveryMs
     },

@@ -289,14 +289,14 @@ await holdIsolation(t, {
   folder: new URL('../../src/storage/', import.meta.url),
   stores,
   others: [
-    ...['afterInterruption', 'deliveryIdOf', 'keyOf', 'claimedOf', 'newDeliveryOf'],
-    ...['newDocument', 'newDue', 'newInterrupted', 'orderOf', 'scopeFields'],
+    ...['afterInterruption', 'deliveryIdOf', 'keyOf', 'claimedOf', 'asideAs'],
+    ...['newDocument', 'newDueOf', 'newInterrupted', 'orderOf', 'scopeFields'],
     // Of ranges: what an item stands for.
     ...['attemptsOf', 'countedElsewhere', 'deliveriesOf', 'newestFirst', 'seqText'],
     ...['inOrder', 'packItems'],
     // Of the log: keys and filters, and what works with the parts that it is given.
     ...['appendEvents', 'createSeqSearch', 'createdIn', 'isRare', 'keysAfter', 'logKey'],
-    ...['mayBeRecorded', 'noteRecent', 'readLogKey', 'scopeKey'],
+    ...['mayBeRecorded', 'noteRecent', 'readLogKey', 'scopeKey', 'isSameScope'],
   ],
 })
 

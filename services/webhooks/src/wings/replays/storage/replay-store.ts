@@ -1,7 +1,6 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { EventType } from '@pitboss/contracts/objects/event'
-import type { EventEnvironment } from '@pitboss/contracts/primitives'
 import { auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { createOnce } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
@@ -9,31 +8,31 @@ import type { Db } from 'mongodb'
 import { scopeFields } from '../../../storage/collections.ts'
 
 export const runningMax = 200
+const oldest = { sort: { _id: 1 }, limit: runningMax } as const
 
-export type ReplayDocument = WithAudit & {
-  _id: string
-  operatorId: string
-  environment: EventEnvironment
-  webhookId: string
-  status: 'RUNNING' | 'DONE' | 'CANCELLED'
-  from: Date
-  to: Date
-  types: EventType[]
-  only: 'failed' | 'missing' | 'all'
-  matched: number
-  created: number
-  delivered: number
-  failed: number
-  /** Of a cancelled job: everything in flight has ended and is counted. Earlier releases stored none. */
-  counted?: boolean
-  /** The job has looked at events up to this recording number. */
-  doneSeq: number
-  /** The end of the log when the job was created: later events are delivered anyway. */
-  endSeq: number
-  selected: boolean
-  createdAt: Date
-  finishedAt: Date | null
-}
+export type ReplayDocument = WithAudit &
+  Scope & {
+    _id: string
+    webhookId: string
+    status: 'RUNNING' | 'DONE' | 'CANCELLED'
+    from: Date
+    to: Date
+    types: EventType[]
+    only: 'failed' | 'missing' | 'all'
+    matched: number
+    created: number
+    delivered: number
+    failed: number
+    /** Of a cancelled job: everything in flight has ended and is counted. Earlier releases stored none. */
+    counted?: boolean
+    /** The job has looked at events up to this recording number. */
+    doneSeq: number
+    /** The end of the log when the job was created: later events are delivered anyway. */
+    endSeq: number
+    selected: boolean
+    createdAt: Date
+    finishedAt: Date | null
+  }
 
 export const replayIndexes: readonly IndexDeclaration[] = [
   { name: 'list', key: { webhookId: 1, _id: -1 } },
@@ -65,13 +64,11 @@ export function createReplayStore(db: Db) {
       replays.findOne({ _id: id, webhookId, ...scopeFields(scope) }),
 
     /** Newest first, before `beforeId`. */
-    list: (scope: Scope, webhookId: string, beforeId: string | null, limit: number) =>
-      replays
-        .find(
-          { webhookId, ...scopeFields(scope), ...(beforeId === null ? {} : { _id: { $lt: beforeId } }) },
-          { sort: { _id: -1 }, limit },
-        )
-        .toArray(),
+    list(scope: Scope, webhookId: string, beforeId: string | null, limit: number) {
+      const before = beforeId === null ? {} : { _id: { $lt: beforeId } }
+      const wanted = { webhookId, ...scopeFields(scope), ...before }
+      return replays.find(wanted, { sort: { _id: -1 }, limit }).toArray()
+    },
 
     /** Number of the account's jobs under way in both environments, counted up to `most`. */
     countRunning: ({ operatorId }: Scope, most: number): Promise<number> =>
@@ -79,19 +76,15 @@ export function createReplayStore(db: Db) {
 
     /** The jobs under way after `afterId`, oldest first, at most `runningMax`. */
     running: (afterId: string) =>
-      replays
-        .find({ status: 'RUNNING', _id: { $gt: afterId } }, { sort: { _id: 1 }, limit: runningMax })
-        .toArray(),
+      replays.find({ status: 'RUNNING', _id: { $gt: afterId } }, oldest).toArray(),
 
     /** Cancelled jobs that may have deliveries in flight, oldest first, at most `runningMax`. */
-    uncounted: () => replays.find({ counted: false }).sort({ _id: 1 }).limit(runningMax).toArray(),
+    uncounted: () => replays.find({ counted: false }, oldest).toArray(),
 
     async areLeft(): Promise<boolean> {
       const one = { projection: { _id: 1 }, sort: { _id: 1 } } as const
-      const found = await Promise.all([
-        replays.findOne({ status: 'RUNNING', _id: { $gt: '' } }, one),
-        replays.findOne({ counted: false }, one),
-      ])
+      const running = replays.findOne({ status: 'RUNNING', _id: { $gt: '' } }, one)
+      const found = await Promise.all([running, replays.findOne({ counted: false }, one)])
       return found.some((job) => job !== null)
     },
 
@@ -102,11 +95,10 @@ export function createReplayStore(db: Db) {
     },
 
     /** Changes a job that is still under way. Null for a foreign one, and for one that has ended. */
-    change: (scope: Scope, id: string, fields: Partial<ReplayDocument>, audit: AuditEntry | null = null) =>
-      replays.findOneAndUpdate(
-        { _id: id, ...scopeFields(scope), status: 'RUNNING' },
-        auditedUpdate<ReplayDocument>({ $set: fields }, audit),
-        { returnDocument: 'after' },
-      ),
+    change(scope: Scope, id: string, fields: Partial<ReplayDocument>, audit: AuditEntry | null = null) {
+      const running = { _id: id, ...scopeFields(scope), status: 'RUNNING' } as const
+      const update = auditedUpdate<ReplayDocument>({ $set: fields }, audit)
+      return replays.findOneAndUpdate(running, update, { returnDocument: 'after' })
+    },
   }
 }

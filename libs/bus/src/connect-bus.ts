@@ -59,7 +59,7 @@ export type Bus = {
     subject: string,
     fn: (message: { subject: string; data: Uint8Array }) => void,
   ): { unsubscribe(): void }
-  /** Sends at the end of this turn of the event loop. Resolves when the client has it; rejects with its error. */
+  /** Sends at the end of this turn of the event loop. Rejects with the client's error. */
   write(send: () => void): Promise<void>
   /** Resolves when the server has all that was written. @throws when the connection is lost before */
   flush(): Promise<void>

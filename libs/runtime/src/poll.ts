@@ -10,8 +10,8 @@ export type Poll = {
 /**
  * Runs `work` at once and then again and again until stopped. A failure is logged as `event`, at `level`, and
  * ends nothing.
- * @param everyMs pause between the end of a run and the next one; from 500 ms on the nearest multiple of it on
- * the process's clock, so that polls of a process wake it together
+ * @param everyMs pause between the end of a run and the next one; from 500 ms on it ends at a multiple of
+ * itself on the process's clock, so that polls of a process wake it together
  * @param work gets a signal that is aborted when it should come to an end; it may answer in how many
  * milliseconds it wants to run again, instead of `everyMs`
  */

@@ -170,7 +170,7 @@ export async function listEnds({ lists }: Pick<WalletContext, 'lists'>, roundId:
   })
 }
 
-/** Publishes these events of a round anew, made from its movements. @returns the ids of those they call for */
+/** Makes and publishes these events of a round again. @returns the ids of those its movements call for */
 export async function republishEnds(
   context: Pick<WalletContext, 'lists' | 'movements'>,
   { order, roundId, eventIds }: Asked<typeof calls.opsRepublishMovements>,

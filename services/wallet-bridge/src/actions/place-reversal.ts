@@ -95,7 +95,7 @@ export type VoidOrder = {
 /**
  * Gives a stake back, whether or not the wallet has taken it. A stake that was never placed is recorded and
  * never sent: a request for it that is still on its way finds it voided. Waits for the rollback's first try.
- * A stake that may come from a backup stays pending: the resolver asks others about it first (advance-due.ts).
+ * A stake that may come from a backup stays pending: the resolver asks about it first (advance-due.ts).
  * @throws ServiceError TRANSACTION_CONFLICT when the id belongs to another request; WALLET_NOT_CONFIGURED
  */
 export async function voidStake(

@@ -30,7 +30,7 @@ async function stakeInCall({ callers }: { callers: readonly [string, ...string[]
   return { stream, id: document.transactionId }
 }
 
-/** Takes the stream over, where these instances are known to have ended. @returns the stake as its owner has it */
+/** Takes the stream over, where these instances have ended. @returns the stake as its owner has it */
 async function takeOver({ stream, id }: { stream: string; id: string }, ended: readonly string[]) {
   let owned: readonly MovementDocument[] = []
   await takeOverMoney(

@@ -75,20 +75,16 @@ export async function startRounds({ config, host, proof = {} }: Given): Promise<
   const { context: mounted, open } = mountWings(core, proof.wings ?? allWings, {
     ...{ db, keyring, registry, clockAheadMs, returnsAlarm: config.PITBOSS_RETURNS_ALARM },
   })
-  const yields: YieldRule = {
-    fromMs: config.PITBOSS_PLAY_YIELDS_FROM_S * 1000,
-    allMs: config.PITBOSS_PLAY_STOPS_FROM_S * 1000,
-  }
+  const { PITBOSS_PLAY_YIELDS_FROM_S: fromS, PITBOSS_PLAY_STOPS_FROM_S: allS } = config
+  const yields: YieldRule = { fromMs: fromS * 1000, allMs: allS * 1000 }
   const lateness = listenToDeliveryLag(bus, yields)
   const rewinds = createRewindStore({ db, clock, newId })
   const watch = watchConsumer({
     bus,
     consumer: roundsMovements,
     remake: {
-      positions: createConsumerPositions(db),
-      notes: () => true,
-      orders: rewinds.orders,
-      onBack: () => undefined,
+      ...{ positions: createConsumerPositions(db), orders: rewinds.orders },
+      ...{ notes: () => true, onBack: () => undefined },
     },
     logger,
     ...(proof.nowMs === undefined ? {} : { nowMs: proof.nowMs }),
@@ -107,7 +103,7 @@ export async function startRounds({ config, host, proof = {} }: Given): Promise<
     memory: new PlayMemory(),
   }
   const stopOutboxes = outboxes.map((outbox) => outbox.start())
-  const sweep = createSweepRounds(context, recoverRound, Math.random)
+  const work = whileClockAgrees(clockAheadMs, createSweepRounds(context, recoverRound, Math.random))
   await upgradeStorage({ ...context, db, journal })
   // What is older is found by indexes that nothing needs any more.
   await storage.patiently((own) => ensureIndexes(own, indexes, logger))
@@ -116,12 +112,7 @@ export async function startRounds({ config, host, proof = {} }: Given): Promise<
   const workers = [
     watch,
     consumeMovements(context, bus, rewinds),
-    startPoll({
-      event: 'sweep.failed',
-      everyMs: sweepEveryMs,
-      work: whileClockAgrees(clockAheadMs, sweep),
-      logger,
-    }),
+    startPoll({ event: 'sweep.failed', everyMs: sweepEveryMs, work, logger }),
     ...open.flatMap((wing) => wing.start?.() ?? []),
   ]
   const seals = createRewriteSeals({

@@ -51,11 +51,10 @@ export function countRoundStates<Store extends Pick<RoundsStore, 'insert' | 'upd
   }
 }
 
+type PlayNotes = Pick<RoundsContext, 'noteConflict' | 'noteRefusedSettlement'>
+
 /** Counts and logs what a person has to know of; each refused settlement is asked for again for ever. */
-export function createPlayNotes(
-  registry: Registry,
-  logger: Logger,
-): Pick<RoundsContext, 'noteConflict' | 'noteRefusedSettlement'> {
+export function createPlayNotes(registry: Registry, logger: Logger): PlayNotes {
   const conflicts = new Counter({
     name: 'pitboss_rounds_id_conflicts_total',
     help: "Requests of operators' servers whose transaction_id is that of a movement of a game round",

@@ -1,7 +1,6 @@
 import type { CallContext } from '@pitboss/contracts/call'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import type { Scope } from '@pitboss/contracts/caller'
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import { together } from '@pitboss/runtime/together'
 import type { Placed, Shown } from '../clients/wallet.ts'
@@ -9,6 +8,7 @@ import type { PlayContext, PlayerHold } from '../context.ts'
 import { assertDone, resourceOf, stakeSpec, unknownOutcome } from '../rules/movement.ts'
 import { hasMovement, type RoundState, type Stake } from '../rules/round.ts'
 import { scopeOf, type StoredRound } from '../storage/round-document.ts'
+import type { SessionDocument } from '../storage/sessions-store.ts'
 import { applyMessage, applyMovement, withdrawIntent } from './change-round.ts'
 
 /** `taken-back`: the intent is gone again, its round with it if this was its first stake. */
@@ -70,13 +70,9 @@ export type Started =
   | { readonly kind: 'taken-back'; readonly error: ServiceError }
 
 /** Chooses the player's oldest grant with this stake. @throws ServiceError VALIDATION_ERROR for none */
-export async function chooseGrant(
-  { grants, clock }: PlayContext,
-  scope: Scope,
-  { playerId, game, currency }: { playerId: string; game: string; currency: string },
-  stake: bigint,
-): Promise<string> {
-  const open = await grants.open(scope, { playerId, game, currency }, clock.now())
+export async function chooseGrant({ grants, clock }: PlayContext, session: SessionDocument, stake: bigint) {
+  const { playerId, game, currency } = session
+  const open = await grants.open(scopeOf(session), { playerId, game, currency }, clock.now())
   if (open.length === 0) throw noFreeBet()
   const fitting = open.find((grant) => BigInt(grant.stake) === stake)
   if (fitting === undefined) throw invalidField('stake', "must equal the free bet's stake")

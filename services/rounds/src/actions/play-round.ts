@@ -105,7 +105,7 @@ async function planRound(context: PlayContext, play: Play): Promise<Plan> {
   const wanted = { ...asked, session, driver: 'game', gameId, maxPayout: limits.maxPayout } as const
   const { scope } = caller
   await context.hooks.enforceLimits(scope, session)?.assertWithinLimits(body.free_bet === true ? 0n : stake)
-  const grant = async () => (body.free_bet === true ? chooseGrant(context, scope, session, stake) : null)
+  const grant = async () => (body.free_bet === true ? chooseGrant(context, session, stake) : null)
   const startedBy = `${session.game}/${body.transaction_id ?? context.newUuid()}`
   return {
     last,

@@ -52,16 +52,15 @@ function createLeastReturn(game: Game): CatalogueEntry['leastReturn'] {
   }
 }
 
+type Given = { catalogue: Catalogue; now: Date; openSeed: () => string }
+
 /**
  * Binds a time, the round's own seed and its game's rules to one round, for the transition. A game draws only
  * from seed and nonce, and so do the ids of win and refund: a round that is played again, because the
  * database was set back, gives the same, and wallet and wallet-bridge know the movement. Nobody can guess the
  * ids before the seed is shown. The seed is opened only when it is used.
  */
-export function roundContext(
-  round: RoundState,
-  { catalogue, now, openSeed }: { catalogue: Catalogue; now: Date; openSeed: () => string },
-): RoundContext {
+export function roundContext(round: RoundState, { catalogue, now, openSeed }: Given): RoundContext {
   return {
     now,
     winId: () => ownId('win', round, openSeed()),

@@ -76,12 +76,10 @@ export async function postpone({ work }: RoundStreams, { round, dueAt }: StoredR
     work.note(round.id, { ...waiting, dueAt: until })
 }
 
+type Sweep = { after: string; tenantsMax: number; roundsMax: number }
+
 /** Due rounds of this process, longest first: a page for each of `tenantsMax` tenants, `roundsMax` in all. */
-export async function findDue(
-  streams: RoundStreams,
-  now: Date,
-  { after, tenantsMax, roundsMax }: { after: string; tenantsMax: number; roundsMax: number },
-) {
+export async function findDue(streams: RoundStreams, now: Date, { after, tenantsMax, roundsMax }: Sweep) {
   const due = streams.work.due(now)
   const scopes = [...due.keys()]
     .filter((scope) => scope > after)

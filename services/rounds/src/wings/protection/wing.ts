@@ -88,28 +88,20 @@ export function protectionHooks(context: ProtectionContext): Omit<Hooks, 'folds'
 export function protectionCalls(context: ProtectionContext): CallHandler[] {
   const present = (stop: Parameters<typeof presentStop>[0]) => presentStop(stop, context.clock.now())
   return [
-    ...handlers([api.putLimits.call, api.dashboardPutLimits.call], async ({ caller, params, body }, call) =>
-      answer(await setLimits(context, caller, params.player_id, body, actedBy(caller, call))),
+    ...handlers([api.putLimits.call, api.dashboardPutLimits.call], async (asked, call) =>
+      answer(await setLimits(context, asked, actedBy(asked.caller, call))),
     ),
     ...handlers([api.getLimits.call, api.dashboardGetLimits.call], async ({ caller, params }) =>
       answer(await showLimits(context, caller.scope, params.player_id)),
     ),
-    ...handlers(
-      [api.stopPlayer.call, api.dashboardStopPlayer.call],
-      async ({ caller, params, body }, call) => {
-        const by = personActing(caller, call)
-        return answer(present(await stopPlayer(context, caller, params.player_id, body, by)))
-      },
+    ...handlers([api.stopPlayer.call, api.dashboardStopPlayer.call], async (asked, call) =>
+      answer(present(await stopPlayer(context, asked, personActing(asked.caller, call)))),
     ),
-    ...handlers(
-      [api.liftStop.call, api.dashboardLiftStop.call],
-      async ({ caller, params, body: { reason } }, call) => {
-        const by = personActing(caller, call)
-        return answer(present(await liftStop(context, caller, params.player_id, reason, by)))
-      },
+    ...handlers([api.liftStop.call, api.dashboardLiftStop.call], async (asked, call) =>
+      answer(present(await liftStop(context, asked, personActing(asked.caller, call)))),
     ),
-    ...handlers([api.listStops.call, api.dashboardListStops.call], async ({ caller, params, query }) =>
-      answerPage(await listStops(context, caller, params.player_id, query), present),
+    ...handlers([api.listStops.call, api.dashboardListStops.call], async (asked) =>
+      answerPage(await listStops(context, asked), present),
     ),
     handler(realityCheck.call, async ({ caller, body: { choice } }) => {
       const now = context.clock.now()

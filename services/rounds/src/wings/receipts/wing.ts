@@ -21,9 +21,9 @@ export const receipts: Wing = {
     }
     return {
       calls: [
-        handler(sendReceipt.call, async ({ caller, params: { round_id }, body, added }) => {
-          const kept = await keepReceipt(context, caller, round_id, body, added?.page ?? null)
-          return answer({ round_id, hash: kept.hash, received_at: kept.received_at })
+        handler(sendReceipt.call, async (asked) => {
+          const { hash, received_at } = await keepReceipt(context, asked)
+          return answer({ round_id: asked.params.round_id, hash, received_at })
         }),
         handler(roundReceipt, async ({ caller, roundId }) => ({
           receipt: await findReceipt(context, caller, roundId),

@@ -6,7 +6,6 @@ import { closeSession } from '../../../actions/sessions.ts'
 import type { Pace, Paced, RoundsContext } from '../../../context.ts'
 import { assertSessionOpen, realityCheckAt } from '../../../rules/live-rules.ts'
 import { conflict } from '../../../rules/refusal.ts'
-import type { SessionDocument } from '../../../storage/sessions-store.ts'
 import { earlyStart, latestEarlierStart } from '../rules/stop.ts'
 import type { PacesStore } from '../storage/paces-store.ts'
 
@@ -32,17 +31,14 @@ export function enforceStartInterval(
   }
 }
 
+type Choice = 'continue' | 'stop'
+
 /**
  * Answers a reality check: going on starts the next interval, stopping closes the session. Answering again
  * changes nothing. Source: docs/contract.md, section 4, "Jurisdictions".
  * @throws ServiceError SESSION_NOT_FOUND; CONFLICT without reality checks; SESSION_CLOSED, SESSION_EXPIRED
  */
-export async function answerRealityCheck(
-  context: RoundsContext,
-  caller: Caller,
-  choice: 'continue' | 'stop',
-  now: Date,
-): Promise<SessionDocument> {
+export async function answerRealityCheck(context: RoundsContext, caller: Caller, choice: Choice, now: Date) {
   const { scope, session } = await findPlayer(context, caller)
   const dueAt = realityCheckAt(session)
   if (dueAt === null) throw conflict('This session has no reality checks.')

@@ -1,7 +1,7 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
 import type { Caller, Scope } from '@pitboss/contracts/caller'
-import type { putLimits } from '@pitboss/contracts/endpoints/players'
-import type { PlayerLimits, WantedLimit as Wanted } from '@pitboss/contracts/objects/player-limits'
+import type { dashboardPutLimits as putting } from '@pitboss/contracts/endpoints/players'
+import type { WantedLimit as Wanted } from '@pitboss/contracts/objects/player-limits'
 import { invalidField } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { changeFenced } from '@pitboss/storage/change-fenced'
@@ -22,7 +22,7 @@ import {
 } from '../rules/player-limits.ts'
 import type { LimitChange } from '../storage/player-limits-store.ts'
 
-export type PutBody = z.output<typeof putLimits.call.request>['body']
+type PutRequest = z.output<typeof putting.call.request>
 
 const triesMax = 12
 const changesMax = 50
@@ -41,13 +41,9 @@ export async function showLimits(context: ProtectionContext, scope: Scope, playe
  * @param by who is audited: the person, or the operator's server
  * @throws ServiceError VALIDATION_ERROR for an amount, or a limit that is named twice; CURRENCY_NOT_SUPPORTED
  */
-export async function setLimits(
-  context: ProtectionContext,
-  caller: Caller,
-  playerId: string,
-  body: PutBody,
-  by: ActedBy,
-): Promise<PlayerLimits> {
+export async function setLimits(context: ProtectionContext, request: PutRequest, by: ActedBy) {
+  const { caller, body } = request
+  const { player_id: playerId } = request.params
   const { playerLimits, sessions, clock } = context
   const { scope } = caller
   const [wanted, reason] = [readWanted(body.limits, caller), body.reason ?? null]

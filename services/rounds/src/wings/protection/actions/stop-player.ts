@@ -1,9 +1,9 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
-import type { Caller, Scope } from '@pitboss/contracts/caller'
-import type { stopPlayer as stopping } from '@pitboss/contracts/endpoints/players'
+import type { Scope } from '@pitboss/contracts/caller'
+import type * as api from '@pitboss/contracts/endpoints/players'
 import { invalidField } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import { type Page, type PageQuery, readPage } from '@pitboss/storage/read-page'
+import { readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import { neverEnds } from '../../../rules/live-rules.ts'
 import { conflict } from '../../../rules/refusal.ts'
@@ -13,7 +13,9 @@ import { presentStop } from '../records/present-protection.ts'
 import type { StopDocument } from '../storage/stops-store.ts'
 import { enforceStop } from './settle-stops.ts'
 
-type StopBody = z.output<typeof stopping.call.request>['body']
+type StopRequest = z.output<typeof api.dashboardStopPlayer.call.request>
+type LiftRequest = z.output<typeof api.dashboardLiftStop.call.request>
+type ListRequest = z.output<typeof api.dashboardListStops.call.request>
 
 type Asked = {
   readonly scope: Scope
@@ -30,13 +32,10 @@ type Asked = {
  * is audited; null for an operator's server. @throws ServiceError VALIDATION_ERROR at `until`; CONFLICT when
  * the stop in force ends later
  */
-export async function stopPlayer(
-  context: ProtectionContext,
-  { scope }: Caller,
-  playerId: string,
-  { reason, until: untilText }: StopBody,
-  by: ActedBy | null,
-): Promise<StopDocument> {
+export async function stopPlayer(context: ProtectionContext, request: StopRequest, by: ActedBy | null) {
+  const { scope } = request.caller
+  const { player_id: playerId } = request.params
+  const { reason, until: untilText } = request.body
   const now = context.clock.now()
   const until = untilText === undefined ? null : new Date(untilText)
   if (until !== null && until <= now) throw invalidField('until', 'must lie in the future')
@@ -72,13 +71,10 @@ async function extendStop(context: ProtectionContext, asked: Asked): Promise<Sto
 }
 
 /** Lifts the stop in force, or answers the last lifted one. @throws ServiceError CONFLICT for none */
-export async function liftStop(
-  context: ProtectionContext,
-  { scope }: Caller,
-  playerId: string,
-  reason: string,
-  by: ActedBy | null,
-): Promise<StopDocument> {
+export async function liftStop(context: ProtectionContext, request: LiftRequest, by: ActedBy | null) {
+  const { scope } = request.caller
+  const { player_id: playerId } = request.params
+  const { reason } = request.body
   const { stops, sessions } = context
   const now = context.clock.now()
   const current = await stops.current(scope, playerId)
@@ -93,11 +89,11 @@ export async function liftStop(
 }
 
 export async function listStops(
-  { stops, cursors }: Pick<ProtectionContext, 'stops' | 'cursors'>,
-  { scope }: Caller,
-  playerId: string,
-  query: PageQuery,
-): Promise<Page<StopDocument>> {
+  { stops, cursors }: ProtectionContext,
+  { caller, params, query }: ListRequest,
+) {
+  const { scope } = caller
+  const { player_id: playerId } = params
   return readPage({
     cursors,
     binding: { list: 'player-stops', scope, filters: { playerId } },
@@ -108,7 +104,7 @@ export async function listStops(
 }
 
 function entryOf(
-  { audit, clock }: Pick<ProtectionContext, 'audit' | 'clock'>,
+  { audit, clock }: ProtectionContext,
   act: 'player.stop' | 'player.lift-stop',
   by: ActedBy | null,
   before: StopDocument | null,

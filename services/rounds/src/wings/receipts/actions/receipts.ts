@@ -1,4 +1,6 @@
+import type { z } from 'zod'
 import { type Caller, lookupScopes } from '@pitboss/contracts/caller'
+import type { sendReceipt } from '@pitboss/contracts/endpoints/play'
 import type { ReceiptBody, SealedReceipt } from '@pitboss/contracts/objects/receipt'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { receiptHash } from '@pitboss/fairness/receipt'
@@ -10,6 +12,8 @@ import { conflict } from '../../../rules/refusal.ts'
 import { isUnfinished, type RoundState } from '../../../rules/round.ts'
 import type { ReceiptsStore } from '../storage/receipts-store.ts'
 
+type SendRequest = z.output<typeof sendReceipt.call.request>
+
 export type ReceiptsContext = RoundsContext & {
   readonly receipts: ReceiptsStore
   /** Counts a receipt that was kept; the alarm is for one that differs. */
@@ -18,17 +22,12 @@ export type ReceiptsContext = RoundsContext & {
 
 /**
  * Stores what the player's page showed of a settled round; the first receipt counts. Source:
- * docs/contract.md, section 4, "Receipts". @param page the page of ours that sent it; null for none. @throws
- * ServiceError ROUND_NOT_FOUND; ROUND_IN_PROGRESS; CONFLICT when not settled, or for another receipt;
- * VALIDATION_ERROR at `hash`
+ * docs/contract.md, section 4, "Receipts". @throws ServiceError ROUND_NOT_FOUND; ROUND_IN_PROGRESS; CONFLICT
+ * when not settled, or for another receipt; VALIDATION_ERROR at `hash`
  */
-export async function keepReceipt(
-  context: ReceiptsContext,
-  caller: Caller,
-  roundId: string,
-  body: ReceiptBody,
-  page: string | null,
-): Promise<SealedReceipt> {
+export async function keepReceipt(context: ReceiptsContext, request: SendRequest): Promise<SealedReceipt> {
+  const { caller, body, added } = request
+  const { round_id: roundId } = request.params
   const { receipts, clock } = context
   const player = await findPlayer(context, caller)
   const { round } = await findPlayerRound(context, player, roundId)
@@ -38,7 +37,7 @@ export async function keepReceipt(
   const { build, language, text_version: textVersion, text, hash } = body
   if (receiptHash({ roundId, build, language, textVersion, text }) !== hash)
     throw invalidField('hash', 'is not the hash of this receipt')
-  const receipt = judgeReceipt(body, page, presentRound(round), clock.now())
+  const receipt = judgeReceipt(body, added?.page ?? null, presentRound(round), clock.now())
   if (await receipts.keep(player.scope, roundId, receipt)) {
     context.noteReceipt(round, receipt)
     return receipt
@@ -63,7 +62,7 @@ const commonPage = 'index'
 /**
  * What a page showed, judged by the round. Another sentence differs, from any build; one that agrees is
  * checked only for a page that is served for the game. Source: docs/contract.md, section 4, "Receipts".
- * @param page as of `keepReceipt`
+ * @param page the page of ours that sent it; null for none
  */
 function judgeReceipt(body: ReceiptBody, page: string | null, round: ToldRound, receivedAt: Date) {
   const told = { received_at: receivedAt.toISOString(), ...body }

@@ -38,9 +38,8 @@ export function readReport(context: ReportsContext, { scope }: Caller, query: Re
     const grains: Grain[] = by.has('day') ? ['day', 'hour'] : ['month', 'day', 'hour']
     // The player of a round that has just ended may have seen it end.
     await context.sums.catchUp()
-    const found = await Promise.all(
-      reportSegments(from, to, grains).map((segment) => context.reports.read(scope, segment, by)),
-    )
+    const segments = reportSegments(from, to, grains)
+    const found = await Promise.all(segments.map((segment) => context.reports.read(scope, segment, by)))
     const [parts, players] = [found.flatMap((one) => one.parts), found.flatMap((one) => one.players)]
     const restated = by.has('day') ? await context.reports.restated(scope, from, to) : []
     return reportRows(parts, players, by).map((row) => presentRow(row, by, restated))

@@ -16,6 +16,8 @@ import { roundBytes } from '../records/present-round.ts'
 import { certainMovements } from '../rules/movement.ts'
 import { standingOf } from '../rules/round.ts'
 
+type CertainQuery = z.output<typeof opsCertainMovements.request>
+type UnendedQuery = z.output<typeof opsUnendedRounds.request>
 type ListQuery = z.output<typeof endpoint.query>
 
 const unendedMax = 200
@@ -47,10 +49,7 @@ export async function countUnfinished({ rounds }: Rounds, scope: Scope) {
 }
 
 /** What certainly ended in a page of rounds open or ended since `from`. @param after the last `next` */
-export async function listCertain(
-  { rounds }: Rounds,
-  { scope, from, after }: z.output<typeof opsCertainMovements.request>,
-) {
+export async function listCertain({ rounds }: Rounds, { scope, from, after }: CertainQuery) {
   if (after === null) await rounds.showUndone()
   const [phase = 'OPEN', at = '', id = ''] = after?.split(' ') ?? []
   const open = openPhases.find((one) => one === phase)
@@ -84,10 +83,7 @@ export async function readStakeStanding(
 }
 
 /** Rounds of an account that the game drives and that have not ended, newest first, for operations. */
-export async function listUnended(
-  { rounds }: Rounds,
-  { scope, status, after: before }: z.output<typeof opsUnendedRounds.request>,
-) {
+export async function listUnended({ rounds }: Rounds, { scope, status, after: before }: UnendedQuery) {
   if (before === null) await rounds.showUndone()
   const page = await rounds.list(scope, { status }, { before, max: unendedMax })
   const next = page.length < unendedMax ? null : (page.at(-1)?.id ?? null)

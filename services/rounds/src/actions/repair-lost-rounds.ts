@@ -13,12 +13,10 @@ import { hasMovement, isUnfinished, type RoundState } from '../rules/round.ts'
 import type { MakeNext } from '../storage/lost-rounds.ts'
 import { sequenceKey } from '../storage/round-document.ts'
 
+type Skip = z.output<typeof opsSkipNonces.request>
 type Heal = z.output<typeof opsHealOrphan.request>
-
 type Started = z.output<typeof startedRound>
-
 type Player = Pick<Started, 'player_id' | 'game' | 'currency'>
-
 type Orphan = { readonly movement: Movement; readonly stands: boolean }
 
 export type Healing = Pick<
@@ -100,11 +98,8 @@ async function refundRefusal(context: Healing, scope: Scope, stake: Movement): P
 }
 
 /** Moves sequences beyond nonces of events, standing stake or not. @returns rounds whose nonce was free */
-export async function skipNonces(
-  context: Healing,
-  { scope, rounds: started, order }: z.output<typeof opsSkipNonces.request>,
-  requestId: string,
-): Promise<Started[]> {
+export async function skipNonces(context: Healing, skip: Skip, requestId: string): Promise<Started[]> {
+  const { scope, rounds: started, order } = skip
   const skipped: Started[] = []
   for (const one of started) {
     if (await context.lost.nonceIsFree(sequenceOf(scope, one), one.nonce)) skipped.push(one)

@@ -114,12 +114,10 @@ export function judgeAmount(text: string | undefined, currency: string | undefin
   readAmount(text, currency, path)
 }
 
+type Enabled = { readonly currencies: readonly string[] }
+
 /** @param path null where the session names the currency. @throws ServiceError CURRENCY_NOT_SUPPORTED */
-export function assertCurrency(
-  currency: string,
-  account: { readonly currencies: readonly string[] },
-  path: string | null,
-): void {
+export function assertCurrency(currency: string, account: Enabled, path: string | null): void {
   const isKnown = currencyDigits(currency) !== null
   if (isKnown && account.currencies.includes(currency)) return
   const enabled = account.currencies.length === 0 ? 'none' : account.currencies.join(', ')

@@ -15,6 +15,7 @@ import { allowedLimits, judgeAmount } from '../../../rules/limits.ts'
 import type { GameChange, GameSettings } from '../../../storage/games-store.ts'
 import { type GamePatch, readPatchLimits, readWantedLimits } from '../rules/wanted-limits.ts'
 
+type StatusOrder = z.output<typeof opsSetGame.request>
 type Asked = { readonly account: Account; readonly slug: string; readonly patch: GamePatch }
 
 /**
@@ -116,11 +117,8 @@ export async function setGameLimits(
 }
 
 /** Switches a game on or off for the whole platform. @throws ServiceError GAME_NOT_FOUND */
-export async function setGameStatus(
-  context: RoundsContext,
-  { order, slug, status }: z.output<typeof opsSetGame.request>,
-  requestId: string,
-): Promise<void> {
+export async function setGameStatus(context: RoundsContext, asked: StatusOrder, requestId: string) {
+  const { order, slug, status } = asked
   const { games, audit, clock } = context
   findGame(context, slug)
   if (order.dryRun) return

@@ -13,6 +13,7 @@ import {
   readAmount,
 } from '../../../rules/limits.ts'
 
+type Patches = NonNullable<GamePatch['limits']>
 export type GamePatch = z.output<typeof patchGame.call.request>['body']
 
 type WantedLimits = NonNullable<z.output<typeof opsSetGameLimits.request>['limits']>
@@ -32,11 +33,7 @@ export function readWantedLimits(wanted: WantedLimits, now: Limits, currency: st
 }
 
 /** Reads a patch, inside what is allowed. @throws ServiceError CURRENCY_NOT_SUPPORTED, VALIDATION_ERROR */
-export function readPatchLimits(
-  account: Account,
-  settings: Granted,
-  limits: NonNullable<GamePatch['limits']>,
-): ChangedLimits[] {
+export function readPatchLimits(account: Account, settings: Granted, limits: Patches): ChangedLimits[] {
   const reads = limits.map(({ currency, min_stake, max_stake, max_payout }, position) => () => {
     const path = `limits.${position}`
     assertCurrency(currency, account, `${path}.currency`)

@@ -22,6 +22,7 @@ import { sequenceKey } from '../../../storage/round-document.ts'
 import type { RoundSums } from '../../../storage/round-lists.ts'
 import type { LastNonce } from '../../../storage/round-streams.ts'
 
+type DataQuery = z.output<typeof opsPlayerData.request>
 type ListQuery = z.output<typeof listNonces.query>
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -169,10 +170,8 @@ async function readNonces(context: RoundsContext, chain: string, from: number, t
 const detailsNeededMs = 24 * 60 * 60 * 1000
 
 /** Reads a page of one kind of a player's records, newest first. Source: docs/data.md. */
-export async function readPlayerData(
-  context: RoundsContext,
-  { scope, playerId, kind, before }: z.output<typeof opsPlayerData.request>,
-): Promise<DataPage> {
+export async function readPlayerData(context: RoundsContext, asked: DataQuery): Promise<DataPage> {
+  const { scope, playerId, kind, before } = asked
   const { sessions, rounds, grants, hooks } = context
   const now = context.clock.now()
   const at = { before, now }

@@ -13,6 +13,8 @@ import { installationScope } from '../rules/watched-streams.ts'
 import type { AlarmDocument, AlarmRule } from '../storage/returns-fold.ts'
 import type { ReturnsStore, StreamFilters } from '../storage/returns-store.ts'
 
+type StreamsQuery = z.output<typeof opsListReturns.request>
+type AlarmsQuery = z.output<typeof opsListReturnAlarms.request>
 export type ReturnsContext = Pick<RoundsContext, 'games' | 'cursors' | 'audit' | 'clock' | 'logger'> & {
   readonly returns: ReturnsStore
   readonly rule: AlarmRule
@@ -116,19 +118,14 @@ export async function listReturns({ returns, cursors }: ReturnsContext, { scope 
 }
 
 /** Lists streams of an account, or without one those of the whole installation, for operations. */
-export async function listReturnsOf(
-  { returns }: ReturnsContext,
-  { operatorId, environment, game, after, limit }: z.output<typeof opsListReturns.request>,
-) {
+export async function listReturnsOf({ returns }: ReturnsContext, query: StreamsQuery) {
+  const { operatorId, environment, game, after, limit } = query
   const scope =
     operatorId === undefined ? installationScope(environment) : scopeKey({ operatorId, environment })
   return pageOf(limit, await returns.list(scope, { game }, { after, max: limit + 1 }), presentOpsReturn)
 }
 
-export async function listReturnAlarms(
-  { returns }: ReturnsContext,
-  { after, limit }: z.output<typeof opsListReturnAlarms.request>,
-) {
+export async function listReturnAlarms({ returns }: ReturnsContext, { after, limit }: AlarmsQuery) {
   return pageOf(limit, await returns.listAlarms({ after, max: limit + 1 }), presentAlarm)
 }
 

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { ActedBy } from '@pitboss/contracts/audit'
-import { type EventType, eventType, type WebhookTest } from '@pitboss/contracts/objects/event'
+import { eventType, type WebhookTest } from '@pitboss/contracts/objects/event'
 import type { webhookPatchSchema } from '@pitboss/contracts/objects/webhook'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { auditedUpdate } from '@pitboss/storage/audit-outbox'
 import type { z } from 'zod'
 import { presentEndpoint } from '../records/webhook-records.ts'
 import { paused, resumed } from '../rules/endpoint-health.ts'
-import { narrows } from '../rules/subscription.ts'
+import { narrows, wants } from '../rules/subscription.ts'
 import { newSecret } from '@pitboss/runtime/new-secret'
 import { rotateSecrets } from '../rules/signing-secrets.ts'
 import type { EndpointDocument } from '../storage/collections.ts'
@@ -46,14 +46,6 @@ async function changePresent(...args: Parameters<typeof change>): Promise<Endpoi
   return endpoint
 }
 
-/** @throws ServiceError CONFLICT for types too many endpoints have, besides those it has already */
-async function refuseMoreEvents(c: WebhooksContext, found: EndpointDocument, wanted: readonly EventType[]) {
-  if (found.events.length === 0) return
-  const all = wanted.length === 0 ? eventType.options : wanted
-  const more = all.filter((type) => !found.events.includes(type))
-  if (more.length > 0) await refuseCrowd(c, found, more)
-}
-
 /**
  * Cancels what waits of types that are taken off. Another address of a LIVE endpoint is a grave act.
  * @throws ServiceError VALIDATION_ERROR for a URL that is not called; CONFLICT for too crowded events;
@@ -67,7 +59,12 @@ export async function patchEndpoint(
   context: HandlerContext,
 ): Promise<EndpointDocument> {
   if (url !== undefined) await checkEndpointUrl(c, found, url)
-  if (events !== undefined) await refuseMoreEvents(c, found, events)
+  if (events !== undefined) {
+    // Those that it has already are no more.
+    const wanted = events.length === 0 ? eventType.options : events
+    const more = wanted.filter((type) => !wants(found, type))
+    if (more.length > 0) await refuseCrowd(c, found, more)
+  }
   const fields = {
     ...(url === undefined ? {} : { url }),
     ...(events === undefined ? {} : { events: [...new Set(events)] }),

@@ -5,6 +5,7 @@ import { isSameScope } from '../storage/log-keys.ts'
 import type { EndpointsRead } from '../storage/endpoint-store.ts'
 import type { Appended, NewEvent, TargetsOf } from '../storage/log-append.ts'
 import type { WebhooksContext } from '../context.ts'
+import type { DurableMessage } from '@pitboss/bus/consume-durable'
 import { eventSubject } from '@pitboss/bus/topology'
 import type { Scope } from '@pitboss/contracts/caller'
 import { type EventEnvelope, eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
@@ -62,11 +63,7 @@ function targetsAmong(endpoints: readonly EndpointDocument[]): TargetsOf {
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Subject, message id and envelope must agree. @throws Error, which reading it again gives, too */
-export function readEventMessage(message: {
-  subject: string
-  id: string | null
-  data: Uint8Array
-}): EventMessage {
+export function readEventMessage(message: Pick<DurableMessage, 'subject' | 'id' | 'data'>): EventMessage {
   const body = readOr('not UTF-8', () => decoder.decode(message.data))
   const parsed = eventEnvelopeSchema.safeParse(readOr('not JSON', (): unknown => JSON.parse(body)))
   if (!parsed.success) throw new Error(`not an event: ${z.prettifyError(parsed.error)}`)

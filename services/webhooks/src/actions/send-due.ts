@@ -63,7 +63,7 @@ async function start(c: RunContext, run: EndpointRun, chosen: readonly Chosen[])
   for (const one of fresh) {
     const sent = mayAct(c, run) ? sendFresh(run, one.due._id, now) : null
     if (sent === null) finish(c, run, one)
-    else follow(run, send(c, run, one, sent))
+    else follow(run, send(c, run, one, sent.delivery, sent.body))
   }
   if (stored.length > 0) await startStored(c, run, stored, now)
 }
@@ -87,7 +87,7 @@ async function startStored(c: RunContext, run: EndpointRun, chosen: readonly Cho
         finish(c, run, one)
       } else {
         const body = delivery.testBody ?? bodies.get(delivery.eventId) ?? null
-        follow(run, send(c, run, one, { delivery, body }))
+        follow(run, send(c, run, one, delivery, body))
       }
     }
   } catch (err) {
@@ -97,30 +97,25 @@ async function startStored(c: RunContext, run: EndpointRun, chosen: readonly Cho
   }
 }
 
-/** @param sending with `body` null when the event log lacks the event */
-async function send(
-  c: RunContext,
-  run: EndpointRun,
-  chosen: Chosen,
-  { delivery, body }: { readonly delivery: DueDelivery; readonly body: string | null },
-) {
-  const isFresh = run.sent.has(delivery._id)
+/** @param body null when the event log lacks the event */
+async function send(c: RunContext, run: EndpointRun, one: Chosen, claimed: DueDelivery, body: string | null) {
+  const isFresh = run.sent.has(claimed._id)
   const endpoint = run.view.endpoint()
   try {
     await failpoint('webhooks.claimed')
     run.asking += 1
-    const outcome = await makeAttempt(c, endpoint, delivery, body).finally(() => {
+    const outcome = await makeAttempt(c, endpoint, claimed, body).finally(() => {
       run.asking -= 1
     })
     if (run.abandoned) return
     await failpoint('webhooks.posted')
-    await settleAttempt(c, run, { delivery, outcome, chosen, isFresh })
+    await settleAttempt(c, run, { delivery: claimed, outcome, chosen: one, isFresh })
   } catch (err) {
-    run.logger.error({ err, delivery_id: delivery._id }, 'delivery.interrupted')
+    run.logger.error({ err, delivery_id: claimed._id }, 'delivery.interrupted')
     // Its outcome is not on record. The next lease, also one of this worker, counts it as interrupted.
     run.isUnclean = true
     run.stopped = true
   } finally {
-    finish(c, run, chosen)
+    finish(c, run, one)
   }
 }

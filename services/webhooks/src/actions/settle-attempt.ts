@@ -2,7 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { type DeliveryOutcome, judgeAttempt } from '../rules/retry-schedule.ts'
 import { presentDelivery } from '../records/webhook-records.ts'
-import { afterAttempt, type EndpointHealth, inFlightMaxOf } from '../rules/endpoint-health.ts'
+import {
+  afterAttempt,
+  type AttemptResult,
+  type EndpointHealth,
+  inFlightMaxOf,
+} from '../rules/endpoint-health.ts'
 import { isUnsubscribed } from '../rules/subscription.ts'
 import { type DueDelivery, type EndpointDocument, never } from '../storage/collections.ts'
 import { type Chosen, type EndpointRun, finish, type RunContext } from './endpoint-run.ts'
@@ -71,8 +76,12 @@ async function write(c: RunContext, run: EndpointRun, attempt: Attempt) {
     ...{ startedAt: delivery.claimedAt ?? record.sentAt, random: c.random(), scaleMs: c.scaleMs },
   })
   // A success at a fully healthy endpoint changes only its time, which is written later, with others.
-  const changesHealth = delivery.eventType !== 'webhook.test' && outcome.asked && !(ok && isFullyHealthy)
-  const changed = changesHealth ? await noteOutcome(c, run, attempt, judged, firstAttemptAt) : null
+  const { eventType, failedInStreak } = delivery
+  const changesHealth = eventType !== 'webhook.test' && outcome.asked && !(ok && isFullyHealthy)
+  const exhausted = judged.kind === 'failed' && judged.scheduleSpent
+  const attempted = { gone: outcome.gone, probe: chosen.probe, eventType, exhausted, failedInStreak }
+  const result = { at, ok, firstAttemptAt, ...attempted }
+  const changed = changesHealth ? await noteResult(c, run, result) : null
   if (changed !== null) view.changed(changed.endpoint)
   await failpoint('webhooks.health-settled')
   const failedUnder = ok ? null : (changed?.health ?? null)
@@ -82,7 +91,7 @@ async function write(c: RunContext, run: EndpointRun, attempt: Attempt) {
     attemptedAt: storedAt,
     ...settledFields(delivery, judged, endedAt, changed?.endpoint ?? null),
     firstAttemptAt,
-    failedInStreak: failedUnder === null ? delivery.failedInStreak : failedUnder.streak.number,
+    failedInStreak: failedUnder === null ? failedInStreak : failedUnder.streak.number,
     pulledFor: failedUnder === null ? delivery.pulledFor : (failedUnder.breaker.closedAt ?? null),
   }
   const stored = { ...record, storedAt }
@@ -99,17 +108,7 @@ async function write(c: RunContext, run: EndpointRun, attempt: Attempt) {
   return { settled, isWritten }
 }
 
-function noteOutcome(
-  c: RunContext,
-  { view, lastSuccessAt }: EndpointRun,
-  { delivery, outcome, chosen }: Attempt,
-  judged: DeliveryOutcome,
-  firstAttemptAt: Date,
-) {
-  const { eventType, failedInStreak } = delivery
-  const { at, ok, gone } = outcome
-  const exhausted = judged.kind === 'failed' && judged.scheduleSpent
-  const result = { at, ok, gone, probe: chosen.probe, eventType, exhausted, firstAttemptAt, failedInStreak }
+function noteResult(c: RunContext, { view, lastSuccessAt }: EndpointRun, result: AttemptResult) {
   return changeHealth(c, view.endpoint(), (current) => {
     const { lastSuccessAt: known } = current.health
     const isNewer = lastSuccessAt !== null && (known === null || known < lastSuccessAt)

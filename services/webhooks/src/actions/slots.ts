@@ -22,8 +22,11 @@ export function createSlots({ totalMax }: { totalMax: number }) {
      * Takes up to `wanted` slots. An operator may hold three times what is free, so that others always find
      * room. When more than half of either is in use, slow receivers have at most `scarceMax` in flight.
      */
-    take(operatorId: string, wanted: number, endpoint: { inFlight: number; scarceMax: number }): number {
-      const { inFlight, scarceMax } = endpoint
+    take(
+      operatorId: string,
+      wanted: number,
+      { inFlight, scarceMax }: { inFlight: number; scarceMax: number },
+    ) {
       const room = roomOf(operatorId)
       const used = usedBy(operatorId)
       const crowded = total * 2 > totalMax || used > room
@@ -82,10 +85,7 @@ export function createSlotHoldTimes() {
   /** Since when each is held, the oldest first. */
   const since = new Map<string, number>()
   let meanMs: number | null = null
-  function oldestMs(now: Date): number {
-    const [oldest = now.getTime()] = since.values()
-    return now.getTime() - oldest
-  }
+  const oldestMs = (now: Date) => now.getTime() - (since.values().next().value ?? now.getTime())
   return {
     acquired: (deliveryId: string, now: Date): void => void since.set(deliveryId, now.getTime()),
     released(deliveryId: string, now: Date): void {

@@ -1,7 +1,6 @@
-import { addEvent, type NextRange, noteEvent, type Passage, sendableTo } from '../rules/passage.ts'
+import type { NextRange } from '../rules/passage.ts'
 import type { LoggedEvent } from '../storage/collections.ts'
 import { newDueOf, newInterrupted } from '../storage/new-delivery.ts'
-import type { AcceptedDelivery } from '../storage/range-store.ts'
 import type { EndpointRun, RunContext } from './endpoint-run.ts'
 import { insertRange } from './store-passing.ts'
 
@@ -9,7 +8,7 @@ const logPageSize = 200
 const triesMax = 20
 
 /** What a passage is stored by. Each call rejects only for an outage. */
-export type PassageStore<Event, Item> = {
+export type PassageStore<Event> = {
   /** The end of the endpoint's last range, or where its passage begins. */
   readonly readCursor: () => Promise<number>
   /** Whether the lease is still this worker's, in the database. */
@@ -20,13 +19,13 @@ export type PassageStore<Event, Item> = {
   /** Stores a delivery for each whose attempt has an unknown outcome; leaves those that are there. */
   readonly storeInterrupted: (events: readonly Event[]) => Promise<void>
   /** False when another range begins there: another worker passes the log for this endpoint. */
-  readonly insertRange: (range: NextRange<Item>) => Promise<boolean>
+  readonly insertRange: (range: NextRange<never>) => Promise<boolean>
 }
 
 /** Begins to pass the log for an endpoint under its lease. @returns false when the lease is lost */
 export async function openPassage(c: RunContext, run: EndpointRun): Promise<boolean> {
   const { webhookId, scope, taken } = run
-  const passage = await takeOverPassage<LoggedEvent, AcceptedDelivery>(
+  const cursor = await takeOverPassage<LoggedEvent>(
     {
       readCursor: () => readCursor(c, run),
       holdsLease: async () => (await c.endpoints.readTogether(webhookId))?.leaseToken === run.token,
@@ -41,8 +40,8 @@ export async function openPassage(c: RunContext, run: EndpointRun): Promise<bool
     },
     taken.mayHaveSent,
   )
-  if (passage !== null) Object.assign(run.passage, passage)
-  return passage !== null
+  if (cursor !== null) run.passage.cursor = cursor
+  return cursor !== null
 }
 
 /** Where the endpoint stands: after its last range, or where it begins. Notes the end of its log. */
@@ -65,42 +64,33 @@ async function readCursor(c: RunContext, run: EndpointRun): Promise<number> {
  * Begins to pass the log for an endpoint whose last worker may have made attempts that are on no record. They
  * are stored as interrupted and passed before anything else is sent; who loses that range begins again after
  * the one that stands. The lease is read after the cursor: a later holder begins at this cursor or after it.
- * @param ahead so many events after the cursor may have been sent @returns null when the lease is lost
+ * @param ahead so many events after the cursor may have been sent
+ * @returns the cursor; null when the lease is lost
  */
-export async function takeOverPassage<Event, Item>(
-  store: PassageStore<Event, Item>,
-  ahead: number,
-): Promise<Passage<Item> | null> {
+export async function takeOverPassage<Event>(store: PassageStore<Event>, ahead: number) {
   for (let tried = 0; tried < triesMax; tried++) {
-    const passage: Passage<Item> = { cursor: await store.readCursor(), known: [] }
-    const { cursor } = passage
+    const cursor = await store.readCursor()
     if (!(await store.holdsLease())) return null
-    const wanted = await readWanted(store, passage, ahead)
-    if (wanted.length === 0) return { cursor, known: [] }
+    const { wanted, to } = await readWanted(store, cursor, ahead)
+    if (wanted.length === 0) return cursor
     await store.storeInterrupted(wanted)
-    const to = sendableTo(passage, ahead)
-    if (await store.insertRange({ first: cursor + 1, to, items: [] })) return { cursor: to, known: [] }
+    if (await store.insertRange({ first: cursor + 1, to, items: [] })) return to
   }
   throw new Error('another worker keeps passing the log for this endpoint')
 }
 
-/** Reads on until it knows `ahead` events for the endpoint, or all. @returns these */
-async function readWanted<Event, Item>(
-  { readAfter, isWanted }: PassageStore<Event, Item>,
-  passage: Passage<Item>,
-  ahead: number,
-): Promise<Event[]> {
+/** Reads on until it knows `ahead` events for the endpoint, or all. @returns these, and how far it has read */
+async function readWanted<Event>(store: PassageStore<Event>, cursor: number, ahead: number) {
   const wanted: Event[] = []
+  let to = cursor
   while (wanted.length < ahead) {
-    const read = await readAfter(passage.cursor + passage.known.length)
+    const read = await store.readAfter(to)
     if (read.length === 0) break
     for (const event of read) {
       if (wanted.length === ahead) break
-      addEvent(passage, isWanted(event))
-      if (!isWanted(event)) continue
-      wanted.push(event)
-      noteEvent(passage, passage.cursor + passage.known.length, { kind: 'aside' })
+      to += 1
+      if (store.isWanted(event)) wanted.push(event)
     }
   }
-  return wanted
+  return { wanted, to }
 }

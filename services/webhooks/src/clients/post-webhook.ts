@@ -85,10 +85,7 @@ export function createPostWebhook(outbound: OutboundSettings, timeoutMs = exchan
     }
     return underWay.run(marks, () => postOnce(agents[request.environment], request, marks, timeoutMs))
   }
-  const close = async () => {
-    await Promise.all([agents.TEST.destroy(), agents.LIVE.destroy()])
-  }
-  return { post, close }
+  return { post, close: () => Promise.all([agents.TEST.destroy(), agents.LIVE.destroy()]) }
 }
 
 /** Where endpoints of an environment may be. */

@@ -21,19 +21,15 @@ export function presentEvent(body: string): EventEnvelope {
 
 /** @param secret only in the answer of a creation */
 export function presentEndpoint(endpoint: documents.EndpointDocument, secret?: string): WebhookEndpoint {
-  const { health } = endpoint
+  const { _id: webhook_id, url, description } = endpoint
+  const { status, pauseReason, streak } = endpoint.health
   return {
-    webhook_id: endpoint._id,
-    url: endpoint.url,
-    description: endpoint.description,
-    environment: toAccountMode(endpoint.environment),
-    events: [...endpoint.events],
-    status: health.status,
-    pause_reason: health.pauseReason,
+    ...{ webhook_id, url, description, environment: toAccountMode(endpoint.environment) },
+    ...{ events: [...endpoint.events], status, pause_reason: pauseReason },
     failure_streak: {
-      consecutive_failed_attempts: health.streak.attempts,
-      consecutive_failed_deliveries: health.streak.deliveries,
-      since: instantText(health.streak.since),
+      consecutive_failed_attempts: streak.attempts,
+      consecutive_failed_deliveries: streak.deliveries,
+      since: instantText(streak.since),
     },
     max_in_flight: inFlightMaxOf(endpoint),
     created_at: endpoint.createdAt.toISOString(),
@@ -43,19 +39,16 @@ export function presentEndpoint(endpoint: documents.EndpointDocument, secret?: s
 
 /** Leaves out an attempt that is under way, so that number, result and next time always fit together. */
 export function presentDelivery(delivery: documents.DeliveryDocument): Delivery {
+  const { _id: delivery_id, webhookId, eventId, eventType, status } = delivery
   const last = delivery.attempts.at(-1)
   const excerpt = last?.responseExcerpt?.slice(0, listExcerptCharacters) ?? null
   return {
-    delivery_id: delivery._id,
-    webhook_id: delivery.webhookId,
-    event_id: delivery.eventId,
-    event_type: delivery.eventType,
-    status: delivery.status,
+    ...{ delivery_id, webhook_id: webhookId, event_id: eventId, event_type: eventType, status },
     attempt_count: attemptsEnded(delivery),
-    next_attempt_at: delivery.status === 'PENDING' ? instantText(delivery.nextAttemptAt) : null,
+    next_attempt_at: status === 'PENDING' ? instantText(delivery.nextAttemptAt) : null,
     last_attempt: last === undefined ? null : presentAttempt({ ...last, responseExcerpt: excerpt }),
     created_at: delivery.createdAt.toISOString(),
-    delivered_at: delivery.status === 'DELIVERED' ? instantText(delivery.deliveredAt) : null,
+    delivered_at: status === 'DELIVERED' ? instantText(delivery.deliveredAt) : null,
   }
 }
 
@@ -88,15 +81,10 @@ export function presentDeliveryWithOperator(delivery: documents.DeliveryDocument
 }
 
 export function presentParked(message: documents.ParkedDocument) {
+  const { _id: parked_id, consumer, streamSeq: stream_seq, subject, deliveries, error } = message
   return {
-    parked_id: message._id,
-    consumer: message.consumer,
-    stream_seq: message.streamSeq,
-    subject: message.subject,
-    parked_at: message.parkedAt.toISOString(),
-    deliveries: message.deliveries,
-    error: message.error,
-    payload: Buffer.from(message.payload, 'base64').toString('utf8'),
+    ...{ parked_id, consumer, stream_seq, subject, parked_at: message.parkedAt.toISOString() },
+    ...{ deliveries, error, payload: Buffer.from(message.payload, 'base64').toString('utf8') },
   }
 }
 

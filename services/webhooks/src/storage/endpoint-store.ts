@@ -9,10 +9,7 @@ import { type Collections, type EndpointDocument, scopeFields } from './collecti
 const changeTriesMax = 8
 
 export type EndpointStore = ReturnType<typeof createEndpointStore>
-export type EndpointSummary = Pick<
-  EndpointDocument,
-  '_id' | 'operatorId' | 'environment' | 'wakes' | 'leaseOwner'
->
+export type EndpointSummary = Scope & Pick<EndpointDocument, '_id' | 'wakes' | 'leaseOwner'>
 const summaryFields = { operatorId: 1, environment: 1, wakes: 1, leaseOwner: 1 } as const
 
 const present = (scope: Scope) => ({ ...scopeFields(scope), deletedAt: null })

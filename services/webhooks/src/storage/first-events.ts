@@ -10,9 +10,8 @@ import type { LogEnd } from './log-append.ts'
  */
 
 export async function openFirstEvents(events: Collection<EventDocument>) {
-  const lastId = await events.findOne({}, { sort: { _id: -1 }, projection: { _id: 1 } })
-  const isEmpty = lastId === null
-  const greatestId = lastId?._id ?? ''
+  const last = await events.findOne({}, { sort: { _id: -1 }, projection: { _id: 1 } })
+  const [isEmpty, greatestId] = [last === null, last?._id ?? '']
 
   async function find(filter: Filter<EventDocument>, options: FindOptions = {}): Promise<LoggedEvent[]> {
     const found = await events.find(filter, options).toArray()

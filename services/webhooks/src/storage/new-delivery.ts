@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Scope } from '@pitboss/contracts/caller'
 import { idCharacters } from '@pitboss/contracts/id-characters'
 import { placeAfterInterruption } from '../rules/retry-schedule.ts'
 import { type DeliveryDocument, type DueDelivery, type EventHeader, never } from './collections.ts'
@@ -6,10 +7,8 @@ import { type DeliveryDocument, type DueDelivery, type EventHeader, never } from
 const idTimeCharacters = 10
 const idHashCharacters = 16
 
-export type NewDelivery = Pick<
-  DeliveryDocument,
-  '_id' | 'operatorId' | 'environment' | 'webhookId' | 'eventId' | 'eventType' | 'lane' | 'createdAt'
-> &
+export type NewDelivery = Scope &
+  Pick<DeliveryDocument, '_id' | 'webhookId' | 'eventId' | 'eventType' | 'lane' | 'createdAt'> &
   Partial<Pick<DeliveryDocument, 'replayId' | 'testBody' | 'single' | 'traceparent'>>
 
 /** What the retry schedule goes by. @param random 0 to 1 */

@@ -19,7 +19,9 @@ import {
  */
 
 type Event = number
-type Store = PassageStore<Event, Event>
+type Store = Omit<PassageStore<Event>, 'insertRange'> & {
+  readonly insertRange: (range: NextRange<Event>) => Promise<boolean>
+}
 type Rules = {
   readonly takeOver: typeof takeOverPassage
   readonly sendableTo: typeof sendableTo
@@ -81,8 +83,9 @@ function createWorld(stage: Stage, { takeOver, sendableTo: mayBeSentTo, lost }: 
   /** Works as long as nobody else passes the log, or dies. */
   async function work(worker: string, mayHaveSent: number, mayDie: () => boolean): Promise<void> {
     const store = storeOf(worker)
-    const passage: Passage<Event> | null = await takeOver(store, mayHaveSent)
-    if (passage === null) return
+    const cursor = await takeOver(store, mayHaveSent)
+    if (cursor === null) return
+    const passage: Passage<Event> = { cursor, known: [] }
     for (let seq = knownTo(passage) + 1; seq <= events; seq++) addEvent(passage, store.isWanted(seq))
     for (let next = passage.cursor + 1; passage.cursor < events; ) {
       const to = mayBeSentTo(passage, ahead)
@@ -153,7 +156,7 @@ for (const [lost, name] of ['', ', nor which answer is lost'].entries()) {
 
 t.test('a take-over counts so many events as sent as may have been, and no more', async (t) => {
   const stored: Event[] = []
-  const passage = await takeOverPassage<Event, Event>(
+  const cursor = await takeOverPassage<Event>(
     {
       readCursor: async () => 0,
       holdsLease: async () => true,
@@ -165,7 +168,7 @@ t.test('a take-over counts so many events as sent as may have been, and no more'
     ahead + 1,
   )
   t.strictSame(stored, [1, 2, 4])
-  t.equal(passage?.cursor, 4, 'and passes them')
+  t.equal(cursor, 4, 'and passes them')
 })
 
 /** Begins at the cursor, as if nothing had been sent after it. */

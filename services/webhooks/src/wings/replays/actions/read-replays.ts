@@ -74,19 +74,11 @@ export type CountedReplay = Omit<ReplayDocument, '_id' | 'status' | 'doneSeq' | 
 
 /** The public record of a replay. Source: docs/contract.md, section 11. */
 export function presentReplay(replay: CountedReplay) {
+  const { status, types, only, matched, created, delivered, failed } = replay
+  const window = { from: replay.from.toISOString(), to: replay.to.toISOString() }
   return {
-    replay_id: replay._id,
-    webhook_id: replay.webhookId,
-    status: replay.status,
-    from: replay.from.toISOString(),
-    to: replay.to.toISOString(),
-    types: replay.types,
-    only: replay.only,
-    matched: replay.matched,
-    created: replay.created,
-    delivered: replay.delivered,
-    failed: replay.failed,
-    created_at: replay.createdAt.toISOString(),
-    finished_at: instantText(replay.finishedAt),
+    ...{ replay_id: replay._id, webhook_id: replay.webhookId, status, ...window, types, only },
+    ...{ matched, created, delivered, failed },
+    ...{ created_at: replay.createdAt.toISOString(), finished_at: instantText(replay.finishedAt) },
   }
 }

@@ -12,14 +12,13 @@ import { countSelection } from './advance-replays.ts'
 import type { z } from 'zod'
 
 type ReplayBody = z.output<typeof createReplay.call.request>['body']
-type ReplayKey = Parameters<typeof peekIdempotencyKey>[0]
 
 /** No `types` stand for those of the endpoint. A dry run counts and makes nothing. */
 async function begin(
   c: ReplaysContext,
   endpoint: EndpointDocument,
   body: ReplayBody,
-  key: ReplayKey | null,
+  key: Parameters<typeof peekIdempotencyKey>[0] | null,
   by: ActedBy,
 ): Promise<CountedReplay> {
   const { events, replays, replaysMax } = c

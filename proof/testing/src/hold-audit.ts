@@ -1,5 +1,6 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
 import { auditedCalls } from '@pitboss/contracts/defined-calls'
+import { waitFor } from './wait-for.ts'
 
 type Suite = {
   test(name: string, body: (t: Checks) => Promise<void>): Promise<unknown>
@@ -55,7 +56,10 @@ export async function holdAudit(
     await t.test(`${subject} leaves the record ${one.act}`, async (t) => {
       const known = new Set((await entries()).map(({ audit_id }) => audit_id))
       const secrets = await one.run()
-      const fresh = (await entries()).filter(({ audit_id }) => !known.has(audit_id))
+      const since = async () => (await entries()).filter(({ audit_id }) => !known.has(audit_id))
+      // An answer waits half a second for its record to move, at most.
+      await waitFor(async () => (await since()).some(({ act }) => act === one.act), { what: one.act })
+      const fresh = await since()
       const found = fresh.filter(({ act }) => act === one.act)
       t.equal(found.length, 1, `one record, of ${fresh.map(({ act }) => act).join(', ')}`)
       const [entry] = found

@@ -98,19 +98,14 @@ export class EndpointRun {
   }
 }
 
-export function mayAct(c: RunContext, run: EndpointRun): boolean {
-  return !run.abandoned && c.isAlive()
-}
+export const mayAct = (c: RunContext, run: EndpointRun) => !run.abandoned && c.isAlive()
 
 /** New deliveries that are held in memory: fewer for slow receivers, since there may be many of them. */
 export function knownMax({ clock }: RunContext, { view, holdTimes }: EndpointRun): number {
   return holdTimes.heldMs(clock.now()) >= slowMs ? 2 * inFlightMaxOf(view.endpoint()) : fastKnownMax
 }
 
-export function firstFresh({ fresh }: EndpointRun): DueDelivery | null {
-  const [first] = fresh.values()
-  return first?.due ?? null
-}
+export const firstFresh = ({ fresh }: EndpointRun) => fresh.values().next().value?.due ?? null
 
 /** Retains the lease until this has ended. */
 export function follow({ work, signal }: EndpointRun, one: Promise<void>): void {

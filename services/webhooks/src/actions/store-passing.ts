@@ -48,9 +48,8 @@ export async function drain(run: EndpointRun): Promise<void> {
   while (run.settling !== null && !run.isLost) await run.settling
 }
 
-export function readyRange({ passage }: EndpointRun): NextRange<AcceptedDelivery> | null {
-  return nextRange(passage, ({ createdAt }) => createdAt.getTime())
-}
+export const readyRange = ({ passage }: EndpointRun) =>
+  nextRange(passage, ({ createdAt }) => createdAt.getTime())
 
 /** Stores documents and ranges until there is nothing to be stored. One command of each at a time. */
 async function settleAll(c: RunContext, run: EndpointRun): Promise<void> {

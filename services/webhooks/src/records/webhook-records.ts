@@ -1,6 +1,6 @@
 import { operatorHandleOf, toAccountMode } from '@pitboss/contracts/primitives'
 import type { Delivery, WebhookEndpoint } from '@pitboss/contracts/objects/webhook'
-import { type EventEnvelope, eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
+import { eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
 import type { DeliveryFacts } from '@pitboss/contracts/objects/dossier'
 import { attemptsEnded, type Wait } from '../rules/choose-due.ts'
 import { inFlightMaxOf } from '../rules/endpoint-health.ts'
@@ -15,9 +15,7 @@ const listExcerptCharacters = 256
 const factsAttemptsMax = 20
 
 /** @throws ZodError for a text that is not an event envelope; the log holds none. */
-export function presentEvent(body: string): EventEnvelope {
-  return eventEnvelopeSchema.parse(JSON.parse(body))
-}
+export const presentEvent = (body: string) => eventEnvelopeSchema.parse(JSON.parse(body))
 
 /** @param secret only in the answer of a creation */
 export function presentEndpoint(endpoint: documents.EndpointDocument, secret?: string): WebhookEndpoint {

@@ -62,9 +62,7 @@ export function createLateness(): (look: Look) => EndpointLateness {
 export function createExtraLateness(): { forgive(): void; of(lateMs: number): number } {
   let leastMs = Number.POSITIVE_INFINITY
   return {
-    forgive() {
-      leastMs = Number.POSITIVE_INFINITY
-    },
+    forgive: () => void (leastMs = Number.POSITIVE_INFINITY),
     of(lateMs) {
       leastMs = Math.min(leastMs, lateMs)
       return lateMs - leastMs

@@ -29,9 +29,7 @@ export const ignoredMax = 1000
 /** Time within which deliveries of one range were made: lists search ranges by it. Source: ours. */
 export const rangeSpanMsMax = 60_000
 
-export function knownTo({ cursor, known }: Passage<unknown>): number {
-  return cursor + known.length
-}
+export const knownTo = ({ cursor, known }: Passage<unknown>) => cursor + known.length
 
 /** Adds the next event of the log. @param isWanted whether it is for this endpoint */
 export function addEvent(passage: Passage<unknown>, isWanted: boolean): void {

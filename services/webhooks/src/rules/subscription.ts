@@ -64,9 +64,5 @@ export function asideOf(
 }
 
 /** The narrowings that may still cancel something: of events after `cursor`. */
-export function openNarrowings<Narrowing extends { readonly to: number }>(
-  narrowings: readonly Narrowing[],
-  cursor: number,
-): Narrowing[] {
-  return narrowings.filter(({ to }) => to > cursor)
-}
+export const openNarrowings = <One extends { readonly to: number }>(all: readonly One[], cursor: number) =>
+  all.filter(({ to }) => to > cursor)

@@ -131,7 +131,6 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
       (await firstDue({ webhookId }, 1))[0]?.dueAt ?? null,
 
     find: (scope: Scope, id: string) => deliveries.findOne({ _id: id, ...scopeFields(scope) }),
-
     read: (id: string) => deliveries.findOne({ _id: id }),
 
     /** Newest first, of every account for null. */

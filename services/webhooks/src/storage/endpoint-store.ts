@@ -117,9 +117,7 @@ export function createEndpointStore(
     },
 
     notePulled: (id: string, closedAt: Date) => update({ _id: id }, { $max: { pulledFor: closedAt } }),
-
     notePruned: (id: string, narrowedAt: Date) => update({ _id: id }, { $max: { prunedAt: narrowedAt } }),
-
     countWork: (id: string) => update({ _id: id }, { $inc: { wakes: 1 } }),
 
     /** The endpoints after `afterId` for which something may be left to do, in the order of their ids. */

@@ -106,9 +106,7 @@ export async function appendEvents(
 }
 
 /** Whether there are few events of a type among very many. */
-export function isRare(type: EventType): boolean {
-  return rareTypes.includes(type)
-}
+export const isRare = (type: EventType) => rareTypes.includes(type)
 
 /** The ends of the logs of these events, read where this process does not know them. */
 async function endsOf(log: LogWriter, events: readonly NewEvent[]): Promise<Map<string, KnownEnd>> {

@@ -14,9 +14,8 @@ export const isSameScope = (a: Scope, b: Scope) =>
 export const seqText = (seq: number) => String(seq).padStart(seqDigits, '0')
 
 /** The `_id` of the event with this recording number. */
-export function logKey({ operatorId, environment }: Scope, seq: number): string {
-  return nameOf([operatorId, environment, seqText(seq)])
-}
+export const logKey = ({ operatorId, environment }: Scope, seq: number) =>
+  nameOf([operatorId, environment, seqText(seq)])
 
 export function keysAfter(scope: Scope, afterSeq: number) {
   return { $gt: logKey(scope, afterSeq), $lte: logKey(scope, seqMax) }

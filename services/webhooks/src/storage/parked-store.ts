@@ -28,9 +28,7 @@ export function createParkedStore({ parked }: Pick<Collections, 'parked'>) {
 
     /** Marks a message as handled; it is deleted when its audit entry has moved. */
     remove: (id: string, audit: AuditEntry) => set(id, { auditRemoves: true }, audit),
-
     setError: (id: string, error: string, audit: AuditEntry) => set(id, { error }, audit),
-
     count: (): Promise<number> => parked.countDocuments(present),
   }
 }

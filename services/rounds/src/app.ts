@@ -1,4 +1,4 @@
-import { type Bus, connectServiceBus } from '@pitboss/bus/connect-bus'
+import { connectServiceBus } from '@pitboss/bus/connect-bus'
 import { createConsumerMetrics } from '@pitboss/bus/consumer-metrics'
 import { handler } from '@pitboss/bus/serve-calls'
 import { serveService } from '@pitboss/bus/serve-service'
@@ -10,44 +10,27 @@ import { newId } from '@pitboss/runtime/new-id'
 import { startPoll } from '@pitboss/runtime/poll'
 import type { RunningService, ServiceHost } from '@pitboss/runtime/run-service'
 import { whileClockAgrees } from '@pitboss/runtime/while-clock-agrees'
-import { connectServiceStorage, type Storage } from '@pitboss/storage/connect-storage'
+import { connectServiceStorage } from '@pitboss/storage/connect-storage'
 import { createConsumerPositions } from '@pitboss/storage/consumer-positions'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openKeyring } from '@pitboss/storage/open-keyring'
 import { createRewindStore } from '@pitboss/storage/rewind-store'
 import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
-import { setTimeout as delay } from 'node:timers/promises'
-import { admitPlay, type PlayLoad, type YieldRule } from './actions/admit-play.ts'
-import type { placeTransaction } from './actions/place-transaction.ts'
 import { createSweepRounds, recoverRound } from './actions/recover-round.ts'
 import { allWings, indexes, seals as places } from './all-wings.ts'
 import { playerCalls, sessionCalls } from './calls/play.ts'
 import { restoreCalls, rewindCalls, roundCalls, transactionCalls } from './calls/rounds.ts'
-import { listenToDeliveryLag } from './clients/delivery-lag-listener.ts'
 import type { RoundsConfig } from './config.ts'
 import { consumeMovements } from './consumers/movements.ts'
-import { type PlayContext, PlayMemory, type RoundsContext } from './context.ts'
-import { createYieldNote, registerMetrics } from './metrics.ts'
-import { type CoreContext, openContext } from './open-context.ts'
+import { registerMetrics } from './metrics.ts'
+import { openContext, openPlay, type RoundsProof } from './open-context.ts'
 import { assertSeedsOpen, sealedInJournal } from './storage/chain-seals.ts'
 import { upgradeStorage } from './storage/upgrade-storage.ts'
-import { mountWings, type Wing } from './wing.ts'
+import { mountWings } from './wing.ts'
 
 const service = 'rounds'
 const concurrencyMax = 512
 const sweepEveryMs = 500
-
-export type RoundsProof = Partial<{
-  storage: (storage: Storage) => Storage
-  bus: (bus: Bus) => Bus
-  context: (context: CoreContext) => CoreContext
-  wings: readonly Wing[]
-  placeTransaction: typeof placeTransaction
-  /** Whether events wait and none is recorded. */
-  recording: { isStalled(): boolean; stop(): Promise<void> }
-  /** The monotonic clock for the time that the consumer is missing. */
-  nowMs: () => number
-}>
 
 type Given = {
   config: RoundsConfig
@@ -75,9 +58,6 @@ export async function startRounds({ config, host, proof = {} }: Given): Promise<
   const { context: mounted, open } = mountWings(core, proof.wings ?? allWings, {
     ...{ db, keyring, registry, clockAheadMs, returnsAlarm: config.PITBOSS_RETURNS_ALARM },
   })
-  const { PITBOSS_PLAY_YIELDS_FROM_S: fromS, PITBOSS_PLAY_STOPS_FROM_S: allS } = config
-  const yields: YieldRule = { fromMs: fromS * 1000, allMs: allS * 1000 }
-  const lateness = listenToDeliveryLag(bus, yields)
   const rewinds = createRewindStore({ db, clock, newId })
   const watch = watchConsumer({
     bus,
@@ -91,17 +71,9 @@ export async function startRounds({ config, host, proof = {} }: Given): Promise<
   })
   registerMetrics(registry, mounted.rounds)
   createConsumerMetrics({ registry, watch, consumer: roundsMovements })
-  const load: PlayLoad = {
-    ...{ isStreamFull: fullness.isFull, isRecordingStopped: recording.isStalled },
-    ...{ latenessOf: lateness.of, yields, random: Math.random, noteRefused: createYieldNote(registry) },
-  }
-  const context: RoundsContext & PlayContext = {
-    ...mounted,
-    admitPlay: (scope) => admitPlay(load, scope),
-    leftFrom: config.PITBOSS_ROUNDS_LEFT_FROM ?? null,
-    wait: (ms) => delay(ms),
-    memory: new PlayMemory(),
-  }
+  const { context, stopFollowing } = openPlay(mounted, {
+    ...{ config, bus, registry, isStreamFull: fullness.isFull, isRecordingStopped: recording.isStalled },
+  })
   const stopOutboxes = outboxes.map((outbox) => outbox.start())
   const work = whileClockAgrees(clockAheadMs, createSweepRounds(context, recoverRound, Math.random))
   await upgradeStorage({ ...context, db, journal })
@@ -137,7 +109,7 @@ export async function startRounds({ config, host, proof = {} }: Given): Promise<
   return {
     async stop() {
       await calls.stop()
-      lateness.stop()
+      stopFollowing()
       for (const worker of workers) await worker.stop()
       await Promise.all(stopOutboxes.map((stop) => stop()))
       await journal.stop()

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { eventsPosition } from '@pitboss/bus/consume-durable'
 import { serviceVersion } from '@pitboss/bus/serve-service'
@@ -15,11 +16,15 @@ import { createOutbox } from '@pitboss/storage/outbox'
 import { createOutboxMetrics } from '@pitboss/storage/outbox-metrics'
 import { shareCopies } from '@pitboss/storage/shared-copies'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
+import type { Registry } from 'prom-client'
+import { admitPlay, type PlayLoad, type YieldRule } from './actions/admit-play.ts'
+import type { placeTransaction } from './actions/place-transaction.ts'
 import { audited } from './all-wings.ts'
+import { listenToDeliveryLag } from './clients/delivery-lag-listener.ts'
 import { createWalletClient } from './clients/wallet.ts'
 import type { RoundsConfig } from './config.ts'
-import type { RoundsContext } from './context.ts'
-import { countRoundStates, createPlayNotes } from './metrics.ts'
+import { type PlayContext, PlayMemory, type RoundsContext } from './context.ts'
+import { countRoundStates, createPlayNotes, createYieldNote } from './metrics.ts'
 import { createCatalogue } from './rules/catalogue.ts'
 import { transition } from './rules/transition.ts'
 import { createDeadRequestsStore } from './storage/append-round.ts'
@@ -30,8 +35,22 @@ import { createKeysStore } from './storage/keys-store.ts'
 import { createLostRounds } from './storage/lost-rounds.ts'
 import { openRounds } from './storage/rounds-journal.ts'
 import { createSessionsStore } from './storage/sessions-store.ts'
+import type { Wing } from './wing.ts'
 
 export type CoreContext = Omit<RoundsContext, 'hooks'>
+
+/** What proofs put in the place of the product's parts. */
+export type RoundsProof = Partial<{
+  storage: (storage: Storage) => Storage
+  bus: (bus: Bus) => Bus
+  context: (context: CoreContext) => CoreContext
+  wings: readonly Wing[]
+  placeTransaction: typeof placeTransaction
+  /** Whether events wait and none is recorded. */
+  recording: { isStalled(): boolean; stop(): Promise<void> }
+  /** The monotonic clock for the time that the consumer is missing. */
+  nowMs: () => number
+}>
 
 /** Opens the stores and clients of the core. `outboxes` send and move what waits, once they are started. */
 export async function openContext(given: {
@@ -95,4 +114,27 @@ export async function openContext(given: {
     copies,
     outboxes: [sessionOutbox, audit],
   }
+}
+
+type Load = Pick<PlayLoad, 'isStreamFull' | 'isRecordingStopped'> & {
+  readonly config: RoundsConfig
+  readonly bus: Bus
+  readonly registry: Registry
+}
+
+/** Opens what play has besides the core: what new play yields to, and the requests under way. */
+export function openPlay(rounds: RoundsContext, { config, bus, registry, ...full }: Load) {
+  const { PITBOSS_PLAY_YIELDS_FROM_S: fromS, PITBOSS_PLAY_STOPS_FROM_S: allS } = config
+  const yields: YieldRule = { fromMs: fromS * 1000, allMs: allS * 1000 }
+  const lateness = listenToDeliveryLag(bus, yields)
+  const noteRefused = createYieldNote(registry)
+  const load: PlayLoad = { ...full, latenessOf: lateness.of, yields, random: Math.random, noteRefused }
+  const context: RoundsContext & PlayContext = {
+    ...rounds,
+    admitPlay: (scope) => admitPlay(load, scope),
+    leftFrom: config.PITBOSS_ROUNDS_LEFT_FROM ?? null,
+    wait: (ms) => delay(ms),
+    memory: new PlayMemory(),
+  }
+  return { context, stopFollowing: lateness.stop }
 }

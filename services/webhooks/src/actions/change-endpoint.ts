@@ -19,20 +19,16 @@ import { pruneDeliveries } from './endpoint-view.ts'
 
 /* Each throws ServiceError NOT_FOUND if deleted meanwhile. Source: docs/contract.md, sections 7 and 11. */
 
-/** @param decide the fields to set; null leaves the endpoint as it is, and no record */
-function change(
-  { endpoints, audit }: WebhooksContext,
-  by: ActedBy,
-  act: string,
-  found: EndpointDocument,
-  decide: (current: EndpointDocument) => Partial<EndpointDocument> | null,
-): Promise<EndpointDocument | null> {
-  return endpoints.change(found, found._id, (current) => {
+/** The fields to set; null leaves the endpoint as it is, and no record. */
+type Decide = (current: EndpointDocument) => Partial<EndpointDocument> | null
+
+function change(c: WebhooksContext, by: ActedBy, act: string, found: EndpointDocument, decide: Decide) {
+  return c.endpoints.change(found, found._id, (current) => {
     const fields = decide(current)
     if (fields === null) return null
     const before = presentEndpoint(current)
     const after = fields.deletedAt === undefined ? presentEndpoint({ ...current, ...fields }) : null
-    const entry = audit.entry(by, { act, object: objectOf(found), before, after })
+    const entry = c.audit.entry(by, { act, object: objectOf(found), before, after })
     // The worker must see the change although this process dies before it notifies anybody.
     return auditedUpdate<EndpointDocument>({ $set: fields, $inc: { wakes: 1 } }, entry)
   })

@@ -79,17 +79,11 @@ export async function findParked({ parked }: CallsContext, id: string): Promise<
 }
 
 /** Stores what cannot be read, until operations have it tried again. Parking it again refreshes the error. */
-export async function parkMessage(
-  { parked, clock, logger }: CallsContext,
-  consumer: string,
-  { seq: streamSeq, subject, id: messageId, data, deliveryCount: deliveries }: DurableMessage,
-  error: string,
-): Promise<void> {
-  const payload = Buffer.from(data).toString('base64')
-  await parked.park({
-    ...{ consumer, streamSeq, subject, messageId, payload, error, deliveries, parkedAt: clock.now() },
-  })
-  logger.error({ stream_seq: streamSeq, subject, error }, 'message.parked')
+export async function parkMessage(c: CallsContext, consumer: string, message: DurableMessage, error: string) {
+  const { seq: streamSeq, subject, id: messageId, data, deliveryCount: deliveries } = message
+  const received = { consumer, streamSeq, subject, messageId, payload: Buffer.from(data).toString('base64') }
+  await c.parked.park({ ...received, error, deliveries, parkedAt: c.clock.now() })
+  c.logger.error({ stream_seq: streamSeq, subject, error }, 'message.parked')
 }
 
 /** Handles the message again. @returns its error; null for none @throws ServiceError NOT_FOUND */

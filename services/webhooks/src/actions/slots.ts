@@ -22,15 +22,11 @@ export function createSlots({ totalMax }: { totalMax: number }) {
      * Takes up to `wanted` slots. An operator may hold three times what is free, so that others always find
      * room. When more than half of either is in use, slow receivers have at most `scarceMax` in flight.
      */
-    take(
-      operatorId: string,
-      wanted: number,
-      { inFlight, scarceMax }: { inFlight: number; scarceMax: number },
-    ) {
+    take(operatorId: string, wanted: number, endpoint: { inFlight: number; scarceMax: number }): number {
       const room = roomOf(operatorId)
       const used = usedBy(operatorId)
       const crowded = total * 2 > totalMax || used > room
-      const fair = crowded ? Math.max(0, scarceMax - inFlight) : wanted
+      const fair = crowded ? Math.max(0, endpoint.scarceMax - endpoint.inFlight) : wanted
       const granted = Math.max(0, Math.min(wanted, room, fair))
       total += granted
       if (used + granted > 0) byOperator.set(operatorId, used + granted)

@@ -159,11 +159,9 @@ function afterFailure(health: EndpointHealth, result: AttemptResult, scaleMs: Sc
   return { ...failed, status: pauseReason === null ? 'ACTIVE' : 'PAUSED', pauseReason }
 }
 
-function pauseAfter(
-  { streak, lastSuccessAt }: EndpointHealth,
-  { at, gone, exhausted, firstAttemptAt }: AttemptResult,
-  scaleMs: Scale,
-): PauseReason | null {
+function pauseAfter(health: EndpointHealth, result: AttemptResult, scaleMs: Scale): PauseReason | null {
+  const { streak, lastSuccessAt } = health
+  const { at, gone, exhausted, firstAttemptAt } = result
   if (gone) return 'GONE'
   if (exhausted && (lastSuccessAt === null || lastSuccessAt < firstAttemptAt)) return 'EXHAUSTED'
   const failingForMs = at.getTime() - (streak.since ?? at).getTime()

@@ -31,11 +31,8 @@ const plainAgeMs = (step: number): number => delaysMs.slice(0, step).reduce<numb
  * When each step ahead can be due, if every attempt fails at once, without `Retry-After` and pulls forward.
  * @param firstAttemptAt of the present run of the schedule; null before the first attempt
  */
-export function ladderAhead(
-  { step, stepDueAt }: Place,
-  firstAttemptAt: Date | null,
-  scaleMs: (ms: number) => number,
-): { step: number; from: Date; to: Date }[] {
+export function ladderAhead(place: Place, firstAttemptAt: Date | null, scaleMs: (ms: number) => number) {
+  const { step, stepDueAt } = place
   const beganMs = (firstAttemptAt ?? stepDueAt).getTime()
   const rungs = [{ step, from: stepDueAt, to: stepDueAt }]
   let [fromMs, toMs] = [stepDueAt.getTime(), stepDueAt.getTime()]

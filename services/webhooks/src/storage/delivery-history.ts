@@ -161,19 +161,16 @@ function madeTo({ to = null, before = null }: DeliveryFilter): Date | null {
 }
 
 /** Those of the filter, from deliveries that come newest first. */
-async function* only(
-  all: Source,
-  { status, webhookId, eventType, eventId, from, to, before }: DeliveryFilter,
-): AsyncGenerator<DeliveryDocument> {
+async function* only(all: Source, filter: DeliveryFilter): AsyncGenerator<DeliveryDocument> {
   for await (const one of all) {
-    if (one.createdAt < (from ?? one.createdAt)) return
+    if (one.createdAt < (filter.from ?? one.createdAt)) return
     const isMeant =
-      one.status === (status ?? one.status) &&
-      one.webhookId === (webhookId ?? one.webhookId) &&
-      one.eventType === (eventType ?? one.eventType) &&
-      one.eventId === (eventId ?? one.eventId) &&
-      one.createdAt <= (to ?? one.createdAt) &&
-      one.order < (before ?? '~')
+      one.status === (filter.status ?? one.status) &&
+      one.webhookId === (filter.webhookId ?? one.webhookId) &&
+      one.eventType === (filter.eventType ?? one.eventType) &&
+      one.eventId === (filter.eventId ?? one.eventId) &&
+      one.createdAt <= (filter.to ?? one.createdAt) &&
+      one.order < (filter.before ?? '~')
     if (isMeant) yield one
   }
 }

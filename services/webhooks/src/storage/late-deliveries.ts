@@ -33,11 +33,8 @@ export function createLateDeliveries({ endpoints, ranges, events }: LogSources) 
 
   return {
     /** The deliveries of each endpoint, newest first. @param to made at this time or earlier */
-    async list(
-      scope: Scope | null,
-      { webhookId, eventType = null }: DeliveryFilter,
-      to: Date | null,
-    ): Promise<AsyncIterable<DeliveryDocument>[]> {
+    async list(scope: Scope | null, filter: DeliveryFilter, to: Date | null) {
+      const { webhookId, eventType = null } = filter
       if (eventType === 'webhook.test') return []
       const found = await each(await endpoints.late(scope), async (endpoint, place) => {
         if (place.webhookId !== (webhookId ?? place.webhookId)) return []

@@ -20,11 +20,7 @@ export type CertificationContext = WebhooksContext & {
 }
 
 /** Orders a certification. @throws ServiceError CONFLICT for a LIVE endpoint, and while one runs */
-export async function startCertification(
-  { certifications, clock, newId }: CertificationContext,
-  endpoint: EndpointDocument,
-  by: ActedBy,
-): Promise<CertificationDocument> {
+export async function startCertification(c: CertificationContext, endpoint: EndpointDocument, by: ActedBy) {
   const { environment, _id: subject, url } = endpoint
   if (environment !== 'SANDBOX') {
     const message = 'Events that were made up are not sent to a LIVE endpoint: its receiver would count them.'
@@ -32,13 +28,13 @@ export async function startCertification(
   }
   const job: CertificationDocument = {
     ...newCertification({
-      ...{ id: newId('crt'), scope: endpoint, subject },
-      ...{ url, casesTotal: receiverCases.length, now: clock.now() },
+      ...{ id: c.newId('crt'), scope: endpoint, subject },
+      ...{ url, casesTotal: receiverCases.length, now: c.clock.now() },
     }),
     secretCreatedAt: endpoint.secrets[0]?.createdAt ?? endpoint.createdAt,
   }
   const object = { type: 'endpoint', id: subject }
-  return certifications.order(job, by, { act: 'endpoint.certify', object })
+  return c.certifications.order(job, by, { act: 'endpoint.certify', object })
 }
 
 const changedText = 'The endpoint was changed meanwhile. Certify it again.'

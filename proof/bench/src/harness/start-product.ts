@@ -10,7 +10,7 @@ const ownEntry = fileURLToPath(new URL('../../../../tools/stack/src/main.ts', im
 const readyWithinMs = 120_000
 const stopWithinMs = 60_000
 const lookEveryMs = 50
-const wordsKept = 4000
+const [errorsShown, charactersShown] = [3, 4000]
 
 export type Product = {
   dataDir: string
@@ -64,11 +64,16 @@ export async function startProduct({
   cleanup.add(stop)
   const untilMs = performance.now() + readyWithinMs
   while (!lines().includes('"msg":"stack.ready"')) {
-    if (!alive()) throw new Error(`the product ended with ${child.exitCode}:\n${lines().slice(-wordsKept)}`)
-    if (performance.now() > untilMs)
-      throw new Error(`the product was not ready:\n${lines().slice(-wordsKept)}`)
+    if (!alive()) throw new Error(`the product ended with ${child.exitCode}:\n${whyOf(lines())}`)
+    if (performance.now() > untilMs) throw new Error(`the product was not ready:\n${whyOf(lines())}`)
     await delay(lookEveryMs)
   }
   if (child.pid === undefined) throw new Error('the product has no process')
   return { dataDir, pid: child.pid, demo: () => requireDemoFile(dataDir), alive, stop }
+}
+
+/** The part of a log that says why: its first errors, which much may have followed, and its end. */
+function whyOf(log: string): string {
+  const errors = log.split('\n').filter((line) => /^\{"level":"(error|fatal)"/.test(line))
+  return [...errors.slice(0, errorsShown), log.slice(-charactersShown)].join('\n')
 }

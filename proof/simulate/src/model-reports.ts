@@ -49,9 +49,7 @@ export function createModelReports({
     rows() {
       const parts = [...units.values()]
         .filter(({ grain }) => grain === 'day')
-        .flatMap(({ unit, cells }) =>
-          decodeCells(cells.all).map(({ brand, ...cell }) => ({ unit, ...cell, brandId: brand || null })),
-        )
+        .flatMap(({ unit, cells }) => decodeCells(cells.all).map((cell) => ({ unit, ...cell })))
       return reportRows(parts, [], new Set(['day', 'game', 'brand']))
     },
     backUp() {

@@ -1,4 +1,4 @@
-import type { Moved } from '../../../rules/round.ts'
+import type { Moved, RoundState } from '../../../rules/round.ts'
 
 /** UTC units in which reports are summed; parts of an hour are read from the rounds. */
 export type Grain = 'month' | 'day' | 'hour'
@@ -77,6 +77,10 @@ export function placeIn(grouping: Grouping, { game, currency, brand }: CellPlace
   }
 }
 
+export function placeOf({ game, currency, brandId }: Pick<RoundState, 'game' | 'currency' | 'brandId'>) {
+  return { game, currency, brand: brandId ?? '' }
+}
+
 export function placeKey({ game, currency, brand }: CellPlace): string {
   return `${game}|${currency}|${brand}`
 }
@@ -123,13 +127,7 @@ export function decodeCells(text: string): (CellPlace & Cell)[] {
 
 export type ReportDimension = 'day' | 'game' | 'currency' | 'brand'
 
-/** The place of a sum in a report; a part that it does not group by is "", or null for the brand. */
-type Place = {
-  readonly unit: string
-  readonly game: string
-  readonly currency: string
-  readonly brandId: string | null
-}
+type Place = CellPlace & { readonly unit: string }
 /** The sums of a unit in one place. `players` counts distinct ones where they are counted already, else 0. */
 export type ReportPart = Place & Cell
 export type ReportPlayer = Place & { readonly playerId: string }
@@ -155,7 +153,7 @@ export function reportRows(
   const change = (place: Place, changed: (row: ReportRow) => ReportRow) => {
     const day = byDay ? place.unit.slice(0, 10) : null
     const game = byGame ? place.game : null
-    const brandId = byBrand ? place.brandId : null
+    const brandId = byBrand ? place.brand || null : null
     const { currency } = place
     const key = [day ?? '', game ?? '', byBrand ? (brandId ?? '~') : '', currency].join('|')
     const none = { day, game, brandId, currency, ...noSums, players: new Set<string>(), playersCounted: 0 }

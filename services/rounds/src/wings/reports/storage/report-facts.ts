@@ -17,6 +17,7 @@ import {
   noSums,
   placeIn,
   placeKey,
+  placeOf,
   unitOf,
 } from '../rules/report.ts'
 import type { ReportPlayers } from './report-players.ts'
@@ -80,10 +81,6 @@ function groupByUnit(facts: readonly PendingFact[]): Map<string, UnitGroup> {
     }
   }
   return groups
-}
-
-export function placeOf({ game, currency, brandId }: PendingFact): CellPlace {
-  return { game, currency, brand: brandId ?? '' }
 }
 
 function withFacts(

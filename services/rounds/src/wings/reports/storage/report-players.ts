@@ -6,14 +6,16 @@ import {
   type CellPlace,
   type Grain,
   type Grouping,
+  groupingOf,
   groupings,
   placeIn,
   placeKey,
+  placeOf,
   type ReportDimension,
   type ReportPlayer,
   unitOf,
 } from '../rules/report.ts'
-import { type PendingFact, placeOf, type PlayersOfUnit, type UnitGroup } from './report-facts.ts'
+import type { PendingFact, PlayersOfUnit, UnitGroup } from './report-facts.ts'
 
 const seenMax = 50_000
 /** Players that a report names in one part of its window; about 60 MB. Source: ours. */
@@ -121,8 +123,8 @@ export function createReportPlayers({ db, playersMax = namedMax }: { db: Db; pla
     const unknown = [...monthly].filter(([id]) => !seenInMonth.has(id))
     if (unknown.length === 0) return
     const writes = unknown.map(([, { fact, month }]): AnyBulkWriteOperation<MonthsDocument> => {
-      const { scope, game, currency, brandId, playerId } = fact
-      const fields = { scope, game, currency, brand: brandId ?? '', playerId }
+      const { scope, playerId } = fact
+      const fields = { scope, ...placeOf(fact), playerId }
       const _id = documentId(scope, 'all', fact)
       const update = { $setOnInsert: fields, $addToSet: { months: month } }
       return { updateOne: { filter: { _id }, update, upsert: true } }
@@ -140,13 +142,8 @@ export function createReportPlayers({ db, playersMax = namedMax }: { db: Db; pla
       )
       .limit(playersMax + 1)
       .toArray()
-    return found.map(({ playerId, currency, game, brand }) => ({
-      unit: '',
-      game: by.has('game') ? game : '',
-      currency,
-      brandId: by.has('brand') ? brand || null : null,
-      playerId,
-    }))
+    const grouping = groupingOf(by)
+    return found.map(({ playerId, ...place }) => ({ unit: '', ...placeIn(grouping, place), playerId }))
   }
 
   async function inUnits(window: Window, by: ReadonlySet<ReportDimension>): Promise<ReportPlayer[]> {
@@ -163,13 +160,7 @@ export function createReportPlayers({ db, playersMax = namedMax }: { db: Db; pla
         { batchSize: cursorBatch, maxTimeMS: readMaxMs },
       )
       .toArray()
-    return found.map(({ _id: { playerId, currency, unit = '', game = '', brand = '' } }) => ({
-      unit,
-      game,
-      currency,
-      brandId: brand || null,
-      playerId,
-    }))
+    return found.map(({ _id: place }) => ({ unit: '', game: '', brand: '', ...place }))
   }
 }
 

@@ -13,6 +13,7 @@ import {
   groupingOf,
   minorSums,
   noSums,
+  placeOf,
   type ReportDimension,
   type ReportPart,
   type ReportPlayer,
@@ -72,18 +73,19 @@ export function createReportsStore({ db }: { db: Db }) {
       .project<RawRound>(rawFields)
       .maxTimeMS(readMaxMs)
       .batchSize(cursorBatch)) {
-      const { game, currency, brandId, playerId, completedAt } = one
-      const place = { unit: unitOf(completedAt, 'hour'), game, currency, brandId }
+      const { playerId } = one
+      const place = { unit: unitOf(one.completedAt, 'hour'), ...placeOf(one) }
       const totals = roundTotals({ stakes: one.stakes.map(decodeMinor), wins: one.wins.map(decodeMinor) })
       add(place, { ...totals, rounds: 1 })
       played.set(`${JSON.stringify(place)}${playerId}`, { ...place, playerId })
     }
     for (const one of await adjustments.within(scope, 'endedAt', from, to)) {
       const { stakes, payouts, refunds } = one
-      add(placeOfAdjustment(one, one.endedAt), { stakes: -stakes, payouts: -payouts, refunds: -refunds })
+      const place = { unit: unitOf(one.endedAt, 'hour'), ...placeOf(one) }
+      add(place, { stakes: -stakes, payouts: -payouts, refunds: -refunds })
     }
     for (const one of await adjustments.within(scope, 'at', from, to))
-      add(placeOfAdjustment(one, one.at), { adjustments: revenueOf(one) })
+      add({ unit: unitOf(one.at, 'hour'), ...placeOf(one) }, { adjustments: revenueOf(one) })
     return { parts: [...parts.values()], players: [...played.values()] }
   }
 
@@ -111,22 +113,14 @@ export function createReportsStore({ db }: { db: Db }) {
         ]),
       )
       const parts = found.flatMap(({ unit, cells }) =>
-        decodeCells(cells[grouping]).map(
-          ({ brand, ...cell }): ReportPart => ({
-            unit,
-            ...cell,
-            brandId: brand || null,
-            players: isCounted ? cell.players : 0,
-          }),
-        ),
+        decodeCells(cells[grouping]).map((cell) => ({
+          ...{ unit, ...cell },
+          players: isCounted ? cell.players : 0,
+        })),
       )
       return { parts, players: named }
     },
   }
-}
-
-function placeOfAdjustment({ game, currency, brandId }: Adjustment, at: Date) {
-  return { unit: unitOf(at, 'hour'), game, currency, brandId }
 }
 
 /** A change of a round after its end: what it changed, when, and when the round had ended. */

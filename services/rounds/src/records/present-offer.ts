@@ -10,8 +10,10 @@ import type { GameSettings, GameStatus } from '../storage/games-store.ts'
 import type { GrantDocument } from '../storage/grants-store.ts'
 import type { SessionDocument } from '../storage/sessions-store.ts'
 
+type NewSession = Omit<SessionDocument, 'version' | 'outbox' | 'outboxAt'>
+
 /** The public record of a session at `now`. Source: docs/contract.md, section 4. */
-export function presentSession(session: SessionDocument, now: Date): Session {
+export function presentSession(session: NewSession, now: Date): Session {
   const { currency, limits, jurisdiction, realityCheckS, stakeCap } = session
   const amountOf = (minor: string | null) => (minor === null ? null : formatAmount(BigInt(minor), currency))
   return {
@@ -37,17 +39,12 @@ export function presentSession(session: SessionDocument, now: Date): Session {
   }
 }
 
-export function sessionCreatedData(
-  session: Pick<SessionDocument, '_id' | 'game' | 'playerId' | 'currency' | 'brandId' | 'expiresAt'>,
-): SessionCreatedData {
-  return {
-    session_id: session._id,
-    game: session.game,
-    player_id: session.playerId,
-    currency: session.currency,
-    brand: session.brandId,
-    expires_at: session.expiresAt.toISOString(),
-  }
+export function sessionCreatedData(session: NewSession): SessionCreatedData {
+  const { session_id, game, player_id, currency, brand, expires_at } = presentSession(
+    session,
+    session.createdAt,
+  )
+  return { session_id, game, player_id, currency, brand, expires_at }
 }
 
 /** The public record of a grant at `now`. Source: docs/contract.md, section 4. */

@@ -100,17 +100,13 @@ export function presentStop(stop: StopDocument, now: Date): PlayerStop {
 /** The text of a stop's record, to be signed. @throws Error while its rounds have not ended */
 export function stopRecordText(stop: StopDocument): string {
   if (stop.roundsEndedAt === null) throw new Error(`rounds of ${stop._id} have not ended`)
+  const rounds_ended_at = stop.roundsEndedAt.toISOString()
+  const shown = presentStop(stop, stop.roundsEndedAt)
+  const { stop_id, environment, player_id, reason, from, until, lifted_at, last_bet } = shown
+  // The order of its fields is signed.
   const record: StopRecord = {
-    stop_id: stop._id,
-    operator_id: stop.operatorId,
-    environment: stop.environment,
-    player_id: stop.playerId,
-    reason: stop.reason,
-    from: stop.from.toISOString(),
-    until: stop.until?.toISOString() ?? null,
-    lifted_at: stop.liftedAt?.toISOString() ?? null,
-    rounds_ended_at: stop.roundsEndedAt.toISOString(),
-    last_bet: presentLastBet(stop.lastBet),
+    ...{ stop_id, operator_id: stop.operatorId, environment, player_id, reason, from, until, lifted_at },
+    ...{ rounds_ended_at, last_bet },
   }
   return JSON.stringify(record)
 }

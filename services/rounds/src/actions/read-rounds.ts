@@ -11,7 +11,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { readPage, withinBytes } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
-import type { DataPage, RoundsContext } from '../context.ts'
+import type { RoundsContext } from '../context.ts'
 import { roundBytes } from '../records/present-round.ts'
 import { certainMovements } from '../rules/movement.ts'
 import { standingOf } from '../rules/round.ts'
@@ -122,15 +122,16 @@ export function readWindow({ from, to }: WindowQuery): { from: Date | undefined;
   return { from: end === undefined ? undefined : new Date(end.getTime() - windowDays * dayMs), to: end }
 }
 
-const pageMax = 100
+const dataMax = 100
 
-export async function dataPage<Item extends { readonly _id: string } | { readonly id: string }>(
+/** Reads a page for operations, and where the next one begins; null for the last. */
+export async function dataPage<Item extends { readonly _id: string } | { readonly id: string }, Shown>(
   read: (max: number) => Promise<readonly Item[]>,
-  present: (item: Item) => Record<string, unknown>,
-  bytesOf: (item: Item) => number = () => 0,
-): Promise<DataPage> {
-  const found = await read(pageMax + 1)
-  const items = withinBytes(found.slice(0, pageMax), bytesOf)
+  present: (item: Item) => Shown,
+  { bytesOf = () => 0, limit = dataMax }: { bytesOf?: (item: Item) => number; limit?: number } = {},
+): Promise<{ data: Shown[]; next: string | null }> {
+  const found = await read(limit + 1)
+  const items = withinBytes(found.slice(0, limit), bytesOf)
   const last = found.length > items.length ? items.at(-1) : undefined
   const next = last === undefined ? null : '_id' in last ? last._id : last.id
   return { data: items.map(present), next }

@@ -182,7 +182,9 @@ export async function readPlayerData(context: RoundsContext, asked: DataQuery): 
         (one) => presentSession(one, now),
       )
     case 'round':
-      return dataPage((max) => rounds.list(scope, { playerId }, { before, max }), presentRound, roundBytes)
+      return dataPage((max) => rounds.list(scope, { playerId }, { before, max }), presentRound, {
+        bytesOf: roundBytes,
+      })
     case 'free_bet':
       return dataPage(
         (max) => grants.list(scope, { playerId }, { ...at, max }),

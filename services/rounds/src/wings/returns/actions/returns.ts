@@ -6,6 +6,7 @@ import type { opsLiftReturnAlarm, opsListReturnAlarms, opsListReturns } from '@p
 import type { Caller } from '@pitboss/contracts/caller'
 import { type PageQuery, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
+import { dataPage } from '../../../actions/read-rounds.ts'
 import type { RoundsContext } from '../../../context.ts'
 import { scopeKey } from '../../../storage/round-document.ts'
 import { presentAlarm, presentOpsReturn, returnAlarmId } from '../records/present-return.ts'
@@ -122,18 +123,9 @@ export async function listReturnsOf({ returns }: ReturnsContext, query: StreamsQ
   const { operatorId, environment, game, after, limit } = query
   const scope =
     operatorId === undefined ? installationScope(environment) : scopeKey({ operatorId, environment })
-  return pageOf(limit, await returns.list(scope, { game }, { after, max: limit + 1 }), presentOpsReturn)
+  return dataPage((max) => returns.list(scope, { game }, { after, max }), presentOpsReturn, { limit })
 }
 
 export async function listReturnAlarms({ returns }: ReturnsContext, { after, limit }: AlarmsQuery) {
-  return pageOf(limit, await returns.listAlarms({ after, max: limit + 1 }), presentAlarm)
-}
-
-function pageOf<Item extends { _id: string }, Shown>(
-  limit: number,
-  found: readonly Item[],
-  present: (item: Item) => Shown,
-) {
-  const next = found.length > limit ? (found[limit - 1]?._id ?? null) : null
-  return { data: found.slice(0, limit).map(present), next }
+  return dataPage((max) => returns.listAlarms({ after, max }), presentAlarm, { limit })
 }

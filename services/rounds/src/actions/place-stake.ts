@@ -11,10 +11,11 @@ import { scopeOf, type StoredRound } from '../storage/round-document.ts'
 import type { SessionDocument } from '../storage/sessions-store.ts'
 import { applyMessage, applyMovement, withdrawIntent } from './change-round.ts'
 
+type TakenBack = { readonly kind: 'taken-back'; readonly error: ServiceError }
 /** `taken-back`: the intent is gone again, its round with it if this was its first stake. */
-export type PlacedStake =
+type PlacedStake =
   | { readonly kind: 'placed'; readonly stored: StoredRound; readonly placed: Placed }
-  | { readonly kind: 'taken-back'; readonly error: ServiceError }
+  | TakenBack
 
 /**
  * Asks wallet-bridge for a stake whose intent is stored, and gives the round the answer. Only the request
@@ -65,9 +66,7 @@ async function takeBack(context: PlayContext, stored: StoredRound, stake: Stake)
 }
 
 /** `taken-back`: neither the stake nor a free bet was taken, and the round is gone. */
-export type Started =
-  | { readonly kind: 'placed'; readonly stored: StoredRound }
-  | { readonly kind: 'taken-back'; readonly error: ServiceError }
+export type Started = { readonly kind: 'placed'; readonly stored: StoredRound } | TakenBack
 
 /** Chooses the player's oldest grant with this stake. @throws ServiceError VALIDATION_ERROR for none */
 export async function chooseGrant({ grants, clock }: PlayContext, session: SessionDocument, stake: bigint) {

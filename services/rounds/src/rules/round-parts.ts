@@ -5,14 +5,8 @@ export function endWhenNothingIsLeft(round: RoundState, reason: string): RoundSt
   if (round.status !== 'PENDING' && round.status !== 'OPEN') return round
   const left = round.stakes.some(({ state }) => state !== 'RETURNED' && state !== 'REFUSED')
   if (left) return round
-  return {
-    ...round,
-    status: 'VOIDED',
-    payout: 0n,
-    progress: null,
-    multiplier: null,
-    endReason: round.endReason ?? reason,
-  }
+  const endReason = round.endReason ?? reason
+  return { ...round, status: 'VOIDED', payout: 0n, progress: null, multiplier: null, endReason }
 }
 
 /** Settles it once credits are acknowledged and no reversal is owed. Source: docs/contract.md, section 12. */
@@ -22,16 +16,15 @@ export function settleWhenPaid(round: RoundState): RoundState {
 }
 
 export function withStake(round: RoundState, stake: Stake): RoundState {
-  const { transactionId } = stake
-  return {
-    ...round,
-    stakes: round.stakes.map((one) => (one.transactionId === transactionId ? stake : one)),
-  }
+  return { ...round, stakes: withPart(round.stakes, stake) }
 }
 
 function withWin(round: RoundState, win: Win): RoundState {
-  const { transactionId } = win
-  return { ...round, wins: round.wins.map((one) => (one.transactionId === transactionId ? win : one)) }
+  return { ...round, wins: withPart(round.wins, win) }
+}
+
+function withPart<Part extends Stake | Win>(parts: readonly Part[], part: Part): Part[] {
+  return parts.map((one) => (one.transactionId === part.transactionId ? part : one))
 }
 
 /** The end of a round with a win that a person has ended as failed. Source: docs/contract.md, section 4. */

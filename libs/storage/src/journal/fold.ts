@@ -18,7 +18,7 @@ export type Sum = {
 
 /** Entries of one instance, in the order of their running numbers; calls go on where the last one ended. */
 export type Batch<Fact> = {
-  readonly entries: readonly [Entry<Fact>, ...Entry<Fact>[]]
+  readonly entries: readonly Entry<Fact>[]
   /** Numbers below the last entry's under which an entry may still land. */
   readonly missing: readonly number[]
 }
@@ -47,15 +47,17 @@ export async function fold<Fact, Doc extends Sum>(
   store: SumStore<Doc>,
   id: string,
   batch: Batch<Fact>,
-  add: (sum: Doc | null, entries: readonly [Entry<Fact>, ...Entry<Fact>[]]) => Omit<Doc, keyof Sum>,
+  add: (sum: Doc | null, entries: readonly Entry<Fact>[]) => Omit<Doc, keyof Sum>,
 ): Promise<void> {
-  const { o } = batch.entries[0]
+  const [first] = batch.entries
+  if (first === undefined) return
+  const { o } = first
   for (let tries = 0; tries < triesMax; tries++) {
     const sum = await store.read(id)
     const cursors = sum?.cursors ?? {}
     const counted = cursors[o]
     const { fresh, cursor } = countOnce(counted, batch)
-    if (!isSome(fresh)) return
+    if (fresh.length === 0) return
     const isLong = Object.keys(cursors).length >= cursorsMax
     const known = counted === undefined || isLong ? new Set(await store.readKnown()) : null
     // An instance without a document has been counted to its end, and its cursor may have left.
@@ -85,10 +87,6 @@ export function countOnce<Fact>(
   const struck = new Set(fresh.map(({ q }) => q))
   const added = missing.filter((q) => q > to && q < last)
   return { fresh, cursor: { q: last, holes: [...holes.filter((q) => !struck.has(q)), ...added] } }
-}
-
-function isSome<Item>(items: readonly Item[]): items is readonly [Item, ...Item[]] {
-  return items.length > 0
 }
 
 /** Stores sums in a collection of the service's database, over the entries of its journal. */

@@ -33,11 +33,13 @@ export type PendingFact = CellSums &
     readonly adjusted: (Moved<bigint> & { readonly endedAt: Date }) | null
   }
 
-export type UnitGroup = {
+type CountedFact = PendingFact & { readonly entry: RoundEntry }
+
+export type UnitGroup<Fact extends PendingFact = PendingFact> = {
   readonly scope: string
   readonly grain: Grain
   readonly unit: string
-  readonly facts: PendingFact[]
+  readonly facts: Fact[]
 }
 
 export type CellTexts = Record<Grouping, string>
@@ -48,12 +50,12 @@ export type PlayersOfUnit = {
 }
 
 /** The facts of an entry that reports count; those with only chances are not among them. */
-function countedFacts({ fields, facts }: Pick<CountedEntry, 'fields' | 'facts'>): PendingFact[] {
+function countedFacts({ entry, fields, facts }: CountedEntry): CountedFact[] {
   const { scope, game, currency, brandId, playerId, completedAt } = fields
   const endedAt = completedAt ?? fields.updatedAt
   return facts.filter(isReported).map(({ id, rounds, at, ...fact }) => {
     const sums = minorSums(fact)
-    const place = { id, scope, game, currency, brandId, playerId, rounds }
+    const place = { entry, id, scope, game, currency, brandId, playerId, rounds }
     if (at === undefined) return { ...place, ...sums, adjustments: 0n, at: endedAt, adjusted: null }
     const later = { adjustments: revenueOf(sums), at, adjusted: { ...sums, endedAt } }
     return { ...place, stakes: 0n, payouts: 0n, refunds: 0n, ...later }
@@ -68,8 +70,8 @@ function isReported({ rounds, stakes, payouts, refunds }: FactEntry): boolean {
   return rounds > 0 || [stakes, payouts, refunds].some((sum) => sum !== '0')
 }
 
-function groupByUnit(facts: readonly PendingFact[]): Map<string, UnitGroup> {
-  const groups = new Map<string, UnitGroup>()
+function groupByUnit(facts: readonly CountedFact[]) {
+  const groups = new Map<string, UnitGroup<CountedFact>>()
   for (const fact of facts) {
     for (const grain of grains) {
       const { scope } = fact
@@ -131,22 +133,16 @@ export async function foldUnits(
   counted: readonly CountedEntry[],
   missing: readonly number[],
 ): Promise<void> {
-  const entryOf = new Map<string, RoundEntry>()
-  const facts = counted.flatMap((one) => {
-    const found = countedFacts(one)
-    for (const { id } of found) entryOf.set(id, one.entry)
-    return found
-  })
+  const facts = counted.flatMap(countedFacts)
   const groups = groupByUnit(facts)
   await adjustments.record(facts)
   const known = await players.record(groups)
   for (const [id, { scope, grain, unit, facts: ofUnit }] of groups) {
-    const [first, ...others] = new Set(ofUnit.flatMap((fact) => entryOf.get(fact.id) ?? []))
-    if (first === undefined) continue
-    await fold(sums, id, { entries: [first, ...others], missing }, (sum, fresh) => {
-      const isFresh = new Set<RoundEntry | undefined>(fresh)
+    const entries = [...new Set(ofUnit.map(({ entry }) => entry))]
+    await fold(sums, id, { entries, missing }, (sum, fresh) => {
+      const isFresh = new Set(fresh)
       const applied = sum?.applied ?? []
-      const added = ofUnit.filter(({ id }) => isFresh.has(entryOf.get(id)) && !applied.includes(id))
+      const added = ofUnit.filter(({ entry, id }) => isFresh.has(entry) && !applied.includes(id))
       return { scope, grain, unit, cells: withFacts(id, sum?.cells, added, known), applied }
     })
   }

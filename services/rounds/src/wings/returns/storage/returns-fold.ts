@@ -85,11 +85,10 @@ export function createReturnsFold({ db, catalogue }: { db: Db; catalogue: Catalo
     if (byStream.size === 0) return
     await meet(byStream)
     for (const [id, all] of byStream) {
-      const [first, ...others] = new Set(all.map(({ entry }) => entry))
-      if (first === undefined) continue
-      await fold(sums, id, { entries: [first, ...others], missing }, (stream, fresh) => {
+      const entries = [...new Set(all.map(({ entry }) => entry))]
+      await fold(sums, id, { entries, missing }, (stream, fresh) => {
         if (stream === null) throw new Error(`the stream ${id} of returns is gone`)
-        const isFresh = new Set<RoundEntry>(fresh)
+        const isFresh = new Set(fresh)
         const counting = all.filter(({ entry }) => isFresh.has(entry))
         return withSteps(stream, counting)
       })

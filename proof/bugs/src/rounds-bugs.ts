@@ -18,13 +18,7 @@ import type { Wing } from '@pitboss/rounds/wing'
 import { reports, reportsContext, serveReports } from '@pitboss/rounds/wings/reports/wing'
 import { busWith } from './bus-bugs.ts'
 import { catalogueWith } from './draw-bugs.ts'
-import {
-  commitmentsWith,
-  deadRequestsWith,
-  grantsWith,
-  reportsWith,
-  roundsStoreWith,
-} from './rounds-store-bugs.ts'
+import { commitmentsWith, grantsWith, reportsWith, roundsStoreWith } from './rounds-store-bugs.ts'
 
 /** The bugs of rounds. Each part goes through unchanged unless its bug is named. */
 
@@ -37,7 +31,6 @@ export function roundsWith(has: HasBug): RoundsProof {
       rounds: roundsStoreWith(context.rounds, has),
       commitments: commitmentsWith(context.commitments, has),
       grants: grantsWith(context.grants, has),
-      deadRequests: deadRequestsWith(context.deadRequests, has),
       rules: rulesWith(has),
       catalogue: catalogueWith(context.catalogue, has),
       wallet: walletWith(context.wallet, has),

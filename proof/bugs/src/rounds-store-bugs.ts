@@ -3,7 +3,6 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { newServerSeed } from '@pitboss/fairness/server-seed'
 import type { Hooks } from '@pitboss/rounds/context'
 import type { CommitmentsStore } from '@pitboss/rounds/storage/commitments-store'
-import type { DeadRequestsStore } from '@pitboss/rounds/storage/append-round'
 import type { GrantsStore } from '@pitboss/rounds/storage/grants-store'
 import type { PlayerLimitsStore } from '@pitboss/rounds/wings/protection/storage/player-limits-store'
 import { idCharacters } from '@pitboss/contracts/id-characters'
@@ -96,6 +95,9 @@ export function roundsStoreWith(rounds: RoundsStore, has: HasBug): RoundsStore {
   if (has('rounds.stake-id-without-player')) return withStakesUnder(rounds, ofRequestAlone)
   if (has('rounds.ids-without-case')) return alike(rounds, (id) => id.toLowerCase())
   if (has('rounds.ids-cut')) return alike(rounds, (id) => id.slice(0, charactersCompared))
+  if (has('rounds.refusal-forgotten')) return { ...rounds, killRequest: async () => true }
+  if (has('rounds.tombstone-forgotten')) return forgettingDead(rounds, true)
+  if (has('rounds.dead-id-forgotten')) return forgettingDead(rounds, false)
   if (has('rounds.account-remembered')) {
     let account: Scope | null = null
     const remembered = (scope: Scope) => (account ??= scope)
@@ -253,15 +255,13 @@ export function grantsWith<Store extends GrantUses>(grants: Store, has: HasBug):
   return grants
 }
 
-/** Forgets that a request was refused, or that a rollback came before its stake. */
-export function deadRequestsWith(dead: DeadRequestsStore, has: HasBug): DeadRequestsStore {
-  if (has('rounds.refusal-forgotten')) return { ...dead, killRequest: async () => true }
+/** Forgets tombstones, or the other movements that were refused. */
+function forgettingDead(rounds: RoundsStore, tombstones: boolean): RoundsStore {
   return {
-    ...dead,
-    async killMovement(scope, transactionId, refused) {
-      const isTombstone = refused.meaning === null
-      if (has(isTombstone ? 'rounds.tombstone-forgotten' : 'rounds.dead-id-forgotten')) return true
-      return dead.killMovement(scope, transactionId, refused)
+    ...rounds,
+    async killMovement(scope, transactionId, dead) {
+      const isForgotten = (dead.meaning === null) === tombstones
+      return isForgotten || rounds.killMovement(scope, transactionId, dead)
     },
   }
 }

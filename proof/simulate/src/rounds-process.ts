@@ -28,7 +28,6 @@ import { playRoundWith, rulesWith, walletWith } from '@pitboss/bugs/rounds-bugs'
 import {
   clockOffsetWith,
   commitmentsWith,
-  deadRequestsWith,
   grantsWith,
   limitsWith,
   operatorLimitsWith,
@@ -197,7 +196,6 @@ function coreOf(machine: Machine, world: World, storage: RunRounds): RoundsConte
   return {
     rounds: rounds(roundsStoreWith(watchedDues(storage.rounds, world), has)),
     commitments: commitmentsWith(storage.commitments, has),
-    deadRequests: deadRequestsWith(storage.deadRequests, has),
     ...{ lost: storage.lost, sums: storage.sums },
     sessions,
     grants: {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { seedHash } from '@pitboss/fairness/server-seed'
 import { createCommitmentsStore } from '@pitboss/rounds/storage/commitments-store'
-import { createDeadRequestsStore } from '@pitboss/rounds/storage/append-round'
 import { createLostRounds } from '@pitboss/rounds/storage/lost-rounds'
 import type { RoundFact } from '@pitboss/rounds/storage/round-stream'
 import { createRoundWork } from '@pitboss/rounds/storage/due-rounds'
@@ -37,7 +36,6 @@ export function runRounds(machine: Machine, world: World) {
   return {
     ...{ running, rounds, work, sums },
     lost: createLostRounds({ journal: running, lists, rounds }),
-    deadRequests: createDeadRequestsStore({ journal: running }),
     commitments: commitmentsOf(machine, model, { journal: running.journal, newId }),
   }
 }

@@ -189,7 +189,7 @@ const mistakes: Record<string, { plan: Plan; mistake: Mistake }> = {
   },
   'what was refused is forgotten': {
     plan: besideAnother,
-    mistake: { deadRequests: (dead) => ({ ...dead, killRequest: async () => true }) },
+    mistake: { rounds: (rounds) => ({ ...rounds, killRequest: async () => true }) },
   },
   'an id of an added movement is not claimed': {
     plan: beforeItsWin,
@@ -197,7 +197,7 @@ const mistakes: Record<string, { plan: Plan; mistake: Mistake }> = {
   },
   'a tombstone does not claim its id': {
     plan: beforeItsStake,
-    mistake: { deadRequests: (dead) => ({ ...dead, killMovement: async () => true }) },
+    mistake: { rounds: (rounds) => ({ ...rounds, killMovement: async () => true }) },
   },
   'a stake is forgotten that was voided before it came': {
     plan: plans['a stake that may come late, and the process after the one that asked for it'],

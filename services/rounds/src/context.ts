@@ -15,7 +15,6 @@ import type { Shown, WalletClient } from './clients/wallet.ts'
 import type { Catalogue } from './rules/catalogue.ts'
 import type { RoundState, Stake } from './rules/round.ts'
 import type { transition } from './rules/transition.ts'
-import type { DeadRequestsStore } from './storage/append-round.ts'
 import type { CommitmentsStore } from './storage/commitments-store.ts'
 import type { GamesStore } from './storage/games-store.ts'
 import type { GrantsStore } from './storage/grants-store.ts'
@@ -28,7 +27,6 @@ import type { SessionDocument, SessionsStore } from './storage/sessions-store.ts
 export type RoundsContext = {
   readonly rounds: RoundsStore
   readonly commitments: CommitmentsStore
-  readonly deadRequests: DeadRequestsStore
   /** For the time after the database was restored. */
   readonly lost: LostRounds
   readonly sessions: Omit<SessionsStore, 'collection'>

@@ -27,7 +27,6 @@ import { type PlayContext, PlayMemory, type RoundsContext } from './context.ts'
 import { countRoundStates, createPlayNotes, createYieldNote } from './metrics.ts'
 import { createCatalogue } from './rules/catalogue.ts'
 import { transition } from './rules/transition.ts'
-import { createDeadRequestsStore } from './storage/append-round.ts'
 import { createCommitmentsStore } from './storage/commitments-store.ts'
 import { createGamesStore } from './storage/games-store.ts'
 import { createGrantsStore } from './storage/grants-store.ts'
@@ -96,7 +95,6 @@ export async function openContext(given: {
       ...{ db, secretBox, newSeed: newServerSeed, hashSeed: seedHash },
       journal: journal.journal,
     }),
-    deadRequests: createDeadRequestsStore({ journal }),
     keys: createKeysStore({ db }),
     games: createGamesStore({ db, copies }),
     sums: journal.sums,

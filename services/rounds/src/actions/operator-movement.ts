@@ -136,7 +136,7 @@ export function ownMovement(round: RoundState, body: TransactionBody): Stake | W
 
 const triesMax = 8
 
-type Reading = Pick<PlayContext, 'rounds' | 'deadRequests'>
+type Reading = Pick<PlayContext, 'rounds'>
 
 /*
  * An id of the operator's server is dead or has a movement, never both: each claims the id, and the first
@@ -191,7 +191,7 @@ async function kill(context: Reading, scope: Scope, transactionId: string, dead:
     if (claimed !== null && 'dead' in claimed) return claimed.dead
     const [other] = await context.rounds.listByTransaction(scope, transactionId)
     if (other !== undefined) return other
-    if (await context.deadRequests.killMovement(scope, transactionId, dead)) return dead
+    if (await context.rounds.killMovement(scope, transactionId, dead)) return dead
   }
   const cause = new Error(`movements under ${transactionId} kept being stored and taken back`)
   throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })

@@ -170,7 +170,7 @@ async function refuse(context: PlayContext, play: Play, error: unknown): Promise
     const earlier = await findEarlier(context, play)
     if (earlier !== null) return earlier
     const dead = { ...refusal, kind: 'request', requestHash: refusedHash(play), meaning: null } as const
-    if (await context.deadRequests.killRequest(sequence, transactionId, dead)) throw refusalError(refusal)
+    if (await context.rounds.killRequest(sequence, transactionId, dead)) throw refusalError(refusal)
   }
   throw keepsChanging(sequence)
 }

@@ -34,7 +34,6 @@ import {
   goOn,
   meet,
   noteRound,
-  type RoundsJournal,
   type RoundStreams,
   showRound,
   unanswered,
@@ -160,24 +159,19 @@ function factEntry({ at, trials, rules = '', ...fact }: NonNullable<RoundWrite['
   }
 }
 
-export type DeadRequestsStore = ReturnType<typeof createDeadRequestsStore>
+/** Kills the id of a page's request. False when something has claimed it. */
+export async function killRequest(streams: RoundStreams, sequence: string, id: string, dead: DeadRequest) {
+  return kill(streams, sequence, requestKey(sequence, id), dead)
+}
 
-/** Dead requests: each claims the id that a round's entry would, so one insert decides. */
-export function createDeadRequestsStore({
-  journal: { journal },
-}: {
-  journal: Pick<RoundsJournal, 'journal'>
-}) {
-  return {
-    killRequest: (sequence: string, transactionId: string, dead: DeadRequest) =>
-      kill(deadStream(sequence, journal.newWrite()), requestKey(sequence, transactionId), dead),
+/** As `killRequest`, of an operator's movement. */
+export async function killMovement(streams: RoundStreams, scope: Scope, id: string, dead: DeadRequest) {
+  return kill(streams, scopeKey(scope), movementKey(scope, id), dead)
+}
 
-    killMovement: (scope: Scope, transactionId: string, dead: DeadRequest) =>
-      kill(deadStream(scopeKey(scope), journal.newWrite()), movementKey(scope, transactionId), dead),
-  }
-
-  async function kill(stream: string, key: string, dead: DeadRequest): Promise<boolean> {
-    const decided = { facts: [{ dead, ids: [key] }], claims: [{ key }] } as const
-    return (await appendTo({ journal }, stream, 0, decided)) === 'appended'
-  }
+/** A dead request claims the id that a round's entry would, so one insert decides. */
+async function kill(streams: RoundStreams, owner: string, key: string, dead: DeadRequest) {
+  const decided = { facts: [{ dead, ids: [key] }], claims: [{ key }] } as const
+  const stream = deadStream(owner, streams.journal.newWrite())
+  return (await appendTo(streams, stream, 0, decided)) === 'appended'
 }

@@ -1,6 +1,14 @@
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { RoundState } from '../rules/round.ts'
-import { insertRound, publishAgain, removeRound, updateRound, withdrawMovement } from './append-round.ts'
+import {
+  insertRound,
+  killMovement,
+  killRequest,
+  publishAgain,
+  removeRound,
+  updateRound,
+  withdrawMovement,
+} from './append-round.ts'
 import {
   claimRound,
   findDue,
@@ -45,6 +53,8 @@ export function createRoundsStore(given: { journal: RoundsJournal; lists: RoundL
     withdrawMovement: withdrawMovement.bind(null, streams),
     remove: removeRound.bind(null, streams),
     publishAgain: publishAgain.bind(null, streams),
+    killRequest: killRequest.bind(null, streams),
+    killMovement: killMovement.bind(null, streams),
 
     find: findRound.bind(null, streams),
     findAnywhere: findAnywhere.bind(null, streams),

@@ -5,7 +5,6 @@ import type { Db } from 'mongodb'
 import type { Logger } from 'pino'
 import type { Refusal } from '../rules/refusal.ts'
 import { isUnfinished, owesSomething } from '../rules/round.ts'
-import type { DeadRequestsStore } from './append-round.ts'
 import { decodeRound, type FactEntry, fieldsOf, type RoundDocument } from './round-document.ts'
 import { claimsOfFact, type RoundFact, streamOf } from './round-stream.ts'
 import type { RoundsJournal } from './round-streams.ts'
@@ -30,8 +29,7 @@ const writeMs = 10_000
 type Upgrading = {
   readonly db: Db
   readonly journal: RoundsJournal
-  readonly rounds: Pick<RoundsStore, 'takeIn'>
-  readonly deadRequests: DeadRequestsStore
+  readonly rounds: Pick<RoundsStore, 'takeIn' | 'killRequest'>
   readonly logger: Logger
 }
 
@@ -40,7 +38,7 @@ type Upgrading = {
  * and run twice at once, but beside no process of such a release. Source: docs/versioning.md.
  */
 export async function upgradeStorage(context: Upgrading): Promise<void> {
-  const { db, deadRequests, logger } = context
+  const { db, rounds, logger } = context
   const names = (await readIndexes(db, 'rounds')).map(({ name }) => String(name))
   // A database that was never older has none of these; one that is not any more has dropped them.
   if (!names.includes('one_unfinished')) return
@@ -62,7 +60,7 @@ export async function upgradeStorage(context: Upgrading): Promise<void> {
   const refused = refusals.find(isSet('forgetAt')).hint('forget_at')
   for await (const { _id, chain, openedUnder, requestHash, code, message, details } of refused) {
     const dead = { kind: 'request', code, message, details, requestHash, meaning: null } as const
-    await deadRequests.killRequest(chain, openedUnder, dead)
+    await rounds.killRequest(chain, openedUnder, dead)
     await refusals.deleteOne({ _id, chain })
     taken += 1
   }

@@ -19,7 +19,6 @@ import { createKeysStore } from '../../src/storage/keys-store.ts'
 import { createPacesStore, createSpendsStore } from '../../src/wings/protection/storage/paces-store.ts'
 import { createPlayerLimitsStore } from '../../src/wings/protection/storage/player-limits-store.ts'
 import { createReceiptsStore } from '../../src/wings/receipts/storage/receipts-store.ts'
-import { createDeadRequestsStore } from '../../src/storage/append-round.ts'
 import { createLostRounds } from '../../src/storage/lost-rounds.ts'
 import { createReportAdjustments, createReportsStore } from '../../src/wings/reports/storage/reports-store.ts'
 import { createReportPlayers } from '../../src/wings/reports/storage/report-players.ts'
@@ -62,7 +61,6 @@ const creation = { list: 'free-bets', body: {}, now }
 const stores = storesOf(shardedRounds(db))
 const {
   commitments,
-  deadRequests,
   games,
   grants,
   keys,
@@ -122,12 +120,6 @@ await holdIsolation(t, {
       make: internal('open-intent.ts and repair-lost-rounds.ts; reaches no database'),
       resealed: internal('open-intent.ts, with a commitment of `after`; reaches no database'),
       open: scoped((scope, ids) => commitments.open(sequenceIn(scope, ids), ids.nonce, ids.sealedSeed)),
-    }),
-    createDeadRequestsStore: table(deadRequests, {
-      killRequest: scoped((scope, ids) =>
-        deadRequests.killRequest(sequenceIn(scope, ids), ids.refusedId, killed),
-      ),
-      killMovement: scoped((scope, ids) => deadRequests.killMovement(scope, ids.refusedId, killedMovement)),
     }),
     createGamesStore: table(games, {
       copy: accountWide(({ operatorId }) => games.copy(operatorId, game)),
@@ -258,6 +250,8 @@ await holdIsolation(t, {
       insert: internal('round-actor.ts, with a round of newRound: scope of its session, id ours'),
       update: internal(byActor),
       withdrawMovement: internal(byActor),
+      killRequest: scoped((scope, ids) => rounds.killRequest(sequenceIn(scope, ids), ids.refusedId, killed)),
+      killMovement: scoped((scope, ids) => rounds.killMovement(scope, ids.refusedId, killedMovement)),
       remove: internal('place-stake.ts and free-bets.ts, with a round that this request has opened or found'),
       claim: internal(
         'recover-round.ts, of `findDue` or `findAnywhere`; void-round.ts, of `find` with a scope',
@@ -382,10 +376,10 @@ await holdIsolation(t, {
       'sealedInJournal',
       'IdTaken',
     ],
-    ...['placeOf', 'revenueOf', 'createReturnsFold', 'lastPosition'],
-    ...['emptied', 'newStreamDocument'],
+    ...['revenueOf', 'createReturnsFold', 'lastPosition', 'emptied', 'newStreamDocument'],
     // Bound by createRoundsStore, whose table has a line for each that answers a caller.
     ...['insertRound', 'updateRound', 'withdrawMovement', 'removeRound', 'publishAgain', 'showRound'],
+    ...['killRequest', 'killMovement'],
     ...['findRound', 'findAnywhere', 'findClaimed', 'findRequest', 'listByTransaction', 'roundsOf'],
     ...['lastNonce', 'lastShown', 'findLast', 'findUnfinished', 'readNonce', 'endSession'],
     ...['claimRound', 'takeOver', 'takeIn', 'postpone', 'findDue', 'hasAskerExited'],
@@ -403,7 +397,6 @@ function storesOf(db: Db) {
   return {
     ...{ rounds, lists, journal },
     commitments: createCommitmentsStore({ db, secretBox, journal: journal.journal, ...seeds }),
-    deadRequests: createDeadRequestsStore({ journal }),
     games: createGamesStore({ db, copies: exactReads }),
     grants: createGrantsStore({ db }),
     keys: createKeysStore({ db }),
@@ -435,7 +428,6 @@ async function makeThings() {
     paces,
     playerLimits,
     receipts,
-    deadRequests,
     journal,
     lists,
     lost,
@@ -554,8 +546,8 @@ async function makeThings() {
   await receipts.keep(owner, open.id, { ...shown, ...judged })
   await games.change(owner.operatorId, game, { enabled: false, limits: [] }, now, entryOf)
   const refusedId = newId('bet')
-  await deadRequests.killRequest(sequence, refusedId, killed)
-  await deadRequests.killMovement(owner, refusedId, killedMovement)
+  await rounds.killRequest(sequence, refusedId, killed)
+  await rounds.killMovement(owner, refusedId, killedMovement)
   await keys.claim({ scope: owner, idempotencyKey: keyOfOwner }, creation, () => grantId)
   return {
     refusedId,

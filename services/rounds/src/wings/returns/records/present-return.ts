@@ -4,7 +4,7 @@ import { type Stream, viewOf } from '@pitboss/fairness/returns/return-watch'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
 import { idCharacters } from '@pitboss/contracts/id-characters'
 import { formatAmount } from '@pitboss/money/amount'
-import { keptStream, type Point, thresholdOf } from '../rules/watched-streams.ts'
+import { keptStream, type Point, sumOf, thresholdOf } from '../rules/watched-streams.ts'
 import type { AlarmDocument, StreamDocument } from '../storage/returns-fold.ts'
 
 const [sharePlaces, evidencePlaces, scorePlaces] = [6, 4, 4]
@@ -90,8 +90,4 @@ function evidenceText(stream: Stream, log: number): string {
 
 function shareText(value: number | null): string | null {
   return value === null ? null : value.toFixed(sharePlaces)
-}
-
-function sumOf(counts: readonly number[]): number {
-  return counts.reduce((sum, count) => sum + count, 0)
 }

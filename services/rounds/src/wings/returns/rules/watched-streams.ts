@@ -93,14 +93,12 @@ export type StoredStream = Omit<KeptStream, 'budget' | 'evidence' | 'staked' | '
 }
 
 export function keptStream({ counts, log, staked, paid, ...stored }: StoredStream): KeptStream {
-  const total = counts.reduce((sum, count) => sum + count, 0)
-  return {
-    ...stored,
-    budget: streamBudget,
-    evidence: { counts, total, log },
-    staked: BigInt(staked),
-    paid: BigInt(paid),
-  }
+  const evidence = { counts, total: sumOf(counts), log }
+  return { ...stored, budget: streamBudget, evidence, staked: BigInt(staked), paid: BigInt(paid) }
+}
+
+export function sumOf(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0)
 }
 
 /** The stream after one more step. @param at the time of the fact */

@@ -3,7 +3,7 @@ import { createCallTokens } from '@pitboss/bus/call-tokens'
 import { createConsumerMetrics, createStreamMetrics } from '@pitboss/bus/consumer-metrics'
 import { roundsMovements, webhooksFanout } from '@pitboss/bus/topology'
 import { createMetrics as createGatewayMetrics } from '@pitboss/gateway/metrics'
-import { countRoundStates, createPlayNotes, createYieldNote, registerMetrics } from '@pitboss/rounds/metrics'
+import { createPlayNotes, createStateNote, createYieldNote, registerMetrics } from '@pitboss/rounds/metrics'
 import { createReceiptNote } from '@pitboss/rounds/wings/receipts/wing'
 import { registerAlarms } from '@pitboss/rounds/wings/returns/wing'
 import { createJournalMetrics } from '@pitboss/storage/journal/journal-metrics'
@@ -26,9 +26,6 @@ const registered = z.array(
 /** A metric as its service registers it. */
 export type ServiceMetric = z.infer<typeof registered>[number]
 
-const unasked = async () => {
-  throw new Error('nothing is written here')
-}
 const logger = pino({ level: 'silent' })
 
 const idle = { findOne: async () => null }
@@ -58,7 +55,7 @@ const registering: Readonly<Record<string, (registry: Registry) => void>> = {
     registerCallMetrics(registry)
     registerMetrics(registry, { unfinished: async () => ({ count: 0, oldestAt: null }) })
     registerAlarms(registry, { countOpen: async () => 0 })
-    countRoundStates({ insert: unasked, update: unasked, withdrawMovement: unasked }, registry)
+    createStateNote(registry)
     createOutboxMetrics({ registry, collections: { sessions: idle }, clock })
     createJournalMetrics({ registry, instances: { find: nothing }, unownedTotal: () => 0, clock })
     createConsumerMetrics({ registry, watch, consumer: roundsMovements })

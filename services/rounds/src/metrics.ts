@@ -17,10 +17,7 @@ export function registerMetrics(registry: Registry, rounds: Pick<RoundsStore, 'u
   })
 }
 
-export function countRoundStates<Store extends Pick<RoundsStore, 'insert' | 'update' | 'withdrawMovement'>>(
-  store: Store,
-  registry: Registry,
-): Store {
+export function createStateNote(registry: Registry) {
   const entered = new Counter({
     name: 'pitboss_rounds_entered_total',
     help: 'Rounds that entered a state, by writes of this process',
@@ -28,26 +25,8 @@ export function countRoundStates<Store extends Pick<RoundsStore, 'insert' | 'upd
     registers: [registry],
   })
   for (const round_status of roundStatus.options) entered.inc({ round_status }, 0)
-  const note = (before: RoundState | null, after: RoundState) => {
-    if (before?.status !== after.status) entered.inc({ round_status: after.status })
-  }
-  return {
-    ...store,
-    async insert(write, commitments) {
-      const stored = await store.insert(write, commitments)
-      if (stored !== null) note(null, write.round)
-      return stored
-    },
-    async update(stored, write) {
-      const written = await store.update(stored, write)
-      if (written !== null) note(stored.round, write.round)
-      return written
-    },
-    async withdrawMovement(stored, write) {
-      const isFirst = await store.withdrawMovement(stored, write)
-      if (isFirst) note(stored.round, write.round)
-      return isFirst
-    },
+  return function noteState(before: RoundState | null, { status }: RoundState): void {
+    if (before?.status !== status) entered.inc({ round_status: status })
   }
 }
 

@@ -24,7 +24,7 @@ import { listenToDeliveryLag } from './clients/delivery-lag-listener.ts'
 import { createWalletClient } from './clients/wallet.ts'
 import type { RoundsConfig } from './config.ts'
 import { type PlayContext, PlayMemory, type RoundsContext } from './context.ts'
-import { countRoundStates, createPlayNotes, createYieldNote } from './metrics.ts'
+import { createPlayNotes, createStateNote, createYieldNote } from './metrics.ts'
 import { createCatalogue } from './rules/catalogue.ts'
 import { transition } from './rules/transition.ts'
 import { createCommitmentsStore } from './storage/commitments-store.ts'
@@ -71,6 +71,7 @@ export async function openContext(given: {
   const { scaleMs } = createTimeScale(config.PITBOSS_TIME_SCALE)
   const { journal, lists, rounds } = await openRounds({
     ...{ ...relaying, db, scaleMs, build: serviceVersion, newId, registry },
+    noteState: createStateNote(registry),
     slot: config.PITBOSS_SLOT ?? null,
   })
   const copies = shareCopies({
@@ -86,7 +87,7 @@ export async function openContext(given: {
   })
   createOutboxMetrics({ registry, collections: { sessions: sessions.collection }, clock })
   const secretBox = createSecretBox(keyring, 'server-seeds')
-  const context = change({
+  const core = change({
     ...{ rounds, sessions, bus, audit, sessionOutbox },
     catalogue: createCatalogue(),
     lost: createLostRounds({ journal, lists, rounds }),
@@ -105,13 +106,7 @@ export async function openContext(given: {
     newUuid: randomUUID,
     ...{ scaleMs, newId, clock, clockOffsetMs, logger },
   })
-  return {
-    core: { ...context, rounds: countRoundStates(context.rounds, registry) },
-    audit,
-    journal,
-    copies,
-    outboxes: [sessionOutbox, audit],
-  }
+  return { core, audit, journal, copies, outboxes: [sessionOutbox, audit] }
 }
 
 type Load = Pick<PlayLoad, 'isStreamFull' | 'isRecordingStopped'> & {

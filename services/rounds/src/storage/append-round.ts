@@ -58,6 +58,7 @@ export async function insertRound(
   // The round that ended last is not the sequence's last any more, even if another has this nonce.
   streams.ends.delete(sequenceOf(round))
   if (appended !== 'appended') return null
+  streams.noteState(null, round)
   return noteRound(streams, { round, stream, version: 1, dueAt, checks: 0, claims: 0, fields: base })
 }
 
@@ -146,6 +147,7 @@ async function addedKey(streams: RoundStreams, round: RoundState, movement: Stak
 
 function written(streams: RoundStreams, stored: StoredRound, write: RoundWrite, fields: RoundFields) {
   const { round, dueAt } = write
+  streams.noteState(stored.round, round)
   return noteRound(streams, { ...stored, round, fields, version: stored.version + 1, dueAt, checks: 0 })
 }
 

@@ -10,7 +10,7 @@ import type { Keyring } from '@pitboss/storage/keyring'
 import { isUnfinished } from '../rules/round.ts'
 import { decodeRound, type RoundFields } from './round-document.ts'
 import { bookKey, bookKind, type RoundFact, streamState } from './round-stream.ts'
-import type { RoundsJournal } from './round-streams.ts'
+import { deadline, type RoundsJournal } from './round-streams.ts'
 import type { RoundsStore } from './rounds-store.ts'
 
 type Store = Pick<JournalStore<RoundFact>, 'readClaims' | 'readEntries'>
@@ -96,7 +96,6 @@ function chainOf({ _id }: ClaimDocument): string {
 }
 
 const purpose = 'server-seeds'
-const writeMs = 5000
 
 /** What the core seals as documents: the seeds of commitments that no round has made. */
 export const sealedSeeds: readonly SealedPlace[] = [
@@ -132,8 +131,8 @@ export function sealedInJournal(given: {
           ? {}
           : { next: { ...fields.next, sealedSeed: next } }),
       }
-      const untilMs = journal.steadyMs() + writeMs
-      const appended = await append(journal, stream, number, { facts: [{ change: { set } }] }, untilMs)
+      const decided = { facts: [{ change: { set } }] } as const
+      const appended = await append(journal, stream, number, decided, deadline({ journal }))
       if (appended.kind === 'unknown') throw new Error(`it is not known whether ${stream} was sealed again`)
       if (appended.kind !== 'appended') return false
       const round = decodeRound(fields)

@@ -144,7 +144,6 @@ export function createRoundWork() {
       if (waiting.get(roundId) === seen) waiting.delete(roundId)
     },
     forget: () => waiting.clear(),
-    size: () => waiting.size,
     /** Due rounds by scope, longest first; also those dated beyond any delay, by a clock ahead. */
     due(now: Date): ReadonlyMap<string, readonly DueRound[]> {
       const isMisdated = ({ dueAt, isOwed }: WaitingRound) =>

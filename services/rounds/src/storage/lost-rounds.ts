@@ -23,10 +23,9 @@ import {
   type StreamState,
   streamState,
 } from './round-stream.ts'
-import type { RoundsJournal } from './round-streams.ts'
+import { deadline, type RoundsJournal } from './round-streams.ts'
 import type { RoundsStore } from './rounds-store.ts'
 
-const writeMs = 5000
 const triesMax = 12
 /** More rounds of a sequence than end before their list documents stand. */
 const unlistedMax = 1000
@@ -125,7 +124,7 @@ export function createLostRounds(given: {
     const { isPlace, isWithdrawn } = streamState(entries)
     if (isPlace && !isWithdrawn) return
     const decided = { facts: [fact], claims: claimsOfFact(fact) } as const
-    await append(journal, stream, last, decided, journal.steadyMs() + writeMs)
+    await append(journal, stream, last, decided, deadline({ journal }))
   }
 }
 

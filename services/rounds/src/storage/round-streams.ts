@@ -55,6 +55,8 @@ export type RoundsJournal = Pick<RunningJournal<RoundFact>, 'journal' | 'listed'
 export type RoundStreams = RoundsJournal & {
   readonly lists: RoundLists
   readonly work: RoundWork
+  /** Counts a round that this process has written, by the state before; null for a new one. */
+  readonly noteState: (before: RoundState | null, after: RoundState) => void
   /** The ends of sequences, with the instance that saw its last round end, and when. */
   readonly ends: BoundedMap<string, LastNonce & { readonly by: string; readonly at: number }>
   /** Rounds that this process has met lately, with the greatest number that it knows of each. */
@@ -68,12 +70,12 @@ export async function appendTo(
   number: number,
   decided: Decided<RoundFact>,
 ): Promise<'appended' | 'taken' | 'claimed'> {
-  const { kind } = await append(journal, stream, number, decided, journal.steadyMs() + writeMs)
+  const { kind } = await append(journal, stream, number, decided, deadline({ journal }))
   if (kind === 'unknown') throw unanswered(stream)
   return kind
 }
 
-export function deadline({ journal }: RoundStreams): number {
+export function deadline({ journal }: Pick<RoundStreams, 'journal'>): number {
   return journal.steadyMs() + writeMs
 }
 

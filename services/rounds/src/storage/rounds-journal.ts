@@ -13,19 +13,22 @@ import { createRoundWork, type RoundWork } from './due-rounds.ts'
 import { decodeRound, type FactEntry, fieldsOf, type RoundFields } from './round-document.ts'
 import { createRoundLists, type RoundLists } from './round-lists.ts'
 import { claimsOfEntry, type RoundEntry, type RoundFact, streamOf, streamState } from './round-stream.ts'
+import type { RoundStreams } from './round-streams.ts'
 import { createRoundsStore, type RoundsStore } from './rounds-store.ts'
 
 const pageSize = 500
 const pagesMax = 20
-const atOnce = 16
+/** Streams that are read at once. */
+const readsAtOnce = 16
 
-type Given = Omit<JournalOptions<RoundFact>, keyof JournalWork<RoundFact>> & {
-  readonly registry: Registry
-  readonly db: Db
-  readonly scaleMs: (ms: number) => number
-}
+type Given = Omit<JournalOptions<RoundFact>, keyof JournalWork<RoundFact>> &
+  Pick<RoundStreams, 'noteState'> & {
+    readonly registry: Registry
+    readonly db: Db
+    readonly scaleMs: (ms: number) => number
+  }
 
-export async function openRounds({ db, scaleMs, ...given }: Given) {
+export async function openRounds({ db, scaleMs, noteState, ...given }: Given) {
   const { clock } = given
   const [lists, work] = [createRoundLists({ db }), createRoundWork()]
   const { options, ...wired } = wireRounds({
@@ -35,7 +38,7 @@ export async function openRounds({ db, scaleMs, ...given }: Given) {
   })
   const running: RunningJournal<RoundFact> = await openJournal<RoundFact>({ ...given, db, ...options })
   const journal = { ...running, ...wired }
-  const rounds: RoundsStore = createRoundsStore({ journal, lists, work })
+  const rounds: RoundsStore = createRoundsStore({ journal, lists, work, noteState })
   return { journal, lists, rounds }
 }
 
@@ -85,7 +88,7 @@ export function wireRounds(given: {
   const showUndone = () =>
     eachUndone(async (page) => {
       const streams = [...new Set(page.map(({ _id }) => streamOfEntry(_id)))]
-      await mapBounded(streams, atOnce, async (stream) => {
+      await mapBounded(streams, readsAtOnce, async (stream) => {
         await lists.show(streamState((await reload(own().journal, stream)).entries))
       })
     })
@@ -125,9 +128,6 @@ function isFinished(entries: readonly RoundEntry[]): boolean {
   const round = decodeRound(fields)
   return !isUnfinished(round) && !owesSomething(round)
 }
-
-/** Streams that are read at once, of rounds that are not remembered. */
-const readsAtOnce = 16
 
 export type CountedEntry = {
   readonly entry: RoundEntry

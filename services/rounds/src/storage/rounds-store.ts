@@ -9,15 +9,7 @@ import {
   updateRound,
   withdrawMovement,
 } from './append-round.ts'
-import {
-  claimRound,
-  findDue,
-  hasAskerExited,
-  postpone,
-  type RoundWork,
-  takeIn,
-  takeOver,
-} from './due-rounds.ts'
+import { claimRound, findDue, hasAskerExited, postpone, takeIn, takeOver } from './due-rounds.ts'
 import { endSession, findLast, findUnfinished, lastNonce, lastShown, readNonce } from './nonce-book.ts'
 import type { RoundLists } from './round-lists.ts'
 import {
@@ -37,13 +29,14 @@ const rememberedMax = 20_000
 export type RoundsStore = ReturnType<typeof createRoundsStore>
 
 type ChargedRound = Pick<RoundState, 'id' | 'status' | 'stakes' | 'wins'>
+type Given = Pick<RoundStreams, 'lists' | 'work'> &
+  Partial<Pick<RoundStreams, 'noteState'>> & { readonly journal: RoundsJournal }
 type Asked<Read extends keyof RoundLists> = Parameters<RoundLists[Read]>
 
 /** Rounds: streams of entries decide, list documents show. Nonces and clients' ids are claims. */
-export function createRoundsStore(given: { journal: RoundsJournal; lists: RoundLists; work: RoundWork }) {
-  const { journal, lists, work } = given
+export function createRoundsStore({ journal, lists, work, noteState = () => undefined }: Given) {
   const streams: RoundStreams = {
-    ...{ ...journal, lists, work },
+    ...{ ...journal, lists, work, noteState },
     ends: new BoundedMap(rememberedMax),
     met: new BoundedMap(rememberedMax),
   }

@@ -121,7 +121,7 @@ export function startBridge(machine: Machine, world: World): BridgeProcess {
       onMachine(() => handleCallback(callbacks, { ...to, ...body }, 'sim'))
     },
     resolveAsDone(document) {
-      onMachine(() => resolveByPerson(settlement, document, 'success', order, 'sim'))
+      onMachine(() => resolveByPerson(settlement, document, { as: 'success', order }, 'sim'))
     },
     endDoubts: () => endDoubts(world, ofOperations),
   }
@@ -233,7 +233,7 @@ function walletsOf(machine: Machine): Wallets {
     open: () => machine.io('open wallet', () => wallet),
     openDocument: () => wallet,
     change: never,
-    changeSeen: async () => 'stale',
+    drop: async () => undefined,
     create: never,
     replaceSecret: never,
     setFlagRules: never,

@@ -29,6 +29,6 @@ export async function endDoubts(
       )
       await healMovements(settlement, { order, scope, movements }, 'sim')
     }
-    await resolveByPerson(settlement, stake, isTaken ? 'success' : 'failed', order, 'sim')
+    await resolveByPerson(settlement, stake, { as: isTaken ? 'success' : 'failed', order }, 'sim')
   }
 }

@@ -9,41 +9,36 @@ const operations: readonly WalletOperation[] = ['debit', 'credit', 'rollback']
 const bucketsS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 
 export function createWalletMetrics(registry: Registry) {
+  const registers = [registry]
   const calls = new Counter({
     name: 'pitboss_wallet_calls_total',
     help: 'Calls to wallets by operation and by how the answer was judged',
-    labelNames: ['operation', 'judged'] as const,
-    registers: [registry],
+    ...{ labelNames: ['operation', 'judged'] as const, registers },
   })
   const latency = new Histogram({
     name: 'pitboss_wallet_call_seconds',
     help: 'Time that wallets take to answer',
-    labelNames: ['operation'] as const,
-    buckets: bucketsS,
-    registers: [registry],
+    ...{ labelNames: ['operation'] as const, buckets: bucketsS, registers },
   })
   const outcomes = new Counter({
     name: 'pitboss_movements_ended_total',
     help: 'Movements by type and outcome, counted by the process whose write gave it',
-    labelNames: ['type', 'outcome'] as const,
-    registers: [registry],
+    ...{ labelNames: ['type', 'outcome'] as const, registers },
   })
   const unresolved = new Gauge({
     name: 'pitboss_movements_pending',
     help: 'Movements without a certain outcome, by least age',
-    labelNames: ['older_than'] as const,
-    registers: [registry],
+    ...{ labelNames: ['older_than'] as const, registers },
   })
   const oldest = new Gauge({
     name: 'pitboss_movements_oldest_pending_seconds',
     help: 'Age of the oldest movement without a certain outcome',
-    registers: [registry],
+    registers,
   })
   const repeated = new Counter({
     name: 'pitboss_wallet_first_try_duplicates_total',
     help: 'Answers DUPLICATE to the first try of a movement',
-    labelNames: ['operation'] as const,
-    registers: [registry],
+    ...{ labelNames: ['operation'] as const, registers },
   })
   for (const operation of operations) repeated.inc({ operation }, 0)
   return {
@@ -75,10 +70,9 @@ export function registerBreakers(registry: Registry, breakers: { open(): readonl
   })
 }
 
-export function registerDueLags(
-  registry: Registry,
-  resolver: { dueLags(): Readonly<Record<string, number>> },
-): void {
+type DueLags = { dueLags(): Readonly<Record<string, number>> }
+
+export function registerDueLags(registry: Registry, resolver: DueLags): void {
   new Gauge({
     name: 'pitboss_movement_due_lag_seconds',
     help: 'For how long the movement that is longest due has not been taken, by how its wallet stands, as this process sees it',

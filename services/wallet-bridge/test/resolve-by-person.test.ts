@@ -70,7 +70,7 @@ function owedRefund() {
       }
       const order = { by: 'ann', reason: 'asked for', dryRun: false }
       const meddled = { ...settlement, movements: { ...movements, write } }
-      return resolveByPerson(meddled, of(refund.transactionId), as, order, 'req_1')
+      return resolveByPerson(meddled, of(refund.transactionId), { as, order }, 'req_1')
     },
   }
 }

@@ -10,9 +10,6 @@ import { beginCall, lostAttemptOf, runCall } from './run-call.ts'
 import { traceAdvance } from './trace-wallet-call.ts'
 import { freshRollback } from '../records/new-movement.ts'
 
-/** `busy`: another call of the movement's round is in flight, so its own was not begun. */
-type Advanced = { readonly kind: 'advanced' | 'busy'; readonly document: MovementDocument }
-
 const stepsMax = 6
 /** More movements than a round has. */
 const roundMovementsMax = 500
@@ -22,11 +19,7 @@ const roundMovementsMax = 500
  * spent budget, begins a reversal that is owed. A process works on a movement one at a time; between
  * processes the append decides. Source: docs/contract.md, section 5.
  */
-export function advanceDue(
-  settlement: Settlement,
-  document: MovementDocument,
-  requestId: string,
-): Promise<Advanced> {
+export function advanceDue(settlement: Settlement, document: MovementDocument, requestId: string) {
   const work = () => advanceNow(settlement, document, requestId)
   return traceAdvance(document, requestId, () => settlement.inTurn(document._id, work))
 }
@@ -36,11 +29,7 @@ export function isStakeTry({ clock, scaleMs }: Settlement, document: MovementDoc
   return document.operation === 'debit' && nextAction(document, clock.now(), scaleMs) === 'call'
 }
 
-async function advanceNow(
-  settlement: Settlement,
-  given: MovementDocument,
-  requestId: string,
-): Promise<Advanced> {
+async function advanceNow(settlement: Settlement, given: MovementDocument, requestId: string) {
   let document = given
   for (let step = 1; step <= stepsMax; step++) {
     const at = settlement.clock.now()
@@ -49,7 +38,7 @@ async function advanceNow(
     if (action === 'call') {
       const called = await call(settlement, document, at, requestId)
       document = called.document
-      if (called.kind === 'busy') return called
+      if (called.isBusy) break
     } else if (action === 'call-lost') {
       document = await giveUpCall(settlement, document)
     } else if (action === 'budget-spent') {
@@ -60,26 +49,21 @@ async function advanceNow(
       await failpoint('wallet.reversal-begun')
     }
   }
-  return { kind: 'advanced', document }
+  return document
 }
 
-/** Begins a call by an entry and runs it; the first is mostly begun by the insert in place-movement.ts. */
-async function call(
-  settlement: Settlement,
-  document: MovementDocument,
-  at: Date,
-  requestId: string,
-): Promise<Advanced> {
+/**
+ * Begins a call by an entry and runs it, unless another call of its round is in flight. The first is mostly
+ * begun by the insert in place-movement.ts.
+ */
+async function call(settlement: Settlement, document: MovementDocument, at: Date, requestId: string) {
   const wallet = await settlement.wallets.open(scopeOf(document))
   if (wallet === null) throw new Error(`the wallet of ${document.walletKey} is gone`)
   const begun = await applyMessage(settlement, document, beginCall(wallet, at, settlement.newId))
-  if (begun.kind === 'round-busy') {
-    await freeRound(settlement, document)
-    return { kind: 'busy', document: begun.document }
-  }
-  if (begun.kind !== 'applied') return { kind: 'busy', document: begun.document }
+  if (begun.kind === 'round-busy') await freeRound(settlement, document)
+  if (begun.kind !== 'applied') return { isBusy: true, document: begun.document }
   await failpoint(`wallet.${document.operation ?? 'no'}-call-begun`)
-  return { kind: 'advanced', document: await runCall(settlement, begun.document, wallet, requestId) }
+  return { isBusy: false, document: await runCall(settlement, begun.document, wallet, requestId) }
 }
 
 /** Gives up the call that is in flight in the round when its time has passed. */
@@ -91,7 +75,7 @@ async function freeRound(settlement: Settlement, document: MovementDocument): Pr
     await giveUpCall(settlement, calling)
 }
 
-async function giveUpCall(settlement: Settlement, document: MovementDocument): Promise<MovementDocument> {
+async function giveUpCall(settlement: Settlement, document: MovementDocument) {
   const message = { kind: 'call-lost', at: settlement.clock.now() } as const
   const attemptOf = (nextAt: Date | null) => lostAttemptOf(document, nextAt)
   return (await applyMessage(settlement, document, message, { attemptOf })).document
@@ -100,11 +84,13 @@ async function giveUpCall(settlement: Settlement, document: MovementDocument): P
 const pollFirstMs = 10
 const pollLastMs = 200
 
+export type PlaceContext = { readonly requestId: string; readonly deadlineAtMs: number }
+
 /** Waits for the end of a first try, or makes it. Past the deadline the resolver goes on with it. */
 export async function awaitFirstTry(
   settlement: Settlement,
   given: MovementDocument,
-  { requestId, deadlineAtMs }: { requestId: string; deadlineAtMs: number },
+  { requestId, deadlineAtMs }: PlaceContext,
 ): Promise<MovementDocument> {
   const { movements, clock, wait } = settlement
   let document = given
@@ -119,7 +105,7 @@ export async function awaitFirstTry(
       work.catch(() => undefined)
       break
     }
-    document = (await movements.findById(document._id)) ?? ended.document
+    document = (await movements.findById(document._id)) ?? ended
     if (hasAnswer(document)) break
     await wait(Math.min(pollMs, Math.max(1, leftMs)))
     pollMs = Math.min(pollMs * 2, pollLastMs)
@@ -136,11 +122,7 @@ const actor = { kind: 'service', id: 'settlement', name: 'settlement' } as const
  * service has told of it, as after a restore: a stake that rounds knows as taken is a success, and one in
  * doubt waits for operations. Source: docs/contract.md, section 5.
  */
-export async function endBudget(
-  settlement: Settlement,
-  stake: MovementDocument,
-  requestId: string,
-): Promise<MovementDocument> {
+async function endBudget(settlement: Settlement, stake: MovementDocument, requestId: string) {
   const { askStanding, due, clock, newId, logger } = settlement
   const standing = await askStanding(stake, requestId)
   const at = clock.now()

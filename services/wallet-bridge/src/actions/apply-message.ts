@@ -14,12 +14,10 @@ type Applied = {
   readonly step: MovementStep
 }
 
+type Act = 'movement.heal' | 'movement.resolve'
+
 /** Makes the audit entries of what a person, or settlement by itself, does with movements. */
-export function entriesOf(
-  { audit }: Pick<Settlement, 'audit'>,
-  by: ActedBy,
-  act: 'movement.heal' | 'movement.resolve',
-) {
+export function entriesOf({ audit }: Pick<Settlement, 'audit'>, by: ActedBy, act: Act) {
   return (before: MovementDocument | null, after: MovementDocument): AuditEntry =>
     audit.entry(by, {
       ...{ act, object: { type: 'movement', id: after.reference } },

@@ -4,19 +4,15 @@ import { scopeOf } from '../rules/movement-keys.ts'
 import type { MovementMessage, MovementStep } from '../rules/movement.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 import type { AlsoChanged } from '../storage/movement-entry.ts'
-import type { Inserted } from '../storage/movement-store.ts'
 import type { Wallet } from '../storage/wallet-document.ts'
 import { applyMessage } from './apply-message.ts'
 import { beginCall } from './run-call.ts'
 
+type OfOriginal = { readonly original: MovementDocument }
 /** The original after it, and its reversal's record. `conflict`: the reversal's id is another movement's. */
 type Begun =
-  | {
-      readonly kind: 'begun' | 'present'
-      readonly original: MovementDocument
-      readonly reversal: MovementDocument
-    }
-  | { readonly kind: 'none' | 'conflict'; readonly original: MovementDocument }
+  | ({ readonly kind: 'begun' | 'present'; readonly reversal: MovementDocument } & OfOriginal)
+  | ({ readonly kind: 'none' | 'conflict' } & OfOriginal)
   | (MovementStep & { readonly kind: 'refused' })
 
 const triesMax = 50
@@ -60,12 +56,8 @@ export async function beginReversal(
   throw new Error(`the movement ${given.reference} kept changing`)
 }
 
-async function insert(
-  { movements, rules, clock, newId }: Settlement,
-  wanted: MovementDocument,
-  also: AlsoChanged,
-  wallet: Wallet | undefined,
-): Promise<Inserted> {
+async function insert(settlement: Settlement, wanted: MovementDocument, also: AlsoChanged, wallet?: Wallet) {
+  const { movements, rules, clock, newId } = settlement
   if (wallet !== undefined) {
     const { state } = rules(wanted, beginCall(wallet, clock.now(), newId))
     const inserted = await movements.insert({ ...wanted, ...state }, { also })

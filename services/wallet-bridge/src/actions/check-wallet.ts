@@ -8,7 +8,6 @@ import type { z } from 'zod'
 import type { WalletCallResult, WalletRequest } from '../clients/wallet-client.ts'
 import type { WalletContext } from '../context.ts'
 import { judgeExchange, readBalanceAnswer, type WalletExchange } from '../rules/wallet-answers.ts'
-import type { Wallet } from '../storage/wallet-document.ts'
 
 type WalletCheck = z.infer<typeof walletCheckSchema>
 type Check = WalletCheck['checks'][number]
@@ -25,31 +24,18 @@ const playerCodes = new Set(['OK', 'PLAYER_NOT_FOUND', 'PLAYER_BLOCKED', 'SELF_E
  * Calls a wallet, without moving money, and describes its faults. Takes the timeouts of five calls at most.
  * @throws ServiceError NOT_FOUND. Source: docs/contract.md, section 3
  */
-export async function checkWallet(
-  { wallets, client, clock, newId }: WalletContext,
-  scope: Scope,
-  currency: string,
-): Promise<WalletCheck> {
+export async function checkWallet(context: WalletContext, scope: Scope, currency: string) {
+  const { wallets, client, clock, newId } = context
   const document = await wallets.find(scope)
   if (document === null) throw new ServiceError('NOT_FOUND')
   const wallet = wallets.openDocument(document)
-  const body = JSON.stringify({
-    playerId: checkPlayer,
-    currency,
-    sessionId: newId('ses'),
-    gameId: randomUUID(),
-  })
+  const timeoutMs = Math.min(wallet.timeoutMs, callTimeoutMaxMs)
+  const player = { playerId: checkPlayer, currency, sessionId: newId('ses'), gameId: randomUUID() }
+  const body = JSON.stringify(player)
   const send = (extra: Partial<WalletRequest> = {}) =>
-    client.call({
-      wallet,
-      operation: 'balance',
-      body,
-      requestId: newId('req'),
-      timeoutMs: Math.min(wallet.timeoutMs, callTimeoutMaxMs),
-      ...extra,
-    })
+    client.call({ wallet, operation: 'balance', body, requestId: newId('req'), timeoutMs, ...extra })
   const good = await send()
-  const reachable = checkReachable(wallet, good)
+  const reachable = checkReachable(wallet.url, timeoutMs, good)
   if (!reachable.ok) return { ok: false, checks: [reachable] }
   const now = clock.now()
   const timestamp = signatureTimestamp(now)
@@ -57,12 +43,10 @@ export async function checkWallet(
   const forged = await send({ timestamp, signature: signBody(`${wallet.secret}x`, timestamp, body) })
   const outdated = await send({ timestamp: stale, signature: signBody(wallet.secret, stale, body) })
   const rollback = { operation: 'rollback', body: rollbackBody(newId, currency, now) } as const
-  const first = await send(rollback)
-  const second = await send(rollback)
+  const rollbacks = [await send(rollback), await send(rollback)]
   const checks = [
     reachable,
-    checkShape(good),
-    checkSignature(good),
+    ...checkAnswer(good.exchange),
     checkRefused('bad_signature_refused', forged, 'Compare x-signature before you do anything else.'),
     checkClock(good, now),
     checkRefused(
@@ -71,8 +55,8 @@ export async function checkWallet(
       `Refuse an x-timestamp that is more than ${clockToleranceS} s away from your clock.`,
     ),
     checkBalance(good, currency),
-    checkIdempotency(first, second, currency),
-    checkReadable([good, first, second], currency),
+    checkIdempotency(rollbacks, currency),
+    checkReadable([good, ...rollbacks], currency),
   ]
   return { ok: checks.every(({ ok }) => ok), checks }
 }
@@ -96,9 +80,8 @@ function rollbackBody(newId: (prefix: string) => string, currency: string, now: 
   })
 }
 
-function checkReachable(wallet: Wallet, { exchange, latencyMs }: WalletCallResult): Check {
-  const withinMs = Math.min(wallet.timeoutMs, callTimeoutMaxMs)
-  const expected = `an answer from ${wallet.url}/balance within ${withinMs} ms`
+function checkReachable(url: string, timeoutMs: number, { exchange, latencyMs }: WalletCallResult): Check {
+  const expected = `an answer from ${url}/balance within ${timeoutMs} ms`
   if (exchange.kind === 'answer') {
     return judged('reachable', true, expected, `http status ${exchange.httpStatus} after ${latencyMs} ms`)
   }
@@ -115,70 +98,64 @@ function judged(name: string, ok: boolean, expected: string, actual: string, hin
   return { name, ok, expected, actual, hint: ok ? null : hint }
 }
 
-function checkShape({ exchange }: WalletCallResult): Check {
-  return judged(
-    'answer_shape',
-    statusOf(exchange) !== null,
-    'a JSON object with a text field "status", each field once, at most 64 KiB',
-    describe(exchange),
-    'Answer every call with { "status": "OK" | "<CODE>", … } and content-type application/json.',
-  )
-}
-
-function checkSignature({ exchange }: WalletCallResult): Check {
-  return judged(
-    'signature_accepted',
-    playerCodes.has(statusOf(exchange) ?? ''),
-    'a correctly signed call is answered OK, or with a code about the player',
-    describe(exchange),
-    'x-signature is the hex HMAC-SHA256 of x-timestamp + "." + the raw body, under the whole secret, wsec_ included. Is the newest secret installed, and does your clock run right?',
-  )
+function checkAnswer(exchange: WalletExchange): Check[] {
+  const status = statusOf(exchange)
+  return [
+    judged(
+      'answer_shape',
+      status !== null,
+      'a JSON object with a text field "status", each field once, at most 64 KiB',
+      describe(exchange),
+      'Answer every call with { "status": "OK" | "<CODE>", … } and content-type application/json.',
+    ),
+    judged(
+      'signature_accepted',
+      playerCodes.has(status ?? ''),
+      'a correctly signed call is answered OK, or with a code about the player',
+      describe(exchange),
+      'x-signature is the hex HMAC-SHA256 of x-timestamp + "." + the raw body, under the whole secret, wsec_ included. Is the newest secret installed, and does your clock run right?',
+    ),
+  ]
 }
 
 function checkRefused(name: string, { exchange }: WalletCallResult, hint: string): Check {
-  const ok =
-    exchange.kind === 'answer' &&
-    exchange.httpStatus < 500 &&
-    exchange.httpStatus !== 429 &&
-    statusOf(exchange) !== 'OK' &&
-    (exchange.httpStatus >= 400 || statusOf(exchange) !== null)
+  const httpStatus = exchange.kind === 'answer' ? exchange.httpStatus : 500
+  const status = statusOf(exchange)
+  const isClear = httpStatus < 500 && httpStatus !== 429 && (httpStatus >= 400 || status !== null)
+  const ok = isClear && status !== 'OK'
   return judged(name, ok, 'refused with http status 401 (or another 4xx)', describe(exchange), hint)
 }
 
 function checkClock({ exchange }: WalletCallResult, now: Date): Check {
   const date = exchange.kind === 'answer' ? exchange.date : null
-  const theirs = date === null ? Number.NaN : Date.parse(date)
-  const apartS = Math.round(Math.abs(theirs - now.getTime()) / 1000)
-  const ok = Number.isNaN(theirs) || apartS <= 60
+  const apartS = Math.round(Math.abs(Date.parse(date ?? '') - now.getTime()) / 1000)
   return judged(
     'clock',
-    ok,
+    Number.isNaN(apartS) || apartS <= 60,
     'a clock at most 60 s away from ours',
-    Number.isNaN(theirs) ? 'the answer has no Date header' : `${apartS} s away`,
+    Number.isNaN(apartS) ? 'the answer has no Date header' : `${apartS} s away`,
     'Let the machine synchronise its clock: signatures are valid for 300 s only.',
   )
 }
 
 function checkBalance({ exchange }: WalletCallResult, currency: string): Check {
   const reading = readBalanceAnswer(currency, exchange)
-  const ok = reading.kind === 'balance' || (reading.kind === 'refused' && playerCodes.has(reading.walletCode))
   return judged(
     'balance_type',
-    ok,
+    reading.kind === 'balance' || (reading.kind === 'refused' && playerCodes.has(reading.walletCode)),
     `a decimal string in ${currency}, such as "10.00"`,
-    reading.kind === 'balance' ? `"${reading.amount}"` : describeReading(reading),
+    describeReading(reading),
     'Send the balance as text with at most the decimals of its currency, and the currency that was asked for; never a JSON number.',
   )
 }
 
-function checkIdempotency(first: WalletCallResult, second: WalletCallResult, currency: string): Check {
-  const answers = [first, second].map(({ exchange }) => judgeExchange('rollback', currency, exchange))
-  const ok = answers.every(({ kind }) => kind === 'success')
+function checkIdempotency(rollbacks: readonly WalletCallResult[], currency: string): Check {
+  const answers = rollbacks.map(({ exchange }) => judgeExchange('rollback', currency, exchange))
   return judged(
     'idempotency',
-    ok,
+    answers.every(({ kind }) => kind === 'success'),
     'a rollback of a movement that the wallet never saw is answered OK, DUPLICATE or TRANSACTION_NOT_FOUND, and so is its repeat',
-    `${describe(first.exchange)}, then ${describe(second.exchange)}`,
+    rollbacks.map(({ exchange }) => describe(exchange)).join(', then '),
     'Remember the rolled back transactionId, so that a debit that comes later is refused with TRANSACTION_ROLLED_BACK, and answer repeats alike.',
   )
 }
@@ -212,6 +189,7 @@ function describe(exchange: WalletExchange): string {
   return `http status ${exchange.httpStatus}, ${status === null ? 'no usable status' : `status ${status}`}`
 }
 
-function describeReading(reading: Exclude<ReturnType<typeof readBalanceAnswer>, { kind: 'balance' }>) {
+function describeReading(reading: ReturnType<typeof readBalanceAnswer>) {
+  if (reading.kind === 'balance') return `"${reading.amount}"`
   return reading.kind === 'refused' ? `status ${reading.walletCode}` : reading.reason
 }

@@ -29,11 +29,7 @@ const placeholderSecret = 'wsec_00000000000000000000000000000000'
  * @throws ServiceError INVALID_SIGNATURE, VALIDATION_ERROR, TRANSACTION_NOT_FOUND. Source: docs/contract.md,
  * section 11
  */
-export async function handleCallback(
-  context: Callbacks,
-  callback: Callback,
-  requestId: string,
-): Promise<void> {
+export async function handleCallback(context: Callbacks, callback: Callback, requestId: string) {
   const { movements, logger, wake } = context
   const rawBody = Buffer.from(callback.rawBody, 'base64')
   const scope = await verifiedScope(context, callback, rawBody)
@@ -48,11 +44,9 @@ export async function handleCallback(
   )
 }
 
-async function verifiedScope(
-  { wallets, clock, signatures }: Callbacks,
-  { operator, environment, timestamp, signature }: Callback,
-  rawBody: Uint8Array,
-): Promise<Scope> {
+async function verifiedScope(context: Callbacks, callback: Callback, rawBody: Uint8Array): Promise<Scope> {
+  const { wallets, clock, signatures } = context
+  const { operator, environment, timestamp, signature } = callback
   const scope = scopeOfPath(operator, environment)
   const wallet = scope === null ? null : await wallets.open(scope)
   const now = clock.now()

@@ -1,7 +1,6 @@
 import { orderedBy } from '@pitboss/contracts/audit'
 import type { opsHealMovements } from '@pitboss/contracts/calls/wallet-ops'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import type { z } from 'zod'
 import type { Settlement } from '../context.ts'
 import { documentOf, initialState } from '../records/new-movement.ts'
@@ -9,7 +8,7 @@ import type { MovementState } from '../rules/movement.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 import { applyMessage, entriesOf } from './apply-message.ts'
 import { isUncalled } from './place-movement.ts'
-import { storeOnce } from './place-reversal.ts'
+import { findConfirmed, storeOnce } from './place-reversal.ts'
 import { originalOf } from './read-movements.ts'
 
 export type Heal = z.output<typeof opsHealMovements.request>
@@ -22,20 +21,15 @@ type Certain = Heal['movements'][number]
  * @returns the ids of the movements that were lost
  * @throws ServiceError WALLET_NOT_CONFIGURED
  */
-export async function healMovements(
-  settlement: Settlement,
-  { order, scope, movements: certain }: Heal,
-  requestId: string,
-): Promise<string[]> {
+export async function healMovements(settlement: Settlement, asked: Heal, requestId: string) {
+  const { order, scope, movements: certain } = asked
   const { movements, wallets, clock, newId } = settlement
   const wallet = await wallets.find(scope)
   if (wallet === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
   const lost: string[] = []
   for (const one of certain) {
     const { transactionId } = one.spec
-    const present = await readConfirmed(() => movements.find(scope, transactionId), {
-      confirm: () => movements.confirmPrimary(),
-    })
+    const present = await findConfirmed(movements, scope, transactionId)
     if (present === null) lost.push(transactionId)
     if (order.dryRun) continue
     const document = present ?? (await write(one))
@@ -47,15 +41,11 @@ export async function healMovements(
   async function write(one: Certain): Promise<MovementDocument> {
     const { spec, told } = one
     const at = told === null ? clock.now() : new Date(told.at)
-    const initial = initialState(spec.type, at)
-    const state: MovementState = {
-      ...initial,
-      // A zero win that the wallet was called for has an event, whatever the wallet's settings are by now.
-      operation: told === null && isUncalled(spec, null) ? null : initial.operation,
-      status: one.end,
-      refusalCode: one.end === 'FAILED' ? (one.code ?? 'WALLET_REJECTED') : null,
-      dueAt: null,
-    }
+    const ended = { ...initialState(spec.type, at), status: one.end, dueAt: null }
+    const refusalCode = one.end === 'FAILED' ? (one.code ?? 'WALLET_REJECTED') : null
+    // A zero win that the wallet was called for has an event, whatever the wallet's settings are by now.
+    const operation = told === null && isUncalled(spec, null) ? null : ended.operation
+    const state: MovementState = { ...ended, refusalCode, operation }
     // No event of a win has its brand; the stake of its round has it.
     const [stake] = await movements.ofRound(scope, spec.roundId, 1)
     const known = { ...spec, brandId: spec.brandId ?? stake?.brandId ?? null }
@@ -72,7 +62,7 @@ export async function healMovements(
     if (original === null || document.status !== 'SUCCESS') return null
     const about = { transactionId, reference, type, requestHash, roundClosed, askedAt: createdAt }
     const reversal = { ...about, origin: 'caller', placed: true } as const
-    const known = { kind: 'reversal-known', at: clock.now(), reversal } as const
-    return (await applyMessage(settlement, original, known)).document
+    const message = { kind: 'reversal-known', at: clock.now(), reversal } as const
+    return (await applyMessage(settlement, original, message)).document
   }
 }

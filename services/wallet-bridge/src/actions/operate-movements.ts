@@ -33,22 +33,20 @@ export async function findByReference({ wallets, lists, movements }: WalletConte
 }
 
 /** Movements of every account, oldest first. `olderThanS` is an age in seconds. */
-export async function listOverall(
-  { lists, clock }: WalletContext,
-  { status, olderThanS, limit }: Asked<typeof calls.opsListMovements>,
-) {
-  const now = clock.now()
+export async function listOverall(context: WalletContext, asked: Asked<typeof calls.opsListMovements>) {
+  const { status, olderThanS, limit } = asked
+  const now = context.clock.now()
   const createdBefore = olderThanS === null ? null : new Date(now.getTime() - olderThanS * 1000)
-  const found = await lists.overall(status, createdBefore, limit)
+  const found = await context.lists.overall(status, createdBefore, limit)
   return { data: found.map((document) => records.toOperationsRecord(document, now)) }
 }
 
 /** A page of the movements of a player, newest first, and where the next one begins. */
-export async function listOfPlayer(
-  { lists }: WalletContext,
-  { scope, playerId, before }: Asked<typeof calls.opsPlayerMovements>,
-) {
+export async function listOfPlayer({ lists }: WalletContext, asked: Asked<typeof calls.opsPlayerMovements>) {
+  const { scope, playerId, before } = asked
   const found = await lists.newestFirst(scope, { playerId }, { before, limit: playerPageMax + 1 })
+  // Each wallet call may keep 4 KiB of an answer.
+  const attemptBytes = (one: MovementDocument) => Buffer.byteLength(JSON.stringify(one.attempts))
   const items = withinBytes(found.slice(0, playerPageMax), attemptBytes)
   const next = found.length > items.length ? (items.at(-1)?.reference ?? null) : null
   const data = items.map((document) => ({
@@ -59,10 +57,8 @@ export async function listOfPlayer(
 }
 
 /** The stakes among the next 1000 movements of a window, oldest first, and where the next page begins. */
-export async function listStakes(
-  { lists }: WalletContext,
-  { scope, from, to, after }: Asked<typeof calls.opsListStakes>,
-) {
+export async function listStakes({ lists }: WalletContext, asked: Asked<typeof calls.opsListStakes>) {
+  const { scope, from, to, after } = asked
   const window = { from: new Date(from), to: new Date(to) }
   const found = await lists.oldestFirst(scope, window, { after, limit: stakesPageMax })
   const data = found.flatMap(({ type, transactionId }) => (type === 'BET' ? [transactionId] : []))
@@ -70,10 +66,8 @@ export async function listStakes(
 }
 
 /** A page of the stakes that are in doubt, oldest first. */
-export async function listInDoubt(
-  { lists }: WalletContext,
-  { scope, after }: Asked<typeof calls.opsStakesInDoubt>,
-) {
+export async function listInDoubt({ lists }: WalletContext, asked: Asked<typeof calls.opsStakesInDoubt>) {
+  const { scope, after } = asked
   const found = await lists.inDoubt(scope, { after, limit: inDoubtPageMax })
   const data = found.map(({ transactionId: transaction_id, reference, roundId: round_id, createdAt }) => {
     return { transaction_id, reference, round_id, asked_at: createdAt.toISOString() }
@@ -82,22 +76,14 @@ export async function listInDoubt(
 }
 
 /** Ends an owed movement by a person's order. @throws ServiceError TRANSACTION_NOT_FOUND, CONFLICT */
-export async function resolveMovement(
-  context: WalletContext,
-  { reference, as, order }: ResolveOrder,
-  requestId: string,
-): Promise<MovementDocument> {
+export async function resolveMovement(context: WalletContext, asked: ResolveOrder, requestId: string) {
+  const { reference, as, order } = asked
   const found = await findByReference(context, reference)
-  const resolved = await resolveByPerson(context, found, as, order, requestId)
+  const resolved = await resolveByPerson(context, found, asked, requestId)
   const { by, reason, dryRun: dry_run } = order
   const { status } = resolved
   context.logger.warn({ reference, as, by, reason, dry_run, status }, 'movement.resolved-by-person')
   return resolved
-}
-
-/** The bytes of a movement's wallet calls, roughly: each may keep 4 KiB of an answer. */
-function attemptBytes({ attempts }: MovementDocument): number {
-  return Buffer.byteLength(JSON.stringify(attempts))
 }
 
 type Resolving = Pick<Settlement, 'movements' | 'rules' | 'notify' | 'audit' | 'clock' | 'newId'>
@@ -114,8 +100,7 @@ type Resolving = Pick<Settlement, 'movements' | 'rules' | 'notify' | 'audit' | '
 export async function resolveByPerson(
   settlement: Resolving,
   document: MovementDocument,
-  as: 'success' | 'failed',
-  order: ResolveOrder['order'],
+  { as, order }: Pick<ResolveOrder, 'as' | 'order'>,
   requestId: string,
 ): Promise<MovementDocument> {
   const { movements, rules, clock, newId } = settlement
@@ -129,17 +114,17 @@ export async function resolveByPerson(
     return document
   }
   const step = rules(document, message)
-  if (step.kind === 'refused') throw new ServiceError('CONFLICT', { message: step.message })
+  if (step.kind === 'refused') throw conflict(step)
   if (dryRun) return document
   if (as === 'success') await endOriginal(settlement, document, 'reversal-acknowledged', entryOf)
   const resolved = await applyMessage(settlement, document, message, { entryOf })
-  if (resolved.step.kind === 'refused') {
-    throw new ServiceError('CONFLICT', { message: resolved.step.message })
-  }
+  if (resolved.step.kind === 'refused') throw conflict(resolved.step)
   if (as === 'failed') await endOriginal(settlement, document, 'reversal-given-up', entryOf)
   await movements.listed(resolved.document)
   return resolved.document
 }
+
+const conflict = ({ message }: { message: string }) => new ServiceError('CONFLICT', { message })
 
 async function holdsOriginal(settlement: Resolving, document: MovementDocument) {
   const original = await originalOf(settlement, document)

@@ -25,6 +25,7 @@ const balancesPerWalletMax = 64
 /** A change of a wallet is judged again this often when others change it at the same time. */
 const putsMax = 10
 
+type Grave = Parameters<AskApproval>[0]
 type Settings = Omit<WalletSettings, 'formerOrigins'> & { readonly isSameLedger: boolean }
 
 /**
@@ -52,9 +53,13 @@ export async function putWallet(
       const created = await wallets.create(scope, settings, secret, clock.now(), put)
       if (created !== null) return { wallet: created, secret }
     } else {
-      if (scope.environment === 'LIVE' && present.url !== given.url)
-        await askApproval(graveMove(present, settings, given, by), call)
-      const changed = await wallets.change(scope, settings, present.version, clock.now(), put)
+      if (scope.environment === 'LIVE' && present.url !== given.url) {
+        const { url, timeoutMs: timeout_ms, settleLosses: settle_losses, isSameLedger: same_ledger } = given
+        const asked = { url, timeout_ms, settle_losses, same_ledger }
+        const after = { ...toWalletRecord({ ...present, ...settings }), same_ledger }
+        await askApproval(graveAct(present, by, { act: 'wallet.put', settings: asked }, after), call)
+      }
+      const changed = await wallets.change(present, { ...settings, updatedAt: clock.now() }, put)
       if (changed !== null) return { wallet: changed, secret: null }
     }
   }
@@ -72,11 +77,13 @@ export async function putApprovedWallet(
   const { wallets, clock } = context
   const { approval_id: approvalId } = by.approval
   const present = await wallets.find(scope)
-  const isDone = present?.approvalId === approvalId
-  if (!isDone && present?.version !== version) return 'stale'
-  const settings = isDone ? present : await admit(context, scope, present, given)
-  const put = entryOf(context, by, 'wallet.put')
-  return wallets.changeSeen(scope, settings, { version, approvalId }, clock.now(), put)
+  if (present !== null && present.approvalId !== approvalId && present.version === version) {
+    const change = { ...(await admit(context, scope, present, given)), updatedAt: clock.now(), approvalId }
+    if ((await wallets.change(present, change, entryOf(context, by, 'wallet.put'))) !== null) return 'done'
+  }
+  if ((await wallets.find(scope))?.approvalId !== approvalId) return 'stale'
+  await wallets.drop(scope)
+  return 'done'
 }
 
 /**
@@ -91,7 +98,11 @@ export async function rotateSecret(
   call: HandlerContext,
 ): Promise<{ wallet: WalletDocument; secret: string }> {
   const { wallets, clock } = context
-  const by = scope.environment === 'LIVE' ? await askToRotate(context, scope, overlapS, asker, call) : asker
+  let by = asker
+  if (scope.environment === 'LIVE') {
+    const order = { act: 'wallet.rotate-secret', overlap_s: overlapS } as const
+    by = await context.askApproval(graveAct(await findWallet(context, scope), asker, order), call)
+  }
   const secret = newSecret('wsec')
   const rotated = entryOf(context, by, 'wallet.rotate-secret')
   const wallet = await wallets.replaceSecret(scope, { secret, overlapS }, clock.now(), rotated)
@@ -137,10 +148,9 @@ export async function readHealth({ wallets, pending, breakers }: WalletContext, 
 /** Asks the wallet for a player's balance, for at most 5 s. Null without a usable answer. */
 export async function askBalance(
   { wallets, balancesInFlight, client, logger }: WalletContext,
-  request: z.infer<typeof playerBalance.request>,
+  { scope, playerId, currency, sessionId, walletGameId }: z.infer<typeof playerBalance.request>,
   requestId: string,
 ): Promise<{ amount: string; currency: string } | null> {
-  const { scope, playerId, currency, sessionId, walletGameId } = request
   const wallet = await wallets.open(scope)
   if (wallet === null) return null
   const body = JSON.stringify({ playerId, currency, sessionId, gameId: walletGameId })
@@ -167,12 +177,8 @@ function entryOf({ audit }: WalletContext, by: ActedBy, act: string) {
 }
 
 /** The settings to store. @throws ServiceError VALIDATION_ERROR at `url`; CONFLICT; SERVICE_UNAVAILABLE */
-async function admit(
-  context: WalletContext,
-  scope: Scope,
-  present: WalletDocument | null,
-  { isSameLedger, ...given }: Settings,
-) {
+async function admit(context: WalletContext, scope: Scope, present: WalletDocument | null, asked: Settings) {
+  const { isSameLedger, ...given } = asked
   await refuseBadUrl(context, given.url, scope)
   const isMove = present !== null && originOf(present.url) !== originOf(given.url)
   if (isMove && !isSameLedger) await refuseOpenMoney(context, scope)
@@ -180,35 +186,11 @@ async function admit(
   return { ...given, formerOrigins: formerOriginsAfter(present, given.url, isSameLedger) }
 }
 
-async function askToRotate(
-  context: WalletContext,
-  scope: Scope,
-  overlap_s: number,
-  by: ActedBy,
-  call: HandlerContext,
-): Promise<ActedBy> {
-  const present = await findWallet(context, scope)
-  const shown = toWalletRecord(present)
-  const grave = {
-    ...{ by, order: { act: 'wallet.rotate-secret', overlap_s } as const, seen: String(present.version) },
-    ...{ object: { type: 'wallet', id: 'LIVE' }, before: shown, after: shown },
-  }
-  return context.askApproval(grave, call)
-}
-
-function graveMove(
-  present: WalletDocument,
-  settings: WalletSettings,
-  { url, timeoutMs: timeout_ms, settleLosses: settle_losses, isSameLedger: same_ledger }: Settings,
-  by: ActedBy,
-): Parameters<AskApproval>[0] {
-  const asked = { url, timeout_ms, settle_losses, same_ledger }
-  return {
-    ...{ by, order: { act: 'wallet.put', settings: asked }, seen: String(present.version) },
-    object: { type: 'wallet', id: toAccountMode(present.environment) },
-    before: toWalletRecord(present),
-    after: { ...toWalletRecord({ ...present, ...settings }), same_ledger },
-  }
+/** An act of the LIVE wallet that may need a second person; its record stays unless `after` says more. */
+function graveAct(present: WalletDocument, by: ActedBy, order: Grave['order'], after: object = {}): Grave {
+  const before = toWalletRecord(present)
+  const object = { type: 'wallet', id: 'LIVE' }
+  return { by, order, seen: String(present.version), object, before, after: { ...before, ...after } }
 }
 
 /** Refuses to leave an address where movements or rounds are open. @throws ServiceError CONFLICT */

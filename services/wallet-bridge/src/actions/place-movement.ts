@@ -11,12 +11,11 @@ import { winRefusal } from '../rules/win-refusal.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 import type { InsertOptions } from '../storage/movement-store.ts'
 import type { Wallet } from '../storage/wallet-document.ts'
-import { awaitFirstTry } from './advance-due.ts'
+import { awaitFirstTry, type PlaceContext } from './advance-due.ts'
 import { beginReversal } from './begin-reversal.ts'
 import { findStored, placeReversal, refuseOtherRequest, type Stored, storeOnce } from './place-reversal.ts'
 import { beginCall, runCall } from './run-call.ts'
 
-export type PlaceContext = { readonly requestId: string; readonly deadlineAtMs: number }
 export type PlaceOrder = { readonly spec: MovementSpec; readonly stake?: MovementSpec | undefined }
 
 const stakesPerWalletMax = 256

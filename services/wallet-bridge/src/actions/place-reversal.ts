@@ -8,35 +8,33 @@ import { documentOf, freshRollback, initialState, normaliseAmount } from '../rec
 import type { MovementMessage, MovementState } from '../rules/movement.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 import type { InsertOptions, MovementStore } from '../storage/movement-store.ts'
-import { awaitFirstTry } from './advance-due.ts'
+import { awaitFirstTry, type PlaceContext } from './advance-due.ts'
 import { beginReversal } from './begin-reversal.ts'
-import type { PlaceContext, PlaceOrder } from './place-movement.ts'
+import type { PlaceOrder } from './place-movement.ts'
 import { runCall } from './run-call.ts'
 
 type ReversalSpec = MovementSpec & { readonly type: 'REFUND' | 'ROLLBACK' }
+type ReversalOrder = PlaceOrder & { readonly spec: ReversalSpec }
 
 /** Gives back a movement; its one `reversal` is the first to be set. @throws as `placeMovement` does */
 export async function placeReversal(
   settlement: Settlement,
   scope: Scope,
-  { spec, stake }: PlaceOrder & { readonly spec: ReversalSpec },
+  order: ReversalOrder,
   context: PlaceContext,
 ): Promise<Stored> {
   const { movements, inTurn, wallets, clock, newId } = settlement
+  const { spec, stake } = order
   const present = await movements.find(scope, spec.transactionId)
   if (present !== null) {
     refuseOtherRequest(present, spec)
     return { document: await awaitFirstTry(settlement, present, context), created: false }
   }
-  const message = {
-    kind: 'reversal-asked',
-    at: clock.now(),
-    type: spec.type,
-    reversal: { transactionId: spec.transactionId, reference: newId('txn') },
-    requestHash: spec.requestHash,
-    roundClosed: spec.roundClosed,
-  } as const
-  const original = await originalOf(settlement, scope, spec, stake, message)
+  const { type, transactionId, requestHash, roundClosed } = spec
+  const reversal = { transactionId, reference: newId('txn') }
+  const asked = { type, reversal, requestHash, roundClosed }
+  const message = { kind: 'reversal-asked', at: clock.now(), ...asked } as const
+  const original = await originalOf(settlement, scope, order, message)
   if (stake !== undefined) refuseOtherRequest(original.document, stake)
   refuseOtherAmount(original.document, spec)
   const wallet = await wallets.open(scope)
@@ -44,19 +42,19 @@ export async function placeReversal(
   const begun = await beginReversal(settlement, original.document, message, wallet)
   if (begun.kind === 'refused') {
     const { code, message } = begun
-    throw code === 'VALIDATION_ERROR'
-      ? invalidField('reference_transaction_id', message)
-      : new ServiceError(code, { message })
+    if (code === 'VALIDATION_ERROR') throw invalidField('reference_transaction_id', message)
+    throw new ServiceError(code, { message })
   }
   const isOwn = begun.original.reversal?.requestHash === spec.requestHash
   if (!('reversal' in begun) || !isOwn) throw new ServiceError('TRANSACTION_CONFLICT')
   await failpoint('wallet.reversal-begun')
-  const { kind, reversal } = begun
+  const isNew = begun.kind === 'begun'
+  const call = () => runCall(settlement, begun.reversal, wallet, context.requestId)
   const document =
-    kind === 'begun' && reversal.call !== null
-      ? await inTurn(reversal._id, () => runCall(settlement, reversal, wallet, context.requestId))
-      : await awaitFirstTry(settlement, reversal, context)
-  return { document, created: original.created || kind === 'begun' }
+    isNew && begun.reversal.call !== null
+      ? await inTurn(begun.reversal._id, call)
+      : await awaitFirstTry(settlement, begun.reversal, context)
+  return { document, created: original.created || isNew }
 }
 
 /**
@@ -66,23 +64,24 @@ export async function placeReversal(
 async function originalOf(
   settlement: Settlement,
   scope: Scope,
-  { type, referenceTransactionId }: ReversalSpec,
-  stake: MovementSpec | undefined,
+  { spec, stake }: ReversalOrder,
   message: MovementMessage,
 ): Promise<Stored> {
   const { movements, rules } = settlement
-  const present =
-    referenceTransactionId === null
-      ? null
-      : await readConfirmed(() => movements.find(scope, referenceTransactionId), {
-          confirm: () => movements.confirmPrimary(),
-        })
+  const { type, referenceTransactionId: id } = spec
+  const present = id === null ? null : await findConfirmed(movements, scope, id)
   if (present !== null) return { document: present, created: false }
-  const isOwn = stake?.transactionId === referenceTransactionId && stake?.type === 'BET'
-  if (stake === undefined || !isOwn) throw new ServiceError('TRANSACTION_NOT_FOUND')
+  if (stake === undefined || stake.transactionId !== id || stake.type !== 'BET')
+    throw new ServiceError('TRANSACTION_NOT_FOUND')
   const initial = initialState('BET', message.at)
   const taken: MovementState = { ...initial, status: 'SUCCESS', dueAt: null }
   return recordUncalled(settlement, scope, stake, rules(type === 'REFUND' ? taken : initial, message).state)
+}
+
+/** Finds a movement; that it is missing counts once the primary is confirmed. */
+export function findConfirmed(movements: MovementStore, scope: Scope, transactionId: string) {
+  const confirm = () => movements.confirmPrimary()
+  return readConfirmed(() => movements.find(scope, transactionId), { confirm })
 }
 
 export type Voided = { readonly stake: MovementDocument; readonly rollback: MovementDocument | null }
@@ -130,12 +129,8 @@ export async function voidStake(
   return { stake: after, rollback: ended }
 }
 
-async function stakeToVoid(
-  settlement: Settlement,
-  scope: Scope,
-  { stake, askedAt }: VoidOrder,
-  message: MovementMessage,
-): Promise<MovementDocument> {
+async function stakeToVoid(settlement: Settlement, scope: Scope, order: VoidOrder, message: MovementMessage) {
+  const { stake, askedAt } = order
   const present = await settlement.movements.find(scope, stake.transactionId)
   if (present !== null) return present
   // One asked for long ago needs no reversal.
@@ -185,20 +180,18 @@ export async function findStored(movements: MovementStore, id: string): Promise<
 
 /** Records a stake that is never sent. @throws ServiceError WALLET_NOT_CONFIGURED */
 async function recordUncalled(
-  { movements, wallets, newId }: Settlement,
+  settlement: Settlement,
   scope: Scope,
-  stake: MovementSpec,
+  spec: MovementSpec,
   state: MovementState,
-): Promise<Stored> {
+) {
+  const { movements, wallets, newId } = settlement
   if ((await wallets.copy(scope)) === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
-  return storeOnce(movements, documentOf({ scope, spec: stake, reference: newId('txn'), state }))
+  return storeOnce(movements, documentOf({ scope, spec, reference: newId('txn'), state }))
 }
 
 /** The round counts: two players may choose one id for a bet. @throws ServiceError TRANSACTION_CONFLICT */
-export function refuseOtherRequest(
-  present: MovementDocument,
-  spec: Pick<MovementSpec, 'requestHash' | 'type' | 'roundId' | 'referenceTransactionId'>,
-): void {
+export function refuseOtherRequest(present: MovementDocument, spec: MovementSpec): void {
   const same = ['requestHash', 'type', 'roundId', 'referenceTransactionId'] as const
   if (same.some((field) => present[field] !== spec[field])) throw new ServiceError('TRANSACTION_CONFLICT')
 }

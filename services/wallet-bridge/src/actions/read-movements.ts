@@ -12,6 +12,7 @@ import type { AttemptRecord, MovementDocument } from '../storage/movement-docume
 
 type ListQuery = z.infer<typeof endpoint.query>
 type Movements = Pick<Settlement, 'movements'>
+type Lists = Pick<WalletContext, 'lists' | 'cursors'>
 
 /** Lists show every step of a movement by then. */
 const listedWithinMs = 10_000
@@ -57,11 +58,8 @@ export async function originalOf({ movements }: Movements, document: MovementDoc
 }
 
 /** Newest first. @throws ServiceError VALIDATION_ERROR for a bad cursor, or a window that ends first */
-export async function listTransactions(
-  { lists, cursors }: Pick<WalletContext, 'lists' | 'cursors'>,
-  scope: Scope,
-  { limit, cursor, environment: _environment, ...query }: ListQuery,
-): Promise<Page<MovementDocument>> {
+export async function listTransactions({ lists, cursors }: Lists, scope: Scope, asked: ListQuery) {
+  const { limit, cursor, environment: _environment, ...query } = asked
   return readPage({
     cursors,
     binding: { list: 'transactions', scope, ...query },
@@ -89,12 +87,17 @@ export async function listAttempts(
   })
 }
 
-function filtersOf(query: Omit<ListQuery, 'limit' | 'cursor' | 'environment'>): MovementFilters {
-  const to = query.to === undefined ? undefined : new Date(query.to)
-  const given = query.from === undefined ? undefined : new Date(query.from)
-  const from = given ?? (to === undefined ? undefined : new Date(to.getTime() - defaultWindowMs))
+/** @throws ServiceError VALIDATION_ERROR for a window that ends before it begins */
+export function windowOf(query: { readonly from?: string | undefined; readonly to?: string | undefined }) {
+  const [from, to] = [query.from, query.to].map((at) => (at === undefined ? undefined : new Date(at)))
   if (from !== undefined && to !== undefined && from > to)
     throw invalidField('from', 'must not be after "to"')
+  return { from, to }
+}
+
+function filtersOf(query: Omit<ListQuery, 'limit' | 'cursor' | 'environment'>): MovementFilters {
+  const { from: given, to } = windowOf(query)
+  const from = given ?? (to === undefined ? undefined : new Date(to.getTime() - defaultWindowMs))
   const { player_id: playerId, round_id: roundId, session_id: sessionId, type, status } = query
   return { playerId, roundId, sessionId, type, status, from, to }
 }

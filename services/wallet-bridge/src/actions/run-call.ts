@@ -25,12 +25,8 @@ export function beginCall(
   at: Date,
   newId: (prefix: string) => string,
 ): MessageOf<'call-begun'> {
-  return {
-    kind: 'call-begun',
-    at,
-    token: newId('call'),
-    leaseMs: sendWithinMs + wallet.timeoutMs + clocksApartMs,
-  }
+  const leaseMs = sendWithinMs + wallet.timeoutMs + clocksApartMs
+  return { kind: 'call-begun', at, token: newId('call'), leaseMs }
 }
 
 /**
@@ -72,33 +68,22 @@ export async function runCall(
     logger.error({ ...about, operation }, 'wallet-call.duplicate-at-first-try')
   }
   if (contradiction !== null) {
-    const { referenceTransactionId } = document
-    const what = { reference, operator_id, original: referenceTransactionId, url }
+    const what = { reference, operator_id, original: document.referenceTransactionId, url }
     logger.error(what, 'movement.original-unknown')
   }
   const rollback = freshRollback(document, newId)
-  const { document: after } = await applyMessage(
-    settlement,
-    document,
-    { kind: 'answered', at: clock.now(), token: call.token, judgement, rollback },
-    {
-      attemptOf: (nextAttemptAt) => attemptOf(call, operation, result, judgement, nextAttemptAt),
-      ...(original === null || judgement.kind !== 'success'
-        ? {}
-        : { alsoOf: endedOriginal(settlement, document, original) }),
-    },
-  )
+  const message = { kind: 'answered', at: clock.now(), token: call.token, judgement, rollback } as const
+  const { document: after } = await applyMessage(settlement, document, message, {
+    attemptOf: (nextAttemptAt) => ({ ...attemptOf(call, operation, result, judgement), nextAttemptAt }),
+    ...(judgement.kind === 'success' && original !== null
+      ? { alsoOf: endedOriginal(settlement, document, original) }
+      : {}),
+  })
   await failpoint(`wallet.${operation}-result-stored`)
   logger.info(
     {
-      ...about,
-      round_id: document.roundId,
-      operation,
-      attempt: call.attempt,
-      request_id: requestId,
-      duration_ms: result.latencyMs,
-      judged: judgement.kind,
-      wallet_code: judgement.walletCode,
+      ...{ ...about, round_id: document.roundId, operation, attempt: call.attempt, request_id: requestId },
+      ...{ duration_ms: result.latencyMs, judged: judgement.kind, wallet_code: judgement.walletCode },
       status: after.status,
       ...(judgement.kind === 'unknown' ? { reason: judgement.reason } : {}),
     },
@@ -108,16 +93,13 @@ export async function runCall(
 }
 
 /** What becomes of the original of an acknowledged reversal; it is read again where it has changed. */
-function endedOriginal(
-  settlement: Settlement,
-  { transactionId, ...document }: MovementDocument,
-  seen: MovementDocument,
-) {
+function endedOriginal(settlement: Settlement, document: MovementDocument, seen: MovementDocument) {
   let known: MovementDocument | null = seen
   return async (): Promise<AlsoChanged | null> => {
-    const original = known ?? (await originalOf(settlement, { transactionId, ...document }))
+    const original = known ?? (await originalOf(settlement, document))
     known = null
     if (original === null) return null
+    const { transactionId } = document
     const at = settlement.clock.now()
     const step = settlement.rules(original, { kind: 'reversal-acknowledged', at, transactionId })
     return step.kind === 'applied' ? { document: original, state: step.state } : null
@@ -130,13 +112,9 @@ export function lostAttemptOf(document: MovementDocument, nextAttemptAt: Date | 
     attempt: document.call?.attempt ?? document.tries,
     operation: document.operation ?? 'credit',
     sentAt: document.call?.startedAt ?? document.updatedAt,
-    latencyMs: null,
-    request: null,
-    httpStatus: null,
-    walletCode: null,
+    ...{ latencyMs: null, request: null, httpStatus: null, walletCode: null, responseExcerpt: null },
     classification: 'UNKNOWN',
     error: 'no answer was recorded before the call was given up as lost',
-    responseExcerpt: null,
     nextAttemptAt,
   }
 }
@@ -153,8 +131,7 @@ function attemptOf(
   operation: AttemptRecord['operation'],
   { exchange, ...sent }: WalletCallResult,
   judgement: Judgement,
-  nextAttemptAt: Date | null,
-): AttemptRecord {
+) {
   const answered = exchange.kind === 'answer'
   const unreadable = judgement.kind === 'success' ? judgement.unreadable : []
   return {
@@ -167,6 +144,5 @@ function attemptOf(
     responseExcerpt: answered
       ? Buffer.from(exchange.body.subarray(0, excerptBytesMax)).toString('utf8')
       : null,
-    nextAttemptAt,
   }
 }

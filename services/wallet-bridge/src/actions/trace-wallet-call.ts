@@ -11,10 +11,9 @@ export function traceAdvance<Result>(
   requestId: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const { traceparent = null, unknownTries } = document
-  const attributes = { ...factsOf(document), 'pitboss.request_id': requestId }
-  const options = { kind: 'internal', parent: traceparent, attributes, requestId } as const
-  return inSpan('advance movement', { ...options, isUnknown: unknownTries > 0 }, work)
+  const { traceparent = null } = document
+  const options = { ...optionsOf(document, requestId), kind: 'internal', parent: traceparent } as const
+  return inSpan('advance movement', options, work)
 }
 
 /** Makes a wallet call below a span. An unclear answer has the trace recorded, and so has each later call. */
@@ -23,39 +22,34 @@ export function traceWalletCall(
   requestId: string,
   work: () => Promise<Judged>,
 ): Promise<Judged> {
-  const { operation, call, unknownTries, traceparent } = document
-  const attributes = {
-    ...factsOf(document),
-    'pitboss.attempt': call?.attempt ?? 0,
-    'pitboss.request_id': requestId,
-  }
-  const options = { kind: 'client', orParent: traceparent, attributes, requestId } as const
-  return inSpan(
-    `wallet ${operation ?? 'none'}`,
-    { ...options, isUnknown: unknownTries > 0 },
-    async (span) => {
-      const judged = await work()
-      const { exchange } = judged.result
-      const { kind } = judged.answer
-      span.set({
-        'pitboss.judged': kind,
-        ...(exchange.kind === 'answer' ? { 'http.response.status_code': exchange.httpStatus } : {}),
-      })
-      if (kind === 'unknown') {
-        span.unknown()
-        span.fail(judged.answer.reason)
-      }
-      return judged
-    },
-  )
+  const { operation, call, traceparent } = document
+  const { attributes, ...options } = optionsOf(document, requestId)
+  const about = { ...attributes, 'pitboss.attempt': call?.attempt ?? 0 }
+  const given = { ...options, kind: 'client', orParent: traceparent, attributes: about } as const
+  return inSpan(`wallet ${operation ?? 'none'}`, given, async (span) => {
+    const judged = await work()
+    const { exchange } = judged.result
+    const { kind } = judged.answer
+    span.set({
+      'pitboss.judged': kind,
+      ...(exchange.kind === 'answer' ? { 'http.response.status_code': exchange.httpStatus } : {}),
+    })
+    if (kind === 'unknown') {
+      span.unknown()
+      span.fail(judged.answer.reason)
+    }
+    return judged
+  })
 }
 
-function factsOf({ operatorId, environment, transactionId, roundId, type }: MovementDocument) {
-  return {
-    'pitboss.operator_id': operatorId,
-    'pitboss.environment': environment,
-    'pitboss.transaction_id': transactionId,
-    'pitboss.round_id': roundId,
-    'pitboss.movement_type': type,
+function optionsOf(document: MovementDocument, requestId: string) {
+  const attributes = {
+    'pitboss.operator_id': document.operatorId,
+    'pitboss.environment': document.environment,
+    'pitboss.transaction_id': document.transactionId,
+    'pitboss.round_id': document.roundId,
+    'pitboss.movement_type': document.type,
+    'pitboss.request_id': requestId,
   }
+  return { attributes, requestId, isUnknown: document.unknownTries > 0 }
 }

@@ -11,17 +11,7 @@ import {
   type MovementStep,
 } from './movement.ts'
 import { hasCome, nextOwedTryAt, nextStakeTryAt, type ScaleMs } from './retry-schedule.ts'
-import {
-  acknowledgeReversal,
-  askReversal,
-  askVoid,
-  dropConflictedReversal,
-  giveUpReversal,
-  learnReversal,
-  markReversalPlaced,
-  owed,
-  owedOfRefused,
-} from './reverse-movement.ts'
+import * as reversals from './reverse-movement.ts'
 
 /** A message that does not fit the state changes nothing. Source: docs/contract.md, sections 5 and 11. */
 export function advanceMovement(
@@ -34,32 +24,30 @@ export function advanceMovement(
       return beginCall(state, message, scaleMs)
     case 'answered':
       if (state.call === null || state.call.token !== message.token) return ignored(state)
-      return takeAnswer(state, message.judgement, message.at, message.rollback, scaleMs)
+      return takeAnswer(state, message, scaleMs)
     case 'call-lost':
       if (state.call === null || !hasCome(state.call.until, message.at, scaleMs)) return ignored(state)
-      return takeAnswer(state, lostCall, message.at, null, scaleMs)
+      return takeAnswer(state, { at: message.at, judgement: lostCall, rollback: null }, scaleMs)
     case 'budget-spent':
-      return spendBudget(state, message.at, message.rollback, scaleMs)
     case 'rollback-held':
-      if (nextAction(state, message.at, scaleMs) !== 'budget-spent') return ignored(state)
-      return applied(state, message.at, { dueAt: message.until, inDoubt: true, doubt: message.doubt })
     case 'known-taken':
-      if (nextAction(state, message.at, scaleMs) !== 'budget-spent') return ignored(state)
-      return succeed(state, message.at, {})
+      return nextAction(state, message.at, scaleMs) === 'budget-spent'
+        ? endBudget(state, message)
+        : ignored(state)
     case 'void-asked':
-      return askVoid(state, message)
+      return reversals.askVoid(state, message)
     case 'reversal-asked':
-      return askReversal(state, message)
+      return reversals.askReversal(state, message)
     case 'reversal-placed':
-      return markReversalPlaced(state, message)
+      return reversals.markReversalPlaced(state, message)
     case 'reversal-conflicted':
-      return dropConflictedReversal(state, message)
+      return reversals.dropConflictedReversal(state, message)
     case 'reversal-acknowledged':
-      return acknowledgeReversal(state, message)
+      return reversals.acknowledgeReversal(state, message)
     case 'reversal-known':
-      return learnReversal(state, message)
+      return reversals.learnReversal(state, message)
     case 'reversal-given-up':
-      return giveUpReversal(state, message)
+      return reversals.giveUpReversal(state, message)
     case 'hinted':
       if (state.status !== 'PENDING' || state.call !== null) return ignored(state)
       if (state.dueAt === null || state.dueAt <= message.at) return ignored(state)
@@ -99,29 +87,29 @@ function beginCall(state: MovementState, message: MessageOf<'call-begun'>, scale
   })
 }
 
-function takeAnswer(
-  state: MovementState,
-  judgement: Judgement,
-  at: Date,
+type Refusal = Answer & { readonly judgement: Exclude<Judgement, { kind: 'success' }> }
+type Answer = {
+  readonly at: Date
+  readonly judgement: Judgement
   /** Null for a lost call: whether a rollback is owed is found out afterwards. */
-  rollback: OwnRollback | null,
-  scaleMs: ScaleMs,
-): MovementStep {
+  readonly rollback: OwnRollback | null
+}
+
+function takeAnswer(state: MovementState, answer: Answer, scaleMs: ScaleMs): MovementStep {
+  const { at, judgement } = answer
   const unknown = judgement.kind === 'unknown'
   const ended: Change = {
     call: null,
     unknownTries: state.unknownTries + (unknown ? 1 : 0),
     pendingCode: state.pendingCode ?? (unknown ? judgement.code : null),
-    ...(judgement.kind === 'success' || judgement.walletCode === null
-      ? {}
-      : { walletCode: judgement.walletCode }),
+    ...(judgement.kind === 'success' ? {} : { walletCode: judgement.walletCode ?? state.walletCode }),
   }
   if (state.status !== 'PENDING' || state.reversal !== null) {
     const dueAt = state.reversal !== null && !state.reversal.placed ? at : null
     return applied(state, at, { ...ended, dueAt })
   }
   if (judgement.kind === 'success') return succeed(state, at, { ...ended, ...taken(judgement) })
-  if (state.type === 'BET') return takeStakeRefusal(state, judgement, at, rollback, ended)
+  if (state.type === 'BET') return takeStakeRefusal(state, { ...answer, judgement }, ended)
   return applied(state, at, {
     ...ended,
     pendingCode: ended.pendingCode ?? 'WALLET_UNAVAILABLE',
@@ -134,23 +122,18 @@ function takeAnswer(
  * still take an earlier one. A tombstone is always final: the wallet takes no try after it. A refusal in a
  * word of the wallet's own is final for the caller, and its stake is rolled back all the same.
  */
-function takeStakeRefusal(
-  state: MovementState,
-  judgement: Exclude<Judgement, { kind: 'success' }>,
-  at: Date,
-  rollback: OwnRollback | null,
-  ended: Change,
-): MovementStep {
+function takeStakeRefusal(state: MovementState, answer: Refusal, ended: Change): MovementStep {
+  const { at, judgement, rollback } = answer
   if (judgement.kind === 'rolled-back') {
     const refusal = state.unknownTries === 0 ? ({ refusalCode: 'WALLET_REJECTED' } as const) : {}
     const change: Change = { ...ended, ...refusal, status: 'ROLLED_BACK', dueAt: null }
     return applied(state, at, change, 'transaction.rollback')
   }
-  const back = rollback === null ? { dueAt: at } : owed(rollback, at)
+  const back = rollback === null ? { dueAt: at } : reversals.owed(rollback, at)
   if (judgement.kind === 'refused' && state.unknownTries === 0) {
     const failed = { ...ended, status: 'FAILED', refusalCode: judgement.code, dueAt: null } as const
     const isOwed = judgement.isUnlisted === true && rollback !== null
-    const rest = isOwed ? owedOfRefused(rollback, at) : {}
+    const rest = isOwed ? reversals.owedOfRefused(rollback, at) : {}
     return applied(state, at, { ...failed, ...rest }, 'transaction.failed')
   }
   if (judgement.kind === 'refused') return applied(state, at, { ...ended, ...back })
@@ -158,12 +141,15 @@ function takeStakeRefusal(
   return applied(state, at, { ...ended, ...(nextAt === null ? back : { dueAt: nextAt }) })
 }
 
-function spendBudget(state: MovementState, at: Date, rollback: OwnRollback, scaleMs: ScaleMs): MovementStep {
-  if (nextAction(state, at, scaleMs) !== 'budget-spent') return ignored(state)
-  return applied(state, at, {
-    pendingCode: state.pendingCode ?? 'WALLET_TIMEOUT',
-    ...owed(rollback, at),
-  })
+type BudgetEnd = MessageOf<'budget-spent' | 'rollback-held' | 'known-taken'>
+
+function endBudget(state: MovementState, message: BudgetEnd): MovementStep {
+  const { at } = message
+  if (message.kind === 'known-taken') return succeed(state, at, {})
+  if (message.kind === 'rollback-held')
+    return applied(state, at, { dueAt: message.until, inDoubt: true, doubt: message.doubt })
+  const pendingCode = state.pendingCode ?? 'WALLET_TIMEOUT'
+  return applied(state, at, { pendingCode, ...reversals.owed(message.rollback, at) })
 }
 
 function resolveByPerson(state: MovementState, { at, as, rollback }: MessageOf<'resolved'>): MovementStep {
@@ -175,18 +161,14 @@ function resolveByPerson(state: MovementState, { at, as, rollback }: MessageOf<'
     return conflict('The service ends a stake by itself within seconds.')
   }
   if (as === 'success') return succeed(state, at, {})
-  if (state.type === 'BET') return applied(state, at, owed(rollback, at))
+  if (state.type === 'BET') return applied(state, at, reversals.owed(rollback, at))
   const failed = { status: 'FAILED', refusalCode: 'WALLET_REJECTED', dueAt: null } as const
   return applied(state, at, failed, state.ofRefused === true ? null : 'transaction.failed')
 }
 
 function succeed(state: MovementState, at: Date, change: Change): MovementStep {
-  return applied(
-    state,
-    at,
-    { ...change, status: 'SUCCESS', call: null, dueAt: null },
-    state.ofRefused === true ? null : eventOfSuccess[state.type],
-  )
+  const event = state.ofRefused === true ? null : eventOfSuccess[state.type]
+  return applied(state, at, { ...change, status: 'SUCCESS', call: null, dueAt: null }, event)
 }
 
 function taken(judgement: Extract<Judgement, { kind: 'success' }>): Change {

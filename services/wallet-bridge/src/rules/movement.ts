@@ -104,36 +104,29 @@ export type MovementState = {
   readonly doubt?: Doubt
 }
 
+type WithRollback = { readonly rollback: OwnRollback }
+
 type Message =
   /** A call is about to be sent. `token` names it. */
   | { readonly kind: 'call-begun'; readonly token: string; readonly leaseMs: number }
-  | {
-      readonly kind: 'answered'
-      readonly token: string
-      readonly judgement: Judgement
-      readonly rollback: OwnRollback
-    }
+  | ({ readonly kind: 'answered'; readonly token: string; readonly judgement: Judgement } & WithRollback)
   /** The time of the call has passed without an answer: it is unknown whether the wallet got the call. */
   | { readonly kind: 'call-lost' }
   /** A stake has used up its tries or its time. */
-  | { readonly kind: 'budget-spent'; readonly rollback: OwnRollback }
+  | ({ readonly kind: 'budget-spent' } & WithRollback)
   /** As `budget-spent`, while it is unknown whether the stake's success was published. */
   | { readonly kind: 'rollback-held'; readonly until: Date; readonly doubt: Doubt }
   /** Rounds knows that the wallet took the stake, and this record does not: a database was restored. */
   | { readonly kind: 'known-taken' }
   /** Give a pending stake back, whether or not the wallet has taken it. */
-  | { readonly kind: 'void-asked'; readonly rollback: OwnRollback; readonly requestHash: string }
+  | ({ readonly kind: 'void-asked'; readonly requestHash: string } & WithRollback)
   | ({ readonly kind: 'reversal-asked'; readonly reversal: FreshMovement } & Pick<
       Reversal,
       'type' | 'requestHash' | 'roundClosed'
     >)
   | { readonly kind: 'reversal-placed'; readonly transactionId: string }
   /** The reversal's id belongs to another movement; nothing was sent. */
-  | {
-      readonly kind: 'reversal-conflicted'
-      readonly transactionId: string
-      readonly rollback: OwnRollback
-    }
+  | ({ readonly kind: 'reversal-conflicted'; readonly transactionId: string } & WithRollback)
   | { readonly kind: 'reversal-acknowledged'; readonly transactionId: string }
   /** Rounds knows of a reversal that this record has lost. */
   | { readonly kind: 'reversal-known'; readonly reversal: Reversal }
@@ -142,7 +135,7 @@ type Message =
   /** The wallet's callback says that it knows the result now. */
   | { readonly kind: 'hinted' }
   /** A person ends an owed movement. */
-  | { readonly kind: 'resolved'; readonly as: 'success' | 'failed'; readonly rollback: OwnRollback }
+  | ({ readonly kind: 'resolved'; readonly as: 'success' | 'failed' } & WithRollback)
 
 export type MovementMessage = { readonly at: Date } & Message
 export type MessageOf<Kind extends MovementMessage['kind']> = Extract<MovementMessage, { kind: Kind }>
@@ -191,38 +184,30 @@ export function ignored(state: MovementState): MovementStep {
  * A state always has one outcome: WALLET_TIMEOUT before the first answer, a refusal after the wallet's
  * tombstone, else done for what was given back.
  */
-export function outcomeOf(
-  state: Pick<MovementState, 'status' | 'type' | 'refusalCode' | 'pendingCode' | 'reversal'>,
-): MovementOutcome {
+export function outcomeOf(state: MovementState): MovementOutcome {
   if (state.status === 'PENDING') {
-    return {
-      kind: 'pending',
-      code: state.pendingCode ?? 'WALLET_TIMEOUT',
-      rollbackOwed: state.type === 'BET' && state.reversal !== null,
-    }
+    const rollbackOwed = state.type === 'BET' && state.reversal !== null
+    return { kind: 'pending', code: state.pendingCode ?? 'WALLET_TIMEOUT', rollbackOwed }
   }
   if (state.refusalCode !== null) return { kind: 'refused', code: state.refusalCode }
   return { kind: 'done' }
 }
 
-/** Tells whether a wallet has ever acknowledged the movement, whatever became of it since. */
-export function wasAcknowledged(
-  movement: Pick<MovementState, 'status' | 'operation'> & {
-    readonly attempts: readonly { classification: string }[]
-  },
-): boolean {
-  const { status, operation, attempts } = movement
+type Attempted = Pick<MovementState, 'status' | 'type' | 'operation' | 'reversal'> & {
+  readonly attempts: readonly { readonly classification: string }[]
+}
+
+/** Whether a wallet has ever acknowledged the movement, whatever became of it since. */
+export function wasAcknowledged({ status, operation, attempts }: Attempted): boolean {
   if (operation === null) return false
   if (status === 'SUCCESS' || status === 'REFUNDED') return true
   return attempts.some(({ classification }) => classification === 'SUCCESS')
 }
 
 /** Whether a caller can be answered: the first try has ended, or there will be none. */
-export function hasAnswer(
-  movement: Pick<MovementState, 'status' | 'type' | 'reversal'> & { readonly attempts: readonly unknown[] },
-): boolean {
-  if (movement.status !== 'PENDING' || movement.attempts.length > 0) return true
-  return movement.type === 'BET' && movement.reversal !== null
+export function hasAnswer({ status, type, reversal, attempts }: Attempted): boolean {
+  if (status !== 'PENDING' || attempts.length > 0) return true
+  return type === 'BET' && reversal !== null
 }
 
 /** The state once the caller's process has ended: nobody waits for the call's time to pass. */

@@ -10,11 +10,14 @@ import {
 
 /** The rules of the one reversal that a movement may have. Source: docs/contract.md, sections 5 and 11. */
 
+type Conflicted = MessageOf<'reversal-conflicted'>
+type Acknowledged = MessageOf<'reversal-acknowledged'>
+
+const endBy = { REFUND: 'REFUNDED', ROLLBACK: 'ROLLED_BACK' } as const
+
 /** Makes a pending stake owe a rollback of the service's own. Ignored when it has ended or has a reversal. */
-export function askVoid(
-  state: MovementState,
-  { at, rollback, requestHash }: MessageOf<'void-asked'>,
-): MovementStep {
+export function askVoid(state: MovementState, message: MessageOf<'void-asked'>): MovementStep {
+  const { at, rollback, requestHash } = message
   if (state.type !== 'BET' || state.status !== 'PENDING' || state.reversal !== null) return ignored(state)
   return applied(state, at, {
     pendingCode: state.pendingCode ?? 'WALLET_UNAVAILABLE',
@@ -28,16 +31,8 @@ export function askReversal(state: MovementState, message: MessageOf<'reversal-a
   if (state.reversal?.transactionId === reversal.transactionId) return ignored(state)
   const refusal = reversalRefusal(state, type)
   if (refusal !== null) return { kind: 'refused', state, ...refusal }
-  const asked: Reversal = {
-    ...reversal,
-    type,
-    origin: 'caller',
-    requestHash,
-    roundClosed,
-    askedAt: at,
-    placed: false,
-  }
-  return applied(state, at, { reversal: asked, dueAt: at })
+  const asked = { ...reversal, type, requestHash, roundClosed, askedAt: at, placed: false }
+  return applied(state, at, { reversal: { ...asked, origin: 'caller' }, dueAt: at })
 }
 
 function reversalRefusal(state: MovementState, type: 'REFUND' | 'ROLLBACK') {
@@ -58,20 +53,19 @@ function reversalRefusal(state: MovementState, type: 'REFUND' | 'ROLLBACK') {
 /** Marks the reversal as stored in a record of its own, which is due from then on. */
 export function markReversalPlaced(
   state: MovementState,
-  { at, transactionId }: MessageOf<'reversal-placed'>,
+  message: MessageOf<'reversal-placed'>,
 ): MovementStep {
-  const { reversal } = state
-  if (reversal === null || reversal.transactionId !== transactionId || reversal.placed) return ignored(state)
-  return applied(state, at, { reversal: { ...reversal, placed: true }, dueAt: state.call?.until ?? null })
+  const reversal = reversalNamed(state, message)
+  if (reversal === null || reversal.placed) return ignored(state)
+  const dueAt = state.call?.until ?? null
+  return applied(state, message.at, { reversal: { ...reversal, placed: true }, dueAt })
 }
 
 /** Frees the movement of a reversal whose id was in use; the service's own rollback gets new ids. */
-export function dropConflictedReversal(
-  state: MovementState,
-  { at, transactionId, rollback }: MessageOf<'reversal-conflicted'>,
-): MovementStep {
-  const { reversal } = state
-  if (reversal === null || reversal.transactionId !== transactionId || reversal.placed) return ignored(state)
+export function dropConflictedReversal(state: MovementState, message: Conflicted): MovementStep {
+  const { at, rollback } = message
+  const reversal = reversalNamed(state, message)
+  if (reversal === null || reversal.placed) return ignored(state)
   if (reversal.origin === 'service') {
     return applied(state, at, { reversal: { ...reversal, ...rollback }, dueAt: at })
   }
@@ -79,36 +73,24 @@ export function dropConflictedReversal(
 }
 
 /** Ends the movement as refunded or rolled back: the wallet acknowledged the reversal. */
-export function acknowledgeReversal(
-  state: MovementState,
-  { at, transactionId }: MessageOf<'reversal-acknowledged'>,
-): MovementStep {
-  const { reversal, status } = state
-  if (reversal === null || reversal.transactionId !== transactionId) return ignored(state)
-  if (status !== 'PENDING' && status !== 'SUCCESS') return ignored(state)
-  return applied(state, at, {
-    status: reversal.type === 'REFUND' ? 'REFUNDED' : 'ROLLED_BACK',
-    call: null,
-    dueAt: null,
-  })
+export function acknowledgeReversal(state: MovementState, message: Acknowledged): MovementStep {
+  const reversal = reversalNamed(state, message)
+  const isOpen = state.status === 'PENDING' || state.status === 'SUCCESS'
+  if (reversal === null || !isOpen) return ignored(state)
+  return applied(state, message.at, { status: endBy[reversal.type], call: null, dueAt: null })
 }
 
 /** Ends a taken movement as refunded or rolled back by a reversal that it had lost. */
-export function learnReversal(
-  state: MovementState,
-  { at, reversal }: MessageOf<'reversal-known'>,
-): MovementStep {
+export function learnReversal(state: MovementState, message: MessageOf<'reversal-known'>): MovementStep {
+  const { at, reversal } = message
   if (state.status !== 'SUCCESS' || state.reversal !== null) return ignored(state)
-  const status = reversal.type === 'REFUND' ? 'REFUNDED' : 'ROLLED_BACK'
-  return applied(state, at, { reversal, status, dueAt: null })
+  return applied(state, at, { reversal, status: endBy[reversal.type], dueAt: null })
 }
 
 /** Frees a taken movement for another reversal and fails a pending one: a person gave up the reversal. */
-export function giveUpReversal(
-  state: MovementState,
-  { at, transactionId }: MessageOf<'reversal-given-up'>,
-): MovementStep {
-  if (state.reversal?.transactionId !== transactionId) return ignored(state)
+export function giveUpReversal(state: MovementState, message: MessageOf<'reversal-given-up'>): MovementStep {
+  const { at } = message
+  if (reversalNamed(state, message) === null) return ignored(state)
   if (state.status === 'SUCCESS') return applied(state, at, { reversal: null, dueAt: null })
   if (state.status !== 'PENDING') return ignored(state)
   const failed = { status: 'FAILED', refusalCode: 'WALLET_REJECTED', call: null, dueAt: null } as const
@@ -116,17 +98,8 @@ export function giveUpReversal(
 }
 
 export function owed(rollback: OwnRollback, at: Date, requestHash = ''): OwedChange {
-  return {
-    dueAt: at,
-    reversal: {
-      ...rollback,
-      type: 'ROLLBACK',
-      origin: 'service',
-      requestHash,
-      askedAt: at,
-      placed: false,
-    },
-  }
+  const asked = { ...rollback, requestHash, askedAt: at, placed: false }
+  return { dueAt: at, reversal: { ...asked, type: 'ROLLBACK', origin: 'service' } }
 }
 
 /** Makes a refused stake owe a rollback beside its refusal. Source: docs/contract.md, section 6. */
@@ -136,6 +109,11 @@ export function owedOfRefused(rollback: OwnRollback, at: Date): OwedChange {
 }
 
 type OwedChange = { readonly dueAt: Date; readonly reversal: Reversal }
+
+/** The reversal of that id; null when the movement has none or another one. */
+function reversalNamed({ reversal }: MovementState, { transactionId }: { readonly transactionId: string }) {
+  return reversal?.transactionId === transactionId ? reversal : null
+}
 
 function refusal(code: 'CONFLICT' | 'VALIDATION_ERROR' | 'TRANSACTION_ALREADY_REVERSED', message: string) {
   return { code, message } as const

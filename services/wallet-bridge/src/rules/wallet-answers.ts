@@ -82,11 +82,8 @@ type CodedAnswer = {
   readonly transactionId: string | null
 }
 
-function judgeCode(
-  operation: WalletOperation,
-  currency: string,
-  { httpStatus, body, walletCode, transactionId }: CodedAnswer,
-): Judgement {
+function judgeCode(operation: WalletOperation, currency: string, coded: CodedAnswer): Judgement {
+  const { httpStatus, body, walletCode, transactionId } = coded
   const accepted = httpStatus < 300
   const known = operationMeanings[operation].get(walletCode) ?? walletCodeMeanings.get(walletCode)
   if (known === undefined && unclearStatuses.has(httpStatus))

@@ -48,6 +48,7 @@ export type Wallet = Pick<WalletDocument, 'environment' | 'url' | 'timeoutMs' | 
 
 export type WalletSettings = Pick<WalletDocument, 'url' | 'timeoutMs' | 'settleLosses' | 'formerOrigins'>
 
+type FieldsOfChange = (document: WalletDocument) => Partial<WalletDocument>
 type EntryOfChange = (before: WalletDocument | null, after: WalletDocument) => AuditEntry
 
 const aadOf = (walletKey: string) => `wallet-secret/${walletKey}`
@@ -80,24 +81,20 @@ export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedC
   }
 
   /** Changes the wallet of this version; null when it has another by now. */
-  async function write(document: WalletDocument, change: Partial<WalletDocument>, entryOf: EntryOfChange) {
-    const entry = entryOf(document, { ...document, ...change })
-    const update = auditedUpdate<WalletDocument>({ $set: change }, entry)
+  async function change(document: WalletDocument, fields: Partial<WalletDocument>, entryOf: EntryOfChange) {
+    const entry = entryOf(document, { ...document, ...fields })
+    const update = auditedUpdate<WalletDocument>({ $set: fields }, entry)
     const written = await fencedUpdate(collection, { _id: document._id }, document.version, update)
     if (written !== null) await copies.drop(document._id)
     return written
   }
 
-  async function update(
-    scope: Scope,
-    changeOf: (document: WalletDocument) => Partial<WalletDocument>,
-    entryOf: EntryOfChange,
-  ): Promise<WalletDocument | null> {
+  async function update(scope: Scope, fieldsOf: FieldsOfChange, entryOf: EntryOfChange) {
     const document = await find(scope)
     if (document === null) return null
     return changeFenced({
       document,
-      change: (current) => write(current, changeOf(current), entryOf),
+      change: (current) => change(current, fieldsOf(current), entryOf),
       async reread({ _id }) {
         const present = await find(scope)
         if (present === null) throw new Error(`the wallet ${_id} is gone`)
@@ -118,35 +115,9 @@ export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedC
       const document = await copy(scope)
       return document === null ? null : openDocument(document)
     },
-    /** Changes the settings of this version and keeps the secret; null when the wallet has another by now. */
-    async change(
-      scope: Scope,
-      settings: WalletSettings,
-      version: number,
-      now: Date,
-      entryOf: EntryOfChange,
-    ): Promise<WalletDocument | null> {
-      const document = await find(scope)
-      if (document?.version !== version) return null
-      return write(document, { ...settings, updatedAt: now }, entryOf)
-    },
-    /** As `change`, once for an approval, and only while the wallet has the version that was seen. */
-    async changeSeen(
-      scope: Scope,
-      settings: WalletSettings,
-      { version, approvalId }: { readonly version: number; readonly approvalId: string },
-      now: Date,
-      entryOf: EntryOfChange,
-    ): Promise<'done' | 'stale'> {
-      const document = await find(scope)
-      const isFirst = document?.approvalId !== approvalId && document?.version === version
-      const change = { ...settings, updatedAt: now, approvalId }
-      if (isFirst && (await write(document, change, entryOf)) !== null) return 'done'
-      if ((await find(scope))?.approvalId !== approvalId) return 'stale'
-      // Who wrote it may have died before its note.
-      await copies.drop(walletKeyOf(scope))
-      return 'done'
-    },
+    change,
+    /** Drops the copies that processes have of a wallet whose writer may have died before its note. */
+    drop: (scope: Scope): Promise<void> => copies.drop(walletKeyOf(scope)),
     /** Null when there is a wallet already. */
     async create(
       scope: Scope,
@@ -173,12 +144,10 @@ export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedC
     ): Promise<WalletDocument | null> {
       const sealedSecret = secretBox.seal(secret, aadOf(walletKeyOf(scope)))
       const validUntil = new Date(now.getTime() + overlapS * 1000)
-      const formerOf = ({ sealedSecret: sealed }: WalletDocument) =>
-        overlapS === 0 ? null : { sealed, validUntil }
-      const changeOf = (document: WalletDocument) => {
-        return { sealedSecret, formerSecret: formerOf(document), updatedAt: now }
+      const fieldsOf: FieldsOfChange = ({ sealedSecret: sealed }) => {
+        return { sealedSecret, formerSecret: overlapS === 0 ? null : { sealed, validUntil }, updatedAt: now }
       }
-      return update(scope, changeOf, entryOf)
+      return update(scope, fieldsOf, entryOf)
     },
     /** Replaces when flags are raised; null when there is no wallet. */
     setFlagRules: (scope: Scope, flagRules: FlagRules, entryOf: EntryOfChange) =>

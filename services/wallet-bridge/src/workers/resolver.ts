@@ -14,7 +14,7 @@ type DueWork = {
   isSilent(walletKey: string): boolean
   /** Tells whether a further try of a stake is next; its rollback, and what leads to it, is owed. */
   isStake(document: Movement): boolean
-  advance(document: Movement, requestId: string): Promise<{ readonly document: Movement }>
+  advance(document: Movement, requestId: string): Promise<Movement>
 }
 
 /** Further tries of stakes, and all that is owed. */
@@ -189,8 +189,8 @@ export function startResolver({
 
   async function run(document: Movement): Promise<void> {
     try {
-      const { document: after } = await due.advance(document, newRequestId())
-      const inMs = (after.dueAt?.getTime() ?? Number.POSITIVE_INFINITY) - clock.now().getTime()
+      const { dueAt } = await due.advance(document, newRequestId())
+      const inMs = (dueAt?.getTime() ?? Number.POSITIVE_INFINITY) - clock.now().getTime()
       if (inMs <= 0) pause(document._id, busyPauseMs)
       else if (inMs < pollMs) setTimeout(poll.wake, inMs).unref()
     } catch (err) {

@@ -23,10 +23,8 @@ type Upkeep = {
 }
 
 /** Starts what calls no wallet for a player: alarms of pending movements, and figures. */
-export function startUpkeep(
-  context: WalletContext,
-  { db, clockAheadMs, endLongWaits, wake }: Upkeep,
-): Poll[] {
+export function startUpkeep(context: WalletContext, upkeep: Upkeep): Poll[] {
+  const { db, clockAheadMs, endLongWaits, wake } = upkeep
   const { clock, logger } = context
   const lastCounts = new Map<string, number>()
 
@@ -52,10 +50,8 @@ export function startUpkeep(
 }
 
 /** Sets the metrics of pending movements; logs alarms as more get older than 5 min, 1 h or 24 h. */
-async function reportPending(
-  { pending, metrics, clock, logger }: WalletContext,
-  lastCounts: Map<string, number>,
-): Promise<void> {
+async function reportPending(context: WalletContext, lastCounts: Map<string, number>): Promise<void> {
+  const { pending, metrics, clock, logger } = context
   const now = clock.now()
   const figures = await pending.figures(now)
   const { oldest } = figures

@@ -194,10 +194,8 @@ await holdIsolation(t, {
         const document = await wallets.find(scope)
         return document === null ? null : wallets.openDocument(document)
       }),
-      change: scoped((scope) => wallets.change(scope, otherSettings, 1, now, entryOf)),
-      changeSeen: scoped((scope) =>
-        wallets.changeSeen(scope, otherSettings, { version: 1, approvalId: 'apr_1' }, now, entryOf),
-      ),
+      change: internal('takes a document that the caller has read within a scope'),
+      drop: internal('empties the memory of processes; it reads and changes nothing'),
       create: scoped(
         async (scope) => (await wallets.create(scope, otherSettings, 'another', now, entryOf)) === null,
       ),

@@ -52,7 +52,7 @@ function start(
         if (fails(document)) throw new Error('its wallet cannot be opened')
         const rest = (backlog.get(document.walletKey) ?? []).filter(({ _id }) => _id !== document._id)
         backlog.set(document.walletKey, rest)
-        return { kind: 'advanced', document: { ...document, status: 'SUCCESS', dueAt: null } }
+        return { ...document, status: 'SUCCESS', dueAt: null }
       },
     },
     clock,

@@ -25,10 +25,7 @@ const changedText = 'The wallet was changed meanwhile. Certify it again.'
  * Runs the cases that are left and stores each result. Its calls touch neither breaker nor figures. Source:
  * docs/contract.md, section 3.
  */
-export function runCertification(
-  context: CertificationContext,
-  held: HeldJob<CertificationDocument>,
-): Promise<void> {
+export function runCertification(context: CertificationContext, held: HeldJob<CertificationDocument>) {
   const { certifications, clock } = context
   const { playerId, currency, blockedPlayerId, unknownPlayerId } = held.job
   return runCertificationJob({
@@ -54,11 +51,8 @@ async function unchangedWallet(
   return wallets.openDocument(document)
 }
 
-async function send(
-  { client }: CertificationContext,
-  wallet: Wallet,
-  { path, headers, body, timeoutMs }: ExchangeRequest,
-): Promise<Exchanged> {
+async function send({ client }: CertificationContext, wallet: Wallet, request: ExchangeRequest) {
+  const { path, headers, body, timeoutMs } = request
   const { exchange, latencyMs } = await client.call({
     wallet,
     operation: operations[path] ?? 'balance',

@@ -3,11 +3,12 @@ import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller
 import type { listFlags as endpoint } from '@pitboss/contracts/endpoints/flags'
 import { flagMax, type FlagRules, type flagPatchSchema } from '@pitboss/contracts/objects/flag'
 import { toAccountMode } from '@pitboss/contracts/primitives'
-import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { ServiceError } from '@pitboss/errors/service-error'
 import { changeFenced } from '@pitboss/storage/change-fenced'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
-import { type Page, readPage } from '@pitboss/storage/read-page'
+import { readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
+import { windowOf } from '../../../actions/read-movements.ts'
 import { normaliseAmount } from '../../../records/new-movement.ts'
 import type { FlagsContext } from '../context.ts'
 import { toCaseRecord } from '../records/render-flag.ts'
@@ -25,16 +26,10 @@ export async function findFlag({ flags }: FlagsContext, caller: Caller, flagId: 
 }
 
 /** Newest first. @throws ServiceError VALIDATION_ERROR for a bad cursor or window */
-export async function listFlags(
-  { flags, cursors }: FlagsContext,
-  scope: Scope,
-  { limit, cursor, environment: _environment, ...query }: ListQuery,
-): Promise<Page<FlagDocument>> {
-  const from = query.from === undefined ? undefined : new Date(query.from)
-  const to = query.to === undefined ? undefined : new Date(query.to)
-  if (from !== undefined && to !== undefined && from > to)
-    throw invalidField('from', 'must not be after "to"')
-  const filters = { rule: query.rule, status: query.status, playerId: query.player_id, from, to }
+export async function listFlags({ flags, cursors }: FlagsContext, scope: Scope, asked: ListQuery) {
+  const { limit, cursor, environment: _environment, ...query } = asked
+  const { rule, status, player_id: playerId } = query
+  const filters = { rule, status, playerId, ...windowOf(query) }
   return readPage({
     cursors,
     binding: { list: 'flags', scope, ...query },
@@ -69,12 +64,8 @@ export async function changeFlag(
 }
 
 /** @throws ServiceError WALLET_NOT_CONFIGURED; VALIDATION_ERROR for an amount its currency cannot have */
-export async function putFlagRules(
-  { wallets, audit }: FlagsContext,
-  scope: Scope,
-  given: FlagRules,
-  by: ActedBy,
-): Promise<FlagRules> {
+export async function putFlagRules(context: FlagsContext, scope: Scope, given: FlagRules, by: ActedBy) {
+  const { wallets, audit } = context
   const big_win = given.big_win.map((one, index) => {
     return { ...one, amount: normaliseAmount(one.amount, one.currency, `big_win[${index}].`) }
   })
@@ -88,12 +79,8 @@ export async function putFlagRules(
 }
 
 /** The case after the change; null when it changes nothing. @throws ServiceError CONFLICT */
-function changedCase(
-  { status, notes }: FlagDocument,
-  patch: Patch,
-  { id, name }: ActedBy['actor'],
-  at: Date,
-): CaseFields | null {
+function changedCase(flag: FlagDocument, patch: Patch, { id, name }: ActedBy['actor'], at: Date) {
+  const { status, notes } = flag
   const { note } = patch
   const last = notes.at(-1)
   const isRepeat = last?.text === note && last?.userId === id

@@ -5,7 +5,7 @@ import { toMovementEvent, toMovementRecord } from '../records/render-movement.ts
 import { isFirstUnknown } from '../rules/flags.ts'
 import type { MovementMessage, MovementStep } from '../rules/movement.ts'
 import type { AttemptRecord, MovementDocument } from '../storage/movement-document.ts'
-import type { AlsoChanged } from '../storage/movement-entry.ts'
+import type { AlsoChanged } from '../storage/round-money.ts'
 
 /** `round-busy`: another call of the round is in flight, and nothing was written. */
 type Applied = {

@@ -1,4 +1,4 @@
-import { defaultFlagRules, type FlagRules } from '@pitboss/contracts/objects/flag'
+import { defaultFlagRules, type FlagRule, type FlagRules } from '@pitboss/contracts/objects/flag'
 import { parseAmount } from '@pitboss/money/amount'
 import type { MovementState, MovementType } from './movement.ts'
 
@@ -17,7 +17,7 @@ export function flagRulesOf(wallet: { readonly flagRules?: FlagRules } | null): 
 
 type Money = { readonly type: MovementType; readonly amount: string; readonly currency: string }
 
-/** Tells whether a win reaches the threshold of its currency. Without a threshold none does. */
+/** Whether a win reaches the threshold of its currency. Without a threshold none does. */
 export function isBigWin({ type, amount, currency }: Money, thresholds: FlagRules['big_win']): boolean {
   if (type !== 'WIN') return false
   const threshold = thresholds.find((one) => one.currency === currency)
@@ -25,9 +25,36 @@ export function isBigWin({ type, amount, currency }: Money, thresholds: FlagRule
   return parseAmount(amount, currency) >= parseAmount(threshold.amount, currency)
 }
 
-export function isFirstUnknown(
-  before: Pick<MovementState, 'unknownTries'>,
-  after: Pick<MovementState, 'unknownTries'>,
-): boolean {
+type Tried = Pick<MovementState, 'unknownTries'>
+
+export function isFirstUnknown(before: Tried, after: Tried): boolean {
   return before.unknownTries === 0 && after.unknownTries > 0
+}
+
+type InRound = Money & Pick<MovementState, 'status'> & { readonly reference: string }
+
+/** Whether a movement gives money back after its round's win, itself or a stake; references sort by time. */
+export function isBackAfterWin(
+  movement: Pick<InRound, 'type' | 'reference'>,
+  round: readonly InRound[],
+): boolean {
+  const { type, reference } = movement
+  if (type !== 'ROLLBACK' && type !== 'REFUND') return false
+  const isEarlierWin = (other: InRound) =>
+    other.type === 'WIN' && other.status !== 'FAILED' && other.reference < reference
+  return round.some((other) => isEarlierWin(other) && parseAmount(other.amount, other.currency) > 0n)
+}
+
+/** Whose movements of unknown outcome are counted together, and how many of a UTC day raise a flag. */
+export function countsOf(
+  { playerId, createdAt }: { readonly playerId: string; readonly createdAt: Date },
+  { unknown_outcomes: limits }: FlagRules,
+): readonly { rule: FlagRule; subject: string; limit: number }[] {
+  const day = createdAt.toISOString().slice(0, 10)
+  const ofPlayer = { rule: 'UNKNOWN_OUTCOMES_OF_PLAYER', subject: `${day}/player/${playerId}` } as const
+  const ofWallet = { rule: 'UNKNOWN_OUTCOMES_OF_WALLET', subject: `${day}/wallet` } as const
+  return [
+    ...(limits.player === null ? [] : [{ ...ofPlayer, limit: limits.player }]),
+    ...(limits.wallet === null ? [] : [{ ...ofWallet, limit: limits.wallet }]),
+  ]
 }

@@ -6,7 +6,7 @@ import { entryNumber } from '@pitboss/storage/journal/journal-keys'
 import type { WithOutbox } from '@pitboss/storage/outbox-entry'
 import { type Packed, unpackOthers } from '@pitboss/storage/packed'
 import { createListDocuments } from '@pitboss/storage/journal/list-documents'
-import type { Db } from 'mongodb'
+import type { Db, Document, Filter, FindOptions } from 'mongodb'
 import { walletKeyOf } from '../rules/movement-keys.ts'
 import { hasWork } from '../rules/movement.ts'
 import { type MoneyEntry, moneyOf } from './round-money.ts'
@@ -36,11 +36,11 @@ const someTime = { $gt: new Date(0) }
 
 /** Indexes of earlier builds, which found there what is now in the journal or in memory. */
 const earlier: readonly IndexDeclaration[] = [
-  { key: { callingRound: 1 }, name: 'calling_round', partialFilterExpression: { callingRound: { $gt: '' } } },
-  { key: { walletKey: 1, dueAt: 1 }, name: 'due', partialFilterExpression: { dueAt: someTime } },
-  { key: { lookAt: 1 }, name: 'look', partialFilterExpression: { lookAt: someTime } },
-  { key: { outboxAt: 1 }, name: 'outbox_at', partialFilterExpression: { outboxAt: someTime } },
-  { key: { auditOutboxAt: 1 }, name: 'audit_outbox', partialFilterExpression: { auditOutboxAt: someTime } },
+  partial('calling_round', { callingRound: 1 }, { callingRound: { $gt: '' } }),
+  partial('due', { walletKey: 1, dueAt: 1 }, { dueAt: someTime }),
+  partial('look', { lookAt: 1 }, { lookAt: someTime }),
+  partial('outbox_at', { outboxAt: 1 }, { outboxAt: someTime }),
+  partial('audit_outbox', { auditOutboxAt: 1 }, { auditOutboxAt: someTime }),
 ]
 
 export const movementIndexes: Readonly<Record<'movements', readonly IndexDeclaration[]>> = {
@@ -49,26 +49,18 @@ export const movementIndexes: Readonly<Record<'movements', readonly IndexDeclara
     { key: { walletKey: 1, playerId: 1, reference: 1 }, name: 'player' },
     { key: { roundId: 1 }, name: 'round' },
     { key: { sessionId: 1 }, name: 'session' },
-    { key: { open: 1, o: 1, walletKey: 1 }, name: 'open', partialFilterExpression: { open: true } },
-    { key: { reference: 1 }, name: 'pending', partialFilterExpression: { status: 'PENDING' } },
+    partial('open', { open: 1, o: 1, walletKey: 1 }, { open: true }),
+    partial('pending', { reference: 1 }, { status: 'PENDING' }),
     // Every status but SUCCESS, and every type but BET and WIN: few of very many.
-    {
-      key: { walletKey: 1, status: 1, reference: 1 },
-      name: 'rare_status',
-      partialFilterExpression: { status: { $lt: 'SUCCESS' } },
-    },
-    {
-      key: { walletKey: 1, type: 1, reference: 1 },
-      name: 'rare_type',
-      partialFilterExpression: { type: { $gt: 'BET', $lt: 'WIN' } },
-    },
-    {
-      key: { attemptedAt: 1 },
-      name: 'attempted',
-      partialFilterExpression: { attemptedAt: someTime },
-    },
+    partial('rare_status', { walletKey: 1, status: 1, reference: 1 }, { status: { $lt: 'SUCCESS' } }),
+    partial('rare_type', { walletKey: 1, type: 1, reference: 1 }, { type: { $gt: 'BET', $lt: 'WIN' } }),
+    partial('attempted', { attemptedAt: 1 }, { attemptedAt: someTime }),
     ...earlier.map((index) => ({ ...index, retired: true })),
   ],
+}
+
+function partial(name: string, key: IndexDeclaration['key'], partialFilterExpression: Document) {
+  return { key, name, partialFilterExpression }
 }
 
 export type ListedMovements = Omit<ReturnType<typeof createListedMovements>, 'collection'>
@@ -77,6 +69,8 @@ export type ListedMovements = Omit<ReturnType<typeof createListedMovements>, 'co
 export function createListedMovements(db: Db) {
   const collection = db.collection<StoredMovement>('movements')
   const documents = createListDocuments(collection, { plain: plainMovementFields })
+  const read = (filter: Filter<StoredMovement>, limit: number, options: FindOptions = {}) =>
+    collection.find(filter, options).limit(limit).map(fromListed).toArray()
   return {
     collection,
     /** Shows these movements, each only over an earlier state of it. */
@@ -88,23 +82,11 @@ export function createListedMovements(db: Db) {
       return found === null ? null : fromListed(found)
     },
     /** The movements of a round, oldest first. */
-    async ofRound(scope: Scope, roundId: string, limit: number): Promise<MovementDocument[]> {
-      const found = await collection
-        .find({ roundId, walletKey: walletKeyOf(scope) })
-        .sort({ reference: 1 })
-        .limit(limit)
-        .toArray()
-      return found.map(fromListed)
-    },
+    ofRound: (scope: Scope, roundId: string, limit: number): Promise<MovementDocument[]> =>
+      read({ roundId, walletKey: walletKeyOf(scope) }, limit, { sort: { reference: 1 } }),
     /** Unfinished movements of every account whose last writer is not among these instances. */
-    async unowned(limit: number, alive: readonly string[]): Promise<MovementDocument[]> {
-      const found = await collection
-        .find({ open: true, o: { $nin: [...alive] } })
-        .hint('open')
-        .limit(limit)
-        .toArray()
-      return found.map(fromListed)
-    },
+    unowned: (limit: number, alive: readonly string[]): Promise<MovementDocument[]> =>
+      read({ open: true, o: { $nin: [...alive] } }, limit, { hint: 'open' }),
     /** Confirms the primary by its majority. */
     confirmPrimary: () => confirmPrimary(collection),
   }

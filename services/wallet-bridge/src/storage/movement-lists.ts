@@ -9,9 +9,7 @@ import type { AttemptRecord, MovementDocument } from './movement-document.ts'
 
 /** Bounds the work of one page at the database, in milliseconds, and what to ask instead. */
 export const listMsMax = 5000
-export const tooLong = {
-  message: 'The list takes too long; name a player, or a window by "from" and "to".',
-}
+export const tooLong = { message: 'The list takes too long; name a player, or a window by "from" and "to".' }
 
 export type MovementFilters = {
   readonly playerId?: string | undefined
@@ -28,6 +26,7 @@ export type CalledMovement = Pick<MovementDocument, 'operatorId' | 'environment'
   readonly attempts: readonly Pick<AttemptRecord, 'operation' | 'classification' | 'latencyMs' | 'storedAt'>[]
 }
 
+type Before = { readonly before: string | null; readonly limit: number }
 type After = { readonly after: string | null; readonly limit: number }
 
 export type MovementLists = ReturnType<typeof createMovementLists>
@@ -39,16 +38,9 @@ export function createMovementLists({ collection }: { readonly collection: Colle
 
   return {
     /** Newest first, from the one before `before` on. */
-    newestFirst(
-      scope: Scope,
-      { from, to, ...filters }: MovementFilters,
-      { before, limit }: { before: string | null; limit: number },
-    ) {
-      const filter: Filter<StoredMovement> = {
-        walletKey: walletKeyOf(scope),
-        ...definedOf(filters),
-        ...within({ from, to }, { before }),
-      }
+    newestFirst(scope: Scope, { from, to, ...filters }: MovementFilters, { before, limit }: Before) {
+      const page = { ...definedOf(filters), ...within({ from, to }, { before }) }
+      const filter: Filter<StoredMovement> = { walletKey: walletKeyOf(scope), ...page }
       const found = collection.find(filter).sort({ reference: -1 }).limit(limit).maxTimeMS(listMsMax)
       const index = indexOf(filters)
       const shown = (index === null ? found : found.hint(index)).map(fromListed)
@@ -63,17 +55,17 @@ export function createMovementLists({ collection }: { readonly collection: Colle
       const inDoubt = { status: 'PENDING', inDoubt: true, reversal: null } as const
       return page({ walletKey: walletKeyOf(scope), ...inDoubt, ...later }, limit, { hint: 'rare_status' })
     },
-    byTransactionIds: (scope: Scope, transactionIds: readonly string[]) =>
-      collection
-        .find({ _id: { $in: transactionIds.map((id) => movementIdOf(scope, id)) } })
+    byTransactionIds(scope: Scope, transactionIds: readonly string[]) {
+      const ids = transactionIds.map((id) => movementIdOf(scope, id))
+      return collection
+        .find({ _id: { $in: ids } })
         .map(fromListed)
-        .toArray(),
+        .toArray()
+    },
     /** Over all operators, oldest first. */
     overall(status: MovementStatus | null, createdBefore: Date | null, limit: number) {
-      const filter: Filter<StoredMovement> = {
-        ...(status === null ? {} : { status }),
-        ...(createdBefore === null ? {} : { createdAt: { $lte: createdBefore } }),
-      }
+      const older = createdBefore === null ? {} : { createdAt: { $lte: createdBefore } }
+      const filter = { ...(status === null ? {} : { status }), ...older }
       return page(filter, limit, status === 'PENDING' ? { hint: 'pending' } : {})
     },
     /** Finds a movement of the named wallets by `txn_…` or by transaction id. */
@@ -89,9 +81,7 @@ export function createMovementLists({ collection }: { readonly collection: Colle
     /** The movements of every account with a wallet call that was stored at `from` or later. */
     calledSince: (from: Date): AsyncIterable<CalledMovement> =>
       collection
-        .find({ attemptedAt: { $gte: from } })
-        .sort({ attemptedAt: 1 })
-        .hint('attempted')
+        .find({ attemptedAt: { $gte: from } }, { sort: { attemptedAt: 1 }, hint: 'attempted' })
         .map(fromListed),
   }
 }
@@ -105,7 +95,7 @@ function indexOf({ status, type, playerId, roundId, sessionId }: MovementFilters
   return type === 'REFUND' || type === 'ROLLBACK' ? 'rare_type' : null
 }
 
-type Window = { readonly from?: Date | undefined; readonly to?: Date | undefined }
+type Window = Pick<MovementFilters, 'from' | 'to'>
 type Bounds = { readonly before?: string | null; readonly after?: string | null }
 
 /** The condition on time and reference, which is the order of every list here. */

@@ -3,40 +3,14 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { createMailbox } from '@pitboss/runtime/mailbox'
-import {
-  append,
-  type Changed as JournalChanged,
-  change,
-  type Decided,
-  type Journal,
-  load,
-  reload,
-} from '@pitboss/storage/journal/journal'
+import * as journals from '@pitboss/storage/journal/journal'
 import { entryNumber, type StreamKey } from '@pitboss/storage/journal/journal-keys'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
 import { movementIdOf } from '../rules/movement-keys.ts'
 import type { StakeStanding } from '../rules/win-refusal.ts'
-import {
-  callingBeside,
-  evolveMoney,
-  type MoneyFact,
-  moneyOf,
-  moneyStream,
-  noMoney,
-  type RoundMoney,
-} from './round-money.ts'
+import * as roundMoney from './round-money.ts'
 import type { ListedMovements } from './listed-movements.ts'
 import type { MovementDocument } from './movement-document.ts'
-import {
-  type AlsoChanged,
-  alsoOf,
-  claimOf,
-  decidedOf,
-  firstEntryOf,
-  isStale,
-  type MovementWrite,
-  transactionIdIn,
-} from './movement-entry.ts'
 import type { UnfinishedMovements } from './unfinished-movements.ts'
 
 /**
@@ -57,7 +31,7 @@ export type InsertOptions = {
   readonly check?: (stakes: readonly StakeStanding[]) => ServiceError | null
   readonly audit?: AuditEntry
   /** Changed in the same entry. */
-  readonly also?: AlsoChanged
+  readonly also?: roundMoney.AlsoChanged
 }
 
 export type MovementStore = ReturnType<typeof createMovementStore>
@@ -69,8 +43,8 @@ const streamsMax = 50_000
 /** More movements than a round has. */
 const roundMovementsMax = 500
 
-type Decide = (money: RoundMoney) => Decided<MoneyFact> | null
-type Changed = Exclude<JournalChanged<RoundMoney, MoneyFact>, { kind: 'unknown' }>
+type Decide = (money: roundMoney.RoundMoney) => journals.Decided<roundMoney.MoneyFact> | null
+type Changed = Exclude<journals.Changed<roundMoney.RoundMoney, roundMoney.MoneyFact>, { kind: 'unknown' }>
 
 /** The movements of all rounds over the journal; those of earlier builds are read from the lists. */
 export function createMovementStore({
@@ -81,7 +55,7 @@ export function createMovementStore({
   hasEarlier = () => false,
   onAudit = () => undefined,
 }: {
-  journal: Journal<MoneyFact>
+  journal: journals.Journal<roundMoney.MoneyFact>
   unfinished: Pick<UnfinishedMovements, 'own' | 'leave'>
   lists: Pick<ListedMovements, 'find' | 'ofRound' | 'confirmPrimary'>
   /** Resolves when the list documents of the stream stand at the entry of that number. */
@@ -96,26 +70,26 @@ export function createMovementStore({
   const untilMs = () => journal.steadyMs() + appendWithinMs
 
   /** The round's money as a majority has it now. */
-  async function read(stream: StreamKey): Promise<RoundMoney> {
-    const { entries, last } = await reload(journal, stream)
+  async function read(stream: StreamKey): Promise<roundMoney.RoundMoney> {
+    const { entries, last } = await journals.reload(journal, stream)
     if (entries.at(-1)?.o !== journal.instance()) unfinished.leave(stream, last)
-    return moneyOf(entries)
+    return roundMoney.moneyOf(entries)
   }
 
   /** Makes entries of the movements of a round that an earlier build stored, if there are none. */
   async function bringOver(about: MovementDocument): Promise<void> {
-    const stream = moneyStream(about)
-    if (!hasEarlier() || (await load(journal, stream)).last > 0) return
+    const stream = roundMoney.moneyStream(about)
+    if (!hasEarlier() || (await journals.load(journal, stream)).last > 0) return
     const found = await lists.ofRound(about, about.roundId, roundMovementsMax)
-    const decided = firstEntryOf(found.filter(({ n }) => n === 0))
-    if (decided !== null) await append(journal, stream, 0, decided, untilMs())
+    const decided = roundMoney.firstEntryOf(found.filter(({ n }) => n === 0))
+    if (decided !== null) await journals.append(journal, stream, 0, decided, untilMs())
   }
 
   function changeMoney(about: MovementDocument, decide: Decide): Promise<Changed> {
-    const stream = moneyStream(about)
-    const fold = { none: noMoney, evolve: evolveMoney, decide }
+    const stream = roundMoney.moneyStream(about)
+    const fold = { none: roundMoney.noMoney, evolve: roundMoney.evolveMoney, decide }
     return inTurn(stream, async () => {
-      const changed = await change(journal, stream, fold, untilMs())
+      const changed = await journals.change(journal, stream, fold, untilMs())
       if (changed.kind === 'unknown') {
         const cause = new Error(`it is not known whether the step of ${about.reference} stands`)
         throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })
@@ -127,7 +101,7 @@ export function createMovementStore({
     })
   }
 
-  function note(stream: StreamKey, money: RoundMoney, last: number): void {
+  function note(stream: StreamKey, money: roundMoney.RoundMoney, last: number): void {
     const movements = [...money.values()]
     for (const { _id } of movements) streams.set(_id, stream)
     unfinished.own(movements, last)
@@ -136,14 +110,14 @@ export function createMovementStore({
   async function streamOf(id: string): Promise<StreamKey | null> {
     const known = streams.get(id)
     if (known !== undefined) return known
-    const [claim] = await journal.store.read([claimOf(id).key])
+    const [claim] = await journal.store.read([roundMoney.claimOf(id).key])
     return claim !== undefined && 's' in claim ? claim.s : null
   }
 
   async function findById(id: string): Promise<MovementDocument | null> {
     const stream = await streamOf(id)
     if (stream === null) return hasEarlier() ? lists.find(id) : null
-    return (await read(stream)).get(transactionIdIn(id)) ?? null
+    return (await read(stream)).get(roundMoney.transactionIdIn(id)) ?? null
   }
 
   async function insertOnce(document: MovementDocument, { check, audit, also }: InsertOptions) {
@@ -152,19 +126,19 @@ export function createMovementStore({
     const changed = await changeMoney(document, (money) => {
       // An equal request that was first has changed the other movement, too.
       refusal = 'stale'
-      if (also !== undefined && isStale(money, also.document)) return null
+      if (also !== undefined && roundMoney.isStale(money, also.document)) return null
       refusal = 'taken'
       if (money.has(transactionId)) return null
       refusal = 'round-busy'
-      if (document.call !== null && callingBeside(money, transactionId) !== null) return null
+      if (document.call !== null && roundMoney.callingBeside(money, transactionId) !== null) return null
       const refused = check?.([...money.values()].filter(({ type }) => type === 'BET')) ?? null
       if (refused !== null) {
         refusal = { refused }
         return null
       }
       return {
-        facts: [{ base: document }, ...(also === undefined ? [] : [alsoOf(money, also)])],
-        claims: [claimOf(document._id)],
+        facts: [{ base: document }, ...(also === undefined ? [] : [roundMoney.alsoOf(money, also)])],
+        claims: [roundMoney.claimOf(document._id)],
         ...(audit === undefined ? {} : { audit }),
       }
     })
@@ -179,7 +153,7 @@ export function createMovementStore({
     confirmPrimary: (): Promise<void> => lists.confirmPrimary(),
     /** The movements of a round, oldest first. */
     async ofRound(scope: Scope, roundId: string, limit: number): Promise<MovementDocument[]> {
-      const money = await read(moneyStream({ ...scope, roundId }))
+      const money = await read(roundMoney.moneyStream({ ...scope, roundId }))
       if (money.size === 0 && hasEarlier()) return lists.ofRound(scope, roundId, limit)
       const oldestFirst = [...money.values()].toSorted((a, b) => (a.reference < b.reference ? -1 : 1))
       return oldestFirst.slice(0, limit)
@@ -189,7 +163,7 @@ export function createMovementStore({
     async insert(document: MovementDocument, given?: InsertOptions): Promise<Inserted> {
       const { isFirst = false, ...options } = given ?? {}
       if (hasEarlier() && (await lists.find(document._id))?.n === 0) return 'taken'
-      const stream = moneyStream(document)
+      const stream = roundMoney.moneyStream(document)
       if (!isFirst) await bringOver(document)
       else if (journal.memory.get(stream) === undefined)
         journal.memory.set(stream, {
@@ -209,7 +183,7 @@ export function createMovementStore({
      */
     async write(
       document: MovementDocument,
-      step: MovementWrite,
+      step: roundMoney.MovementWrite,
     ): Promise<MovementDocument | null | 'round-busy'> {
       if (document.n === 0) await bringOver(document)
       const { transactionId } = document
@@ -217,11 +191,12 @@ export function createMovementStore({
       const changed = await changeMoney(document, (money) => {
         const stored = money.get(transactionId)
         const { also = null } = step
-        if (stored?.n !== document.n || (also !== null && isStale(money, also.document))) return null
-        isBusy = step.state.call !== null && callingBeside(money, transactionId) !== null
+        if (stored?.n !== document.n || (also !== null && roundMoney.isStale(money, also.document)))
+          return null
+        isBusy = step.state.call !== null && roundMoney.callingBeside(money, transactionId) !== null
         if (isBusy) return null
-        const { facts, ...decided } = decidedOf(stored, document, step)
-        return { ...decided, facts: also === null ? facts : [...facts, alsoOf(money, also)] }
+        const { facts, ...decided } = roundMoney.decidedOf(stored, document, step)
+        return { ...decided, facts: also === null ? facts : [...facts, roundMoney.alsoOf(money, also)] }
       })
       if (changed.kind === 'changed') return changed.state.get(transactionId) ?? null
       return isBusy ? 'round-busy' : null
@@ -240,7 +215,7 @@ export function createMovementStore({
 
     /** Resolves when lists show the movement as this document does, or as it was later. */
     async listed(document: MovementDocument): Promise<void> {
-      if (document.n > 0) await isListed(moneyStream(document), document.n)
+      if (document.n > 0) await isListed(roundMoney.moneyStream(document), document.n)
     },
   }
 }

@@ -7,21 +7,13 @@ import { type JournalOptions, type RunningJournal, openJournal } from '@pitboss/
 import type { Db } from 'mongodb'
 import type { Registry } from 'prom-client'
 import type { ScaleMs } from '../rules/retry-schedule.ts'
-import {
-  type MoneyEntry,
-  type MoneyFact,
-  type RoundMoney,
-  callersOf,
-  isSettled,
-  moneyOf,
-  moneyStream,
-} from './round-money.ts'
+import { type MoneyEntry, type MoneyFact, callersOf, claimOf, isSettled } from './round-money.ts'
+import { type RoundMoney, moneyOf, moneyStream } from './round-money.ts'
 import { type ListedMovements, createListedMovements, listedAfter } from './listed-movements.ts'
 import { createMovementStore } from './movement-store.ts'
 import { type UnfinishedMovements, createUnfinishedMovements } from './unfinished-movements.ts'
 import { changeBetween } from '@pitboss/storage/journal/change-document'
 import { withCallOver } from '../rules/movement.ts'
-import { claimOf } from './movement-entry.ts'
 
 type MoneyOptions = Omit<JournalOptions<MoneyFact>, keyof JournalWork<MoneyFact>> & {
   readonly db: Db
@@ -32,28 +24,27 @@ type MoneyOptions = Omit<JournalOptions<MoneyFact>, keyof JournalWork<MoneyFact>
   /** Complete when `running` starts. */
   readonly duties: readonly Duty<MoneyFact>[]
   /** Called with each audit entry that an entry of this process has. */
-  readonly onAudit?: (auditId: string) => void
+  readonly onAudit: (auditId: string) => void
 }
 
 export type OpenMoney = Awaited<ReturnType<typeof openMoney>>
 
+type OwnMoney = {
+  readonly journal: Journal<MoneyFact>
+  readonly unfinished: Pick<UnfinishedMovements, 'own'>
+  readonly instances: Pick<Instances, 'readExited'>
+}
+
 /** What a journal does for the money of rounds. @param own what the process has once its journal is open */
 export function moneyOptions(
   lists: Pick<ListedMovements, 'write' | 'unowned'>,
-  own: () => {
-    readonly journal: Journal<MoneyFact>
-    readonly unfinished: UnfinishedMovements
-    readonly instances: Pick<Instances, 'readExited'>
-  },
+  own: () => OwnMoney & { readonly unfinished: UnfinishedMovements },
 ): JournalWork<MoneyFact> {
   return {
     list: (_stream, entries) => lists.write(listedAfter(entries)),
     isFinished: (entries) => isSettled(moneyOf(entries)),
     claimsOf,
-    takeOver(stream) {
-      const { journal, unfinished, instances } = own()
-      return takeOverMoney(journal, stream, unfinished, instances)
-    },
+    takeOver: (stream) => takeOverMoney(own(), stream),
     async unfinished(limit, alive) {
       const found = await lists.unowned(limit, alive)
       return [...new Set(found.map(moneyStream))]
@@ -63,26 +54,14 @@ export function moneyOptions(
 }
 
 /** Opens the journal of money and its views. Call `running.start()` once the storage is upgraded. */
-export async function openMoney({
-  db,
-  scaleMs,
-  hasEarlier,
-  duties,
-  onAudit = () => undefined,
-  ...given
-}: MoneyOptions) {
+export async function openMoney({ db, scaleMs, hasEarlier, onAudit, ...given }: MoneyOptions) {
   /** The round's money that an entry belongs to, as a majority has it. */
   const readMoney = async ({ _id }: MoneyEntry): Promise<RoundMoney> =>
     moneyOf((await reload(running.journal, streamOf(_id))).entries)
   const lists = createListedMovements(db)
   const running: RunningJournal<MoneyFact> = await openJournal<MoneyFact>({
-    ...given,
-    db,
-    ...moneyOptions(lists, () => {
-      const { journal, instances } = running
-      return { journal, unfinished, instances }
-    }),
-    duties,
+    ...{ ...given, db },
+    ...moneyOptions(lists, () => ({ ...running, unfinished })),
   })
   const { journal } = running
   const unfinished = createUnfinishedMovements({ journal, scaleMs })
@@ -99,12 +78,8 @@ const appendWithinMs = 10_000
  * process has ended is over with it; one of a process that may only stand still is waited for.
  * @throws Error when it is not known whether that stands: it is to be repeated
  */
-export async function takeOverMoney(
-  journal: Journal<MoneyFact>,
-  stream: StreamKey,
-  unfinished: Pick<UnfinishedMovements, 'own'>,
-  instances: Pick<Instances, 'readExited'>,
-): Promise<void> {
+export async function takeOverMoney(own: OwnMoney, stream: StreamKey): Promise<void> {
+  const { journal, unfinished, instances } = own
   const untilMs = journal.steadyMs() + appendWithinMs
   const alsoOf = async (entries: readonly MoneyEntry[]): Promise<MoneyFact[]> => {
     const callers = callersOf(entries)
@@ -123,10 +98,7 @@ export async function takeOverMoney(
 function callsOver(entries: readonly MoneyEntry[], isOver: (transactionId: string) => boolean, at: Date) {
   return [...moneyOf(entries)]
     .filter(([of, { call }]) => call !== null && isOver(of))
-    .map(([of, movement]) => ({
-      of,
-      ...changeBetween(movement, { ...movement, ...withCallOver(movement, at) }),
-    }))
+    .map(([of, movement]) => ({ of, ...changeBetween(movement, withCallOver(movement, at)) }))
 }
 
 export function claimsOf({ f }: MoneyEntry): readonly Claim[] {

@@ -12,13 +12,9 @@ import type { Logger } from 'pino'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { scopeOf, walletKeyOf } from '../rules/movement-keys.ts'
-import { type MoneyFact, moneyOf, moneyStream } from './round-money.ts'
+import { firstEntryOf, type MoneyFact, moneyOf, moneyStream, type RoundKey } from './round-money.ts'
 import { type EarlierMovement, fromEarlier } from './listed-movements.ts'
-import type { MovementDocument } from './movement-document.ts'
-import { firstEntryOf } from './movement-entry.ts'
 import type { OpenMoney } from './open-money.ts'
-
-type Round = Pick<MovementDocument, 'operatorId' | 'environment' | 'roundId'>
 
 type UpgradeDocument = { readonly _id: string; readonly at: Date; readonly hasEarlier: boolean }
 
@@ -85,7 +81,7 @@ export async function upgradeStorage(
     }
   }
 
-  async function bringOver(round: Round): Promise<void> {
+  async function bringOver(round: RoundKey): Promise<void> {
     const stream = moneyStream(round)
     const { roundId } = round
     const found = await db
@@ -123,15 +119,15 @@ export async function upgradeStorage(
 }
 
 /** A build without one of the indexes had nothing to find by it. */
-async function readUnfinished(movements: Collection<EarlierMovement>): Promise<Round[]> {
-  const rounds = new Map<string, Round>()
+async function readUnfinished(movements: Collection<EarlierMovement>): Promise<RoundKey[]> {
+  const rounds = new Map<string, RoundKey>()
   const present = new Set((await movements.indexes()).map(({ name }) => name))
   for (const [index, filter] of Object.entries(unfinishedBy)) {
     if (!present.has(index)) continue
     const found = movements
       .find({ ...filter, n: { $exists: false } })
       .hint(index)
-      .project<Round>({ _id: 0, operatorId: 1, environment: 1, roundId: 1 })
+      .project<RoundKey>({ _id: 0, operatorId: 1, environment: 1, roundId: 1 })
     for await (const round of found) rounds.set(moneyStream(round), round)
   }
   return [...rounds.values()]

@@ -1,7 +1,6 @@
 import { defaultFlagRules } from '@pitboss/contracts/objects/flag'
 import t from 'tap'
-import { isBigWin, isFirstUnknown } from '../../src/rules/flags.ts'
-import { countsOf, isBackAfterWin } from '../../src/wings/flags/rules/flag-facts.ts'
+import { countsOf, isBackAfterWin, isBigWin, isFirstUnknown } from '../../src/rules/flags.ts'
 
 const thresholds = [
   { currency: 'USD', amount: '100.00' },

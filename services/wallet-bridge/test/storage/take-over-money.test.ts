@@ -33,12 +33,9 @@ async function stakeInCall({ callers }: { callers: readonly [string, ...string[]
 /** Takes the stream over, where these instances have ended. @returns the stake as its owner has it */
 async function takeOver({ stream, id }: { stream: string; id: string }, ended: readonly string[]) {
   let owned: readonly MovementDocument[] = []
-  await takeOverMoney(
-    journal,
-    stream,
-    { own: (movements) => (owned = movements) },
-    { readExited: async (among) => among.filter((o) => ended.includes(o)) },
-  )
+  const unfinished = { own: (movements: readonly MovementDocument[]) => void (owned = movements) }
+  const instances = { readExited: async (among: readonly string[]) => among.filter((o) => ended.includes(o)) }
+  await takeOverMoney({ journal, unfinished, instances }, stream)
   const stake = owned.find(({ transactionId }) => transactionId === id)
   if (stake === undefined) throw new Error('the stake was not taken over')
   const stored = moneyOf(await journal.store.readEntries(stream)).get(id)

@@ -1,17 +1,22 @@
 import { answer, handler } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
+import { summaryOf } from '@pitboss/contracts/certification/progress'
 import * as endpoints from '@pitboss/contracts/endpoints/wallet'
+import type * as schemas from '@pitboss/contracts/objects/certification'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { cancelledCertification } from '@pitboss/storage/certification-jobs'
 import { jobIndexes } from '@pitboss/storage/job-store'
 import { openJobs } from '@pitboss/storage/jobs'
 import { answerPage } from '@pitboss/storage/read-page'
+import type { z } from 'zod'
 import { walletKeyOf } from '../../rules/movement-keys.ts'
 import type { Wing } from '../../wing.ts'
-import { runCertification, startCertification } from './actions/run-certification.ts'
-import type { CertificationContext } from './context.ts'
-import { toCertification, toCertificationSummary } from './records/render-certification.ts'
-import { createCertifications } from './storage/certification-store.ts'
+import {
+  type CertificationContext,
+  runCertification,
+  startCertification,
+} from './actions/run-certification.ts'
+import { type CertificationDocument, createCertifications } from './storage/certification-store.ts'
 
 /** Each takes some calls at a time from a wallet; more orders wait their turn. */
 const placesMax = 8
@@ -52,4 +57,21 @@ export const certifications: Wing = {
       start: () => jobs.start((held) => runCertification(context, held)),
     }
   },
+}
+
+type Summary = z.infer<typeof schemas.walletCertificationSummarySchema>
+
+/** The public record of a certification without its cases. Source: docs/contract.md, section 3. */
+function toCertificationSummary(document: Omit<CertificationDocument, 'cases'>): Summary {
+  return {
+    ...summaryOf(document),
+    player_id: document.playerId,
+    currency: document.currency,
+    blocked_player_id: document.blockedPlayerId,
+    unknown_player_id: document.unknownPlayerId,
+  }
+}
+
+function toCertification(document: CertificationDocument): z.infer<typeof schemas.walletCertificationSchema> {
+  return { ...toCertificationSummary(document), cases: [...document.cases] }
 }

@@ -4,25 +4,15 @@ import * as starts from '@pitboss/contracts/calls/reconciliations'
 import * as calls from '@pitboss/contracts/calls/wallet'
 import { lookupScopes } from '@pitboss/contracts/caller'
 import * as endpoints from '@pitboss/contracts/endpoints/reconciliations'
+import type * as schemas from '@pitboss/contracts/objects/reconciliation'
 import { jobIndexes } from '@pitboss/storage/job-store'
 import { openJobs } from '@pitboss/storage/jobs'
 import { answerPage } from '@pitboss/storage/read-page'
+import type { z } from 'zod'
 import { walletKeyOf } from '../../rules/movement-keys.ts'
 import type { Wing } from '../../wing.ts'
-import {
-  cancelReconciliation,
-  runReconciliation,
-  startReconciliation,
-  storeChunk,
-} from './actions/run-reconciliation.ts'
-import { compareRows, listMoved } from './actions/reconcile-ledger.ts'
-import type { ReconciliationContext } from './context.ts'
-import { toReconciliation, toReconciliationSummary } from './records/render-reconciliation.ts'
-import {
-  createLedgerChunks,
-  createReconciliations,
-  ledgerChunkIndexes,
-} from './storage/reconciliation-store.ts'
+import * as actions from './actions/run-reconciliation.ts'
+import * as stores from './storage/reconciliation-store.ts'
 
 /** Each reads thousands of movements; more orders wait their turn. */
 const placesMax = 2
@@ -30,23 +20,25 @@ const cancelledText = 'A person cancelled it; the lines left were not compared.'
 
 /** Comparisons of operators' ledgers with our movements. Source: docs/contract.md, section 3. */
 export const reconciliations: Wing = {
-  indexes: { reconciliations: jobIndexes, ledger_chunks: ledgerChunkIndexes },
+  indexes: { reconciliations: jobIndexes, ledger_chunks: stores.ledgerChunkIndexes },
   audited: ['reconciliations'],
   open(core, { db, clockAheadMs }) {
-    const jobs: ReconciliationContext['reconciliations'] = openJobs({
-      ...{ store: createReconciliations(db), kind: 'reconciliation' },
+    const jobs: actions.ReconciliationContext['reconciliations'] = openJobs({
+      ...{ store: stores.createReconciliations(db), kind: 'reconciliation' },
       ...{ summary: toReconciliationSummary, cancelled: () => ({ reason: cancelledText }) },
       ...{ ...core, placesMax, clockAheadMs },
     })
-    const context = { ...core, chunks: createLedgerChunks(db), reconciliations: jobs }
+    const context = { ...core, chunks: stores.createLedgerChunks(db), reconciliations: jobs }
     return {
       calls: [
         handler(starts.keepLedgerChunk, async ({ caller, id, index, lines }) => {
-          await storeChunk(context, caller.scope, id, index, lines)
+          await actions.storeChunk(context, caller.scope, id, index, lines)
           return null
         }),
         handler(starts.startReconciliation, async ({ caller, ...asked }, call) =>
-          toReconciliation(await startReconciliation(context, caller.scope, asked, actedBy(caller, call))),
+          toReconciliation(
+            await actions.startReconciliation(context, caller.scope, asked, actedBy(caller, call)),
+          ),
         ),
         handler(endpoints.listReconciliations.call, async ({ caller: { scope }, query }) =>
           answerPage(await jobs.list(scope, walletKeyOf(scope), query), toReconciliationSummary),
@@ -56,18 +48,46 @@ export const reconciliations: Wing = {
         ),
         handler(endpoints.cancelReconciliation.call, async ({ caller, params }, call) => {
           const job = await jobs.find(lookupScopes(caller), params.reconciliation_id)
-          return answer(toReconciliation(await cancelReconciliation(context, job, actedBy(caller, call))))
+          const ended = await actions.cancelReconciliation(context, job, actedBy(caller, call))
+          return answer(toReconciliation(ended))
         }),
         ...[calls.reconcileChunk, calls.opsReconcileChunk].map((call) =>
-          handler(call, ({ scope, rows }) => compareRows(context, scope, rows)),
+          handler(call, ({ scope, rows }) => actions.compareRows(context, scope, rows)),
         ),
         ...[calls.reconcileOurs, calls.opsReconcileOurs].map((call) =>
           handler(call, ({ scope, from, to, after }) =>
-            listMoved(context, scope, { from: new Date(from), to: new Date(to) }, after),
+            actions.listMoved(context, scope, { from: new Date(from), to: new Date(to) }, after),
           ),
         ),
       ],
-      start: () => jobs.start((held) => runReconciliation(context, held)),
+      start: () => jobs.start((held) => actions.runReconciliation(context, held)),
     }
   },
+}
+
+type Summary = z.infer<typeof schemas.reconciliationSummarySchema>
+
+/** The public record of a reconciliation without its differences. Source: docs/contract.md, section 3. */
+function toReconciliationSummary(document: Omit<stores.ReconciliationDocument, 'differences'>): Summary {
+  const { counts } = document
+  return {
+    reconciliation_id: document._id,
+    status: document.status,
+    reason: document.reason,
+    from: document.from.toISOString(),
+    to: document.to.toISOString(),
+    lines_total: document.linesTotal,
+    lines: document.lines,
+    matched: document.matched,
+    differences_total: Object.values(counts).reduce((sum, count) => sum + count, 0),
+    counts,
+    created_at: document.createdAt.toISOString(),
+    finished_at: document.finishedAt?.toISOString() ?? null,
+  }
+}
+
+function toReconciliation(
+  document: stores.ReconciliationDocument,
+): z.infer<typeof schemas.reconciliationSchema> {
+  return { ...toReconciliationSummary(document), differences: [...document.differences] }
 }

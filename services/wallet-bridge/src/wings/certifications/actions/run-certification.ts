@@ -5,10 +5,11 @@ import { type Failure, failureOfCode, lateFailure, tooLong } from '@pitboss/outb
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { signBody, signatureTimestamp } from '@pitboss/signing/body-signature'
 import { newCertification, runCertificationJob } from '@pitboss/storage/certification-jobs'
+import type { Jobs } from '@pitboss/storage/jobs'
 import type { HeldJob } from '@pitboss/storage/start-job-workers'
 import type { WalletRequest } from '../../../clients/wallet-client.ts'
+import type { WalletContext } from '../../../context.ts'
 import type { WalletExchange } from '../../../rules/wallet-answers.ts'
-import type { CertificationContext } from '../context.ts'
 import type { CertificationDocument } from '../storage/certification-store.ts'
 import type { Wallet } from '../../../storage/wallet-document.ts'
 import type { ActedBy } from '@pitboss/contracts/audit'
@@ -18,6 +19,10 @@ import { ServiceError, invalidField } from '@pitboss/errors/service-error'
 import { currencyDigits } from '@pitboss/money/currencies'
 import type { z } from 'zod'
 import { walletKeyOf } from '../../../rules/movement-keys.ts'
+
+export type CertificationContext = WalletContext & {
+  readonly certifications: Jobs<CertificationDocument, 'cases'>
+}
 
 const changedText = 'The wallet was changed meanwhile. Certify it again.'
 
@@ -42,12 +47,9 @@ export function runCertification(context: CertificationContext, held: HeldJob<Ce
 }
 
 /** The wallet as it was when the certification was ordered; null when it is another by now. */
-async function unchangedWallet(
-  { wallets }: CertificationContext,
-  { operatorId, environment, walletUpdatedAt }: CertificationDocument,
-) {
-  const document = await wallets.find({ operatorId, environment })
-  if (document === null || document.updatedAt.getTime() !== walletUpdatedAt.getTime()) return null
+async function unchangedWallet({ wallets }: CertificationContext, job: CertificationDocument) {
+  const document = await wallets.find(job)
+  if (document === null || document.updatedAt.getTime() !== job.walletUpdatedAt.getTime()) return null
   return wallets.openDocument(document)
 }
 

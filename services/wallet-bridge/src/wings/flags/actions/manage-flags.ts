@@ -10,10 +10,13 @@ import { readPage } from '@pitboss/storage/read-page'
 import { z } from 'zod'
 import { windowOf } from '../../../actions/read-movements.ts'
 import { normaliseAmount } from '../../../records/new-movement.ts'
-import type { FlagsContext } from '../context.ts'
+import type { WalletContext } from '../../../context.ts'
 import { toCaseRecord } from '../records/render-flag.ts'
 import { flagRulesOf } from '../../../rules/flags.ts'
-import type { CaseFields, FlagDocument } from '../storage/flag-store.ts'
+import type { WingGiven } from '../../../wing.ts'
+import type { CaseFields, FlagDocument, FlagStore } from '../storage/flag-store.ts'
+
+export type FlagsContext = WalletContext & Pick<WingGiven, 'readMoney'> & { readonly flags: FlagStore }
 
 type ListQuery = z.infer<typeof endpoint.query>
 type Patch = z.infer<typeof flagPatchSchema>

@@ -1,13 +1,12 @@
 import type { FlagRule, FlagRules } from '@pitboss/contracts/objects/flag'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import { type LookReason, flagRulesOf } from '../../../rules/flags.ts'
+import { type LookReason, countsOf, flagRulesOf, isBackAfterWin } from '../../../rules/flags.ts'
 import { scopeOf } from '../../../rules/movement-keys.ts'
 import type { MovementDocument } from '../../../storage/movement-document.ts'
-import { type MoneyEntry, type RoundMoney, looksOf } from '../../../storage/round-money.ts'
-import type { FlagsContext } from '../context.ts'
+import { type MoneyEntry, looksOf } from '../../../storage/round-money.ts'
 import { newFlag } from '../records/render-flag.ts'
-import { countsOf, isBackAfterWin } from '../rules/flag-facts.ts'
 import type { FlagDocument } from '../storage/flag-store.ts'
+import type { FlagsContext } from './manage-flags.ts'
 
 /** Raises the flags that entries call for, under ids that follow from their facts. */
 export async function raiseFlags(context: FlagsContext, entries: readonly MoneyEntry[]): Promise<void> {
@@ -19,33 +18,20 @@ export async function raiseFlags(context: FlagsContext, entries: readonly MoneyE
       const movement = money.get(transactionId)
       if (movement === undefined) continue
       const rules = flagRulesOf(await context.wallets.copy(scopeOf(movement)))
-      for (const reason of reasons) await look(context, movement, reason, { rules, money })
+      const isBack = () => rules.back_after_win && isBackAfterWin(movement, [...money.values()])
+      for (const reason of reasons) {
+        if (reason === 'UNKNOWN_OUTCOME') await countUnknown(context, movement, rules)
+        else if (reason === 'BIG_WIN' || isBack()) await raise(context, reason, movement)
+      }
     }
     await failpoint('wallet.flags-raised')
   }
 }
 
-async function look(
-  context: FlagsContext,
-  movement: MovementDocument,
-  reason: LookReason,
-  { rules, money }: { rules: FlagRules; money: RoundMoney },
-): Promise<void> {
-  if (reason === 'BIG_WIN') return raise(context, 'BIG_WIN', movement)
-  if (reason === 'UNKNOWN_OUTCOME') return countUnknown(context, movement, rules)
-  if (!rules.back_after_win) return
-  if (isBackAfterWin(movement, [...money.values()])) await raise(context, 'BACK_AFTER_WIN', movement)
-}
-
 async function raise(context: FlagsContext, rule: FlagRule, movement: MovementDocument): Promise<void> {
-  const { transactionId, reference, createdAt } = movement
-  await keep(
-    context,
-    newFlag(movement, {
-      ...{ rule, about: transactionId, of: reference, happenedAt: createdAt, raisedAt: context.clock.now() },
-      transactionIds: [transactionId],
-    }),
-  )
+  const { transactionId: about, reference: of, createdAt: happenedAt } = movement
+  const fact = { rule, about, of, happenedAt, raisedAt: context.clock.now(), transactionIds: [about] }
+  await keep(context, newFlag(movement, fact))
 }
 
 async function countUnknown(context: FlagsContext, movement: MovementDocument, rules: FlagRules) {

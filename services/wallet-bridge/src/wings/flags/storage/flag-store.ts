@@ -10,23 +10,18 @@ import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db, Filter } from 'mongodb'
 import { walletKeyOf } from '../../../rules/movement-keys.ts'
 import type { MovementDocument } from '../../../storage/movement-document.ts'
-import { listMsMax, tooLong } from '../../../storage/movement-lists.ts'
+import { listMsMax, type MovementFilters, tooLong } from '../../../storage/movement-lists.ts'
 
 type FlagNote = { readonly at: Date } & Readonly<Record<'by' | 'userId' | 'text', string>>
 
 /** A flag with its case. `_id` follows from account, rule and fact, so each fact has one. */
 export type FlagDocument = Versioned &
-  WithAudit & {
+  WithAudit &
+  Scope &
+  Readonly<Record<'playerId' | 'game' | 'roundId' | 'amount' | 'currency', string | null>> & {
     readonly walletKey: string
-    readonly operatorId: string
-    readonly environment: Scope['environment']
     readonly rule: FlagRule
     readonly status: FlagStatus
-    readonly playerId: string | null
-    readonly game: string | null
-    readonly roundId: string | null
-    readonly amount: string | null
-    readonly currency: string | null
     readonly transactionIds: readonly string[]
     readonly notes: readonly FlagNote[]
     /** The time of the first movement, which `_id` begins with. */
@@ -45,15 +40,12 @@ export type UnknownCount = {
 
 export type CaseFields = Pick<FlagDocument, 'status' | 'notes' | 'updatedAt'>
 
-export type FlagFilters = {
+export type FlagFilters = Pick<MovementFilters, 'playerId' | 'from' | 'to'> & {
   readonly rule?: FlagRule | undefined
   readonly status?: FlagStatus | undefined
-  readonly playerId?: string | undefined
-  /** Both ends are inclusive. */
-  readonly from?: Date | undefined
-  readonly to?: Date | undefined
 }
 
+type Before = { readonly before: string | null; readonly limit: number }
 type Counted = 'transactionId' | 'reference' | 'createdAt'
 
 /** Longer than any movement of a day is first called. */
@@ -112,13 +104,10 @@ export function createFlagStore(db: Db) {
     list(
       scope: Scope,
       { from, to, ...named }: FlagFilters,
-      { before, limit }: { before: string | null; limit: number },
+      { before, limit }: Before,
     ): Promise<FlagDocument[]> {
-      const filter: Filter<FlagDocument> = {
-        walletKey: walletKeyOf(scope),
-        ...definedOf(named),
-        ...createdFilter({ prefix: 'flg', from, to, before }, '_id', 'happenedAt'),
-      }
+      const page = createdFilter({ prefix: 'flg', from, to, before }, '_id', 'happenedAt')
+      const filter: Filter<FlagDocument> = { walletKey: walletKeyOf(scope), ...definedOf(named), ...page }
       const found = flags.find(filter).sort({ _id: -1 }).limit(limit).maxTimeMS(listMsMax)
       return boundedRead(() => found.toArray(), tooLong)
     },

@@ -1,16 +1,24 @@
 import { type KeptDifference, keptOfKindMax } from '@pitboss/contracts/objects/reconciliation'
 import { type Difference, type OurLedger, diffRows } from '@pitboss/ledger/diff-ledger'
 import { failpoint } from '@pitboss/runtime/failpoint'
+import type { Jobs } from '@pitboss/storage/jobs'
 import type { HeldJob } from '@pitboss/storage/start-job-workers'
-import type { ReconciliationContext } from '../context.ts'
-import type { LedgerLine, ReconciliationDocument } from '../storage/reconciliation-store.ts'
-import { compareRows, listMoved } from './reconcile-ledger.ts'
+import type { LedgerChunks, LedgerLine, ReconciliationDocument } from '../storage/reconciliation-store.ts'
 import type { ActedBy } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
 import { invalidField } from '@pitboss/errors/service-error'
 import { newJob } from '@pitboss/storage/job-store'
+import type { WalletContext } from '../../../context.ts'
+import { paidAt } from '../../../rules/event-of-end.ts'
 import { walletKeyOf } from '../../../rules/movement-keys.ts'
+import { compareLedger, type LedgerRow, toOurMovement } from '../rules/compare-ledger.ts'
 
+export type ReconciliationContext = WalletContext & {
+  readonly reconciliations: Jobs<ReconciliationDocument, 'differences'>
+  readonly chunks: LedgerChunks
+}
+
+const pageSize = 1000
 const runMaxMs = 15 * 60 * 1000
 const lateText = 'It took longer than 15 minutes. Send the ledger of a shorter time.'
 const goneText = 'The ledger is not kept any more. Send it again.'
@@ -145,4 +153,39 @@ export async function cancelReconciliation(
   const ended = await reconciliations.cancel(job, by)
   if (ended.status === 'CANCELLED') await chunks.remove(ended, ended._id)
   return ended
+}
+
+export async function compareRows({ lists }: WalletContext, scope: Scope, rows: readonly LedgerRow[]) {
+  const ids = [...new Set(rows.map(({ transaction_id }) => transaction_id))]
+  const found = await lists.byTransactionIds(scope, ids)
+  const ours = new Map(found.map((document) => [document.transactionId, toOurMovement(document)]))
+  return compareLedger(rows, ours)
+}
+
+/**
+ * Our movements that moved money within the window, oldest first, out of the next 1000 after the reference
+ * `after`. Leaves out those asked for within it and paid later: the operator may have them in either day.
+ * @returns `next` is the `after` of the next page, or null after the last one
+ */
+export async function listMoved(
+  { lists }: WalletContext,
+  scope: Scope,
+  window: { from: Date; to: Date },
+  after: string | null,
+) {
+  const found = await lists.oldestFirst(scope, window, { after, limit: pageSize })
+  const last = found.at(-1)
+  const ids = found.flatMap(({ type, referenceTransactionId: id }) =>
+    type === 'ROLLBACK' && id !== null ? [id] : [],
+  )
+  const named = (await lists.byTransactionIds(scope, ids)).map((one) => [one.transactionId, one] as const)
+  const originals = new Map(named)
+  const rows = found
+    .filter((document) => (paidAt(document) ?? window.from) <= window.to)
+    .map((document) => toOurMovement(document, originals.get(document.referenceTransactionId ?? '')))
+    .filter(({ moved }) => moved)
+    .map(({ transaction_id, type, amount, currency, player_id }) => ({
+      ...{ transaction_id, type, amount, currency, player_id },
+    }))
+  return { rows, next: found.length < pageSize || last === undefined ? null : last.reference }
 }

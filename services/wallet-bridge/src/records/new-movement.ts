@@ -17,18 +17,9 @@ export function initialState(type: MovementType, at: Date): MovementState {
     type,
     operation: operationOf[type],
     status: 'PENDING',
-    createdAt: at,
-    updatedAt: at,
-    tries: 0,
-    unknownTries: 0,
-    call: null,
-    dueAt: at,
-    pendingCode: null,
-    refusalCode: null,
-    walletCode: null,
-    walletTransactionId: null,
-    balanceAfter: null,
-    reversal: null,
+    ...{ createdAt: at, updatedAt: at, tries: 0, unknownTries: 0, call: null, dueAt: at },
+    ...{ pendingCode: null, refusalCode: null, walletCode: null, walletTransactionId: null },
+    ...{ balanceAfter: null, reversal: null },
   }
 }
 
@@ -57,11 +48,10 @@ export function documentOf({
   /** From which amounts on a win is looked at. */
   bigWins?: FlagRules['big_win']
 }): MovementDocument {
+  const { type: _type, callWallet: _callWallet, ...given } = spec
   const facts = {
-    ...factsOf(spec),
-    ...scopeOf(scope),
-    walletKey: walletKeyOf(scope),
-    reference,
+    ...{ ...given, amount: normaliseAmount(spec.amount, spec.currency) },
+    ...{ ...scopeOf(scope), walletKey: walletKeyOf(scope), reference },
     ...(walletUrl === undefined ? {} : { walletUrl }),
     ...(traceparent === undefined ? {} : { traceparent }),
   }
@@ -98,20 +88,15 @@ export function normaliseAmount(amount: string, currency: string, at = ''): stri
   }
 }
 
+type Stake = Pick<MovementFacts, 'isAdded'>
+
 /** A rollback, with new ids, that the service itself makes of a stake. */
-export function freshRollback(
-  { isAdded }: Pick<MovementFacts, 'isAdded'>,
-  newId: (prefix: string) => string,
-): OwnRollback {
+export function freshRollback({ isAdded }: Stake, newId: (prefix: string) => string): OwnRollback {
   return { transactionId: newId('rbk'), reference: newId('txn'), roundClosed: isAdded !== true }
 }
 
 function lookedAt(document: MovementDocument, reason: LookReason): MovementDocument {
   return { ...document, lookFor: [reason] }
-}
-
-function factsOf({ type: _type, callWallet: _callWallet, ...spec }: MovementSpec) {
-  return { ...spec, amount: normaliseAmount(spec.amount, spec.currency) }
 }
 
 function toDocument(facts: Omit<MovementFacts, 'body'>, state: MovementState): MovementDocument {

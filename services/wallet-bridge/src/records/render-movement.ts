@@ -18,15 +18,7 @@ const factsExcerptCharacters = 256
 /** The public record of a movement. Source: docs/contract.md, section 5. */
 export function toMovementRecord(document: MovementDocument): Movement {
   return {
-    transaction_id: document.transactionId,
-    reference: document.reference,
-    type: document.type,
-    status: document.status,
-    amount: document.amount,
-    currency: document.currency,
-    player_id: document.playerId,
-    session_id: document.sessionId,
-    round_id: document.roundId,
+    ...namesOf(document),
     game: document.game,
     free_bet: document.freeBet,
     reference_transaction_id: document.referenceTransactionId,
@@ -36,6 +28,21 @@ export function toMovementRecord(document: MovementDocument): Movement {
     environment: document.environment,
     created_at: document.createdAt.toISOString(),
     updated_at: document.updatedAt.toISOString(),
+  }
+}
+
+/** What both the record and the event of a movement begin with. */
+function namesOf(document: MovementDocument) {
+  return {
+    transaction_id: document.transactionId,
+    reference: document.reference,
+    type: document.type,
+    status: document.status,
+    amount: document.amount,
+    currency: document.currency,
+    player_id: document.playerId,
+    session_id: document.sessionId,
+    round_id: document.roundId,
   }
 }
 
@@ -76,24 +83,16 @@ export function toOperationsCase(document: MovementDocument, now: Date) {
 
 /** The public record of one wallet call. Source: docs/contract.md, section 5. */
 export function toAttemptRecord(attempt: AttemptRecord): MovementAttempt {
+  const { operation, classification, request, error, unreadable } = attempt
   return {
-    attempt: attempt.attempt,
-    operation: attempt.operation,
-    sent_at: attempt.sentAt.toISOString(),
+    ...{ attempt: attempt.attempt, operation, sent_at: attempt.sentAt.toISOString() },
     latency_ms: attempt.latencyMs,
     http_status: attempt.httpStatus,
     wallet_code: attempt.walletCode,
-    classification: attempt.classification,
-    request:
-      attempt.request === null
-        ? null
-        : {
-            url: attempt.request.url,
-            timestamp: attempt.request.timestamp,
-            request_id: attempt.request.requestId,
-          },
-    error: attempt.error,
-    ...(attempt.unreadable === undefined ? {} : { unreadable: [...attempt.unreadable] }),
+    classification,
+    request: request && { url: request.url, timestamp: request.timestamp, request_id: request.requestId },
+    error,
+    ...(unreadable === undefined ? {} : { unreadable: [...unreadable] }),
     response_excerpt: attempt.responseExcerpt,
     next_attempt_at: attempt.nextAttemptAt?.toISOString() ?? null,
   }
@@ -107,15 +106,8 @@ export function toMovementEvent(movement: MovementDocument, type: MovementEventT
   const failed = type === 'transaction.failed'
   const selfReversed = type === 'transaction.rollback' && movement.type === 'BET'
   const data: MovementEventData = {
-    transaction_id: movement.transactionId,
-    reference: movement.reference,
-    type: movement.type,
+    ...namesOf(movement),
     status: failed ? 'FAILED' : 'SUCCESS',
-    amount: movement.amount,
-    currency: movement.currency,
-    player_id: movement.playerId,
-    session_id: movement.sessionId,
-    round_id: movement.roundId,
     reference_transaction_id: selfReversed ? movement.transactionId : movement.referenceTransactionId,
     wallet_round_id: movement.walletRoundId,
     wallet_game_id: movement.walletGameId,
@@ -140,22 +132,12 @@ export function renderWalletBody(
   type: MovementState['type'],
   occurredAt: Date,
 ): string {
+  const { transactionId, referenceTransactionId, reference, game, sessionId, playerId, brandId } = facts
+  const { walletRoundId: roundId, walletGameId: gameId, currency, amount, freeBet, roundClosed } = facts
   const call: WalletMovementCall = {
-    transactionId: facts.transactionId,
-    referenceTransactionId: facts.referenceTransactionId ?? undefined,
-    reference: facts.reference,
-    type,
-    roundId: facts.walletRoundId,
-    gameId: facts.walletGameId,
-    game: facts.game,
-    sessionId: facts.sessionId,
-    playerId: facts.playerId,
-    brandId: facts.brandId ?? undefined,
-    currency: facts.currency,
-    amount: facts.amount,
-    freeBet: facts.freeBet,
-    roundClosed: facts.roundClosed,
-    occurredAt: occurredAt.toISOString(),
+    ...{ transactionId, referenceTransactionId: referenceTransactionId ?? undefined, reference, type },
+    ...{ roundId, gameId, game, sessionId, playerId, brandId: brandId ?? undefined },
+    ...{ currency, amount, freeBet, roundClosed, occurredAt: occurredAt.toISOString() },
   }
   return JSON.stringify(call)
 }

@@ -18,6 +18,7 @@ type Waiting = Pick<MovementDocument, 'transactionId' | 'type' | 'createdAt' | '
   readonly isPending: boolean
 }
 
+type OfStream = { readonly wallet: string; readonly ids: readonly string[]; readonly last: number }
 type OfWallet = { readonly waiting: Map<string, Waiting>; firstMs: number | null }
 
 /** Wallets whose last pull forward is remembered. */
@@ -25,19 +26,12 @@ const pulledMax = 10_000
 /** Clocks of replicas may differ by this much before a wait counts as too long. */
 const slackMs = 2000
 
+type Options = { readonly journal: Journal<MoneyFact>; readonly scaleMs: ScaleMs }
+
 /** The unfinished movements of streams whose last entry this process has written. Source: ours. */
-export function createUnfinishedMovements({
-  journal,
-  scaleMs,
-}: {
-  journal: Journal<MoneyFact>
-  scaleMs: ScaleMs
-}) {
+export function createUnfinishedMovements({ journal, scaleMs }: Options) {
   const wallets = new Map<string, OfWallet>()
-  const keysOf = new Map<
-    string,
-    { readonly wallet: string; readonly ids: readonly string[]; readonly last: number }
-  >()
+  const keysOf = new Map<string, OfStream>()
   /** When a wallet's backlog was pulled forward last. */
   const pulledAt = new BoundedMap<string, Date>(pulledMax)
   let sorted: readonly string[] | null = null
@@ -75,12 +69,11 @@ export function createUnfinishedMovements({
   function firstMs(walletKey: string): number {
     const ofWallet = wallets.get(walletKey)
     if (ofWallet === undefined) return Number.POSITIVE_INFINITY
-    if (ofWallet.firstMs === null) {
-      let first = Number.POSITIVE_INFINITY
-      for (const { dueAt } of ofWallet.waiting.values()) first = Math.min(first, dueAt.getTime())
-      ofWallet.firstMs = first
-    }
-    return ofWallet.firstMs
+    if (ofWallet.firstMs !== null) return ofWallet.firstMs
+    let first = Number.POSITIVE_INFINITY
+    for (const { dueAt } of ofWallet.waiting.values()) first = Math.min(first, dueAt.getTime())
+    ofWallet.firstMs = first
+    return first
   }
 
   function makeDue(isMeant: (one: Waiting) => boolean, now: Date, keys: Iterable<string>): number {
@@ -144,8 +137,7 @@ export function createUnfinishedMovements({
     },
     /** A wallet's due movements, longest due first. */
     async ofWallet(walletKey: string, now: Date, limit: number): Promise<MovementDocument[]> {
-      const waiting = [...(wallets.get(walletKey)?.waiting.values() ?? [])]
-      const due = waiting
+      const due = [...(wallets.get(walletKey)?.waiting.values() ?? [])]
         .filter(({ dueAt }) => hasCome(dueAt, now, scaleMs))
         .toSorted((a, b) => a.dueAt.getTime() - b.dueAt.getTime())
         .slice(0, limit)

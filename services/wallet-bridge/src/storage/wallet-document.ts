@@ -16,9 +16,8 @@ import { scopeOf, walletKeyOf } from '../rules/movement-keys.ts'
 
 /** A stored wallet. `_id` is the wallet key; the secret is encrypted for that key only. */
 export type WalletDocument = Versioned &
-  WithAudit & {
-    readonly operatorId: string
-    readonly environment: Scope['environment']
+  WithAudit &
+  Scope & {
     readonly url: string
     readonly timeoutMs: number
     readonly settleLosses: 'none' | 'zero_credit'
@@ -74,9 +73,7 @@ export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedC
       ...{ key, environment, url, timeoutMs, settleLosses, formerOrigins },
       bigWins: flagRulesOf(document).big_win,
       secret: open(document.sealedSecret),
-      ...(former === null
-        ? {}
-        : { formerSecret: { secret: open(former.sealed), validUntil: former.validUntil } }),
+      ...(former && { formerSecret: { secret: open(former.sealed), validUntil: former.validUntil } }),
     }
   }
 
@@ -154,13 +151,11 @@ export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedC
       update(scope, () => ({ flagRules }), entryOf),
     /** Wallet keys in order, at most 500 after `after`. */
     async keysAfter(after: string): Promise<string[]> {
-      const found = await collection
-        .find({ _id: { $gt: after } })
-        .project<{ _id: string }>({ _id: 1 })
-        .sort({ _id: 1 })
+      const found = collection.find({ _id: { $gt: after } }, { projection: { _id: 1 }, sort: { _id: 1 } })
+      return found
         .limit(keysPageSize)
+        .map(({ _id }) => _id)
         .toArray()
-      return found.map(({ _id }) => _id)
     },
   }
 }

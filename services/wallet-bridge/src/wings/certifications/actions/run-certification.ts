@@ -1,4 +1,4 @@
-import type { ExchangeRequest, Exchanged } from '@pitboss/contracts/certification/exchange'
+import type { ExchangeRequest } from '@pitboss/contracts/certification/exchange'
 import { walletCases } from '@pitboss/contracts/certification/wallet/wallet-cases'
 import { createWalletUnderTest } from '@pitboss/contracts/certification/wallet/wallet-under-test'
 import { type Failure, failureOfCode, lateFailure, tooLong } from '@pitboss/outbound/describe-failure'

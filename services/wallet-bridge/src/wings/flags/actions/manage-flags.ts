@@ -14,7 +14,7 @@ import type { WalletContext } from '../../../context.ts'
 import { toCaseRecord } from '../records/render-flag.ts'
 import { flagRulesOf } from '../../../rules/flags.ts'
 import type { WingGiven } from '../../../wing.ts'
-import type { CaseFields, FlagDocument, FlagStore } from '../storage/flag-store.ts'
+import type { FlagDocument, FlagStore } from '../storage/flag-store.ts'
 
 export type FlagsContext = WalletContext & Pick<WingGiven, 'readMoney'> & { readonly flags: FlagStore }
 

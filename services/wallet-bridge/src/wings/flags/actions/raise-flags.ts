@@ -1,6 +1,6 @@
 import type { FlagRule, FlagRules } from '@pitboss/contracts/objects/flag'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import { type LookReason, countsOf, flagRulesOf, isBackAfterWin } from '../../../rules/flags.ts'
+import { countsOf, flagRulesOf, isBackAfterWin } from '../../../rules/flags.ts'
 import { scopeOf } from '../../../rules/movement-keys.ts'
 import type { MovementDocument } from '../../../storage/movement-document.ts'
 import { type MoneyEntry, looksOf } from '../../../storage/round-money.ts'

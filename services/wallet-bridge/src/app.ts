@@ -26,17 +26,15 @@ const wakeSubject = 'wake.wallet.due'
 /** A call without an answer by then is abandoned; another process gives it up as lost and repeats it. */
 const drainMaxMs = 8000
 
-export async function startWalletBridge({
-  config,
-  host,
-  wrap = {},
-  wings = allWings,
-}: {
-  config: WalletBridgeConfig
-  wrap?: Partial<WalletBridgeWrap>
-  wings?: readonly Wing[]
-  host: Pick<ServiceHost, 'logger' | 'registry' | 'check' | 'stopping' | 'fail'>
-}): Promise<RunningService> {
+type Parts = {
+  readonly config: WalletBridgeConfig
+  readonly wrap?: Partial<WalletBridgeWrap>
+  readonly wings?: readonly Wing[]
+  readonly host: Pick<ServiceHost, 'logger' | 'registry' | 'check' | 'stopping' | 'fail'>
+}
+
+export async function startWalletBridge(parts: Parts): Promise<RunningService> {
+  const { config, host, wrap = {}, wings = allWings } = parts
   const { logger, registry } = host
   const serviceBus = await connectServiceBus({ service, config, host })
   const bus = wrap.bus?.(serviceBus) ?? serviceBus

@@ -63,17 +63,14 @@ export type WalletContext = Settlement & {
   readonly wake: () => void
 }
 
-type SettlementParts = Omit<
-  Settlement,
-  'breakers' | 'notify' | 'rules' | 'wait' | 'inTurn' | 'stakesInFlight'
-> & {
-  readonly notify?: Settlement['notify']
-  /** Puts something around the rules; the product leaves them as they are. */
-  readonly wrapRules?: (rules: MovementRules) => MovementRules
-  readonly wait?: Settlement['wait']
-  readonly wake: () => void
-  readonly notifyBreakers?: (note: BreakerNote) => void
-}
+type Opened = 'breakers' | 'notify' | 'rules' | 'wait' | 'inTurn' | 'stakesInFlight'
+type SettlementParts = Omit<Settlement, Opened> &
+  Partial<Pick<Settlement, 'notify' | 'wait'>> & {
+    /** Puts something around the rules; the product leaves them as they are. */
+    readonly wrapRules?: (rules: MovementRules) => MovementRules
+    readonly wake: () => void
+    readonly notifyBreakers?: (note: BreakerNote) => void
+  }
 
 /** Opens the memory of settlement in this process: breakers, and what is at work. */
 export function openSettlement({

@@ -49,22 +49,18 @@ export type WalletBridgeWrap = {
   askStanding: (ask: AskStanding) => AskStanding
 }
 
+type Parts = {
+  readonly config: WalletBridgeConfig
+  readonly host: Pick<ServiceHost, 'logger' | 'registry' | 'stopping'>
+  readonly wrap: Partial<WalletBridgeWrap>
+  readonly bus: Bus
+  readonly storage: Storage
+  readonly wake: WalletContext['wake']
+}
+
 /** Opens the stores, clients and memory of the service, after the storage of an earlier build is upgraded. */
-export async function openContext({
-  config,
-  host: { logger, registry, stopping },
-  wrap,
-  bus,
-  storage,
-  wake,
-}: {
-  config: WalletBridgeConfig
-  host: Pick<ServiceHost, 'logger' | 'registry' | 'stopping'>
-  wrap: Partial<WalletBridgeWrap>
-  bus: Bus
-  storage: Storage
-  wake: WalletContext['wake']
-}) {
+export async function openContext({ config, host, wrap, bus, storage, wake }: Parts) {
+  const { logger, registry, stopping } = host
   const { db, clock } = storage
   const { scaleMs } = createTimeScale(config.PITBOSS_TIME_SCALE)
   const outbound = {

@@ -7,7 +7,7 @@ import { withinPlaces } from '@pitboss/runtime/within-places'
 import { liveTraceparent } from '@pitboss/tracing/spans'
 import type { Settlement } from '../context.ts'
 import { documentOf, initialState, uncalledState } from '../records/new-movement.ts'
-import { winRefusal } from '../rules/win-refusal.ts'
+import { winRefusal } from '../rules/movement.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 import type { InsertOptions } from '../storage/movement-store.ts'
 import type { Wallet } from '../storage/wallet-document.ts'
@@ -130,7 +130,7 @@ function checkOf(spec: MovementSpec): Pick<InsertOptions, 'check'> {
   if (spec.type !== 'WIN' || spec.freeBet) return {}
   return {
     check(stakes) {
-      const code = winRefusal(stakes, spec)
+      const code = winRefusal(stakes, spec.roundClosed)
       if (code !== 'ROUND_IN_PROGRESS') return code === null ? null : new ServiceError(code)
       const message = 'A stake of this round is pending or on its way back.'
       return new ServiceError(code, { message })

@@ -1,10 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import {
-  bucketOf,
-  durationBoundsMs,
-  type WalletOperationFigures,
-  type WalletPoint,
-} from '@pitboss/contracts/objects/series'
+import { bucketOf, durationBoundsMs, type WalletPoint } from '@pitboss/contracts/objects/series'
 import { toAccountMode } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { type FigureFact, storedFacts } from '@pitboss/storage/fold-figures'
@@ -17,21 +12,17 @@ import type { MovementLists } from '../storage/movement-lists.ts'
 /** The one subject of an account's environment. */
 const subject = 'wallet'
 
+type Called = { readonly lists: Pick<MovementLists, 'calledSince'> }
+
 /** Reads the wallet calls that figures count: every call of a movement, lost ones included. */
-export async function* readCalls(
-  { lists }: { lists: Pick<MovementLists, 'calledSince'> },
-  from: Date,
-): AsyncGenerator<FigureFact> {
+export async function* readCalls({ lists }: Called, from: Date): AsyncGenerator<FigureFact> {
   for await (const { operatorId, environment, attempts } of lists.calledSince(from))
     yield* storedFacts({ scope: { operatorId, environment }, subject }, attempts, countsOfCall)
 }
 
 /** @throws ServiceError NOT_FOUND without a wallet; VALIDATION_ERROR as `seriesWindow` does */
-export async function readCallSeries(
-  { wallets, figures, clock }: Pick<WalletContext, 'wallets' | 'figures' | 'clock'>,
-  scope: Scope,
-  query: SeriesQuery,
-) {
+export async function readCallSeries(context: WalletContext, scope: Scope, query: SeriesQuery) {
+  const { wallets, figures, clock } = context
   if ((await wallets.find(scope)) === null) throw new ServiceError('NOT_FOUND')
   const target = { scope, subject }
   const series = await readSeries({ figures, clock, target, query, pointOf: walletPointOf })
@@ -52,7 +43,7 @@ function countsOfCall({ operation, classification, latencyMs }: CountedCall): st
 
 function walletPointOf(at: Date, minutes: readonly Counters[]): WalletPoint {
   const sum = (name: string) => minutes.reduce((total, counters) => total + (counters[name] ?? 0), 0)
-  const of = (operation: WalletOperation): WalletOperationFigures => ({
+  const of = (operation: WalletOperation) => ({
     success: sum(`${operation}:SUCCESS`),
     refused: sum(`${operation}:REFUSED`),
     unknown: sum(`${operation}:UNKNOWN`),

@@ -15,22 +15,14 @@ export type Standing = 'taken' | 'not-taken' | Doubt
 /** Asks what others know of a stake; null when they cannot be asked now. */
 export type AskStanding = (stake: MovementDocument, requestId: string) => Promise<Standing | null>
 
+type Parts = { bus: Pick<Bus, 'call'>; clock: Clock; inDoubtBefore: Date | null; logger: Logger }
+
 /**
  * Asks rounds about a stake. One that no living process would have left this long may come from a backup,
  * and rounds may have been set back with it: then the events are asked, too.
  * @param inDoubtBefore a stake made before it is in doubt unless rounds knows it as taken
  */
-export function createAskStanding({
-  bus,
-  clock,
-  inDoubtBefore,
-  logger,
-}: {
-  bus: Pick<Bus, 'call'>
-  clock: Clock
-  inDoubtBefore: Date | null
-  logger: Logger
-}): AskStanding {
+export function createAskStanding({ bus, clock, inDoubtBefore, logger }: Parts): AskStanding {
   return async function askStanding(stake, requestId) {
     const { roundId, transactionId, reference, createdAt } = stake
     const asked = { scope: scopeOf(stake), roundId, transactionId }

@@ -1,11 +1,5 @@
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
-import {
-  type BreakerState,
-  admitStake,
-  closedBreaker,
-  deferProbe,
-  recordOutcome,
-} from '../rules/circuit-breaker.ts'
+import * as rules from '../rules/circuit-breaker.ts'
 import type { ScaleMs } from '../rules/retry-schedule.ts'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { scheduleLater } from '@pitboss/runtime/schedule-later'
@@ -19,34 +13,27 @@ export type BreakerNote = { readonly wallet: string; readonly news: (typeof brea
 /** The circuit breakers, one per wallet. They hold back new stakes only. */
 export type Breakers = ReturnType<typeof createBreakers>
 
+type BreakerParts = {
+  readonly scaleMs: ScaleMs
+  readonly nowMs: () => number
+  /** Sends a note to the other processes. */
+  readonly notify: (note: BreakerNote) => void
+  readonly onOpened: (walletKey: string) => void
+  /** Called when a wallet answers again, this process or another one, after its breaker was open. */
+  readonly onClosed: (walletKey: string) => void
+}
+
 const walletsMax = 10_000
-/**
- * Every process counts its own calls and those of which other processes notify it. Without a connection
- * between them each counts only its own.
- * @param notify sends a note to the other processes
- * @param onOpened called when a wallet's breaker opens
- * @param onClosed called when a wallet answers again, this process or another one, after its breaker was open
- */
-export function createBreakers({
-  scaleMs,
-  nowMs,
-  notify,
-  onOpened,
-  onClosed,
-}: {
-  scaleMs: ScaleMs
-  nowMs: () => number
-  notify: (note: BreakerNote) => void
-  onOpened: (walletKey: string) => void
-  onClosed: (walletKey: string) => void
-}) {
-  const states = new BoundedMap<string, BreakerState>(walletsMax)
-  const stateOf = (key: string) => states.get(key) ?? closedBreaker
+
+/** Every process counts its own calls, and those of which others notify it while they are connected. */
+export function createBreakers({ scaleMs, nowMs, notify, onOpened, onClosed }: BreakerParts) {
+  const states = new BoundedMap<string, rules.BreakerState>(walletsMax)
+  const stateOf = (key: string) => states.get(key) ?? rules.closedBreaker
   const isOpen = (key: string) => stateOf(key).probeAtMs !== null
 
   function count(key: string, answered: boolean): void {
     const wasOpen = isOpen(key)
-    states.set(key, recordOutcome(stateOf(key), answered, nowMs(), scaleMs))
+    states.set(key, rules.recordOutcome(stateOf(key), answered, nowMs(), scaleMs))
     if (!wasOpen && isOpen(key)) onOpened(key)
     if (wasOpen && !isOpen(key)) onClosed(key)
   }
@@ -55,7 +42,7 @@ export function createBreakers({
     /** Whether a new stake may be sent; while the breaker is open, one as a probe in each interval. */
     admit(key: string): boolean {
       const before = stateOf(key)
-      const { admitted, state } = admitStake(before, nowMs(), scaleMs)
+      const { admitted, state } = rules.admitStake(before, nowMs(), scaleMs)
       if (state === before) return admitted
       states.set(key, state)
       notify({ wallet: key, news: 'probed' })
@@ -68,7 +55,7 @@ export function createBreakers({
     },
     /** Takes in a note of another process. */
     receive({ wallet, news }: BreakerNote): void {
-      if (news === 'probed') states.set(wallet, deferProbe(stateOf(wallet), nowMs(), scaleMs))
+      if (news === 'probed') states.set(wallet, rules.deferProbe(stateOf(wallet), nowMs(), scaleMs))
       else count(wallet, news === 'answered')
     },
     open: () => [...states.entries()].filter(([, state]) => state.probeAtMs !== null).map(([key]) => key),
@@ -88,18 +75,17 @@ const messageSchema = z.strictObject({
   notes: z.array(z.tuple([z.string().max(64), z.enum(breakerNotes), z.int().min(1)])).max(notesPerMessageMax),
 })
 
+type Gathered = { readonly note: BreakerNote; times: number }
+type GossipParts = {
+  readonly bus: Pick<Bus, 'publish' | 'subscribe'>
+  readonly replicaId: string
+  readonly later?: typeof scheduleLater
+}
+
 /** Shares notes between replicas, each at most once. A replica that is away misses them. */
-export function gossipBreakers({
-  bus,
-  replicaId,
-  later = scheduleLater,
-}: {
-  bus: Pick<Bus, 'publish' | 'subscribe'>
-  replicaId: string
-  later?: typeof scheduleLater
-}) {
-  let gathered: { note: BreakerNote; times: number }[] = []
-  const last = new Map<string, { note: BreakerNote; times: number }>()
+export function gossipBreakers({ bus, replicaId, later = scheduleLater }: GossipParts) {
+  let gathered: Gathered[] = []
+  const last = new Map<string, Gathered>()
   let cancel: (() => void) | null = null
 
   function send(): void {

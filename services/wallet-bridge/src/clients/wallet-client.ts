@@ -5,6 +5,7 @@ import { createGuardedAgent } from '@pitboss/outbound/guarded-agent'
 import { headOdditiesOf } from '@pitboss/outbound/normalize-answers'
 import { resolveName } from '@pitboss/outbound/resolve-name'
 import { signBody, signatureTimestamp } from '@pitboss/signing/body-signature'
+import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { Agent } from 'undici'
 import type { WalletOperation } from '../rules/movement.ts'
@@ -47,19 +48,15 @@ const keepAliveMs = 10_000
  * are read, and as many decoded. Source: docs/contract.md, section 6.
  */
 export function createWalletClient({ outbound, clock }: { outbound: OutboundSettings; clock: Clock }) {
-  const pools = new Map<string, Agent>()
+  const pools = new BoundedMap<string, Agent>(poolsMax)
 
   /** Closes the least recently used pool when there are too many. */
   function poolOf(wallet: Wallet, operation: WalletRequest['operation']): Agent {
     const isOwed = operation === 'credit' || operation === 'rollback'
     const key = `${wallet.key} ${new URL(wallet.url).origin} ${isOwed ? 'owed' : 'stakes'}`
     const present = pools.get(key)
-    if (present !== undefined) {
-      pools.delete(key)
-      pools.set(key, present)
-      return present
-    }
-    const oldest = pools.entries().next().value
+    if (present !== undefined) return present
+    const [oldest] = pools.entries()
     if (pools.size >= poolsMax && oldest !== undefined) {
       const [oldestKey, idle] = oldest
       pools.delete(oldestKey)
@@ -100,7 +97,7 @@ export function createWalletClient({ outbound, clock }: { outbound: OutboundSett
       return { exchange: outcome, sentAt, latencyMs, request: { url, timestamp, requestId } }
     },
     async close(): Promise<void> {
-      await Promise.all([...pools.values()].map((agent) => agent.destroy()))
+      await Promise.all([...pools.entries()].map(([, agent]) => agent.destroy()))
       pools.clear()
     },
   }

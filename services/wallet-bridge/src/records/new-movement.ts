@@ -28,26 +28,21 @@ export function uncalledState(at: Date): MovementState {
   return { ...initialState('WIN', at), operation: null, status: 'SUCCESS', dueAt: null }
 }
 
-/** @throws ServiceError VALIDATION_ERROR for an amount that the currency cannot have */
-export function documentOf({
-  scope,
-  spec,
-  reference,
-  state,
-  walletUrl,
-  traceparent,
-  bigWins = [],
-}: {
-  scope: Scope
-  spec: MovementSpec
-  reference: string
-  state: MovementState
+type NewMovement = {
+  readonly scope: Scope
+  readonly spec: MovementSpec
+  readonly reference: string
+  readonly state: MovementState
   /** The address to which it is sent; none for a movement that is never sent. */
-  walletUrl?: string
-  traceparent?: string | undefined
+  readonly walletUrl?: string
+  readonly traceparent?: string | undefined
   /** From which amounts on a win is looked at. */
-  bigWins?: FlagRules['big_win']
-}): MovementDocument {
+  readonly bigWins?: FlagRules['big_win']
+}
+
+/** @throws ServiceError VALIDATION_ERROR for an amount that the currency cannot have */
+export function documentOf(made: NewMovement): MovementDocument {
+  const { scope, spec, reference, state, walletUrl, traceparent, bigWins = [] } = made
   const { type: _type, callWallet: _callWallet, ...given } = spec
   const facts = {
     ...{ ...given, amount: normaliseAmount(spec.amount, spec.currency) },

@@ -40,12 +40,10 @@ export function recordOutcome(
   return { unknownsInARow, window, probeAtMs }
 }
 
+type Admission = { readonly admitted: boolean; readonly state: BreakerState }
+
 /** While the breaker is open, one stake may go every 5 s as a probe; `state` has the time of the next. */
-export function admitStake(
-  state: BreakerState,
-  nowMs: number,
-  scaleMs: ScaleMs,
-): { readonly admitted: boolean; readonly state: BreakerState } {
+export function admitStake(state: BreakerState, nowMs: number, scaleMs: ScaleMs): Admission {
   if (state.probeAtMs === null) return { admitted: true, state }
   if (nowMs < state.probeAtMs) return { admitted: false, state }
   return { admitted: true, state: deferProbe(state, nowMs, scaleMs) }

@@ -224,3 +224,19 @@ export function withCallOver<State extends Pick<MovementState, 'call' | 'dueAt'>
 export function hasWork({ status, reversal }: Pick<MovementState, 'status' | 'reversal'>): boolean {
   return status === 'PENDING' || reversal?.placed === false
 }
+
+export type StakeStanding = Pick<MovementState, 'status' | 'reversal'>
+type WinRefusal = 'ROUND_IN_PROGRESS' | 'ROUND_ALREADY_SETTLED'
+
+/**
+ * Why a win must not be sent: no stake of its round is taken; null when it may be. Without any stake of the
+ * round this database has lost them, and the win is sent. Source: docs/contract.md, section 12.
+ */
+export function winRefusal(stakes: readonly StakeStanding[], roundClosed: boolean): WinRefusal | null {
+  const isPending = stakes.some(({ status }) => status === 'PENDING')
+  if (roundClosed && isPending) return 'ROUND_IN_PROGRESS'
+  const isTaken = stakes.some(({ status, reversal }) => status === 'SUCCESS' && reversal === null)
+  if (isTaken || stakes.length === 0) return null
+  const isReturning = stakes.some(({ status }) => status === 'SUCCESS')
+  return isPending || isReturning ? 'ROUND_IN_PROGRESS' : 'ROUND_ALREADY_SETTLED'
+}

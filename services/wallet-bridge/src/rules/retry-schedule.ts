@@ -4,6 +4,7 @@ const s = 1000
 const min = 60 * s
 const h = 60 * min
 
+const once = (delayMs: number) => ({ delayMs, times: 1 })
 const firstSteps = [
   ...[1 * s, 2 * s, 5 * s, 15 * s, 30 * s].map(once),
   ...[1 * min, 2 * min, 5 * min, 10 * min, 30 * min].map(once),
@@ -26,6 +27,7 @@ const stakeTryMinMs = 250
 /** Divides the delays of the retry schedule; see docs/contract.md, section 9. */
 export type ScaleMs = (ms: number) => number
 
+type Tried = { readonly createdAt: Date; readonly tries: number }
 /** From the age `fromAgeMs` on, until `untilAgeMs`, tries lie `delayMs` apart. */
 type RetryStep = { readonly fromAgeMs: number; readonly untilAgeMs: number; readonly delayMs: number }
 
@@ -59,11 +61,7 @@ export function nextTryWithinMs(ageMs: number, scaleMs: ScaleMs): number {
  * least a second after `now` and, unless the movement was created by a clock that was ahead, at most
  * `nextTryWithinMs` after it.
  */
-export function nextOwedTryAt(
-  { createdAt, tries }: { createdAt: Date; tries: number },
-  now: Date,
-  scaleMs: ScaleMs,
-): Date {
+export function nextOwedTryAt({ createdAt, tries }: Tried, now: Date, scaleMs: ScaleMs): Date {
   const byAgeMs = Math.max(waitByAgeMs(now.getTime() - createdAt.getTime(), scaleMs), scaleMs(retryMinMs))
   return new Date(now.getTime() + Math.min(byAgeMs, scaleMs(delayAfterMs(tries))))
 }
@@ -114,8 +112,4 @@ export function furthestWait(now: Date, scaleMs: ScaleMs): Date {
 /** Tells whether `at` has come, or was set under a clock that was ahead, which counts as if it had. */
 export function hasCome(at: Date, now: Date, scaleMs: ScaleMs): boolean {
   return at <= now || at > furthestWait(now, scaleMs)
-}
-
-function once(delayMs: number) {
-  return { delayMs, times: 1 }
 }

@@ -17,6 +17,8 @@ type DueWork = {
   advance(document: Movement, requestId: string): Promise<Movement>
 }
 
+type Parts = { due: DueWork; clock: Clock; newRequestId: () => string; logger: Logger }
+
 /** Further tries of stakes, and all that is owed. */
 const kinds = ['owed', 'stakes'] as const
 
@@ -64,17 +66,7 @@ const pausedMax = 10_000
  * one for what is owed; stakes, and wallets that are silent, share half of the places, so that none delays
  * the credits of a wallet that answers. Between replicas the fenced write decides.
  */
-export function startResolver({
-  due,
-  clock,
-  newRequestId,
-  logger,
-}: {
-  due: DueWork
-  clock: Clock
-  newRequestId: () => string
-  logger: Logger
-}): Resolver {
+export function startResolver({ due, clock, newRequestId, logger }: Parts): Resolver {
   const lanes = new Map<string, Lane>()
   const atWork = new Map<string, Promise<void>>()
   const queued = new Set<string>()
@@ -93,7 +85,8 @@ export function startResolver({
       releaseSpent(lanes.get(nameOf('stakes', key)))
       const page = await due.ofWallet(key, queueMax)
       for (const kind of kinds) {
-        const lane = lanes.get(nameOf(kind, key)) ?? newLane(kind, key)
+        const idle = { key, kind, queue: [], running: 0, places: runningPerWalletMin, mayHaveMore: false }
+        const lane: Lane = lanes.get(nameOf(kind, key)) ?? idle
         if (lane.queue.length < refillBelow) await refill(lane, page)
         if (lane.queue.length > 0) lanes.set(nameOf(kind, key), lane)
         pump(lane)
@@ -103,11 +96,10 @@ export function startResolver({
 
   /** Lets go of stakes that have no further try: what ends them is owed. */
   function releaseSpent(lane: Lane | undefined): void {
-    if (lane === undefined) return
-    const spent = lane.queue.filter((document) => !due.isStake(document))
-    for (const document of spent) queued.delete(document._id)
-    const left = lane.queue.filter(({ _id }) => queued.has(_id))
-    lane.queue.splice(0, lane.queue.length, ...left)
+    for (const document of lane?.queue.splice(0) ?? []) {
+      if (due.isStake(document)) lane?.queue.push(document)
+      else queued.delete(document._id)
+    }
   }
 
   /** @param page the movements of the wallet that are longest due, of either kind */
@@ -179,7 +171,7 @@ export function startResolver({
       stakesAtWork === runningStakesMax - 1
     if (isFirstFree) {
       const [first, ...others] = [...lanes.values()].filter(mayStart)
-      if (first !== undefined) startNext(others.reduce(fewestRunning, first))
+      if (first !== undefined) startNext(others.reduce((a, b) => (b.running < a.running ? b : a), first))
     }
     pump(lane)
     if (!lane.mayHaveMore || lane.queue.length >= refillBelow) return
@@ -230,12 +222,4 @@ export function startResolver({
 
 function nameOf(kind: Lane['kind'], key: string): string {
   return `${kind} ${key}`
-}
-
-function newLane(kind: Lane['kind'], key: string): Lane {
-  return { key, kind, queue: [], running: 0, places: runningPerWalletMin, mayHaveMore: false }
-}
-
-function fewestRunning(a: Lane, b: Lane): Lane {
-  return b.running < a.running ? b : a
 }

@@ -16,7 +16,7 @@ import { advanceMovement } from './rules/advance-movement.ts'
 import type { MovementMessage, MovementState, MovementStep } from './rules/movement.ts'
 import type { ScaleMs } from './rules/retry-schedule.ts'
 import type { MovementDocument } from './storage/movement-document.ts'
-import type { MovementLists, PendingMovements } from './storage/movement-lists.ts'
+import type { MovementLists } from './storage/movement-lists.ts'
 import type { MovementStore } from './storage/movement-store.ts'
 import type { DueMovements } from './storage/unfinished-movements.ts'
 import type { CallbackSignatures, Wallets } from './storage/wallet-document.ts'
@@ -51,7 +51,6 @@ export type WalletContext = Settlement & {
   readonly metrics: WalletMetrics
   readonly bus: Pick<Bus, 'call'>
   readonly lists: MovementLists
-  readonly pending: PendingMovements
   readonly signatures: CallbackSignatures
   readonly figures: FiguresStore
   readonly cursors: CursorCodec

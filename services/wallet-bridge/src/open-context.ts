@@ -29,7 +29,7 @@ import { type MovementRules, type WalletContext, openSettlement } from './contex
 import { countEnds, createWalletMetrics } from './metrics.ts'
 import { toMovementRecord } from './records/render-movement.ts'
 import { scopeOf } from './rules/movement-keys.ts'
-import { createMovementLists, createPendingMovements } from './storage/movement-lists.ts'
+import { createMovementLists } from './storage/movement-lists.ts'
 import type { MovementStore } from './storage/movement-store.ts'
 import { openMoney } from './storage/open-money.ts'
 import type { DueMovements } from './storage/unfinished-movements.ts'
@@ -120,7 +120,6 @@ export async function openContext({ config, host, wrap, bus, storage, wake }: Pa
     ...settlement,
     ...{ bus, metrics, outbound, wake },
     lists: createMovementLists(money.lists),
-    pending: createPendingMovements(money.lists),
     signatures: createCallbackSignatures(db),
     figures: createFiguresStore(db),
     cursors: createCursorCodec({ keyring }),

@@ -1,18 +1,13 @@
 import type { CallHandler } from '@pitboss/bus/serve-calls'
 import type { Poll } from '@pitboss/runtime/poll'
 import type { Duty } from '@pitboss/storage/journal/duties'
+import type { Storage } from '@pitboss/storage/connect-storage'
 import type * as wings from '@pitboss/storage/wing'
-import type { Db } from 'mongodb'
 import type { WalletContext } from './context.ts'
-import type { MoneyEntry, MoneyFact, RoundMoney } from './storage/round-money.ts'
+import type { OpenMoney } from './storage/open-money.ts'
+import type { MoneyFact } from './storage/round-money.ts'
 
-export type WingGiven = {
-  readonly db: Db
-  /** Milliseconds by which this process's clock is ahead of the database's. */
-  readonly clockAheadMs: () => number
-  /** The round's money that an entry belongs to, as a majority has it. */
-  readonly readMoney: (entry: MoneyEntry) => Promise<RoundMoney>
-}
+export type WingGiven = Pick<Storage, 'db' | 'clockAheadMs'> & Pick<OpenMoney, 'readMoney'>
 
 export type Wing = wings.Wing<
   WalletContext,

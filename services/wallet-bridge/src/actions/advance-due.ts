@@ -1,3 +1,4 @@
+import { roundMovementsMax } from '@pitboss/contracts/calls/wallet-ops'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Settlement } from '../context.ts'
 import { nextAction } from '../rules/advance-movement.ts'
@@ -11,8 +12,6 @@ import { traceAdvance } from './trace-wallet-call.ts'
 import { freshRollback } from '../records/new-movement.ts'
 
 const stepsMax = 6
-/** More movements than a round has. */
-const roundMovementsMax = 500
 
 /**
  * Does the next actions on a movement, the resolver's work: calls the wallet, gives up a lost call, ends a
@@ -52,10 +51,7 @@ async function advanceNow(settlement: Settlement, given: MovementDocument, reque
   return document
 }
 
-/**
- * Begins a call by an entry and runs it, unless another call of its round is in flight. The first is mostly
- * begun by the insert in place-movement.ts.
- */
+/** Begins a call and runs it, unless its round has one in flight; place-movement.ts begins most first ones. */
 async function call(settlement: Settlement, document: MovementDocument, at: Date, requestId: string) {
   const wallet = await settlement.wallets.open(scopeOf(document))
   if (wallet === null) throw new Error(`the wallet of ${document.walletKey} is gone`)

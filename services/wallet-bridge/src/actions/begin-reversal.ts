@@ -19,8 +19,7 @@ const triesMax = 50
 
 /**
  * Begins a reversal: one entry in which the original has it, and it has its own record. So each movement is
- * given back once, and nothing of it stands when its id is another's. The service's own rollback gets another
- * id then.
+ * given back once. Nothing stands when its id is another's; the service's own rollback gets another id then.
  * @param message asks for the reversal; null for the one that the original owes
  * @param wallet begins the reversal's first call to it, unless another call of the round is in flight
  */

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { walletCheckSchema } from '@pitboss/contracts/objects/wallet'
-import { ServiceError } from '@pitboss/errors/service-error'
 import { failureOfCode } from '@pitboss/outbound/describe-failure'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
 import type { z } from 'zod'
 import type { WalletCallResult, WalletRequest } from '../clients/wallet-client.ts'
 import type { WalletContext } from '../context.ts'
 import { judgeExchange, readBalanceAnswer, type WalletExchange } from '../rules/wallet-answers.ts'
+import { findWallet } from './operator-wallets.ts'
 
 type WalletCheck = z.infer<typeof walletCheckSchema>
 type Check = WalletCheck['checks'][number]
@@ -26,9 +26,7 @@ const playerCodes = new Set(['OK', 'PLAYER_NOT_FOUND', 'PLAYER_BLOCKED', 'SELF_E
  */
 export async function checkWallet(context: WalletContext, scope: Scope, currency: string) {
   const { wallets, client, clock, newId } = context
-  const document = await wallets.find(scope)
-  if (document === null) throw new ServiceError('NOT_FOUND')
-  const wallet = wallets.openDocument(document)
+  const wallet = wallets.openDocument(await findWallet(context, scope))
   const timeoutMs = Math.min(wallet.timeoutMs, callTimeoutMaxMs)
   const player = { playerId: checkPlayer, currency, sessionId: newId('ses'), gameId: randomUUID() }
   const body = JSON.stringify(player)

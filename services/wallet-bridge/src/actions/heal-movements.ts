@@ -15,11 +15,9 @@ export type Heal = z.output<typeof opsHealMovements.request>
 type Certain = Heal['movements'][number]
 
 /**
- * Writes again, after the database of movements was set back, what rounds knows for certain and this database
- * has lost, as it had ended. No wallet is called, and no event is published again. Source: docs/runbook.md,
- * "A restored backup".
- * @returns the ids of the movements that were lost
- * @throws ServiceError WALLET_NOT_CONFIGURED
+ * Writes again, as it had ended, what rounds knows for certain and this database has lost in a restore. Calls
+ * no wallet and publishes no event again. Source: docs/runbook.md, "A restored backup".
+ * @returns the ids of the movements that were lost. @throws ServiceError WALLET_NOT_CONFIGURED
  */
 export async function healMovements(settlement: Settlement, asked: Heal, requestId: string) {
   const { order, scope, movements: certain } = asked

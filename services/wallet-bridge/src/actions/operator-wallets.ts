@@ -33,8 +33,7 @@ type Settings = Omit<WalletSettings, 'formerOrigins'> & { readonly isSameLedger:
  * changes only while nothing is open there, or when the new address serves the same ledger. Another address
  * of the LIVE wallet is a grave act. Source: docs/contract.md, sections 3 and 6.
  * @returns the new wallet's secret, or null when there was a wallet. @throws ServiceError VALIDATION_ERROR at
- * `url`; CONFLICT; APPROVAL_NEEDED where the account wants a second person; SERVICE_UNAVAILABLE when rounds
- * cannot be asked
+ * `url`; CONFLICT; APPROVAL_NEEDED where a second person is wanted; SERVICE_UNAVAILABLE without rounds
  */
 export async function putWallet(
   context: WalletContext,
@@ -128,11 +127,11 @@ export async function readStatus({ wallets, breakers }: WalletContext, scope: Sc
 }
 
 /** Reads how the scope's wallet stands; the count stops at `countedMax`. */
-export async function readHealth({ wallets, pending, breakers }: WalletContext, scope: Scope) {
+export async function readHealth({ wallets, lists, breakers }: WalletContext, scope: Scope) {
   const [wallet, unresolved, oldest] = await Promise.all([
     wallets.find(scope),
-    pending.unresolved(scope, countedMax),
-    pending.oldestOf(scope),
+    lists.unresolved(scope, countedMax),
+    lists.oldestOf(scope),
   ])
   return {
     configured: wallet !== null,
@@ -194,9 +193,9 @@ function graveAct(present: WalletDocument, by: ActedBy, order: Grave['order'], a
 }
 
 /** Refuses to leave an address where movements or rounds are open. @throws ServiceError CONFLICT */
-async function refuseOpenMoney({ pending, bus }: WalletContext, scope: Scope): Promise<void> {
+async function refuseOpenMoney({ lists, bus }: WalletContext, scope: Scope): Promise<void> {
   const [movements, { count: rounds }] = await Promise.all([
-    pending.unresolved(scope),
+    lists.unresolved(scope),
     bus.call(countUnfinishedRounds, { scope }),
   ])
   if (movements === 0 && rounds === 0) return

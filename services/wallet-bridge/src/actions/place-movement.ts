@@ -11,12 +11,12 @@ import { winRefusal } from '../rules/movement.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 import type { InsertOptions } from '../storage/movement-store.ts'
 import type { Wallet } from '../storage/wallet-document.ts'
-import { awaitFirstTry, type PlaceContext } from './advance-due.ts'
+import type { PlaceContext } from './advance-due.ts'
 import { beginReversal } from './begin-reversal.ts'
-import { findStored, placeReversal, refuseOtherRequest, type Stored, storeOnce } from './place-reversal.ts'
+import { type Placement, type Stored, findStored, join, placeReversal, storeOnce } from './place-reversal.ts'
 import { beginCall, runCall } from './run-call.ts'
 
-export type PlaceOrder = { readonly spec: MovementSpec; readonly stake?: MovementSpec | undefined }
+type PlaceOrder = { readonly spec: MovementSpec; readonly stake?: MovementSpec | undefined }
 
 const stakesPerWalletMax = 256
 
@@ -33,17 +33,16 @@ export async function placeMovement(
   { spec, stake }: PlaceOrder,
   context: PlaceContext,
 ): Promise<Stored> {
+  const { type } = spec
   const placement = { ...context, scope, spec }
   const stored =
-    spec.type === 'REFUND' || spec.type === 'ROLLBACK'
-      ? await placeReversal(settlement, scope, { spec: { ...spec, type: spec.type }, stake }, context)
+    type === 'REFUND' || type === 'ROLLBACK'
+      ? await placeReversal(settlement, { ...placement, spec: { ...spec, type } }, stake)
       : await place(settlement, placement)
   // What the answer names, lists show.
   await settlement.movements.listed(stored.document)
   return stored
 }
-
-type Placement = PlaceContext & { readonly scope: Scope; readonly spec: MovementSpec }
 
 async function place(settlement: Settlement, placement: Placement): Promise<Stored> {
   const { wallets, breakers, movements } = settlement
@@ -54,7 +53,7 @@ async function place(settlement: Settlement, placement: Placement): Promise<Stor
   if (spec.type === 'WIN') return send(settlement, placement, wallet)
   // A repeat sends nothing, so it must not use up the one probe that an open breaker lets through.
   const present = breakers.isOpen(wallet.key) ? await movements.find(scope, spec.transactionId) : null
-  if (present !== null) return join(settlement, present, placement)
+  if (present !== null) return join(settlement, { document: present, created: false }, placement)
   if (!breakers.admit(wallet.key)) {
     return joinOrThrow(settlement, placement, new ServiceError('WALLET_UNAVAILABLE'))
   }
@@ -74,19 +73,15 @@ async function send(settlement: Settlement, placement: Placement, wallet: Wallet
   const options = { ...checkOf(spec), isFirst: spec.type === 'BET' && spec.isAdded !== true }
   const inserted = await movements.insert(begun, options)
   if (inserted === 'taken') return join(settlement, await findStored(movements, begun._id), placement)
-  if (typeof inserted === 'string')
-    return waitForTurn(settlement, documentOf({ ...facts, state: idle }), placement)
+  if (typeof inserted === 'string') {
+    // The wallet is being called for the round: the first try is made afterwards.
+    const waiting = await storeOnce(movements, documentOf({ ...facts, state: idle }), checkOf(spec))
+    return join(settlement, waiting, placement)
+  }
   if ('refused' in inserted) return joinOrThrow(settlement, placement, inserted.refused)
   await failpoint('wallet.intent-stored')
   const work = () => firstTry(settlement, inserted, wallet, placement.requestId)
   return { document: await inTurn(begun._id, work), created: true }
-}
-
-/** Stores a movement of a round whose wallet is being called, and makes its first try afterwards. */
-async function waitForTurn(settlement: Settlement, idle: MovementDocument, placement: Placement) {
-  const waiting = await storeOnce(settlement.movements, idle, checkOf(placement.spec))
-  if (!waiting.created) return join(settlement, waiting.document, placement)
-  return { document: await awaitFirstTry(settlement, waiting.document, placement), created: true }
 }
 
 async function firstTry(settlement: Settlement, begun: MovementDocument, wallet: Wallet, requestId: string) {
@@ -99,12 +94,7 @@ async function firstTry(settlement: Settlement, begun: MovementDocument, wallet:
 async function joinOrThrow(settlement: Settlement, placement: Placement, refusal: ServiceError) {
   const present = await settlement.movements.find(placement.scope, placement.spec.transactionId)
   if (present === null) throw refusal
-  return join(settlement, present, placement)
-}
-
-async function join(settlement: Settlement, present: MovementDocument, placement: Placement) {
-  refuseOtherRequest(present, placement.spec)
-  return { document: await awaitFirstTry(settlement, present, placement), created: false }
+  return join(settlement, { document: present, created: false }, placement)
 }
 
 async function record(settlement: Settlement, placement: Placement): Promise<Stored> {

@@ -10,31 +10,26 @@ import type { MovementDocument } from '../storage/movement-document.ts'
 import type { InsertOptions, MovementStore } from '../storage/movement-store.ts'
 import { awaitFirstTry, type PlaceContext } from './advance-due.ts'
 import { beginReversal } from './begin-reversal.ts'
-import type { PlaceOrder } from './place-movement.ts'
 import { runCall } from './run-call.ts'
 
-type ReversalSpec = MovementSpec & { readonly type: 'REFUND' | 'ROLLBACK' }
-type ReversalOrder = PlaceOrder & { readonly spec: ReversalSpec }
+export type Placement = PlaceContext & { readonly scope: Scope; readonly spec: MovementSpec }
+type ReversalPlacement = Placement & { readonly spec: { readonly type: 'REFUND' | 'ROLLBACK' } }
 
 /** Gives back a movement; its one `reversal` is the first to be set. @throws as `placeMovement` does */
 export async function placeReversal(
   settlement: Settlement,
-  scope: Scope,
-  order: ReversalOrder,
-  context: PlaceContext,
+  placement: ReversalPlacement,
+  stake: MovementSpec | undefined,
 ): Promise<Stored> {
   const { movements, inTurn, wallets, clock, newId } = settlement
-  const { spec, stake } = order
+  const { scope, spec } = placement
   const present = await movements.find(scope, spec.transactionId)
-  if (present !== null) {
-    refuseOtherRequest(present, spec)
-    return { document: await awaitFirstTry(settlement, present, context), created: false }
-  }
+  if (present !== null) return join(settlement, { document: present, created: false }, placement)
   const { type, transactionId, requestHash, roundClosed } = spec
   const reversal = { transactionId, reference: newId('txn') }
   const asked = { type, reversal, requestHash, roundClosed }
   const message = { kind: 'reversal-asked', at: clock.now(), ...asked } as const
-  const original = await originalOf(settlement, scope, order, message)
+  const original = await originalOf(settlement, placement, stake, message)
   if (stake !== undefined) refuseOtherRequest(original.document, stake)
   refuseOtherAmount(original.document, spec)
   const wallet = await wallets.open(scope)
@@ -49,11 +44,11 @@ export async function placeReversal(
   if (!('reversal' in begun) || !isOwn) throw new ServiceError('TRANSACTION_CONFLICT')
   await failpoint('wallet.reversal-begun')
   const isNew = begun.kind === 'begun'
-  const call = () => runCall(settlement, begun.reversal, wallet, context.requestId)
+  const call = () => runCall(settlement, begun.reversal, wallet, placement.requestId)
   const document =
     isNew && begun.reversal.call !== null
       ? await inTurn(begun.reversal._id, call)
-      : await awaitFirstTry(settlement, begun.reversal, context)
+      : await awaitFirstTry(settlement, begun.reversal, placement)
   return { document, created: original.created || isNew }
 }
 
@@ -63,8 +58,8 @@ export async function placeReversal(
  */
 async function originalOf(
   settlement: Settlement,
-  scope: Scope,
-  { spec, stake }: ReversalOrder,
+  { scope, spec }: ReversalPlacement,
+  stake: MovementSpec | undefined,
   message: MovementMessage,
 ): Promise<Stored> {
   const { movements, rules } = settlement
@@ -84,8 +79,8 @@ export function findConfirmed(movements: MovementStore, scope: Scope, transactio
   return readConfirmed(() => movements.find(scope, transactionId), { confirm })
 }
 
-export type Voided = { readonly stake: MovementDocument; readonly rollback: MovementDocument | null }
-export type VoidOrder = {
+type Voided = { readonly stake: MovementDocument; readonly rollback: MovementDocument | null }
+type VoidOrder = {
   readonly stake: MovementSpec
   readonly rollbackTransactionId: string
   readonly askedAt?: Date | undefined
@@ -165,17 +160,22 @@ export async function storeOnce(
   options: InsertOptions = {},
 ): Promise<Stored> {
   const inserted = await movements.insert(document, options)
-  if (typeof inserted === 'string')
-    return { document: await findStored(movements, document._id), created: false }
+  if (typeof inserted === 'string') return findStored(movements, document._id)
   if ('refused' in inserted) throw inserted.refused
   return { document: inserted, created: true }
 }
 
 /** Finds the movement for which an insert was refused. @throws Error when it is not found */
-export async function findStored(movements: MovementStore, id: string): Promise<MovementDocument> {
+export async function findStored(movements: MovementStore, id: string): Promise<Stored> {
   const present = await movements.findById(id)
   if (present === null) throw new Error(`the movement ${id} was refused as a duplicate and is not found`)
-  return present
+  return { document: present, created: false }
+}
+
+/** Waits for the first try of a stored movement; one that another request has stored is refused. */
+export async function join(settlement: Settlement, { document, created }: Stored, placement: Placement) {
+  if (!created) refuseOtherRequest(document, placement.spec)
+  return { document: await awaitFirstTry(settlement, document, placement), created }
 }
 
 /** Records a stake that is never sent. @throws ServiceError WALLET_NOT_CONFIGURED */
@@ -191,7 +191,7 @@ async function recordUncalled(
 }
 
 /** The round counts: two players may choose one id for a bet. @throws ServiceError TRANSACTION_CONFLICT */
-export function refuseOtherRequest(present: MovementDocument, spec: MovementSpec): void {
+function refuseOtherRequest(present: MovementDocument, spec: MovementSpec): void {
   const same = ['requestHash', 'type', 'roundId', 'referenceTransactionId'] as const
   if (same.some((field) => present[field] !== spec[field])) throw new ServiceError('TRANSACTION_CONFLICT')
 }

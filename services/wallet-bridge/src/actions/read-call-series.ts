@@ -1,13 +1,13 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { bucketOf, durationBoundsMs, type WalletPoint } from '@pitboss/contracts/objects/series'
 import { toAccountMode } from '@pitboss/contracts/primitives'
-import { ServiceError } from '@pitboss/errors/service-error'
 import { type FigureFact, storedFacts } from '@pitboss/storage/fold-figures'
 import { readSeries, type SeriesQuery } from '@pitboss/storage/read-series'
 import type { WalletContext } from '../context.ts'
 import type { WalletOperation } from '../rules/movement.ts'
 import type { AttemptRecord } from '../storage/movement-document.ts'
 import type { MovementLists } from '../storage/movement-lists.ts'
+import { findWallet } from './operator-wallets.ts'
 
 /** The one subject of an account's environment. */
 const subject = 'wallet'
@@ -22,8 +22,8 @@ export async function* readCalls({ lists }: Called, from: Date): AsyncGenerator<
 
 /** @throws ServiceError NOT_FOUND without a wallet; VALIDATION_ERROR as `seriesWindow` does */
 export async function readCallSeries(context: WalletContext, scope: Scope, query: SeriesQuery) {
-  const { wallets, figures, clock } = context
-  if ((await wallets.find(scope)) === null) throw new ServiceError('NOT_FOUND')
+  const { figures, clock } = context
+  await findWallet(context, scope)
   const target = { scope, subject }
   const series = await readSeries({ figures, clock, target, query, pointOf: walletPointOf })
   const environment = toAccountMode(scope.environment)

@@ -1,4 +1,5 @@
 import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
+import { roundMovementsMax } from '@pitboss/contracts/calls/wallet-ops'
 import type { dashboardListTransactions as endpoint } from '@pitboss/contracts/endpoints/wallet'
 import { invalidField } from '@pitboss/errors/service-error'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
@@ -16,8 +17,6 @@ type Lists = Pick<WalletContext, 'lists' | 'cursors'>
 
 /** Lists show every step of a movement by then. */
 const listedWithinMs = 10_000
-/** Bounds the reply; the contract of the call names this number. */
-const roundMovementsMax = 500
 const defaultWindowMs = 7 * 24 * 60 * 60 * 1000
 
 /** Finds a movement for rounds, which keeps none itself, and whether its first try has ended. */

@@ -15,17 +15,9 @@ import { findTransaction, listAttempts, listTransactions } from '../actions/read
 import { readCallSeries } from '../actions/read-call-series.ts'
 import { handleCallback } from '../actions/handle-callback.ts'
 import type { WalletContext } from '../context.ts'
-import {
-  toAttemptRecord,
-  toMovementFacts,
-  toMovementRecord,
-  toWalletRecord,
-} from '../records/render-movement.ts'
+import * as records from '../records/render-movement.ts'
 
-/**
- * Settings and reads of the dashboard and of operators' servers, and signed callbacks. Source:
- * docs/contract.md, sections 3, 5, 6 and 11.
- */
+/** Settings and reads of accounts, and signed callbacks. Source: docs/contract.md, sections 3, 5, 6 and 11. */
 export function gatewayCalls(context: WalletContext): CallHandler[] {
   return [
     ...walletCalls(context),
@@ -45,7 +37,7 @@ function walletCalls(context: WalletContext): CallHandler[] {
       balance: await wallets.askBalance(context, request, requestId),
     })),
     handler(endpoints.getWallet.call, async ({ caller }) =>
-      answer(toWalletRecord(await wallets.findWallet(context, caller.scope))),
+      answer(records.toWalletRecord(await wallets.findWallet(context, caller.scope))),
     ),
     handler(endpoints.getWalletSeries.call, async ({ caller, query }) =>
       answer(await readCallSeries(context, caller.scope, query)),
@@ -54,8 +46,8 @@ function walletCalls(context: WalletContext): CallHandler[] {
       const by = actedBy(caller, call)
       const { wallet, secret } = await wallets.putWallet(context, caller.scope, settingsOf(body), by, call)
       return secret === null
-        ? answer(toWalletRecord(wallet))
-        : answer({ ...toWalletRecord(wallet), secret }, 201)
+        ? answer(records.toWalletRecord(wallet))
+        : answer({ ...records.toWalletRecord(wallet), secret }, 201)
     }),
     handler(doApproved.wallet, async ({ order, seen, by }, call) => {
       await requireApproved({ order, seen, by }, { bus: context.bus, context: call })
@@ -67,7 +59,7 @@ function walletCalls(context: WalletContext): CallHandler[] {
       const by = actedBy(caller, call)
       const { wallet, secret } = await wallets.rotateSecret(context, caller.scope, body.overlap_s, by, call)
       const previous_valid_until = wallet.formerSecret?.validUntil.toISOString() ?? null
-      return answer({ ...toWalletRecord(wallet), secret, previous_valid_until })
+      return answer({ ...records.toWalletRecord(wallet), secret, previous_valid_until })
     }),
     handler(endpoints.checkWallet.call, async ({ caller: { scope, account } }) =>
       answer(await checkWallet(context, scope, account.currencies[0] ?? 'USD')),
@@ -89,17 +81,20 @@ function transactionCalls(context: WalletContext): CallHandler[] {
     ...handlers(
       [endpoints.listTransactions.call, endpoints.dashboardListTransactions.call],
       async ({ caller, query }) =>
-        answerPage(await listTransactions(context, caller.scope, query), toMovementRecord),
+        answerPage(await listTransactions(context, caller.scope, query), records.toMovementRecord),
     ),
     ...handlers(
       [endpoints.getTransaction.call, endpoints.dashboardGetTransaction.call],
       async ({ caller, params }) =>
-        answer(toMovementRecord(await findTransaction(context, caller, params.transaction_id))),
+        answer(records.toMovementRecord(await findTransaction(context, caller, params.transaction_id))),
     ),
     ...handlers(
       [endpoints.getTransactionAttempts.call, endpoints.dashboardGetTransactionAttempts.call],
       async ({ caller, params, query }) =>
-        answerPage(await listAttempts(context, caller, params.transaction_id, query), toAttemptRecord),
+        answerPage(
+          await listAttempts(context, caller, params.transaction_id, query),
+          records.toAttemptRecord,
+        ),
     ),
   ]
 }
@@ -110,7 +105,7 @@ function compositionCalls(context: WalletContext): CallHandler[] {
     handler(roundTransactions, async ({ caller, roundId }) => {
       const max = dossierMax.movements
       const found = await context.movements.ofRound(caller.scope, roundId, max + 1)
-      return { data: found.slice(0, max).map(toMovementFacts), complete: found.length <= max }
+      return { data: found.slice(0, max).map(records.toMovementFacts), complete: found.length <= max }
     }),
     handler(walletHealth, ({ caller }) => wallets.readHealth(context, caller.scope)),
   ]

@@ -7,7 +7,7 @@ import * as records from '../records/render-movement.ts'
 
 /** The calls of the operations command. Source: docs/contract.md, section 10. */
 export function operationsCalls(context: WalletContext): CallHandler[] {
-  const { lists, pending, breakers, clock } = context
+  const { lists, breakers, clock } = context
   return [
     handler(calls.opsListMovements, (filters) => movements.listOverall(context, filters)),
     handler(calls.opsShowMovement, async ({ reference }) =>
@@ -43,7 +43,7 @@ export function operationsCalls(context: WalletContext): CallHandler[] {
       event_ids: await movements.republishEnds(context, asked),
     })),
     handler(calls.opsWalletStatus, async () => {
-      const { all, oldest, over5m, over1h, over24h } = await pending.figures(clock.now())
+      const { all, oldest, over5m, over1h, over24h } = await lists.figures(clock.now())
       return {
         pending: all,
         oldest_pending_at: oldest?.createdAt.toISOString() ?? null,

@@ -60,10 +60,7 @@ export type OwnRollback = FreshMovement & {
   readonly roundClosed: boolean
 }
 
-/**
- * The one movement that takes the original back, set by a fenced write. On a PENDING stake a rollback is
- * owed, and a late success does not count.
- */
+/** The movement that takes the original back. On a PENDING stake it is owed; a late success does not count. */
 export type Reversal = FreshMovement & {
   readonly type: 'REFUND' | 'ROLLBACK'
   readonly origin: 'caller' | 'service'
@@ -180,10 +177,7 @@ export function ignored(state: MovementState): MovementStep {
   return { kind: 'ignored', state }
 }
 
-/**
- * A state always has one outcome: WALLET_TIMEOUT before the first answer, a refusal after the wallet's
- * tombstone, else done for what was given back.
- */
+/** WALLET_TIMEOUT before the first answer, a refusal after a tombstone, done for what was given back. */
 export function outcomeOf(state: MovementState): MovementOutcome {
   if (state.status === 'PENDING') {
     const rollbackOwed = state.type === 'BET' && state.reversal !== null

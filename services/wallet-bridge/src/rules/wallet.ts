@@ -27,7 +27,7 @@ export function formerOriginsAfter(present: Addresses, url: string, isSameLedger
 }
 
 /** `formerSecret` signs beside `secret` until its time is over. */
-type Secrets = {
+export type Secrets = {
   readonly secret: string
   readonly formerSecret?: { readonly secret: string; readonly validUntil: Date }
 }

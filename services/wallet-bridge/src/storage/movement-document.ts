@@ -24,19 +24,18 @@ export type AttemptRecord = {
 }
 
 /** The part of a movement that never changes. `amount` has all decimals of its currency. */
-export type MovementFacts = Omit<MovementSpec, 'type' | 'callWallet'> & {
-  readonly operatorId: string
-  readonly environment: Scope['environment']
-  readonly walletKey: string
-  /** `txn_…`, made here. It sorts by time, so lists page by it. */
-  readonly reference: string
-  /** To which its calls and its reversal's go. Movements of earlier builds have none. */
-  readonly walletUrl?: string
-  /** Of the span that made it, where traces are recorded: later tries go on with the same trace. */
-  readonly traceparent?: string
-  /** The exact body of every call of this movement. */
-  readonly body: string
-}
+export type MovementFacts = Omit<MovementSpec, 'type' | 'callWallet'> &
+  Scope & {
+    readonly walletKey: string
+    /** `txn_…`, made here. It sorts by time, so lists page by it. */
+    readonly reference: string
+    /** To which its calls and its reversal's go. Movements of earlier builds have none. */
+    readonly walletUrl?: string
+    /** Of the span that made it, where traces are recorded: later tries go on with the same trace. */
+    readonly traceparent?: string
+    /** The exact body of every call of this movement. */
+    readonly body: string
+  }
 
 /** A movement as the entries of its round's money make it, and as lists show it. */
 export type MovementDocument = MovementFacts &

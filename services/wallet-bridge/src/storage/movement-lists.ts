@@ -29,18 +29,41 @@ export type CalledMovement = Pick<MovementDocument, 'operatorId' | 'environment'
 type Before = { readonly before: string | null; readonly limit: number }
 type After = { readonly after: string | null; readonly limit: number }
 
+export type PendingFigures = {
+  readonly all: number
+  /** A rollback of a refused stake, which holds up nobody, counts after 15 minutes. */
+  readonly over5m: number
+  readonly over1h: number
+  readonly over24h: number
+  readonly oldest: Pick<MovementDocument, 'reference' | 'createdAt' | 'operatorId'> | null
+}
+
+const minuteMs = 60_000
+/** When a rollback of a refused stake is alarmed. Source: docs/contract.md, section 5. */
+const ofRefusedAlarmMs = 15 * minuteMs
+const countMax = 100_000
+
 export type MovementLists = ReturnType<typeof createMovementLists>
 
 export function createMovementLists({ collection }: { readonly collection: Collection<StoredMovement> }) {
   /** Oldest first. */
   const page = (filter: Filter<StoredMovement>, limit: number, options: FindOptions = {}) =>
     collection.find(filter, options).sort({ reference: 1 }).limit(limit).map(fromListed).toArray()
+  const count = (older: Filter<StoredMovement>) =>
+    collection.countDocuments({ status: 'PENDING', ...older }, { limit: countMax, hint: 'pending' })
+  const countOlder = (now: Date, olderThanMs: number) => {
+    const before = (ms: number) => ({ createdAt: { $lte: new Date(now.getTime() - ms) } })
+    const quiet = before(Math.max(olderThanMs, ofRefusedAlarmMs))
+    return count({ ...before(olderThanMs), $or: [{ ofRefused: { $exists: false } }, quiet] })
+  }
+  const oldestOf = (filter: Filter<StoredMovement>, hint: string) =>
+    collection.find(filter, { hint }).sort({ reference: 1 }).limit(1).map(fromListed).next()
 
   return {
     /** Newest first, from the one before `before` on. */
     newestFirst(scope: Scope, { from, to, ...filters }: MovementFilters, { before, limit }: Before) {
-      const page = { ...definedOf(filters), ...within({ from, to }, { before }) }
-      const filter: Filter<StoredMovement> = { walletKey: walletKeyOf(scope), ...page }
+      const asked = { ...definedOf(filters), ...within({ from, to }, { before }) }
+      const filter: Filter<StoredMovement> = { walletKey: walletKeyOf(scope), ...asked }
       const found = collection.find(filter).sort({ reference: -1 }).limit(limit).maxTimeMS(listMsMax)
       const index = indexOf(filters)
       const shown = (index === null ? found : found.hint(index)).map(fromListed)
@@ -83,52 +106,6 @@ export function createMovementLists({ collection }: { readonly collection: Colle
       collection
         .find({ attemptedAt: { $gte: from } }, { sort: { attemptedAt: 1 }, hint: 'attempted' })
         .map(fromListed),
-  }
-}
-
-/** The index for lists that ask for few of very many; the database takes it only by name. Null for others. */
-function indexOf({ status, type, playerId, roundId, sessionId }: MovementFilters): string | null {
-  if (roundId !== undefined) return 'round'
-  if (sessionId !== undefined) return 'session'
-  if (playerId !== undefined) return null
-  if (status !== undefined && status !== 'SUCCESS') return 'rare_status'
-  return type === 'REFUND' || type === 'ROLLBACK' ? 'rare_type' : null
-}
-
-type Window = Pick<MovementFilters, 'from' | 'to'>
-type Bounds = { readonly before?: string | null; readonly after?: string | null }
-
-/** The condition on time and reference, which is the order of every list here. */
-const within = (window: Window, bounds: Bounds) =>
-  createdFilter({ prefix: 'txn', ...window, ...bounds }, 'reference')
-
-export type PendingFigures = {
-  readonly all: number
-  /** A rollback of a refused stake, which holds up nobody, counts after 15 minutes. */
-  readonly over5m: number
-  readonly over1h: number
-  readonly over24h: number
-  readonly oldest: Pick<MovementDocument, 'reference' | 'createdAt' | 'operatorId'> | null
-}
-
-const minuteMs = 60_000
-/** When a rollback of a refused stake is alarmed. Source: docs/contract.md, section 5. */
-const ofRefusedAlarmMs = 15 * minuteMs
-const countMax = 100_000
-
-export type PendingMovements = ReturnType<typeof createPendingMovements>
-
-export function createPendingMovements({ collection }: { readonly collection: Collection<StoredMovement> }) {
-  const count = (older: Filter<StoredMovement>) =>
-    collection.countDocuments({ status: 'PENDING', ...older }, { limit: countMax, hint: 'pending' })
-  const countOlder = (now: Date, olderThanMs: number) => {
-    const before = (ms: number) => ({ createdAt: { $lte: new Date(now.getTime() - ms) } })
-    const quiet = before(Math.max(olderThanMs, ofRefusedAlarmMs))
-    return count({ ...before(olderThanMs), $or: [{ ofRefused: { $exists: false } }, quiet] })
-  }
-  const oldestOf = (filter: Filter<StoredMovement>, hint: string) =>
-    collection.find(filter, { hint }).sort({ reference: 1 }).limit(1).map(fromListed).next()
-  return {
     /** Each figure counts up to 100,000. */
     async figures(now: Date): Promise<PendingFigures> {
       const oldest = await oldestOf({ status: 'PENDING' }, 'pending')
@@ -154,3 +131,19 @@ export function createPendingMovements({ collection }: { readonly collection: Co
     oldestOf: (scope: Scope) => oldestOf({ walletKey: walletKeyOf(scope), status: 'PENDING' }, 'rare_status'),
   }
 }
+
+/** The index for lists that ask for few of very many; the database takes it only by name. Null for others. */
+function indexOf({ status, type, playerId, roundId, sessionId }: MovementFilters): string | null {
+  if (roundId !== undefined) return 'round'
+  if (sessionId !== undefined) return 'session'
+  if (playerId !== undefined) return null
+  if (status !== undefined && status !== 'SUCCESS') return 'rare_status'
+  return type === 'REFUND' || type === 'ROLLBACK' ? 'rare_type' : null
+}
+
+type Window = Pick<MovementFilters, 'from' | 'to'>
+type Bounds = { readonly before?: string | null; readonly after?: string | null }
+
+/** The condition on time and reference, which is the order of every list here. */
+const within = (window: Window, bounds: Bounds) =>
+  createdFilter({ prefix: 'txn', ...window, ...bounds }, 'reference')

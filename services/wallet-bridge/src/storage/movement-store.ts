@@ -1,5 +1,6 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
+import { roundMovementsMax } from '@pitboss/contracts/calls/wallet-ops'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { createMailbox } from '@pitboss/runtime/mailbox'
@@ -36,12 +37,8 @@ export type InsertOptions = {
 
 export type MovementStore = ReturnType<typeof createMovementStore>
 
-/** For how long an append is tried whose answer is lost. */
-const appendWithinMs = 10_000
 /** Movements of which the process remembers the round. */
 const streamsMax = 50_000
-/** More movements than a round has. */
-const roundMovementsMax = 500
 
 type Decide = (money: roundMoney.RoundMoney) => journals.Decided<roundMoney.MoneyFact> | null
 type Changed = Exclude<journals.Changed<roundMoney.RoundMoney, roundMoney.MoneyFact>, { kind: 'unknown' }>
@@ -67,7 +64,7 @@ export function createMovementStore({
 }) {
   const streams = new BoundedMap<string, StreamKey>(streamsMax)
   const inTurn = createMailbox()
-  const untilMs = () => journal.steadyMs() + appendWithinMs
+  const untilMs = () => journal.steadyMs() + roundMoney.appendWithinMs
 
   /** The round's money as a majority has it now. */
   async function read(stream: StreamKey): Promise<roundMoney.RoundMoney> {

@@ -8,7 +8,7 @@ import type { Db } from 'mongodb'
 import type { Registry } from 'prom-client'
 import type { ScaleMs } from '../rules/retry-schedule.ts'
 import { type MoneyEntry, type MoneyFact, callersOf, claimOf, isSettled } from './round-money.ts'
-import { type RoundMoney, moneyOf, moneyStream } from './round-money.ts'
+import { type RoundMoney, appendWithinMs, moneyOf, moneyStream } from './round-money.ts'
 import { type ListedMovements, createListedMovements, listedAfter } from './listed-movements.ts'
 import { createMovementStore } from './movement-store.ts'
 import { type UnfinishedMovements, createUnfinishedMovements } from './unfinished-movements.ts'
@@ -69,9 +69,6 @@ export async function openMoney({ db, scaleMs, hasEarlier, onAudit, ...given }: 
   const movements = createMovementStore({ journal, unfinished, lists, isListed, hasEarlier, onAudit })
   return { running, journal, lists, unfinished, movements, isListed, readMoney }
 }
-
-/** For how long an append is tried whose answer is lost. */
-const appendWithinMs = 10_000
 
 /**
  * Takes a round over whose owner is dead. Nobody acts on an entry before its claims are known. A call whose

@@ -23,6 +23,8 @@ export type RoundMoney = ReadonlyMap<string, MovementDocument>
 
 export const noMoney: RoundMoney = new Map()
 
+/** For how long an append is tried whose answer is lost. */
+export const appendWithinMs = 10_000
 /** Wallet calls of a movement that are stored, the latest ones. */
 const attemptsKept = 200
 

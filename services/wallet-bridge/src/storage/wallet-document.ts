@@ -13,6 +13,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { flagRulesOf } from '../rules/flags.ts'
 import { scopeOf, walletKeyOf } from '../rules/movement-keys.ts'
+import type { Secrets } from '../rules/wallet.ts'
 
 /** A stored wallet. `_id` is the wallet key; the secret is encrypted for that key only. */
 export type WalletDocument = Versioned &
@@ -35,15 +36,13 @@ export type WalletDocument = Versioned &
   }
 
 /** A wallet with its secret opened. */
-export type Wallet = Pick<WalletDocument, 'environment' | 'url' | 'timeoutMs' | 'settleLosses'> & {
-  readonly key: string
-  readonly formerOrigins: readonly string[]
-  /** From which amounts on a win is flagged. */
-  readonly bigWins: FlagRules['big_win']
-  readonly secret: string
-  /** Signs beside `secret` until then. */
-  readonly formerSecret?: { readonly secret: string; readonly validUntil: Date }
-}
+export type Wallet = Pick<WalletDocument, 'environment' | 'url' | 'timeoutMs' | 'settleLosses'> &
+  Secrets & {
+    readonly key: string
+    readonly formerOrigins: readonly string[]
+    /** From which amounts on a win is flagged. */
+    readonly bigWins: FlagRules['big_win']
+  }
 
 export type WalletSettings = Pick<WalletDocument, 'url' | 'timeoutMs' | 'settleLosses' | 'formerOrigins'>
 

@@ -1,9 +1,10 @@
 import { type Poll, startPoll } from '@pitboss/runtime/poll'
 import { whileClockAgrees } from '@pitboss/runtime/while-clock-agrees'
 import { startFigures } from '@pitboss/storage/fold-figures'
-import type { Db } from 'mongodb'
+import type { Storage } from '@pitboss/storage/connect-storage'
 import { readCalls } from '../actions/read-call-series.ts'
 import type { WalletContext } from '../context.ts'
+import type { UnfinishedMovements } from '../storage/unfinished-movements.ts'
 
 const reportEveryMs = 5000
 const shortenEveryMs = 60_000
@@ -13,14 +14,10 @@ const levels = [
   { name: '5m', field: 'over5m' },
 ] as const
 
-type Upkeep = {
-  readonly db: Db
-  readonly clockAheadMs: () => number
-  /** Makes due what waits longer than its age allows, and returns the number. */
-  readonly endLongWaits: (now: Date) => number
-  /** Wakes the resolver. */
-  readonly wake: () => void
-}
+/** `wake` is the resolver's of this process. */
+type Upkeep = Pick<Storage, 'db' | 'clockAheadMs'> &
+  Pick<UnfinishedMovements, 'endLongWaits'> &
+  Pick<Poll, 'wake'>
 
 /** Starts what calls no wallet for a player: alarms of pending movements, and figures. */
 export function startUpkeep(context: WalletContext, upkeep: Upkeep): Poll[] {
@@ -51,9 +48,9 @@ export function startUpkeep(context: WalletContext, upkeep: Upkeep): Poll[] {
 
 /** Sets the metrics of pending movements; logs alarms as more get older than 5 min, 1 h or 24 h. */
 async function reportPending(context: WalletContext, lastCounts: Map<string, number>): Promise<void> {
-  const { pending, metrics, clock, logger } = context
+  const { lists, metrics, clock, logger } = context
   const now = clock.now()
-  const figures = await pending.figures(now)
+  const figures = await lists.figures(now)
   const { oldest } = figures
   const oldest_age_s = oldest === null ? 0 : Math.floor((now.getTime() - oldest.createdAt.getTime()) / 1000)
   metrics.pending(figures, oldest_age_s)

@@ -30,7 +30,7 @@ import {
 import { createListedMovements } from '../../src/storage/listed-movements.ts'
 import { createMovementStore } from '../../src/storage/movement-store.ts'
 import { createUnfinishedMovements } from '../../src/storage/unfinished-movements.ts'
-import { createMovementLists, createPendingMovements } from '../../src/storage/movement-lists.ts'
+import { createMovementLists } from '../../src/storage/movement-lists.ts'
 import { createCallbackSignatures, createWallets } from '../../src/storage/wallet-document.ts'
 import { specOf } from '../fixtures/bridge.ts'
 import { shardedMovements } from '../fixtures/sharded-movements.ts'
@@ -86,7 +86,6 @@ const counted = { ...ids, reference: newId('txn'), createdAt: now }
 await flags.count(owner, ids.playerId, counted, now)
 
 const { scoped, internal, table } = linesFor<Ids>()
-const pending = createPendingMovements(listed)
 /** Held by libs/bus/test/permissions.test.ts. */
 const operations =
   'only actions/operate-movements.ts calls it, and only the ops user of NATS may call wallet.v1.ops.*'
@@ -155,6 +154,11 @@ await holdIsolation(t, {
       inDoubt: internal(operations),
       ofRound: internal(operations),
       calledSince: internal('only read-call-series.ts calls it, to count calls of every account'),
+      unresolved: scoped((scope) => lists.unresolved(scope)),
+      oldestOf: scoped((scope) => lists.oldestOf(scope)),
+      figures: internal(
+        'takes a time and returns counts; only operate-movements.ts and watch-lists.ts call it',
+      ),
     }),
     createListedMovements: table(listed, {
       collection: internal('only this folder reads it'),
@@ -178,13 +182,6 @@ await holdIsolation(t, {
       }),
       republish: internal('only republishEnds calls it, with a movement that it has read'),
       listed: internal('takes a movement that a store has given; it returns nothing'),
-    }),
-    createPendingMovements: table(pending, {
-      unresolved: scoped((scope) => pending.unresolved(scope)),
-      oldestOf: scoped((scope) => pending.oldestOf(scope)),
-      figures: internal(
-        'takes a time and returns counts; only operate-movements.ts and watch-pending.ts call it',
-      ),
     }),
     createWallets: table(wallets, {
       find: scoped((scope) => wallets.find(scope)),

@@ -5,14 +5,14 @@ import t from 'tap'
 import { documentOf, initialState } from '../../src/records/new-movement.ts'
 import type { MovementState } from '../../src/rules/movement.ts'
 import { createListedMovements, movementIndexes } from '../../src/storage/listed-movements.ts'
-import { createPendingMovements } from '../../src/storage/movement-lists.ts'
+import { createMovementLists } from '../../src/storage/movement-lists.ts'
 import { newScope, specOf } from '../fixtures/bridge.ts'
 import { shardedMovements } from '../fixtures/sharded-movements.ts'
 
 const db = await openTestDatabase(t)
 await ensureIndexes(db, movementIndexes)
 const listed = createListedMovements(shardedMovements(db))
-const pending = createPendingMovements(listed)
+const lists = createMovementLists(listed)
 
 const min = 60_000
 const h = 60 * min
@@ -31,9 +31,9 @@ t.afterEach(() => db.collection('movements').deleteMany({}))
 t.test('a rollback of a refused stake counts as unresolved after 15 minutes', async (t) => {
   const back = (ageMs: number) => open(ageMs, { type: 'ROLLBACK', ofRefused: true })
   await listed.write([back(14 * min), back(min)])
-  t.match(await pending.figures(now), { all: 2, over5m: 0, over1h: 0 })
+  t.match(await lists.figures(now), { all: 2, over5m: 0, over1h: 0 })
   await listed.write([open(2 * h), back(16 * min), open(6 * min)])
-  t.match(await pending.figures(now), { all: 5, over5m: 3, over1h: 1, over24h: 0 })
+  t.match(await lists.figures(now), { all: 5, over5m: 3, over1h: 1, over24h: 0 })
 })
 
 t.test('a taken stake that is to be given back is unresolved', async (t) => {
@@ -42,7 +42,7 @@ t.test('a taken stake that is to be given back is unresolved', async (t) => {
   const reversal = { ...back, type: 'REFUND', origin: 'caller', askedAt: now, placed: false } as const
   await listed.write([open(min, {}, scope), open(min, { type: 'BET', status: 'SUCCESS', reversal }, scope)])
   await listed.write([open(min)])
-  t.equal(await pending.unresolved(scope), 2)
+  t.equal(await lists.unresolved(scope), 2)
 })
 
 t.test('unfinished movements are found whose last writer is gone', async (t) => {

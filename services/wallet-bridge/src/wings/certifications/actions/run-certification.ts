@@ -7,6 +7,7 @@ import { signBody, signatureTimestamp } from '@pitboss/signing/body-signature'
 import { newCertification, runCertificationJob } from '@pitboss/storage/certification-jobs'
 import type { Jobs } from '@pitboss/storage/jobs'
 import type { HeldJob } from '@pitboss/storage/start-job-workers'
+import { findWallet } from '../../../actions/operator-wallets.ts'
 import type { WalletRequest } from '../../../clients/wallet-client.ts'
 import type { WalletContext } from '../../../context.ts'
 import type { WalletExchange } from '../../../rules/wallet-answers.ts'
@@ -15,7 +16,7 @@ import type { Wallet } from '../../../storage/wallet-document.ts'
 import type { ActedBy } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
 import type { walletCertifySchema } from '@pitboss/contracts/objects/certification'
-import { ServiceError, invalidField } from '@pitboss/errors/service-error'
+import { invalidField } from '@pitboss/errors/service-error'
 import { currencyDigits } from '@pitboss/money/currencies'
 import type { z } from 'zod'
 import { walletKeyOf } from '../../../rules/movement-keys.ts'
@@ -26,10 +27,7 @@ export type CertificationContext = WalletContext & {
 
 const changedText = 'The wallet was changed meanwhile. Certify it again.'
 
-/**
- * Runs the cases that are left and stores each result. Its calls touch neither breaker nor figures. Source:
- * docs/contract.md, section 3.
- */
+/** Runs the cases that are left, outside breakers and figures. Source: docs/contract.md, section 3. */
 export function runCertification(context: CertificationContext, held: HeldJob<CertificationDocument>) {
   const { certifications, clock } = context
   const { playerId, currency, blockedPlayerId, unknownPlayerId } = held.job
@@ -84,24 +82,22 @@ function failed({ words: error, remedy }: Failure) {
 }
 
 /**
- * Orders a certification of the account's TEST wallet, whatever scope asks. Source: docs/contract.md, section
- * 3.
+ * Orders a certification of the account's TEST wallet in any scope. Source: docs/contract.md, section 3.
  * @param fallback the currency when none is named
- * @throws ServiceError NOT_FOUND without a wallet; CONFLICT while one runs; VALIDATION_ERROR for a currency
- * that does not exist
+ * @throws ServiceError NOT_FOUND; CONFLICT while one runs; VALIDATION_ERROR for a currency that is none
  */
 export async function startCertification(
-  { certifications, wallets, clock, newId }: CertificationContext,
+  context: CertificationContext,
   { operatorId }: Scope,
   asked: z.output<typeof walletCertifySchema>,
   fallback: string,
   by: ActedBy,
 ): Promise<CertificationDocument> {
+  const { certifications, clock, newId } = context
   const scope: Scope = { operatorId, environment: 'SANDBOX' }
   const currency = asked.currency ?? fallback
   if (currencyDigits(currency) === null) throw invalidField('currency', 'must be a currency that exists')
-  const wallet = await wallets.find(scope)
-  if (wallet === null) throw new ServiceError('NOT_FOUND')
+  const wallet = await findWallet(context, scope)
   const job: CertificationDocument = {
     ...newCertification({
       ...{ id: newId('crt'), scope, subject: walletKeyOf(scope) },

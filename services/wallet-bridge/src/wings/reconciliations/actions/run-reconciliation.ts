@@ -32,10 +32,7 @@ class Ended extends Error {
   }
 }
 
-/**
- * Compares a held job's ledger with our movements. A job that another process had begun begins again. Source:
- * docs/contract.md, section 3.
- */
+/** Compares a held job's ledger with our movements from its start. Source: docs/contract.md, section 3. */
 export async function runReconciliation(
   context: ReconciliationContext,
   { job, signal }: HeldJob<ReconciliationDocument>,

@@ -28,11 +28,9 @@ export function createReconciliations(db: Db) {
 
 export type LedgerLine = z.infer<typeof ledgerLineSchema>
 
-type ChunkDocument = {
+type ChunkDocument = Scope & {
   /** `<id of the reconciliation>:<index in five digits>`, so that the order of ids is the ledger's. */
   readonly _id: string
-  readonly operatorId: string
-  readonly environment: Scope['environment']
   readonly lines: readonly LedgerLine[]
   readonly createdAt: Date
 }

@@ -54,12 +54,14 @@ async function countOldSecrets(t: Test, has: HasBug): Promise<number> {
 
   const scope = { operatorId: randomUUID(), environment: 'SANDBOX' } as const
   const settings = { url: 'https://wallet.example.com', timeoutMs: 1000, settleLosses: 'none' } as const
-  await wallets[0]?.create(scope, settings, 'secret 0', new Date(), () => sampleAuditEntry())
+  await wallets[0]?.create(scope, { ...settings, secret: 'secret 0', at: new Date() }, () =>
+    sampleAuditEntry(),
+  )
   let old = 0
   for (let rotation = 1; rotation <= rotations; rotation++) {
     await Promise.all(wallets.map(({ open }) => open(scope)))
-    const rotated = { secret: `secret ${rotation}`, overlapS: 0 }
-    await wallets[rotation % replicas]?.replaceSecret(scope, rotated, new Date(), () => sampleAuditEntry())
+    const rotated = { secret: `secret ${rotation}`, overlapS: 0, at: new Date() }
+    await wallets[rotation % replicas]?.replaceSecret(scope, rotated, () => sampleAuditEntry())
     const opened = await Promise.all(wallets.map(({ open }) => open(scope)))
     old += opened.filter((wallet) => wallet?.secret !== rotated.secret).length
   }

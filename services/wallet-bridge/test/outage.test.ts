@@ -41,9 +41,13 @@ const scope = newScope()
 const walletKey = walletKeyOf(scope)
 await wallets.create(
   scope,
-  { url: 'https://wallet.example', timeoutMs: 5 * s, settleLosses: 'none' },
-  'secret',
-  new Date(0),
+  {
+    url: 'https://wallet.example',
+    timeoutMs: 5 * s,
+    settleLosses: 'none',
+    secret: 'secret',
+    at: new Date(0),
+  },
   () => sampleAuditEntry(),
 )
 

@@ -42,9 +42,13 @@ const stored = db.collection<{ _id: string; outbox?: unknown }>('movements')
 const secretBox = createSecretBox(parseKeyring(environment.PITBOSS_MASTER_KEYS ?? ''))
 await createWallets(db, secretBox, exactReads).create(
   scope,
-  { url: wallet.url, timeoutMs: 1000, settleLosses: 'none' },
-  'wsec_of_an_earlier_build',
-  new Date(),
+  {
+    url: wallet.url,
+    timeoutMs: 1000,
+    settleLosses: 'none',
+    secret: 'wsec_of_an_earlier_build',
+    at: new Date(),
+  },
   () => sampleAuditEntry(),
 )
 

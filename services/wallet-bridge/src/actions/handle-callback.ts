@@ -24,8 +24,8 @@ const placeholderSecret = 'wsec_00000000000000000000000000000000'
 
 /**
  * Takes a wallet's signed hint that it knows a result now. The hint is never the result: the wallet is asked
- * again. The signature is checked first and is good once. Source: docs/contract.md, section 11.
- * @throws ServiceError INVALID_SIGNATURE, VALIDATION_ERROR, TRANSACTION_NOT_FOUND
+ * again. The signature is checked first, in constant time, and is good once. @throws INVALID_SIGNATURE,
+ * VALIDATION_ERROR, TRANSACTION_NOT_FOUND. Source: docs/contract.md, section 11
  */
 export async function handleCallback(context: Callbacks, callback: Callback, requestId: string) {
   const { movements, logger, wake } = context

@@ -132,12 +132,14 @@ async function holdsOriginal(settlement: Resolving, document: MovementDocument) 
   return isOpen && original.reversal?.transactionId === document.transactionId
 }
 
+type ReversalEnd = 'reversal-acknowledged' | 'reversal-given-up'
+
 async function endOriginal(
   settlement: Resolving,
   document: MovementDocument,
-  kind: 'reversal-acknowledged' | 'reversal-given-up',
+  kind: ReversalEnd,
   entryOf: EntryOf,
-): Promise<void> {
+) {
   const original = await originalOf(settlement, document)
   const { transactionId } = document
   if (original === null) return
@@ -157,9 +159,10 @@ export async function listEnds({ lists }: Pick<WalletContext, 'lists'>, roundId:
 
 /** Makes and publishes these events of a round again. @returns the ids of those its movements call for */
 export async function republishEnds(
-  context: Pick<WalletContext, 'lists' | 'movements'>,
-  { order, roundId, eventIds }: Asked<typeof calls.opsRepublishMovements>,
-): Promise<string[]> {
+  context: WalletContext,
+  asked: Asked<typeof calls.opsRepublishMovements>,
+) {
+  const { order, roundId, eventIds } = asked
   const ends = await listEnds(context, roundId)
   const chosen = ends.filter(({ entry }) => eventIds.includes(entry.id))
   if (!order.dryRun)

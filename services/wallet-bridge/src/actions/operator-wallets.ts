@@ -1,7 +1,7 @@
 import type { AskApproval } from '@pitboss/bus/ask-approval'
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
-import type { ActedBy } from '@pitboss/contracts/audit'
-import type { Scope } from '@pitboss/contracts/caller'
+import { type ActedBy, actedBy } from '@pitboss/contracts/audit'
+import type { Caller, Scope } from '@pitboss/contracts/caller'
 import type { ApprovedBy } from '@pitboss/contracts/calls/approvals'
 import { countUnfinishedRounds } from '@pitboss/contracts/calls/rounds'
 import type { playerBalance } from '@pitboss/contracts/calls/wallet'
@@ -37,19 +37,20 @@ type Settings = Omit<WalletSettings, 'formerOrigins'> & { readonly isSameLedger:
  */
 export async function putWallet(
   context: WalletContext,
-  scope: Scope,
+  caller: Caller,
   given: Settings,
-  by: ActedBy,
   call: HandlerContext,
 ): Promise<{ wallet: WalletDocument; secret: string | null }> {
   const { wallets, clock, askApproval } = context
+  const { scope } = caller
+  const by = actedBy(caller, call)
   const put = entryOf(context, by, 'wallet.put')
   for (let tries = 0; tries < putsMax; tries++) {
     const present = await wallets.find(scope)
     const settings = await admit(context, scope, present, given)
     if (present === null) {
       const secret = newSecret('wsec')
-      const created = await wallets.create(scope, settings, secret, clock.now(), put)
+      const created = await wallets.create(scope, { ...settings, secret, at: clock.now() }, put)
       if (created !== null) return { wallet: created, secret }
     } else {
       if (scope.environment === 'LIVE' && present.url !== given.url) {
@@ -91,20 +92,20 @@ export async function putApprovedWallet(
  */
 export async function rotateSecret(
   context: WalletContext,
-  scope: Scope,
+  caller: Caller,
   overlapS: number,
-  asker: ActedBy,
   call: HandlerContext,
 ): Promise<{ wallet: WalletDocument; secret: string }> {
   const { wallets, clock } = context
-  let by = asker
+  const { scope } = caller
+  let by = actedBy(caller, call)
   if (scope.environment === 'LIVE') {
     const order = { act: 'wallet.rotate-secret', overlap_s: overlapS } as const
-    by = await context.askApproval(graveAct(await findWallet(context, scope), asker, order), call)
+    by = await context.askApproval(graveAct(await findWallet(context, scope), by, order), call)
   }
   const secret = newSecret('wsec')
   const rotated = entryOf(context, by, 'wallet.rotate-secret')
-  const wallet = await wallets.replaceSecret(scope, { secret, overlapS }, clock.now(), rotated)
+  const wallet = await wallets.replaceSecret(scope, { secret, overlapS, at: clock.now() }, rotated)
   if (wallet === null) throw new ServiceError('NOT_FOUND')
   return { wallet, secret }
 }

@@ -70,7 +70,7 @@ async function originalOf(
     throw new ServiceError('TRANSACTION_NOT_FOUND')
   const initial = initialState('BET', message.at)
   const taken: MovementState = { ...initial, status: 'SUCCESS', dueAt: null }
-  return recordUncalled(settlement, scope, stake, rules(type === 'REFUND' ? taken : initial, message).state)
+  return recordStake(settlement, scope, stake, rules(type === 'REFUND' ? taken : initial, message).state)
 }
 
 /** Finds a movement; that it is missing counts once the primary is confirmed. */
@@ -133,7 +133,7 @@ async function stakeToVoid(settlement: Settlement, scope: Scope, order: VoidOrde
     askedAt !== undefined && isOld(askedAt, message.at)
       ? initialState('BET', askedAt)
       : settlement.rules(initialState('BET', message.at), message).state
-  return (await recordUncalled(settlement, scope, stake, state)).document
+  return (await recordStake(settlement, scope, stake, state)).document
 }
 
 /** Whether it may come from a backup. */
@@ -179,12 +179,7 @@ export async function join(settlement: Settlement, { document, created }: Stored
 }
 
 /** Records a stake that is never sent. @throws ServiceError WALLET_NOT_CONFIGURED */
-async function recordUncalled(
-  settlement: Settlement,
-  scope: Scope,
-  spec: MovementSpec,
-  state: MovementState,
-) {
+async function recordStake(settlement: Settlement, scope: Scope, spec: MovementSpec, state: MovementState) {
   const { movements, wallets, newId } = settlement
   if ((await wallets.copy(scope)) === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
   return storeOnce(movements, documentOf({ scope, spec, reference: newId('txn'), state }))

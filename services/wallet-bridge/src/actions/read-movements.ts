@@ -3,16 +3,17 @@ import { roundMovementsMax } from '@pitboss/contracts/calls/wallet-ops'
 import type { dashboardListTransactions as endpoint } from '@pitboss/contracts/endpoints/wallet'
 import { invalidField } from '@pitboss/errors/service-error'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
-import { type Page, type PageQuery, readPage } from '@pitboss/storage/read-page'
+import { type PageQuery, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import type { Settlement, WalletContext } from '../context.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
 import { hasAnswer, hasWork } from '../rules/movement.ts'
 import type { MovementFilters } from '../storage/movement-lists.ts'
-import type { AttemptRecord, MovementDocument } from '../storage/movement-document.ts'
+import type { MovementDocument } from '../storage/movement-document.ts'
 
 type ListQuery = z.infer<typeof endpoint.query>
 type Movements = Pick<Settlement, 'movements'>
+type Reads = Pick<WalletContext, 'movements' | 'cursors' | 'clock'>
 type Lists = Pick<WalletContext, 'lists' | 'cursors'>
 
 /** Lists show every step of a movement by then. */
@@ -37,11 +38,7 @@ export async function listOfRound({ movements }: Movements, scope: Scope, roundI
 }
 
 /** Finds the movement in the first scope that has it. @throws ServiceError TRANSACTION_NOT_FOUND */
-export async function findTransaction(
-  { movements, clock }: Movements & Pick<Settlement, 'clock'>,
-  caller: Caller,
-  transactionId: string,
-): Promise<MovementDocument> {
+export async function findTransaction({ movements, clock }: Reads, caller: Caller, transactionId: string) {
   const find = (scope: Scope) => movements.find(scope, transactionId)
   const found = await findInScopes(lookupScopes(caller), find, 'TRANSACTION_NOT_FOUND')
   const isNew = clock.now().getTime() - found.updatedAt.getTime() < listedWithinMs
@@ -69,12 +66,7 @@ export async function listTransactions({ lists, cursors }: Lists, scope: Scope, 
 }
 
 /** The wallet calls of a movement, in the order in which they were made. Throws as the two above do. */
-export async function listAttempts(
-  context: Pick<WalletContext, 'movements' | 'cursors' | 'clock'>,
-  caller: Caller,
-  transactionId: string,
-  query: PageQuery,
-): Promise<Page<AttemptRecord>> {
+export async function listAttempts(context: Reads, caller: Caller, transactionId: string, query: PageQuery) {
   const document = await findTransaction(context, caller, transactionId)
   return readPage({
     cursors: context.cursors,

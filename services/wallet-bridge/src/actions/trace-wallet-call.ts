@@ -3,25 +3,18 @@ import type { WalletCallResult } from '../clients/wallet-client.ts'
 import type { Judgement } from '../rules/movement.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 
+type Work<Result> = () => Promise<Result>
 type Judged = { readonly result: WalletCallResult; readonly answer: Judgement }
 
 /** Takes a movement further, without a caller, below a span in the trace of what made it. */
-export function traceAdvance<Result>(
-  document: MovementDocument,
-  requestId: string,
-  work: () => Promise<Result>,
-): Promise<Result> {
+export function traceAdvance<Result>(document: MovementDocument, requestId: string, work: Work<Result>) {
   const { traceparent = null } = document
   const options = { ...optionsOf(document, requestId), kind: 'internal', parent: traceparent } as const
   return inSpan('advance movement', options, work)
 }
 
 /** Makes a wallet call below a span. An unclear answer has the trace recorded, and so has each later call. */
-export function traceWalletCall(
-  document: MovementDocument,
-  requestId: string,
-  work: () => Promise<Judged>,
-): Promise<Judged> {
+export function traceWalletCall(document: MovementDocument, requestId: string, work: Work<Judged>) {
   const { operation, call, traceparent } = document
   const { attributes, ...options } = optionsOf(document, requestId)
   const about = { ...attributes, 'pitboss.attempt': call?.attempt ?? 0 }

@@ -1,6 +1,5 @@
 import { requireApproved } from '@pitboss/bus/ask-approval'
 import { type CallHandler, answer, handler, handlers } from '@pitboss/bus/serve-calls'
-import { actedBy } from '@pitboss/contracts/audit'
 import { doApproved } from '@pitboss/contracts/calls/approvals'
 import { roundTransactions, walletHealth } from '@pitboss/contracts/calls/dashboard'
 import * as calls from '@pitboss/contracts/calls/wallet'
@@ -43,8 +42,7 @@ function walletCalls(context: WalletContext): CallHandler[] {
       answer(await readCallSeries(context, caller.scope, query)),
     ),
     handler(endpoints.putWallet.call, async ({ caller, body }, call) => {
-      const by = actedBy(caller, call)
-      const { wallet, secret } = await wallets.putWallet(context, caller.scope, settingsOf(body), by, call)
+      const { wallet, secret } = await wallets.putWallet(context, caller, settingsOf(body), call)
       return secret === null
         ? answer(records.toWalletRecord(wallet))
         : answer({ ...records.toWalletRecord(wallet), secret }, 201)
@@ -56,8 +54,7 @@ function walletCalls(context: WalletContext): CallHandler[] {
       return { result: await wallets.putApprovedWallet(context, scope, settings, Number(seen), by) }
     }),
     handler(endpoints.rotateWalletSecret.call, async ({ caller, body }, call) => {
-      const by = actedBy(caller, call)
-      const { wallet, secret } = await wallets.rotateSecret(context, caller.scope, body.overlap_s, by, call)
+      const { wallet, secret } = await wallets.rotateSecret(context, caller, body.overlap_s, call)
       const previous_valid_until = wallet.formerSecret?.validUntil.toISOString() ?? null
       return answer({ ...records.toWalletRecord(wallet), secret, previous_valid_until })
     }),

@@ -1,15 +1,6 @@
-import {
-  applied,
-  type Change,
-  eventOfSuccess,
-  type OwnRollback,
-  ignored,
-  type Judgement,
-  type MessageOf,
-  type MovementMessage,
-  type MovementState,
-  type MovementStep,
-} from './movement.ts'
+import { applied, eventOfSuccess, ignored } from './movement.ts'
+import type { Change, Judgement, MessageOf, MovementMessage } from './movement.ts'
+import type { MovementState, MovementStep, OwnRollback } from './movement.ts'
 import { hasCome, nextOwedTryAt, nextStakeTryAt, type ScaleMs } from './retry-schedule.ts'
 import * as reversals from './reverse-movement.ts'
 
@@ -39,7 +30,7 @@ export function advanceMovement(
     case 'reversal-asked':
       return reversals.askReversal(state, message)
     case 'reversal-placed':
-      return reversals.markReversalPlaced(state, message)
+      return reversals.markPlaced(state, message)
     case 'reversal-conflicted':
       return reversals.dropConflictedReversal(state, message)
     case 'reversal-acknowledged':
@@ -133,7 +124,7 @@ function takeStakeRefusal(state: MovementState, answer: Refusal, ended: Change):
   if (judgement.kind === 'refused' && state.unknownTries === 0) {
     const failed = { ...ended, status: 'FAILED', refusalCode: judgement.code, dueAt: null } as const
     const isOwed = judgement.isUnlisted === true && rollback !== null
-    const rest = isOwed ? reversals.owedOfRefused(rollback, at) : {}
+    const rest = isOwed ? reversals.owed(rollback, at, { ofRefused: true }) : {}
     return applied(state, at, { ...failed, ...rest }, 'transaction.failed')
   }
   if (judgement.kind === 'refused') return applied(state, at, { ...ended, ...back })

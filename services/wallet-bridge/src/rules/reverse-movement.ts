@@ -1,12 +1,5 @@
-import {
-  applied,
-  ignored,
-  type MessageOf,
-  type MovementState,
-  type MovementStep,
-  type OwnRollback,
-  type Reversal,
-} from './movement.ts'
+import { applied, ignored, type MessageOf } from './movement.ts'
+import type { MovementState, MovementStep, OwnRollback, Reversal } from './movement.ts'
 
 /** The rules of the one reversal that a movement may have. Source: docs/contract.md, sections 5 and 11. */
 
@@ -21,7 +14,7 @@ export function askVoid(state: MovementState, message: MessageOf<'void-asked'>):
   if (state.type !== 'BET' || state.status !== 'PENDING' || state.reversal !== null) return ignored(state)
   return applied(state, at, {
     pendingCode: state.pendingCode ?? 'WALLET_UNAVAILABLE',
-    ...owed(rollback, at, requestHash),
+    ...owed(rollback, at, { requestHash }),
   })
 }
 
@@ -51,10 +44,7 @@ function reversalRefusal(state: MovementState, type: 'REFUND' | 'ROLLBACK') {
 }
 
 /** Marks the reversal as stored in a record of its own, which is due from then on. */
-export function markReversalPlaced(
-  state: MovementState,
-  message: MessageOf<'reversal-placed'>,
-): MovementStep {
+export function markPlaced(state: MovementState, message: MessageOf<'reversal-placed'>): MovementStep {
   const reversal = reversalNamed(state, message)
   if (reversal === null || reversal.placed) return ignored(state)
   const dueAt = state.call?.until ?? null
@@ -97,15 +87,12 @@ export function giveUpReversal(state: MovementState, message: MessageOf<'reversa
   return applied(state, at, failed, 'transaction.failed')
 }
 
-export function owed(rollback: OwnRollback, at: Date, requestHash = ''): OwedChange {
-  const asked = { ...rollback, requestHash, askedAt: at, placed: false }
-  return { dueAt: at, reversal: { ...asked, type: 'ROLLBACK', origin: 'service' } }
-}
+type OwedMore = Partial<Pick<Reversal, 'requestHash' | 'ofRefused'>>
 
-/** Makes a refused stake owe a rollback beside its refusal. Source: docs/contract.md, section 6. */
-export function owedOfRefused(rollback: OwnRollback, at: Date): OwedChange {
-  const { dueAt, reversal } = owed(rollback, at)
-  return { dueAt, reversal: { ...reversal, ofRefused: true } }
+/** A rollback of the service's own; `ofRefused` beside a refusal. Source: docs/contract.md, section 6. */
+export function owed(rollback: OwnRollback, at: Date, more: OwedMore = {}): OwedChange {
+  const asked = { requestHash: '', ...rollback, ...more, askedAt: at, placed: false }
+  return { dueAt: at, reversal: { ...asked, type: 'ROLLBACK', origin: 'service' } }
 }
 
 type OwedChange = { readonly dueAt: Date; readonly reversal: Reversal }

@@ -93,7 +93,7 @@ function judgeCode(operation: WalletOperation, currency: string, coded: CodedAns
   if (meaning === 'unknown') return unknown(`the wallet says ${walletCode}`, walletCode)
   if (accepted && typeof body.balance === 'number') return unknown('the balance is a JSON number', walletCode)
   const isSure = accepted || meaning === 'success'
-  if (isSure && meaning !== 'CURRENCY_MISMATCH' && isOther(body.currency, currency))
+  if (isSure && meaning !== 'CURRENCY_MISMATCH' && isGiven(body.currency) && body.currency !== currency)
     return unknown('the answer is in another currency', walletCode)
   if (meaning === 'rolled-back') return { kind: 'rolled-back', walletCode }
   if (meaning !== 'success') {
@@ -104,7 +104,6 @@ function judgeCode(operation: WalletOperation, currency: string, coded: CodedAns
     return unknown(`status OK under http status ${httpStatus}`, walletCode)
   if (typeof (body.balance ?? '') !== 'string') return unknown('the balance is no string', walletCode)
   const balance = readBalance(body.balance, currency)
-  const isGiven = (value: unknown) => value !== undefined && value !== null
   const unreadable = [
     ...(isGiven(body.balance) && balance === null ? (['balance'] as const) : []),
     ...(isGiven(body.transactionId) && transactionId === null ? (['transactionId'] as const) : []),
@@ -158,6 +157,6 @@ function readText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value.slice(0, walletCodeCharactersMax) : null
 }
 
-function isOther(named: unknown, currency: string): boolean {
-  return named !== undefined && named !== null && named !== currency
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null
 }

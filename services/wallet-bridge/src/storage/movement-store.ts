@@ -14,16 +14,13 @@ import type { ListedMovements } from './listed-movements.ts'
 import type { MovementDocument } from './movement-document.ts'
 import type { UnfinishedMovements } from './unfinished-movements.ts'
 
+type Refused = { readonly refused: ServiceError }
+
 /**
  * The movement that was stored. `taken`: its id has a movement; `round-busy`: it begins a call, and another
  * one of the round is in flight; `stale`: the other movement of the entry has changed meanwhile.
  */
-export type Inserted =
-  | MovementDocument
-  | 'taken'
-  | 'round-busy'
-  | 'stale'
-  | { readonly refused: ServiceError }
+export type Inserted = MovementDocument | 'taken' | 'round-busy' | 'stale' | Refused
 
 export type InsertOptions = {
   /** It may be the first movement of its round: nothing is read before it. */

@@ -46,6 +46,8 @@ export type Wallet = Pick<WalletDocument, 'environment' | 'url' | 'timeoutMs' | 
 
 export type WalletSettings = Pick<WalletDocument, 'url' | 'timeoutMs' | 'settleLosses' | 'formerOrigins'>
 
+type NewWallet = WalletSettings & { readonly secret: string; readonly at: Date }
+type Rotation = { readonly secret: string; readonly overlapS: number; readonly at: Date }
 type FieldsOfChange = (document: WalletDocument) => Partial<WalletDocument>
 type EntryOfChange = (before: WalletDocument | null, after: WalletDocument) => AuditEntry
 
@@ -115,16 +117,11 @@ export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedC
     /** Drops the copies that processes have of a wallet whose writer may have died before its note. */
     drop: (scope: Scope): Promise<void> => copies.drop(walletKeyOf(scope)),
     /** Null when there is a wallet already. */
-    async create(
-      scope: Scope,
-      settings: WalletSettings,
-      secret: string,
-      now: Date,
-      entryOf: EntryOfChange,
-    ): Promise<WalletDocument | null> {
+    async create(scope: Scope, made: NewWallet, entryOf: EntryOfChange): Promise<WalletDocument | null> {
+      const { secret, at, ...settings } = made
       const key = walletKeyOf(scope)
       const document: WalletDocument = {
-        ...{ _id: key, version: 1, ...scopeOf(scope), ...settings, createdAt: now, updatedAt: now },
+        ...{ _id: key, version: 1, ...scopeOf(scope), ...settings, createdAt: at, updatedAt: at },
         sealedSecret: secretBox.seal(secret, aadOf(key)),
       }
       const audited = { ...document, ...auditedInsert(entryOf(null, document)) }
@@ -132,16 +129,12 @@ export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedC
       await copies.drop(key)
       return document
     },
-    replaceSecret(
-      scope: Scope,
-      { secret, overlapS }: { readonly secret: string; readonly overlapS: number },
-      now: Date,
-      entryOf: EntryOfChange,
-    ): Promise<WalletDocument | null> {
+    replaceSecret(scope: Scope, by: Rotation, entryOf: EntryOfChange): Promise<WalletDocument | null> {
+      const { secret, overlapS, at } = by
       const sealedSecret = secretBox.seal(secret, aadOf(walletKeyOf(scope)))
-      const validUntil = new Date(now.getTime() + overlapS * 1000)
+      const validUntil = new Date(at.getTime() + overlapS * 1000)
       const fieldsOf: FieldsOfChange = ({ sealedSecret: sealed }) => {
-        return { sealedSecret, formerSecret: overlapS === 0 ? null : { sealed, validUntil }, updatedAt: now }
+        return { sealedSecret, formerSecret: overlapS === 0 ? null : { sealed, validUntil }, updatedAt: at }
       }
       return update(scope, fieldsOf, entryOf)
     },

@@ -71,7 +71,7 @@ const signatures = createCallbackSignatures(db)
 const entryOf = () => sampleAuditEntry()
 const entry = entryOf()
 const ids: Ids = named('the-owners')
-await wallets.create(owner, settings, 'the secret', now, entryOf)
+await wallets.create(owner, { ...settings, secret: 'the secret', at: now }, entryOf)
 await signatures.use(walletKeyOf(owner), '1', ids.signature, now)
 for (const document of [stakeIn(owner, ids), waitingWinIn(owner)]) {
   const stored = await movements.insert(document)
@@ -194,10 +194,11 @@ await holdIsolation(t, {
       change: internal('takes a document that the caller has read within a scope'),
       drop: internal('empties the memory of processes; it reads and changes nothing'),
       create: scoped(
-        async (scope) => (await wallets.create(scope, otherSettings, 'another', now, entryOf)) === null,
+        async (scope) =>
+          (await wallets.create(scope, { ...otherSettings, secret: 'another', at: now }, entryOf)) === null,
       ),
       replaceSecret: scoped((scope) =>
-        wallets.replaceSecret(scope, { secret: 'another', overlapS: 0 }, now, entryOf),
+        wallets.replaceSecret(scope, { secret: 'another', overlapS: 0, at: now }, entryOf),
       ),
       setFlagRules: scoped((scope) => wallets.setFlagRules(scope, defaultFlagRules, entryOf)),
       keysAfter: internal(operations),

@@ -11,11 +11,8 @@ import { answerPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import { walletKeyOf } from '../../rules/movement-keys.ts'
 import type { Wing } from '../../wing.ts'
-import {
-  type CertificationContext,
-  runCertification,
-  startCertification,
-} from './actions/run-certification.ts'
+import type { CertificationContext } from './actions/run-certification.ts'
+import { runCertification, startCertification } from './actions/run-certification.ts'
 import { type CertificationDocument, createCertifications } from './storage/certification-store.ts'
 
 /** Each takes some calls at a time from a wallet; more orders wait their turn. */
@@ -38,10 +35,7 @@ export const certifications: Wing = {
       calls: [
         handler(endpoints.certifyWallet.call, async ({ caller, params, body }, call) => {
           if (params.environment === 'LIVE') throw new ServiceError('NOT_FOUND', { message: notLiveText })
-          const fallback = caller.account.currencies[0] ?? 'USD'
-          const by = actedBy(caller, call)
-          const started = await startCertification(context, caller.scope, body, fallback, by)
-          return answer(toCertification(started), 202)
+          return answer(toCertification(await startCertification(context, caller, body, call)), 202)
         }),
         handler(endpoints.listWalletCertifications.call, async ({ caller: { scope }, query }) =>
           answerPage(await jobs.list(scope, walletKeyOf(scope), query), toCertificationSummary),

@@ -31,14 +31,12 @@ export const reconciliations: Wing = {
     const context = { ...core, chunks: stores.createLedgerChunks(db), reconciliations: jobs }
     return {
       calls: [
-        handler(starts.keepLedgerChunk, async ({ caller, id, index, lines }) => {
-          await actions.storeChunk(context, caller.scope, id, index, lines)
+        handler(starts.keepLedgerChunk, async (chunk) => {
+          await actions.storeChunk(context, chunk)
           return null
         }),
-        handler(starts.startReconciliation, async ({ caller, ...asked }, call) =>
-          toReconciliation(
-            await actions.startReconciliation(context, caller.scope, asked, actedBy(caller, call)),
-          ),
+        handler(starts.startReconciliation, async (asked, call) =>
+          toReconciliation(await actions.startReconciliation(context, asked, call)),
         ),
         handler(endpoints.listReconciliations.call, async ({ caller: { scope }, query }) =>
           answerPage(await jobs.list(scope, walletKeyOf(scope), query), toReconciliationSummary),

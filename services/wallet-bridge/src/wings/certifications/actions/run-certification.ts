@@ -13,8 +13,9 @@ import type { WalletContext } from '../../../context.ts'
 import type { WalletExchange } from '../../../rules/wallet-answers.ts'
 import type { CertificationDocument } from '../storage/certification-store.ts'
 import type { Wallet } from '../../../storage/wallet-document.ts'
-import type { ActedBy } from '@pitboss/contracts/audit'
-import type { Scope } from '@pitboss/contracts/caller'
+import type { HandlerContext } from '@pitboss/bus/serve-calls'
+import { actedBy } from '@pitboss/contracts/audit'
+import type { Caller, Scope } from '@pitboss/contracts/caller'
 import type { walletCertifySchema } from '@pitboss/contracts/objects/certification'
 import { invalidField } from '@pitboss/errors/service-error'
 import { currencyDigits } from '@pitboss/money/currencies'
@@ -83,19 +84,17 @@ function failed({ words: error, remedy }: Failure) {
 
 /**
  * Orders a certification of the account's TEST wallet in any scope. Source: docs/contract.md, section 3.
- * @param fallback the currency when none is named
  * @throws ServiceError NOT_FOUND; CONFLICT while one runs; VALIDATION_ERROR for a currency that is none
  */
 export async function startCertification(
   context: CertificationContext,
-  { operatorId }: Scope,
+  caller: Caller,
   asked: z.output<typeof walletCertifySchema>,
-  fallback: string,
-  by: ActedBy,
+  call: HandlerContext,
 ): Promise<CertificationDocument> {
   const { certifications, clock, newId } = context
-  const scope: Scope = { operatorId, environment: 'SANDBOX' }
-  const currency = asked.currency ?? fallback
+  const scope: Scope = { ...caller.scope, environment: 'SANDBOX' }
+  const currency = asked.currency ?? caller.account.currencies[0] ?? 'USD'
   if (currencyDigits(currency) === null) throw invalidField('currency', 'must be a currency that exists')
   const wallet = await findWallet(context, scope)
   const job: CertificationDocument = {
@@ -109,5 +108,6 @@ export async function startCertification(
     blockedPlayerId: asked.blocked_player_id ?? null,
     unknownPlayerId: asked.unknown_player_id ?? null,
   }
-  return certifications.order(job, by, { act: 'wallet.certify', object: { type: 'wallet', id: 'TEST' } })
+  const act = { act: 'wallet.certify', object: { type: 'wallet', id: 'TEST' } }
+  return certifications.order(job, actedBy(caller, call), act)
 }

@@ -49,7 +49,9 @@ type Fact = Pick<FlagDocument, 'rule' | 'happenedAt' | 'raisedAt' | 'transaction
 /** The flag of a fact, with an open case. A flag about several movements names no round and no amount. */
 export function newFlag(movement: MovementDocument, { about, of, rule, ...fact }: Fact): FlagDocument {
   const scope = scopeOf(movement)
+  const { game, roundId, amount, currency } = movement
   const isOne = rule === 'BIG_WIN' || rule === 'BACK_AFTER_WIN'
+  const none = { game: null, roundId: null, amount: null, currency: null }
   return {
     _id: factIdOf('flg', scope, { type: rule, about, of }),
     version: 1,
@@ -58,10 +60,7 @@ export function newFlag(movement: MovementDocument, { about, of, rule, ...fact }
     rule,
     status: 'OPEN',
     playerId: rule === 'UNKNOWN_OUTCOMES_OF_WALLET' ? null : movement.playerId,
-    game: isOne ? movement.game : null,
-    roundId: isOne ? movement.roundId : null,
-    amount: isOne ? movement.amount : null,
-    currency: isOne ? movement.currency : null,
+    ...(isOne ? { game, roundId, amount, currency } : none),
     notes: [],
     ...fact,
     updatedAt: fact.raisedAt,

@@ -4,14 +4,22 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Jobs } from '@pitboss/storage/jobs'
 import type { HeldJob } from '@pitboss/storage/start-job-workers'
 import type { LedgerChunks, LedgerLine, ReconciliationDocument } from '../storage/reconciliation-store.ts'
-import type { ActedBy } from '@pitboss/contracts/audit'
+import type { HandlerContext } from '@pitboss/bus/serve-calls'
+import { type ActedBy, actedBy } from '@pitboss/contracts/audit'
+import type {
+  keepLedgerChunk,
+  startReconciliation as startCall,
+} from '@pitboss/contracts/calls/reconciliations'
 import type { Scope } from '@pitboss/contracts/caller'
 import { invalidField } from '@pitboss/errors/service-error'
 import { newJob } from '@pitboss/storage/job-store'
+import type { z } from 'zod'
 import type { WalletContext } from '../../../context.ts'
 import { paidAt } from '../../../rules/event-of-end.ts'
 import { walletKeyOf } from '../../../rules/movement-keys.ts'
 import { compareLedger, type LedgerRow, toOurMovement } from '../rules/compare-ledger.ts'
+
+type Asked<Call extends { readonly request: z.ZodType }> = z.output<Call['request']>
 
 export type ReconciliationContext = WalletContext & {
   readonly reconciliations: Jobs<ReconciliationDocument, 'differences'>
@@ -106,15 +114,11 @@ export function tallyDifferences() {
 }
 
 /** Stores a chunk of a ledger. @throws ServiceError CONFLICT at the first one while a job runs */
-export async function storeChunk(
-  { reconciliations, chunks, clock }: ReconciliationContext,
-  scope: Scope,
-  id: string,
-  index: number,
-  lines: LedgerLine[],
-): Promise<void> {
-  if (index === 0) await reconciliations.assertNoneRuns(scope, walletKeyOf(scope))
-  await chunks.keep(scope, id, index, lines, clock.now())
+export async function storeChunk(context: ReconciliationContext, chunk: Asked<typeof keepLedgerChunk>) {
+  const { caller, id, index, lines } = chunk
+  const { scope } = caller
+  if (index === 0) await context.reconciliations.assertNoneRuns(scope, walletKeyOf(scope))
+  await context.chunks.keep(scope, id, index, lines, context.clock.now())
 }
 
 /**
@@ -123,11 +127,11 @@ export async function storeChunk(
  */
 export async function startReconciliation(
   { reconciliations, chunks, clock }: ReconciliationContext,
-  scope: Scope,
-  asked: { id: string; from: string; to: string; chunks: number; lines: number },
-  by: ActedBy,
+  asked: Asked<typeof startCall>,
+  call: HandlerContext,
 ): Promise<ReconciliationDocument> {
-  const { id, lines: linesTotal } = asked
+  const { caller, id, lines: linesTotal } = asked
+  const { scope } = caller
   const [from, to] = [new Date(asked.from), new Date(asked.to)]
   if (to < from) throw invalidField('to', 'must not be before from')
   if ((await chunks.count(scope, id)) !== asked.chunks) throw invalidField('body', 'was not kept whole')
@@ -138,17 +142,17 @@ export async function startReconciliation(
     ...{ counts, differences },
   }
   const object = { type: 'reconciliation', id }
-  return reconciliations.order(job, by, { act: 'reconciliation.start', object })
+  return reconciliations.order(job, actedBy(caller, call), { act: 'reconciliation.start', object })
 }
 
 /** Ends a comparison and its ledger, which is else gone within a day. */
 export async function cancelReconciliation(
-  { reconciliations, chunks }: ReconciliationContext,
+  context: ReconciliationContext,
   job: ReconciliationDocument,
   by: ActedBy,
-): Promise<ReconciliationDocument> {
-  const ended = await reconciliations.cancel(job, by)
-  if (ended.status === 'CANCELLED') await chunks.remove(ended, ended._id)
+) {
+  const ended = await context.reconciliations.cancel(job, by)
+  if (ended.status === 'CANCELLED') await context.chunks.remove(ended, ended._id)
   return ended
 }
 
@@ -159,6 +163,8 @@ export async function compareRows({ lists }: WalletContext, scope: Scope, rows: 
   return compareLedger(rows, ours)
 }
 
+type Window = { readonly from: Date; readonly to: Date }
+
 /**
  * Our movements that moved money within the window, oldest first, out of the next 1000 after the reference
  * `after`. Leaves out those asked for within it and paid later: the operator may have them in either day.
@@ -167,7 +173,7 @@ export async function compareRows({ lists }: WalletContext, scope: Scope, rows: 
 export async function listMoved(
   { lists }: WalletContext,
   scope: Scope,
-  window: { from: Date; to: Date },
+  window: Window,
   after: string | null,
 ) {
   const found = await lists.oldestFirst(scope, window, { after, limit: pageSize })

@@ -19,7 +19,8 @@ type OurMovement = z.output<typeof ledgerRow> & {
 }
 
 /** `extra`: we have no movement for the operator's row, or a refused one. `different`: other values. */
-export type LedgerDifference = z.output<typeof reconcileChunk.reply>['differences'][number]
+type Compared = { differences: LedgerDifference[]; matched: number }
+type LedgerDifference = z.output<typeof reconcileChunk.reply>['differences'][number]
 
 type RecordedMovement = Ended & {
   readonly [Field in 'transactionId' | 'amount' | 'currency' | 'playerId']: string
@@ -47,10 +48,7 @@ export function toOurMovement(movement: RecordedMovement, original?: RecordedMov
   }
 }
 
-export function compareLedger(
-  rows: readonly LedgerRow[],
-  ours: ReadonlyMap<string, OurMovement>,
-): { differences: LedgerDifference[]; matched: number } {
+export function compareLedger(rows: readonly LedgerRow[], ours: ReadonlyMap<string, OurMovement>): Compared {
   const differences: LedgerDifference[] = []
   const seen = new Set<string>()
   let matched = 0

@@ -95,9 +95,7 @@ export async function openContext({ config, host, wrap, bus, storage, wake }: Pa
   hasEarlier = await upgradeStorage(storage, money, { stopping, logger })
   if (upgrade === null) await storage.patiently((own) => ensureIndexes(own, indexes, logger))
   const metrics = createWalletMetrics(registry)
-  const audit = createAuditOutbox({
-    ...{ db, collections: audited, append: appendAudits, clock, newId, logger },
-  })
+  const audit = createAuditOutbox({ db, collections: audited, append: appendAudits, clock, newId, logger })
   const client = createWalletClient({ outbound, clock })
   const notes = createTailNotes({ bus, root: 'wallet', logger })
   const inDoubtBefore = config.PITBOSS_STAKES_IN_DOUBT_BEFORE ?? null

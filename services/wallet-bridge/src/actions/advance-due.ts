@@ -7,7 +7,7 @@ import { hasAnswer } from '../rules/movement.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 import { applyMessage, entriesOf } from './apply-message.ts'
 import { beginReversal } from './begin-reversal.ts'
-import { beginCall, lostAttemptOf, runCall } from './run-call.ts'
+import { beginCall, loggedOf, lostAttemptOf, runCall } from './run-call.ts'
 import { traceAdvance } from './trace-wallet-call.ts'
 import { freshRollback } from '../records/new-movement.ts'
 
@@ -126,11 +126,11 @@ async function endBudget(settlement: Settlement, stake: MovementDocument, reques
     const rollback = freshRollback(stake, newId)
     return (await applyMessage(settlement, stake, { kind: 'budget-spent', at, rollback })).document
   }
-  const { operatorId, environment, transactionId, reference, roundId } = stake
-  const about = { operator_id: operatorId, environment, transaction_id: transactionId, reference }
+  const about = { ...loggedOf(stake), round_id: stake.roundId }
   if (standing === 'taken') {
-    logger.warn({ ...about, round_id: roundId }, 'stake.known-as-taken')
-    const by = { operator_id: operatorId, actor, client_address: null, request_id: requestId, reason: null }
+    logger.warn(about, 'stake.known-as-taken')
+    const { operator_id } = about
+    const by = { operator_id, actor, client_address: null, request_id: requestId, reason: null }
     const entryOf = entriesOf(settlement, by, 'movement.heal')
     return (await applyMessage(settlement, stake, { kind: 'known-taken', at }, { entryOf })).document
   }
@@ -138,7 +138,7 @@ async function endBudget(settlement: Settlement, stake: MovementDocument, reques
   const isNewDoubt = standing !== null && (stake.inDoubt !== true || stake.doubt !== standing)
   // A wait that changes nothing of the stake is no step of it: every replica asks once more after a restart.
   if (!isNewDoubt) return due.putOff(stake, until)
-  if (stake.inDoubt !== true) logger.error({ ...about, round_id: roundId, doubt: standing }, 'stake.in-doubt')
+  if (stake.inDoubt !== true) logger.error({ ...about, doubt: standing }, 'stake.in-doubt')
   const held = { kind: 'rollback-held', at, until, doubt: standing } as const
   return (await applyMessage(settlement, stake, held)).document
 }

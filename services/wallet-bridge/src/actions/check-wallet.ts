@@ -61,20 +61,10 @@ export async function checkWallet(context: WalletContext, scope: Scope, currency
 
 function rollbackBody(newId: (prefix: string) => string, currency: string, now: Date): string {
   return JSON.stringify({
-    transactionId: newId('rbk'),
-    referenceTransactionId: newId('bet'),
-    reference: newId('txn'),
-    type: 'ROLLBACK',
-    roundId: randomUUID(),
-    gameId: randomUUID(),
-    game: 'dice',
-    sessionId: newId('ses'),
-    playerId: checkPlayer,
-    currency,
-    amount: '0.01',
-    freeBet: false,
-    roundClosed: true,
-    occurredAt: now.toISOString(),
+    ...{ transactionId: newId('rbk'), referenceTransactionId: newId('bet'), reference: newId('txn') },
+    ...{ type: 'ROLLBACK', roundId: randomUUID(), gameId: randomUUID(), game: 'dice' },
+    ...{ sessionId: newId('ses'), playerId: checkPlayer, currency, amount: '0.01' },
+    ...{ freeBet: false, roundClosed: true, occurredAt: now.toISOString() },
   })
 }
 

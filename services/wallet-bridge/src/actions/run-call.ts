@@ -61,20 +61,20 @@ export async function runCall(
   const contradiction = original !== null && wasAcknowledged(original) ? contradictionOf(answer) : null
   const judgement = contradiction ?? answer
   metrics.callEnded(operation, judgement.kind, result.latencyMs)
-  const { reference, operatorId: operator_id, environment, transactionId: transaction_id } = document
-  const about = { operator_id, environment, transaction_id, reference }
+  const about = loggedOf(document)
   if (judgement.kind === 'success' && judgement.walletCode === 'DUPLICATE' && call.attempt === 1) {
     metrics.repeatedAtFirstTry(operation)
     logger.error({ ...about, operation }, 'wallet-call.duplicate-at-first-try')
   }
   if (contradiction !== null) {
+    const { reference, operator_id } = about
     const what = { reference, operator_id, original: document.referenceTransactionId, url }
     logger.error(what, 'movement.original-unknown')
   }
   const rollback = freshRollback(document, newId)
   const message = { kind: 'answered', at: clock.now(), token: call.token, judgement, rollback } as const
   const { document: after } = await applyMessage(settlement, document, message, {
-    attemptOf: (nextAttemptAt) => ({ ...attemptOf(call, operation, result, judgement), nextAttemptAt }),
+    attemptOf: (nextAttemptAt) => ({ operation, ...attemptOf(call, result, judgement), nextAttemptAt }),
     ...(judgement.kind === 'success' && original !== null
       ? { alsoOf: endedOriginal(settlement, document, original) }
       : {}),
@@ -90,6 +90,11 @@ export async function runCall(
     'wallet-call.ended',
   )
   return after
+}
+
+/** What logs name of a movement. */
+export function loggedOf({ operatorId, environment, transactionId, reference }: MovementDocument) {
+  return { operator_id: operatorId, environment, transaction_id: transactionId, reference }
 }
 
 /** What becomes of the original of an acknowledged reversal; it is read again where it has changed. */
@@ -126,16 +131,11 @@ const classifications = {
   unknown: 'UNKNOWN',
 } as const
 
-function attemptOf(
-  { attempt }: WalletCall,
-  operation: AttemptRecord['operation'],
-  { exchange, ...sent }: WalletCallResult,
-  judgement: Judgement,
-) {
+function attemptOf({ attempt }: WalletCall, { exchange, ...sent }: WalletCallResult, judgement: Judgement) {
   const answered = exchange.kind === 'answer'
   const unreadable = judgement.kind === 'success' ? judgement.unreadable : []
   return {
-    ...{ attempt, operation, ...sent },
+    ...{ attempt, ...sent },
     httpStatus: answered ? exchange.httpStatus : null,
     walletCode: judgement.walletCode,
     classification: classifications[judgement.kind],

@@ -11,10 +11,9 @@ import type { AttemptRecord, MovementDocument } from './movement-document.ts'
 export const listMsMax = 5000
 export const tooLong = { message: 'The list takes too long; name a player, or a window by "from" and "to".' }
 
-export type MovementFilters = {
-  readonly playerId?: string | undefined
-  readonly roundId?: string | undefined
-  readonly sessionId?: string | undefined
+type Named = Readonly<Partial<Record<'playerId' | 'roundId' | 'sessionId', string | undefined>>>
+
+export type MovementFilters = Named & {
   readonly type?: MovementType | undefined
   readonly status?: MovementStatus | undefined
   /** Both ends are inclusive. */
@@ -141,9 +140,8 @@ function indexOf({ status, type, playerId, roundId, sessionId }: MovementFilters
   return type === 'REFUND' || type === 'ROLLBACK' ? 'rare_type' : null
 }
 
-type Window = Pick<MovementFilters, 'from' | 'to'>
 type Bounds = { readonly before?: string | null; readonly after?: string | null }
 
 /** The condition on time and reference, which is the order of every list here. */
-const within = (window: Window, bounds: Bounds) =>
+const within = (window: Pick<MovementFilters, 'from' | 'to'>, bounds: Bounds) =>
   createdFilter({ prefix: 'txn', ...window, ...bounds }, 'reference')

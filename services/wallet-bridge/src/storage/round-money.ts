@@ -41,8 +41,12 @@ export function evolveMoney(money: RoundMoney, entry: MoneyEntry): RoundMoney {
   for (const fact of entry.f) {
     if ('base' in fact) after.set(fact.base.transactionId, { ...fact.base, ...shown })
     else if ('of' in fact) {
-      const before = after.get(fact.of)
-      if (before !== undefined) after.set(fact.of, { ...changed(before, fact), ...shown })
+      const { of, ...change } = fact
+      const before = after.get(of)
+      if (before === undefined) continue
+      // A change was made from two movements, so it makes one of another.
+      const changed = changeDocument(before, change, { attempts: attemptsKept }) as MovementDocument
+      after.set(of, { ...changed, ...shown })
     }
   }
   return after
@@ -86,16 +90,6 @@ export function isSettled(money: RoundMoney): boolean {
 export function callingBeside(money: RoundMoney, transactionId: string): MovementDocument | null {
   const isOther = (one: MovementDocument) => one.call !== null && one.transactionId !== transactionId
   return [...money.values()].find(isOther) ?? null
-}
-
-function changed(before: MovementDocument, { set, unset, push }: DocumentChange): MovementDocument {
-  const change = {
-    ...(set === undefined ? {} : { set }),
-    ...(unset === undefined ? {} : { unset }),
-    ...(push === undefined ? {} : { push }),
-  }
-  // A change was made from two movements, so it makes one of another.
-  return changeDocument(before, change, { attempts: attemptsKept }) as MovementDocument
 }
 
 export type AlsoChanged = { readonly document: MovementDocument; readonly state: MovementState }

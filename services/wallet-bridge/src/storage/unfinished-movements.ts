@@ -39,9 +39,9 @@ export function createUnfinishedMovements({ journal, scaleMs }: Options) {
   /** Leaves a stream whose entry `last` another process wrote, unless this one has written a later one. */
   function leave(stream: string, last: number): void {
     const known = keysOf.get(stream)
-    if (known !== undefined && known.last >= last) return
-    const ofWallet = known === undefined ? undefined : wallets.get(known.wallet)
-    if (known === undefined || ofWallet === undefined) return
+    if (known === undefined || known.last >= last) return
+    const ofWallet = wallets.get(known.wallet)
+    if (ofWallet === undefined) return
     for (const id of known.ids) ofWallet.waiting.delete(id)
     ofWallet.firstMs = null
     keysOf.delete(stream)

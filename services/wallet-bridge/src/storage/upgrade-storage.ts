@@ -53,6 +53,7 @@ export async function upgradeStorage(
   { journal, unfinished, isListed }: Pick<OpenMoney, 'journal' | 'unfinished' | 'isListed'>,
   { stopping, logger }: { readonly stopping: AbortSignal; readonly logger: Pick<Logger, 'info'> },
 ): Promise<boolean> {
+  const movements = db.collection<EarlierMovement>('movements')
   const owner = randomUUID()
   const lease = createLease({ db, name: 'upgrade', owner, ttlMs: leaseTtlMs, clock, clockAheadMs })
   for (;;) {
@@ -64,7 +65,6 @@ export async function upgradeStorage(
       continue
     }
     try {
-      const movements = db.collection<EarlierMovement>('movements')
       const hasEarlier = (await movements.findOne({}, { projection: { _id: 1 } })) !== null
       const rounds = hasEarlier ? await readUnfinished(movements) : []
       await mapBounded(rounds, atOnce, async (round) => {
@@ -83,12 +83,8 @@ export async function upgradeStorage(
 
   async function bringOver(round: RoundKey): Promise<void> {
     const stream = moneyStream(round)
-    const { roundId } = round
-    const found = await db
-      .collection<EarlierMovement>('movements')
-      .find({ roundId, ...scopeOf(round), walletKey: walletKeyOf(round) })
-      .sort({ reference: 1 })
-      .toArray()
+    const asked = { roundId: round.roundId, ...scopeOf(round), walletKey: walletKeyOf(round) }
+    const found = await movements.find(asked, { sort: { reference: 1 } }).toArray()
     const earlier = found.filter(({ n }) => n === undefined)
     for (const { auditOutbox = [] } of earlier) await moveAudit(auditOutbox)
     if ((await load(journal, stream)).last === 0)
@@ -124,10 +120,8 @@ async function readUnfinished(movements: Collection<EarlierMovement>): Promise<R
   const present = new Set((await movements.indexes()).map(({ name }) => name))
   for (const [index, filter] of Object.entries(unfinishedBy)) {
     if (!present.has(index)) continue
-    const found = movements
-      .find({ ...filter, n: { $exists: false } })
-      .hint(index)
-      .project<RoundKey>({ _id: 0, operatorId: 1, environment: 1, roundId: 1 })
+    const options = { hint: index, projection: { _id: 0, operatorId: 1, environment: 1, roundId: 1 } }
+    const found = movements.find<RoundKey>({ ...filter, n: { $exists: false } }, options)
     for await (const round of found) rounds.set(moneyStream(round), round)
   }
   return [...rounds.values()]

@@ -12,7 +12,6 @@ type DueWork = {
   /** The movements of a wallet that are due now, longest due first. */
   ofWallet(walletKey: string, limit: number): Promise<Movement[]>
   isSilent(walletKey: string): boolean
-  /** Tells whether a further try of a stake is next; its rollback, and what leads to it, is owed. */
   isStake(document: Movement): boolean
   advance(document: Movement, requestId: string): Promise<Movement>
 }

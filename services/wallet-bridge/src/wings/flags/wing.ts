@@ -23,10 +23,9 @@ export const flags: Wing = {
         handler(endpoints.getFlag.call, async ({ caller, params }) =>
           answer(toFlagCase(await findFlag(context, caller, params.flag_id))),
         ),
-        handler(endpoints.patchFlag.call, async ({ caller, params, body }, call) => {
-          const by = actedBy(caller, call)
-          return answer(toFlagCase(await changeFlag(context, caller, params.flag_id, body, by)))
-        }),
+        handler(endpoints.patchFlag.call, async (asked, call) =>
+          answer(toFlagCase(await changeFlag(context, asked, call))),
+        ),
         handler(endpoints.getFlagRules.call, async ({ caller }) =>
           answer(flagRulesOf(await core.wallets.find(caller.scope))),
         ),

@@ -1,6 +1,7 @@
-import type { ActedBy } from '@pitboss/contracts/audit'
+import type { HandlerContext } from '@pitboss/bus/serve-calls'
+import { type ActedBy, actedBy } from '@pitboss/contracts/audit'
 import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
-import type { listFlags as endpoint } from '@pitboss/contracts/endpoints/flags'
+import type { listFlags as endpoint, patchFlag } from '@pitboss/contracts/endpoints/flags'
 import { flagMax, type FlagRules, type flagPatchSchema } from '@pitboss/contracts/objects/flag'
 import { toAccountMode } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
@@ -45,12 +46,11 @@ export async function listFlags({ flags, cursors }: FlagsContext, scope: Scope, 
 /** A repeat of the last change is none. @throws ServiceError NOT_FOUND; CONFLICT with too many notes */
 export async function changeFlag(
   context: FlagsContext,
-  caller: Caller,
-  flagId: string,
-  patch: Patch,
-  by: ActedBy,
+  { caller, params: { flag_id: flagId }, body: patch }: z.output<typeof patchFlag.call.request>,
+  call: HandlerContext,
 ): Promise<FlagDocument> {
   const { flags, audit, clock } = context
+  const by = actedBy(caller, call)
   return changeFenced<FlagDocument, FlagDocument>({
     document: await findFlag(context, caller, flagId),
     change: async (flag) => {

@@ -50,7 +50,6 @@ export async function runReconciliation(
   const { from, to } = job
   const tally = tallyDifferences()
   const read = { lines: 0, matched: 0 }
-  const found = () => ({ ...read, counts: tally.counts, differences: tally.differences })
   const our: OurLedger = {
     async compare(rows) {
       goOn()
@@ -91,7 +90,9 @@ export async function runReconciliation(
     if (error.reason === null) return
     reason = error.reason
   }
-  if (await store.finish(job, { ...found(), reason }, clock.now())) await chunks.remove(job, job._id)
+  const { counts, differences } = tally
+  const found = { ...read, counts, differences, reason }
+  if (await store.finish(job, found, clock.now())) await chunks.remove(job, job._id)
 }
 
 /** Counts the differences of a comparison, and collects the first of each kind. */

@@ -62,8 +62,8 @@ export type WalletContext = Settlement & {
   readonly wake: () => void
 }
 
-type Opened = 'breakers' | 'notify' | 'rules' | 'wait' | 'inTurn' | 'stakesInFlight'
-type SettlementParts = Omit<Settlement, Opened> &
+type MemoryKey = 'breakers' | 'notify' | 'rules' | 'wait' | 'inTurn' | 'stakesInFlight'
+type SettlementParts = Omit<Settlement, MemoryKey> &
   Partial<Pick<Settlement, 'notify' | 'wait'>> & {
     /** Puts something around the rules; the product leaves them as they are. */
     readonly wrapRules?: (rules: MovementRules) => MovementRules

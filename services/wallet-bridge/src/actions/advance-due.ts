@@ -7,7 +7,7 @@ import { hasAnswer } from '../rules/movement.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 import { applyMessage, entriesOf } from './apply-message.ts'
 import { beginReversal } from './begin-reversal.ts'
-import { beginCall, loggedOf, lostAttemptOf, runCall } from './run-call.ts'
+import { beginCall, logFieldsOf, lostAttemptOf, runCall } from './run-call.ts'
 import { traceAdvance } from './trace-wallet-call.ts'
 import { freshRollback } from '../records/new-movement.ts'
 
@@ -51,7 +51,7 @@ async function advanceNow(settlement: Settlement, given: MovementDocument, reque
   return document
 }
 
-/** Begins a call and runs it, unless its round has one in flight; place-movement.ts begins most first ones. */
+/** Begins and runs a call unless its round has one in flight. Most first calls begin in place-movement.ts. */
 async function call(settlement: Settlement, document: MovementDocument, at: Date, requestId: string) {
   const wallet = await settlement.wallets.open(scopeOf(document))
   if (wallet === null) throw new Error(`the wallet of ${document.walletKey} is gone`)
@@ -126,7 +126,7 @@ async function endBudget(settlement: Settlement, stake: MovementDocument, reques
     const rollback = freshRollback(stake, newId)
     return (await applyMessage(settlement, stake, { kind: 'budget-spent', at, rollback })).document
   }
-  const about = { ...loggedOf(stake), round_id: stake.roundId }
+  const about = { ...logFieldsOf(stake), round_id: stake.roundId }
   if (standing === 'taken') {
     logger.warn(about, 'stake.known-as-taken')
     const { operator_id } = about

@@ -12,10 +12,10 @@ import { findWallet } from './operator-wallets.ts'
 /** The one subject of an account's environment. */
 const subject = 'wallet'
 
-type Called = { readonly lists: Pick<MovementLists, 'calledSince'> }
+type CallSource = { readonly lists: Pick<MovementLists, 'calledSince'> }
 
 /** Reads the wallet calls that figures count: every call of a movement, lost ones included. */
-export async function* readCalls({ lists }: Called, from: Date): AsyncGenerator<FigureFact> {
+export async function* readCalls({ lists }: CallSource, from: Date): AsyncGenerator<FigureFact> {
   for await (const { operatorId, environment, attempts } of lists.calledSince(from))
     yield* storedFacts({ scope: { operatorId, environment }, subject }, attempts, countsOfCall)
 }

@@ -61,7 +61,7 @@ export async function runCall(
   const contradiction = original !== null && wasAcknowledged(original) ? contradictionOf(answer) : null
   const judgement = contradiction ?? answer
   metrics.callEnded(operation, judgement.kind, result.latencyMs)
-  const about = loggedOf(document)
+  const about = logFieldsOf(document)
   if (judgement.kind === 'success' && judgement.walletCode === 'DUPLICATE' && call.attempt === 1) {
     metrics.repeatedAtFirstTry(operation)
     logger.error({ ...about, operation }, 'wallet-call.duplicate-at-first-try')
@@ -92,8 +92,8 @@ export async function runCall(
   return after
 }
 
-/** What logs name of a movement. */
-export function loggedOf({ operatorId, environment, transactionId, reference }: MovementDocument) {
+/** Returns the fields that name a movement in logs. */
+export function logFieldsOf({ operatorId, environment, transactionId, reference }: MovementDocument) {
   return { operator_id: operatorId, environment, transaction_id: transactionId, reference }
 }
 

@@ -18,8 +18,8 @@ export function traceWalletCall(document: MovementDocument, requestId: string, w
   const { operation, call, traceparent } = document
   const { attributes, ...options } = optionsOf(document, requestId)
   const about = { ...attributes, 'pitboss.attempt': call?.attempt ?? 0 }
-  const given = { ...options, kind: 'client', orParent: traceparent, attributes: about } as const
-  return inSpan(`wallet ${operation ?? 'none'}`, given, async (span) => {
+  const spanOptions = { ...options, kind: 'client', orParent: traceparent, attributes: about } as const
+  return inSpan(`wallet ${operation ?? 'none'}`, spanOptions, async (span) => {
     const judged = await work()
     const { exchange } = judged.result
     const { kind } = judged.answer

@@ -16,7 +16,7 @@ import { handleCallback } from '../actions/handle-callback.ts'
 import type { WalletContext } from '../context.ts'
 import * as records from '../records/render-movement.ts'
 
-/** Settings and reads of accounts, and signed callbacks. Source: docs/contract.md, sections 3, 5, 6 and 11. */
+/** Settings and reads of accounts, and callbacks. Source: docs/contract.md, sections 3, 5, 6 and 11. */
 export function gatewayCalls(context: WalletContext): CallHandler[] {
   return [
     ...walletCalls(context),

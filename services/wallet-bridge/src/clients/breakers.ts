@@ -75,7 +75,7 @@ const messageSchema = z.strictObject({
   notes: z.array(z.tuple([z.string().max(64), z.enum(breakerNotes), z.int().min(1)])).max(notesPerMessageMax),
 })
 
-type Gathered = { readonly note: BreakerNote; times: number }
+type GatheredNote = { readonly note: BreakerNote; times: number }
 type GossipParts = {
   readonly bus: Pick<Bus, 'publish' | 'subscribe'>
   readonly replicaId: string
@@ -84,8 +84,8 @@ type GossipParts = {
 
 /** Shares notes between replicas, each at most once. A replica that is away misses them. */
 export function gossipBreakers({ bus, replicaId, later = scheduleLater }: GossipParts) {
-  let gathered: Gathered[] = []
-  const last = new Map<string, Gathered>()
+  let gathered: GatheredNote[] = []
+  const last = new Map<string, GatheredNote>()
   let cancel: (() => void) | null = null
 
   function send(): void {

@@ -41,11 +41,11 @@ type NewMovement = {
 }
 
 /** @throws ServiceError VALIDATION_ERROR for an amount that the currency cannot have */
-export function documentOf(made: NewMovement): MovementDocument {
-  const { scope, spec, reference, state, walletUrl, traceparent, bigWins = [] } = made
-  const { type: _type, callWallet: _callWallet, ...given } = spec
+export function documentOf(movement: NewMovement): MovementDocument {
+  const { scope, spec, reference, state, walletUrl, traceparent, bigWins = [] } = movement
+  const { type: _type, callWallet: _callWallet, ...fixed } = spec
   const facts = {
-    ...{ ...given, amount: normaliseAmount(spec.amount, spec.currency) },
+    ...{ ...fixed, amount: normaliseAmount(spec.amount, spec.currency) },
     ...{ ...scopeOf(scope), walletKey: walletKeyOf(scope), reference },
     ...(walletUrl === undefined ? {} : { walletUrl }),
     ...(traceparent === undefined ? {} : { traceparent }),

@@ -18,7 +18,7 @@ const factsExcerptCharacters = 256
 /** The public record of a movement. Source: docs/contract.md, section 5. */
 export function toMovementRecord(document: MovementDocument): Movement {
   return {
-    ...namesOf(document),
+    ...sharedFieldsOf(document),
     game: document.game,
     free_bet: document.freeBet,
     reference_transaction_id: document.referenceTransactionId,
@@ -31,8 +31,8 @@ export function toMovementRecord(document: MovementDocument): Movement {
   }
 }
 
-/** What both the record and the event of a movement begin with. */
-function namesOf(document: MovementDocument) {
+/** Returns the fields with which the record and the event of a movement begin. */
+function sharedFieldsOf(document: MovementDocument) {
   return {
     transaction_id: document.transactionId,
     reference: document.reference,
@@ -106,7 +106,7 @@ export function toMovementEvent(movement: MovementDocument, type: MovementEventT
   const failed = type === 'transaction.failed'
   const selfReversed = type === 'transaction.rollback' && movement.type === 'BET'
   const data: MovementEventData = {
-    ...namesOf(movement),
+    ...sharedFieldsOf(movement),
     status: failed ? 'FAILED' : 'SUCCESS',
     reference_transaction_id: selfReversed ? movement.transactionId : movement.referenceTransactionId,
     wallet_round_id: movement.walletRoundId,

@@ -25,9 +25,9 @@ export function isBigWin({ type, amount, currency }: Money, thresholds: FlagRule
   return parseAmount(amount, currency) >= parseAmount(threshold.amount, currency)
 }
 
-type Tried = Pick<MovementState, 'unknownTries'>
+type UnknownTries = Pick<MovementState, 'unknownTries'>
 
-export function isFirstUnknown(before: Tried, after: Tried): boolean {
+export function isFirstUnknown(before: UnknownTries, after: UnknownTries): boolean {
   return before.unknownTries === 0 && after.unknownTries > 0
 }
 

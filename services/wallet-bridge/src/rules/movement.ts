@@ -60,7 +60,7 @@ export type OwnRollback = FreshMovement & {
   readonly roundClosed: boolean
 }
 
-/** The movement that takes the original back. On a PENDING stake it is owed; a late success does not count. */
+/** The movement that takes the original back. A PENDING stake owes it; a late success does not count. */
 export type Reversal = FreshMovement & {
   readonly type: 'REFUND' | 'ROLLBACK'
   readonly origin: 'caller' | 'service'
@@ -187,19 +187,19 @@ export function outcomeOf(state: MovementState): MovementOutcome {
   return { kind: 'done' }
 }
 
-type Attempted = Pick<MovementState, 'status' | 'type' | 'operation' | 'reversal'> & {
+type AttemptedMovement = Pick<MovementState, 'status' | 'type' | 'operation' | 'reversal'> & {
   readonly attempts: readonly { readonly classification: string }[]
 }
 
 /** Whether a wallet has ever acknowledged the movement, whatever became of it since. */
-export function wasAcknowledged({ status, operation, attempts }: Attempted): boolean {
+export function wasAcknowledged({ status, operation, attempts }: AttemptedMovement): boolean {
   if (operation === null) return false
   if (status === 'SUCCESS' || status === 'REFUNDED') return true
   return attempts.some(({ classification }) => classification === 'SUCCESS')
 }
 
 /** Whether a caller can be answered: the first try has ended, or there will be none. */
-export function hasAnswer({ status, type, reversal, attempts }: Attempted): boolean {
+export function hasAnswer({ status, type, reversal, attempts }: AttemptedMovement): boolean {
   if (status !== 'PENDING' || attempts.length > 0) return true
   return type === 'BET' && reversal !== null
 }

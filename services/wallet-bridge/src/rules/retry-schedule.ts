@@ -27,7 +27,7 @@ const stakeTryMinMs = 250
 /** Divides the delays of the retry schedule; see docs/contract.md, section 9. */
 export type ScaleMs = (ms: number) => number
 
-type Tried = { readonly createdAt: Date; readonly tries: number }
+type TriedMovement = { readonly createdAt: Date; readonly tries: number }
 /** From the age `fromAgeMs` on, until `untilAgeMs`, tries lie `delayMs` apart. */
 type RetryStep = { readonly fromAgeMs: number; readonly untilAgeMs: number; readonly delayMs: number }
 
@@ -61,7 +61,7 @@ export function nextTryWithinMs(ageMs: number, scaleMs: ScaleMs): number {
  * least a second after `now` and, unless the movement was created by a clock that was ahead, at most
  * `nextTryWithinMs` after it.
  */
-export function nextOwedTryAt({ createdAt, tries }: Tried, now: Date, scaleMs: ScaleMs): Date {
+export function nextOwedTryAt({ createdAt, tries }: TriedMovement, now: Date, scaleMs: ScaleMs): Date {
   const byAgeMs = Math.max(waitByAgeMs(now.getTime() - createdAt.getTime(), scaleMs), scaleMs(retryMinMs))
   return new Date(now.getTime() + Math.min(byAgeMs, scaleMs(delayAfterMs(tries))))
 }

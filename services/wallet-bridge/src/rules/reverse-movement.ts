@@ -3,8 +3,8 @@ import type { MovementState, MovementStep, OwnRollback, Reversal } from './movem
 
 /** The rules of the one reversal that a movement may have. Source: docs/contract.md, sections 5 and 11. */
 
-type Conflicted = MessageOf<'reversal-conflicted'>
-type Acknowledged = MessageOf<'reversal-acknowledged'>
+type ConflictMessage = MessageOf<'reversal-conflicted'>
+type AcknowledgeMessage = MessageOf<'reversal-acknowledged'>
 
 const endBy = { REFUND: 'REFUNDED', ROLLBACK: 'ROLLED_BACK' } as const
 
@@ -52,7 +52,7 @@ export function markPlaced(state: MovementState, message: MessageOf<'reversal-pl
 }
 
 /** Frees the movement of a reversal whose id was in use; the service's own rollback gets new ids. */
-export function dropConflictedReversal(state: MovementState, message: Conflicted): MovementStep {
+export function dropConflictedReversal(state: MovementState, message: ConflictMessage): MovementStep {
   const { at, rollback } = message
   const reversal = reversalNamed(state, message)
   if (reversal === null || reversal.placed) return ignored(state)
@@ -63,7 +63,7 @@ export function dropConflictedReversal(state: MovementState, message: Conflicted
 }
 
 /** Ends the movement as refunded or rolled back: the wallet acknowledged the reversal. */
-export function acknowledgeReversal(state: MovementState, message: Acknowledged): MovementStep {
+export function acknowledgeReversal(state: MovementState, message: AcknowledgeMessage): MovementStep {
   const reversal = reversalNamed(state, message)
   const isOpen = state.status === 'PENDING' || state.status === 'SUCCESS'
   if (reversal === null || !isOpen) return ignored(state)
@@ -87,11 +87,11 @@ export function giveUpReversal(state: MovementState, message: MessageOf<'reversa
   return applied(state, at, failed, 'transaction.failed')
 }
 
-type OwedMore = Partial<Pick<Reversal, 'requestHash' | 'ofRefused'>>
+type OwedDetails = Partial<Pick<Reversal, 'requestHash' | 'ofRefused'>>
 
-/** A rollback of the service's own; `ofRefused` beside a refusal. Source: docs/contract.md, section 6. */
-export function owed(rollback: OwnRollback, at: Date, more: OwedMore = {}): OwedChange {
-  const asked = { requestHash: '', ...rollback, ...more, askedAt: at, placed: false }
+/** Makes a stake owe a rollback of the service's own. Source: docs/contract.md, sections 5 and 6. */
+export function owed(rollback: OwnRollback, at: Date, details: OwedDetails = {}): OwedChange {
+  const asked = { requestHash: '', ...rollback, ...details, askedAt: at, placed: false }
   return { dueAt: at, reversal: { ...asked, type: 'ROLLBACK', origin: 'service' } }
 }
 

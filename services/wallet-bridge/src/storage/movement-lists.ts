@@ -11,9 +11,9 @@ import type { AttemptRecord, MovementDocument } from './movement-document.ts'
 export const listMsMax = 5000
 export const tooLong = { message: 'The list takes too long; name a player, or a window by "from" and "to".' }
 
-type Named = Readonly<Partial<Record<'playerId' | 'roundId' | 'sessionId', string | undefined>>>
+type IdFilters = Readonly<Partial<Record<'playerId' | 'roundId' | 'sessionId', string | undefined>>>
 
-export type MovementFilters = Named & {
+export type MovementFilters = IdFilters & {
   readonly type?: MovementType | undefined
   readonly status?: MovementStatus | undefined
   /** Both ends are inclusive. */

@@ -117,8 +117,8 @@ export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedC
     /** Drops the copies that processes have of a wallet whose writer may have died before its note. */
     drop: (scope: Scope): Promise<void> => copies.drop(walletKeyOf(scope)),
     /** Null when there is a wallet already. */
-    async create(scope: Scope, made: NewWallet, entryOf: EntryOfChange): Promise<WalletDocument | null> {
-      const { secret, at, ...settings } = made
+    async create(scope: Scope, wallet: NewWallet, entryOf: EntryOfChange): Promise<WalletDocument | null> {
+      const { secret, at, ...settings } = wallet
       const key = walletKeyOf(scope)
       const document: WalletDocument = {
         ...{ _id: key, version: 1, ...scopeOf(scope), ...settings, createdAt: at, updatedAt: at },
@@ -129,8 +129,8 @@ export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedC
       await copies.drop(key)
       return document
     },
-    replaceSecret(scope: Scope, by: Rotation, entryOf: EntryOfChange): Promise<WalletDocument | null> {
-      const { secret, overlapS, at } = by
+    replaceSecret(scope: Scope, rotation: Rotation, entryOf: EntryOfChange): Promise<WalletDocument | null> {
+      const { secret, overlapS, at } = rotation
       const sealedSecret = secretBox.seal(secret, aadOf(walletKeyOf(scope)))
       const validUntil = new Date(at.getTime() + overlapS * 1000)
       const fieldsOf: FieldsOfChange = ({ sealedSecret: sealed }) => {

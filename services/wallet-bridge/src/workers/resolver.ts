@@ -1,3 +1,4 @@
+import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { Clock } from '@pitboss/runtime/clock'
 import { type Poll, startPoll } from '@pitboss/runtime/poll'
 import { shuffled } from '@pitboss/runtime/shuffled'
@@ -69,7 +70,7 @@ export function startResolver({ due, clock, newRequestId, logger }: Parts): Reso
   const lanes = new Map<string, Lane>()
   const atWork = new Map<string, Promise<void>>()
   const queued = new Set<string>()
-  const pausedUntil = new Map<string, number>()
+  const pausedUntil = new BoundedMap<string, number>(pausedMax)
   let silentAtWork = 0
   let stakesAtWork = 0
   let stopped = false
@@ -192,7 +193,6 @@ export function startResolver({ due, clock, newRequestId, logger }: Parts): Reso
 
   /** Skips a movement for a while: its round is busy, or its step failed. */
   function pause(id: string, ms: number): void {
-    if (pausedUntil.size >= pausedMax) pausedUntil.clear()
     pausedUntil.set(id, clock.now().getTime() + ms)
   }
 

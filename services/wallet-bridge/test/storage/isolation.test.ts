@@ -121,7 +121,7 @@ await holdIsolation(t, {
       leave: internal('only this folder calls it; it forgets what another process goes on with'),
       clear: internal('only open-money.ts calls it; it forgets'),
       endLongWaits: internal(
-        'only watch-pending.ts calls it; it takes a time, names no movement and returns a count',
+        'only start-upkeep.ts calls it; it takes a time, names no movement and returns a count',
       ),
       nextDueMs: internal('a time; only simulations call it'),
     }),

@@ -91,8 +91,8 @@ export async function runReconciliation(
     reason = error.reason
   }
   const { counts, differences } = tally
-  const found = { ...read, counts, differences, reason }
-  if (await store.finish(job, found, clock.now())) await chunks.remove(job, job._id)
+  const end = { ...read, counts, differences, reason }
+  if (await store.finish(job, end, clock.now())) await chunks.remove(job, job._id)
 }
 
 /** Counts the differences of a comparison, and collects the first of each kind. */

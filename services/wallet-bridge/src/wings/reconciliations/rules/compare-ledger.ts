@@ -19,7 +19,7 @@ type OurMovement = z.output<typeof ledgerRow> & {
 }
 
 /** `extra`: we have no movement for the operator's row, or a refused one. `different`: other values. */
-type Compared = { differences: LedgerDifference[]; matched: number }
+type Outcome = { differences: LedgerDifference[]; matched: number }
 type LedgerDifference = z.output<typeof reconcileChunk.reply>['differences'][number]
 
 type RecordedMovement = Ended & {
@@ -48,7 +48,7 @@ export function toOurMovement(movement: RecordedMovement, original?: RecordedMov
   }
 }
 
-export function compareLedger(rows: readonly LedgerRow[], ours: ReadonlyMap<string, OurMovement>): Compared {
+export function compareLedger(rows: readonly LedgerRow[], ours: ReadonlyMap<string, OurMovement>): Outcome {
   const differences: LedgerDifference[] = []
   const seen = new Set<string>()
   let matched = 0

@@ -145,8 +145,9 @@ export function clockOffsetWith(offsetMs: () => number, has: HasBug): () => numb
 }
 
 /** Holds no stake to limits. */
-export function operatorLimitsWith(hold: Hooks['enforceLimits'], has: HasBug): Hooks['enforceLimits'] {
-  return has('rounds.operator-stakes-unlimited') ? () => null : hold
+export function operatorLimitsWith(hooks: Hooks, has: HasBug): Hooks {
+  if (!has('rounds.operator-stakes-unlimited')) return hooks
+  return { ...hooks, assertWithinLimits: async () => undefined, chargeStake: async () => null }
 }
 
 function writing(

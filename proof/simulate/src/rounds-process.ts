@@ -18,7 +18,6 @@ import type { RoundMessage } from '@pitboss/rounds/rules/round-message'
 import type { OwnLimits } from '@pitboss/rounds/rules/limits'
 import { sequenceOf, type StoredRound } from '@pitboss/rounds/storage/round-document'
 import type { RoundsStore } from '@pitboss/rounds/storage/rounds-store'
-import { enforceLimits } from '@pitboss/rounds/wings/protection/actions/enforce-player-limits'
 import { settleStops } from '@pitboss/rounds/wings/protection/actions/settle-stops'
 import { protectionCalls, protectionHooks } from '@pitboss/rounds/wings/protection/wing'
 import type { ProtectionContext } from '@pitboss/rounds/wings/protection/context'
@@ -63,10 +62,7 @@ export function startRounds(machine: Machine, world: World): { hint(roundId: str
   }
   const { rounds, hooks } = context
   const play = playRoundWith(has)
-  const ofOperator = {
-    ...context,
-    hooks: { ...hooks, enforceLimits: operatorLimitsWith(hooks.enforceLimits, has) },
-  }
+  const ofOperator = { ...context, hooks: operatorLimitsWith(hooks, has) }
   const sweep = createSweepRounds(context, recoverRound, inOrder)
   const never = new AbortController().signal
   const handlers = [
@@ -173,15 +169,10 @@ function protectionOf(machine: Machine, world: World, storage: RunRounds): Prote
   }
   // The service measures how far its clock is ahead of the database's.
   const clockOffsetMs = clockOffsetWith(() => machine.now().getTime() - timeline.nowMs(), has)
-  const limited = { ...context, clockOffsetMs }
-  Object.assign(core.hooks, {
-    ...protectionHooks(context),
-    enforceLimits: (...[scope, session]: HoldGiven) => enforceLimits(limited, scope, session),
-  })
+  const { assertWithinLimits, chargeStake } = protectionHooks({ ...context, clockOffsetMs })
+  Object.assign(core.hooks, { ...protectionHooks(context), assertWithinLimits, chargeStake })
   return context
 }
-
-type HoldGiven = Parameters<RoundsContext['hooks']['enforceLimits']>
 
 function coreOf(machine: Machine, world: World, storage: RunRounds): RoundsContext {
   const { timeline, mistake, has, newId, newUuid, scaleMs } = world

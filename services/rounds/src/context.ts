@@ -65,7 +65,7 @@ export type PlayContext = Omit<RoundsContext, NotPlayed | 'sessions' | 'grants' 
   readonly sessions: Pick<RoundsContext['sessions'], 'find'>
   readonly grants: Pick<GrantsStore, 'open' | 'use' | 'giveBack'>
   readonly games: Pick<GamesStore, 'copy'>
-  readonly hooks: Pick<Hooks, 'enforceLimits' | 'enforceStartInterval'>
+  readonly hooks: Pick<Hooks, 'assertWithinLimits' | 'chargeStake' | 'enforceStartInterval'>
   /** Called before a new intent is stored. @throws ServiceError SERVICE_UNAVAILABLE while new play yields */
   readonly admitPlay: (scope: Scope) => void
   /** Until then no round counts as left by its player. */
@@ -88,16 +88,6 @@ export class PlayMemory {
   readonly seen = new Map<string, Shown>()
 }
 
-export type PlayerHold = {
-  /**
-   * Refuses a stake before anything is stored for it. @param minor 0 for a free bet, which only a limit of
-   * time refuses @throws ServiceError BET_LIMIT_EXCEEDED naming the limit
-   */
-  assertWithinLimits(minor: bigint): Promise<void>
-  /** Counts a stake between its intent and the wallet. @returns its refusal; null for one that counts now */
-  charge(round: RoundState, stake: Stake): Promise<ServiceError | null>
-}
-
 export type Pace = {
   /** Records the start of a round made at `madeAt`, once per request; false when it comes too early. */
   start(madeAt: Date): Promise<boolean>
@@ -105,12 +95,18 @@ export type Pace = {
   early(): Promise<ServiceError | null>
 }
 
+/** Only stakes of a player who has, or once had, limits are counted. */
 export type Limited = Pick<SessionDocument, 'playerId' | 'currency' | 'limited'>
 export type Paced = Pick<SessionDocument, 'playerId' | 'jurisdiction'>
 
 export type Hooks = {
-  /** Answers null for a session of a player who never had limits: nothing is read or written then. */
-  enforceLimits(scope: Scope, session: Limited): PlayerHold | null
+  /**
+   * Refuses a stake before anything is stored for it. @param minor 0 for a free bet, which only a limit of
+   * time refuses @throws ServiceError BET_LIMIT_EXCEEDED naming the limit
+   */
+  assertWithinLimits(scope: Scope, session: Limited, minor: bigint): Promise<void>
+  /** Counts a stake between its intent and the wallet. @returns its refusal; null for one that counts now */
+  chargeStake(round: RoundState, stake: Stake): Promise<ServiceError | null>
   /** Answers null for a session whose jurisdiction does not space game starts. */
   enforceStartInterval(scope: Scope, session: Paced, startedBy: string): Pace | null
   /** Refuses a session before it is stored. @throws ServiceError */

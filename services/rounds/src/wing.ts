@@ -27,7 +27,8 @@ export type OpenWing = {
 
 /** What happens where no wing acts. */
 export const noHooks: Omit<Hooks, 'folds'> = {
-  enforceLimits: () => null,
+  assertWithinLimits: async () => undefined,
+  chargeStake: async () => null,
   enforceStartInterval: () => null,
   beforeSession: async () => undefined,
   afterSession: async () => undefined,

@@ -83,7 +83,7 @@ export async function checkStake(context: PlayContext, request: BetRequest, sess
   const game = await readOfferedGame(context, caller.scope.operatorId, session.game)
   const limits = game.limits(session.currency)
   if (!isWithin(narrow(limits, stakeRangeOf(session)), amount)) throw new ServiceError('BET_LIMIT_EXCEEDED')
-  await context.hooks.enforceLimits(caller.scope, session)?.assertWithinLimits(amount)
+  await context.hooks.assertWithinLimits(caller.scope, session, amount)
   return { entry: game.entry, amount, limits }
 }
 

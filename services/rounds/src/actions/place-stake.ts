@@ -4,7 +4,7 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import { together } from '@pitboss/runtime/together'
 import type { Placed, Shown } from '../clients/wallet.ts'
-import type { PlayContext, PlayerHold } from '../context.ts'
+import type { PlayContext } from '../context.ts'
 import { assertDone, resourceOf, stakeSpec, unknownOutcome } from '../rules/movement.ts'
 import { hasMovement, type RoundState, type Stake } from '../rules/round.ts'
 import { scopeOf, type StoredRound } from '../storage/round-document.ts'
@@ -22,23 +22,22 @@ type PlacedStake =
  * that stored the intent does this: so an intent that was certainly not written can be taken back whole, and
  * its nonce serves the next round: "a refusal before the wallet is asked leaves no round" (docs/contract.md,
  * section 11). One that stays has an unknown outcome: "a definite answer is true for ever" (section 12).
- * @param hold the limits of the player; null for none @throws ServiceError the wallet's refusal;
- * WALLET_TIMEOUT or WALLET_UNAVAILABLE with `resource` while the outcome is unknown
+ * @throws ServiceError the wallet's refusal; WALLET_TIMEOUT or WALLET_UNAVAILABLE with `resource` while the outcome is unknown
  */
 export async function placeStake(
   context: PlayContext,
   stored: StoredRound,
   transactionId: string,
   call: CallContext,
-  hold: PlayerHold | null,
+  { limited }: Pick<SessionDocument, 'limited'>,
 ): Promise<PlacedStake> {
   const { round } = stored
   const stake = round.stakes.find((one) => one.transactionId === transactionId)
   if (stake === undefined) throw new Error(`round ${round.id} lost its stake ${transactionId}`)
   const resource = resourceOf(round, transactionId)
   // What limits count has to be in the lists: a charge whose round is not there was never asked for.
-  if (hold !== null) await context.rounds.show(round.id)
-  const refused = (await hold?.charge(round, stake)) ?? null
+  if (limited === true) await context.rounds.show(round.id)
+  const refused = limited === true ? await context.hooks.chargeStake(round, stake) : null
   if (refused !== null) {
     if (await takeBack(context, stored, stake)) return { kind: 'taken-back', error: refused }
     throw unknownOutcome(resource, refused)

@@ -94,9 +94,8 @@ export async function openOperatorRound(context: PlayContext, request: BetReques
 
   const { kind, stored } = await openIntent(context, intent, plan, call)
   if (kind === 'repeat') return answerRepeat(context, stored, request)
-  const hold = context.hooks.enforceLimits(scope, session)
   const stake = await showRefused(context, stored.round.id, () =>
-    placeStake(context, stored, body.transaction_id, call, hold),
+    placeStake(context, stored, body.transaction_id, call, session),
   )
   if (stake.kind === 'taken-back') throw stake.error
   return answerOf(stake.placed)
@@ -105,13 +104,12 @@ export async function openOperatorRound(context: PlayContext, request: BetReques
 /** Adds a stake to an open round, by a BET of the operator's own server that names the round. */
 export async function addStake(context: PlayContext, request: BetRequest, roundId: string) {
   const { stored, amount, session } = await checkAdded(context, request, roundId)
-  const { caller, body, call } = request
+  const { body, call } = request
   const requestHash = transactionHash(body, stored.round)
   const stake = askedStake({ transactionId: body.transaction_id, minor: amount, requestHash })
   const intended = await intend(context, stored, request, { type: 'add-stake', stake })
   if ('status' in intended) return intended
-  const hold = context.hooks.enforceLimits(caller.scope, session)
-  const placed = await placeStake(context, intended, body.transaction_id, call, hold)
+  const placed = await placeStake(context, intended, body.transaction_id, call, session)
   if (placed.kind === 'taken-back') throw placed.error
   return answerOf(placed.placed)
 }

@@ -104,7 +104,7 @@ async function planRound(context: PlayContext, play: Play): Promise<Plan> {
   const { gameId } = entry
   const wanted = { ...asked, session, driver: 'game', gameId, maxPayout: limits.maxPayout } as const
   const { scope } = caller
-  await context.hooks.enforceLimits(scope, session)?.assertWithinLimits(body.free_bet === true ? 0n : stake)
+  await context.hooks.assertWithinLimits(scope, session, body.free_bet === true ? 0n : stake)
   const grant = async () => (body.free_bet === true ? chooseGrant(context, session, stake) : null)
   const startedBy = `${session.game}/${body.transaction_id ?? context.newUuid()}`
   return {
@@ -125,11 +125,9 @@ function assertStake({ player, entry, wager, stake, body }: Play, limits: Limits
 }
 
 async function takeStake(context: PlayContext, stored: StoredRound, play: Play): Promise<Started> {
-  const { scope, session } = play.player
   const [stake] = stored.round.stakes
   if (stake === undefined) throw new Error(`round ${stored.round.id} has no stake`)
-  const hold = context.hooks.enforceLimits(scope, session)
-  return placeStake(context, stored, stake.transactionId, play.call, hold)
+  return placeStake(context, stored, stake.transactionId, play.call, play.player.session)
 }
 
 /** The round opened under this id, or null. @throws ServiceError an earlier refusal, TRANSACTION_CONFLICT */

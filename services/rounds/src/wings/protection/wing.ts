@@ -11,7 +11,7 @@ import type { Hooks } from '../../context.ts'
 import { presentSession } from '../../records/present-offer.ts'
 import { scopeOf } from '../../storage/round-document.ts'
 import type { Wing } from '../../wing.ts'
-import { enforceLimits } from './actions/enforce-player-limits.ts'
+import { assertWithinLimits, chargeStake } from './actions/enforce-player-limits.ts'
 import { answerRealityCheck, enforceStartInterval } from './actions/enforce-start-interval.ts'
 import { setLimits, showLimits } from './actions/set-limits.ts'
 import { afterSession, beforeSession, settleStops, signStops } from './actions/settle-stops.ts'
@@ -61,7 +61,8 @@ export const protection: Wing = {
 
 export function protectionHooks(context: ProtectionContext): Omit<Hooks, 'folds'> {
   return {
-    enforceLimits: enforceLimits.bind(null, context),
+    assertWithinLimits: assertWithinLimits.bind(null, context),
+    chargeStake: chargeStake.bind(null, context),
     enforceStartInterval: enforceStartInterval.bind(null, context),
     beforeSession: beforeSession.bind(null, context),
     afterSession: afterSession.bind(null, context),

@@ -3,7 +3,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { formatAmount } from '@pitboss/money/amount'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { changeFenced } from '@pitboss/storage/change-fenced'
-import type { Limited, PlayerHold } from '../../../context.ts'
+import type { Limited } from '../../../context.ts'
 import type { RoundState, Stake } from '../../../rules/round.ts'
 import { scopeOf } from '../../../storage/round-document.ts'
 import type { LimitsContext } from '../context.ts'
@@ -13,22 +13,20 @@ import { type LimitsNow, readLimits, readPlayed } from './set-limits.ts'
 const triesMax = 12
 const minuteMs = 60_000
 
-/**
- * Holds stakes within their player's limits, over all games, sessions and replicas. A stake is charged
+/*
+ * Stakes are held within their player's limits, over all games, sessions and replicas. A stake is charged
  * between its intent and the wallet: a charge whose round is gone was never asked for, and the round decides
  * any other. So nothing is written when a round ends, and no crash leaves a charge that counts for ever.
  * Source: docs/contract.md, section 4, "Limits of a player".
  */
-export function enforceLimits(context: LimitsContext, scope: Scope, session: Limited): PlayerHold | null {
-  if (session.limited !== true) return null
-  return {
-    assertWithinLimits: (minor) => assertWithinLimits(context, scope, session, minor),
-    charge: (round, stake) => chargeStake(context, round, stake),
-  }
-}
 
-async function assertWithinLimits(context: LimitsContext, scope: Scope, session: Limited, minor: bigint) {
-  const { playerId, currency } = session
+export async function assertWithinLimits(
+  context: LimitsContext,
+  scope: Scope,
+  { playerId, currency, limited }: Limited,
+  minor: bigint,
+): Promise<void> {
+  if (limited !== true) return
   const state = await readLimits(context, scope, playerId)
   if (state === null) return
   const { limits, book, now } = state
@@ -42,7 +40,7 @@ async function assertWithinLimits(context: LimitsContext, scope: Scope, session:
   }
 }
 
-async function chargeStake(context: LimitsContext, round: RoundState, stake: Stake) {
+export async function chargeStake(context: LimitsContext, round: RoundState, stake: Stake) {
   const [scope, playerId] = [scopeOf(round), round.playerId]
   const reread = () => readLimits(context, scope, playerId)
   const charging = changeFenced<LimitsNow | null, { refusal: ServiceError | null }>({

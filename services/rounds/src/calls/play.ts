@@ -5,14 +5,7 @@ import * as play from '@pitboss/contracts/endpoints/play'
 import * as api from '@pitboss/contracts/endpoints/sessions'
 import { answerPage } from '@pitboss/storage/read-page'
 import { playRound } from '../actions/play-round.ts'
-import {
-  actOnRound,
-  findPlayer,
-  findPlayerRound,
-  listFairness,
-  listPlayerRounds,
-  showPlayer,
-} from '../actions/player-page.ts'
+import * as page from '../actions/player-page.ts'
 import { showFirst } from '../actions/read-rounds.ts'
 import { closeSession, findSession, listSessions, openSession } from '../actions/sessions.ts'
 import type { PlayContext, RoundsContext } from '../context.ts'
@@ -50,14 +43,14 @@ export function playerCalls(context: RoundsContext & PlayContext): CallHandler[]
     showFirst(context, async () => answer(presentRound(await run()), status))
   return [
     handler(play.getPlayerSession.call, async (asked, call) =>
-      answer(await showPlayer(context, asked.caller, call)),
+      answer(await page.showPlayer(context, asked.caller, call)),
     ),
     handler(play.listPlayerRounds.call, async ({ caller, query }) =>
-      answerPage(await listPlayerRounds(context, caller, query), presentRound),
+      answerPage(await page.listPlayerRounds(context, caller, query), presentRound),
     ),
     handler(play.getPlayerRound.call, async ({ caller, params }) => {
-      const player = await findPlayer(context, caller)
-      const { round } = await findPlayerRound(context, player, params.round_id)
+      const player = await page.findPlayer(context, caller)
+      const { round } = await page.findPlayerRound(context, player, params.round_id)
       await context.rounds.show(round.id)
       return answer(presentRound(round))
     }),
@@ -65,13 +58,13 @@ export function playerCalls(context: RoundsContext & PlayContext): CallHandler[]
       shown(() => playRound(context, caller, body, call), 201),
     ),
     handler(play.revealTile.call, ({ caller, params: { round_id }, body: { tile } }, call) =>
-      shown(() => actOnRound(context, caller, round_id, { type: 'reveal', tile }, call)),
+      shown(() => page.actOnRound(context, caller, round_id, { type: 'reveal', tile }, call)),
     ),
     handler(play.cashOut.call, ({ caller, params: { round_id } }, call) =>
-      shown(() => actOnRound(context, caller, round_id, { type: 'cash-out' }, call)),
+      shown(() => page.actOnRound(context, caller, round_id, { type: 'cash-out' }, call)),
     ),
     handler(play.getFairnessBook.call, async ({ caller, query }) =>
-      answerPage(await listFairness(context, caller, query), presentFairness),
+      answerPage(await page.listFairness(context, caller, query), presentFairness),
     ),
   ]
 }

@@ -34,10 +34,10 @@ const startedRound = z.object({
  */
 export async function healRounds(machine: Machine, world: World): Promise<void> {
   const { movements, stream, bus, bridges, newId, newUuid, onError } = world
-  const { running, rounds, lost, commitments } = runRounds(machine, world)
+  const { running, rounds, lost } = runRounds(machine, world)
   await running.start()
   const context: Healing = {
-    ...{ lost, commitments },
+    lost,
     wallet: createWalletClient({ bus: bus.busOf(machine) }),
     audit: { entry: () => sampleAuditEntry(), store: () => Promise.resolve() },
     clock: { now: machine.now },

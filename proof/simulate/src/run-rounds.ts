@@ -33,10 +33,10 @@ export function runRounds(machine: Machine, world: World) {
   const rounds: RoundsStore = createRoundsStore({
     ...{ journal: { ...running, dueAtOf, showUndone }, lists, work },
   })
+  const commitments = commitmentsOf(machine, model, { journal: running.journal, newId })
   return {
-    ...{ running, rounds, work, sums },
-    lost: createLostRounds({ journal: running, lists, rounds }),
-    commitments: commitmentsOf(machine, model, { journal: running.journal, newId }),
+    ...{ running, rounds, work, sums, commitments },
+    lost: createLostRounds({ journal: running, lists, rounds, commitments }),
   }
 }
 

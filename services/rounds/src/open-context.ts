@@ -86,16 +86,15 @@ export async function openContext(given: {
     ...{ clock, newId, logger },
   })
   createOutboxMetrics({ registry, collections: { sessions: sessions.collection }, clock })
-  const secretBox = createSecretBox(keyring, 'server-seeds')
+  const commitments = createCommitmentsStore({
+    ...{ db, secretBox: createSecretBox(keyring, 'server-seeds') },
+    ...{ newSeed: newServerSeed, hashSeed: seedHash, journal: journal.journal },
+  })
   const core = change({
-    ...{ rounds, sessions, bus, audit, sessionOutbox },
+    ...{ rounds, commitments, sessions, bus, audit, sessionOutbox },
+    lost: createLostRounds({ journal, lists, rounds, commitments }),
     catalogue: createCatalogue(),
-    lost: createLostRounds({ journal, lists, rounds }),
     grants: createGrantsStore({ db }),
-    commitments: createCommitmentsStore({
-      ...{ db, secretBox, newSeed: newServerSeed, hashSeed: seedHash },
-      journal: journal.journal,
-    }),
     keys: createKeysStore({ db }),
     games: createGamesStore({ db, copies }),
     sums: journal.sums,

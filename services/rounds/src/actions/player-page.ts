@@ -50,7 +50,7 @@ export async function showPlayer(context: Showing, caller: Caller, call: Handler
     balance,
     open_round: openRound === null ? null : presentRound(openRound),
     next_round: { server_seed_hash: serverSeedHash, nonce },
-    free_bets: openGrants.slice(0, freeBetsShownMax).map(presentUsableFreeBet),
+    free_bets: openGrants.slice(0, freeBetsShownMax).map((grant) => presentUsableFreeBet(grant, now)),
     ...fields,
   }
 }

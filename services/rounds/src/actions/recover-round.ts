@@ -48,11 +48,7 @@ export async function recoverRound(context: PlayContext, stored: StoredRound): P
 }
 
 /** Lets a round rest up to a minute when wallet-bridge knows all that it owes: an event will come. */
-async function postpone(
-  context: PlayContext,
-  stored: StoredRound,
-  known: ReadonlySet<string>,
-): Promise<void> {
+async function postpone(context: PlayContext, stored: StoredRound, known: ReadonlySet<string>) {
   const { rounds, clock, scaleMs } = context
   const { round, checks } = stored
   const open = openMovementIds(round)

@@ -10,7 +10,6 @@ import type { RoundsContext } from '../context.ts'
 import { newRound } from '../rules/new-round.ts'
 import { conflict } from '../rules/refusal.ts'
 import { hasMovement, isUnfinished, type RoundState } from '../rules/round.ts'
-import type { MakeNext } from '../storage/lost-rounds.ts'
 import { sequenceKey } from '../storage/round-document.ts'
 
 type Skip = z.output<typeof opsSkipNonces.request>
@@ -19,10 +18,7 @@ type Started = z.output<typeof startedRound>
 type Player = Pick<Started, 'player_id' | 'game' | 'currency'>
 type Orphan = { readonly movement: Movement; readonly stands: boolean }
 
-export type Healing = Pick<
-  RoundsContext,
-  'lost' | 'commitments' | 'wallet' | 'audit' | 'clock' | 'newId' | 'newUuid'
->
+export type Healing = Pick<RoundsContext, 'lost' | 'wallet' | 'audit' | 'clock' | 'newId' | 'newUuid'>
 
 /** wallet-bridge takes the rest of a reversal from its original. */
 const ofOriginal = '00000000-0000-0000-0000-000000000000'
@@ -71,8 +67,8 @@ export async function healOrphan(context: Healing, heal: Heal, requestId: string
   await context.audit.store(entry)
   const sequence = sequenceOf(scope, stake)
   const place = placeOf(context, scope, stake)
-  if (nonce === null) await context.lost.skipNext(sequence, stake.round_id, ...place)
-  else await context.lost.skipTo(sequence, nonce, ...place)
+  if (nonce === null) await context.lost.skipNext(sequence, stake.round_id, place)
+  else await context.lost.skipTo(sequence, nonce, place)
   if (refusal !== null) throw refusal
   if (!refund) return null
   // A stake that was added to a round before the backup: the round goes on without it.
@@ -113,19 +109,14 @@ export async function skipNonces(context: Healing, skip: Skip, requestId: string
     after: { rounds: skipped },
   })
   await context.audit.store(entry)
-  for (const one of skipped) {
-    const place = placeOf(context, scope, one)
-    await context.lost.skipTo(sequenceOf(scope, one), one.nonce, ...place)
-  }
+  for (const one of skipped)
+    await context.lost.skipTo(sequenceOf(scope, one), one.nonce, placeOf(context, scope, one))
   return skipped
 }
 
-/** A round that is over, for the place of a lost one, and how the commitment after it is made. */
-function placeOf(
-  { clock, newId, newUuid, commitments }: Healing,
-  scope: Scope,
-  { player_id: playerId, game, currency }: Player,
-): [RoundState, MakeNext] {
+/** A round that is over, for the place of a lost one. */
+function placeOf({ clock, newId, newUuid }: Healing, scope: Scope, player: Player): RoundState {
+  const { player_id: playerId, game, currency } = player
   const now = clock.now()
   const round = newRound({
     session: { _id: '', ...scope, playerId, game, brandId: null, currency, expiresAt: now },
@@ -135,8 +126,7 @@ function placeOf(
     ...{ clientTransactionId: null, grantId: null, now, newId, newUuid },
     commitment: { nonce: 0, sealedSeed: '', serverSeedHash: '' },
   })
-  const ended = { ...round, status: 'VOIDED', stakes: [], completedAt: now, endReason: 'lost' } as const
-  return [ended, (sequence, nonce) => commitments.make(sequence, nonce, clock.now())]
+  return { ...round, status: 'VOIDED', stakes: [], completedAt: now, endReason: 'lost' }
 }
 
 function sequenceOf(scope: Scope, { game, player_id }: Pick<Player, 'game' | 'player_id'>): string {

@@ -150,23 +150,18 @@ export async function listSessions(context: RoundsContext, { scope }: Caller, qu
  * Closes a session, once; its round counts as abandoned a minute later. Source: docs/contract.md, section 4.
  *  @throws ServiceError SESSION_NOT_FOUND
  */
-export async function closeSession(
-  context: RoundsContext,
-  caller: Caller,
-  sessionId: string,
-  acting: Acting,
-) {
+export async function closeSession(context: RoundsContext, caller: Caller, id: string, acting: Acting) {
   const { sessions, rounds, scaleMs } = context
   const { now, by } = acting
-  const found = await findSession(context, caller, sessionId)
+  const found = await findSession(context, caller, id)
   const scope = scopeOf(found)
   const entry = by === null ? null : closingOf(context, found, now, by)
-  const session = await sessions.close(scope, sessionId, now, entry)
+  const session = await sessions.close(scope, id, now, entry)
   if (session === null) throw new ServiceError('SESSION_NOT_FOUND')
   const endedAt = session.closedAt ?? now
   // After a crash between the two writes, a repeat makes the second one.
   const left = abandonedAt({ lastActionAt: endedAt, sittingEndsAt: endedAt }, scaleMs)
-  await rounds.endSession(sequenceKey(scope, session.game, session.playerId), sessionId, endedAt, left)
+  await rounds.endSession(sequenceKey(scope, session.game, session.playerId), id, endedAt, left)
   return session
 }
 

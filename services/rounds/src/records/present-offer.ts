@@ -67,15 +67,10 @@ export function presentFreeBet(grant: GrantDocument, now: Date): FreeBet {
 }
 
 type Ends = Pick<GrantDocument, 'remaining' | 'expiresAt' | 'cancelledAt'>
-type Usable = Pick<GrantDocument, '_id' | 'remaining' | 'stake' | 'currency' | 'expiresAt'>
 
-export function presentUsableFreeBet(grant: Usable) {
-  return {
-    grant_id: grant._id,
-    remaining: grant.remaining,
-    stake: formatAmount(BigInt(grant.stake), grant.currency),
-    expires_at: grant.expiresAt?.toISOString() ?? null,
-  }
+export function presentUsableFreeBet(grant: GrantDocument, now: Date) {
+  const { grant_id, remaining, stake, expires_at } = presentFreeBet(grant, now)
+  return { grant_id, remaining, stake, expires_at }
 }
 
 /** The status of a grant at `now`: CANCELLED stays, the others follow from the count and the clock. */

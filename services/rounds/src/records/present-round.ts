@@ -31,7 +31,7 @@ export function presentRound(round: RoundState): Round {
       tiles_opened: [...progress.tilesOpened],
       next_multiplier: progress.nextMultiplier,
     },
-    fairness: { ...commitment(round), server_seed: round.serverSeed },
+    fairness: { ...commitmentOf(round), server_seed: round.serverSeed },
     wallet_round_id: round.walletRoundId,
     wallet_game_id: round.walletGameId,
     driver: round.driver,
@@ -53,7 +53,7 @@ function roundStartedData(round: RoundState): RoundStartedData {
     stake: formatAmount(round.stake, round.currency),
     currency: round.currency,
     free_bet: round.freeBet,
-    fairness: commitment(round),
+    fairness: commitmentOf(round),
   }
 }
 
@@ -63,7 +63,7 @@ function roundCompletedData(round: RoundState): RoundCompletedData {
     payout: formatAmount(round.payout ?? 0n, round.currency),
     bet: round.bet === null ? null : { ...round.bet },
     outcome: shownOutcome(round),
-    fairness: { ...commitment(round), server_seed: round.serverSeed },
+    fairness: { ...commitmentOf(round), server_seed: round.serverSeed },
     status: round.status === 'SETTLED' ? 'SETTLED' : 'VOIDED',
     multiplier: round.multiplier,
     end_reason: round.endReason,
@@ -71,17 +71,16 @@ function roundCompletedData(round: RoundState): RoundCompletedData {
   }
 }
 
-/** A line of the fairness book: the commitment of a nonce, and the reveal and the end of its round. */
-export function presentFairness({
-  commitment: { nonce, serverSeedHash },
-  round,
-}: {
+type FairnessEntry = {
   readonly commitment: Pick<Commitment, 'nonce' | 'serverSeedHash'>
   readonly round: RoundState | null
-}) {
+}
+
+/** A line of the fairness book: the commitment of a nonce, and the reveal and the end of its round. */
+export function presentFairness({ commitment, round }: FairnessEntry) {
   return {
-    nonce,
-    server_seed_hash: serverSeedHash,
+    nonce: commitment.nonce,
+    server_seed_hash: commitment.serverSeedHash,
     client_seed: round?.clientSeed ?? null,
     server_seed: round?.serverSeed ?? null,
     round_id: round?.id ?? null,
@@ -123,7 +122,7 @@ export function roundEndedLine(round: RoundState, by: string) {
   }
 }
 
-function commitment(round: RoundState) {
+function commitmentOf(round: RoundState) {
   return {
     algorithm: 'fair-v1' as const,
     server_seed_hash: round.serverSeedHash,

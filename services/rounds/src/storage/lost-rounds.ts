@@ -3,13 +3,8 @@ import { standingAmong } from '@pitboss/storage/journal/claims'
 import { append, type ClaimDocument, reload } from '@pitboss/storage/journal/journal'
 import { claimedOwn, type StreamKey } from '@pitboss/storage/journal/journal-keys'
 import { movementsOf, type RoundState } from '../rules/round.ts'
-import {
-  type DatedCommitment,
-  decodeRound,
-  encodeRound,
-  fieldsOf,
-  type RoundDocument,
-} from './round-document.ts'
+import type { CommitmentsStore } from './commitments-store.ts'
+import { decodeRound, encodeRound, fieldsOf, type RoundDocument } from './round-document.ts'
 import type { RoundLists } from './round-lists.ts'
 import {
   bookKey,
@@ -36,8 +31,9 @@ export function createLostRounds(given: {
   readonly journal: Pick<RoundsJournal, 'journal'>
   readonly lists: RoundLists
   readonly rounds: Pick<RoundsStore, 'readNonce'>
+  readonly commitments: Pick<CommitmentsStore, 'make'>
 }) {
-  const { lists, rounds } = given
+  const { lists, rounds, commitments } = given
   const { journal } = given.journal
   const { store } = journal
   return { withoutRound, findRecent, nonceIsFree, hasPlace, placesHeld, skipTo, skipNext }
@@ -98,26 +94,26 @@ export function createLostRounds(given: {
   }
 
   /** Moves a sequence beyond a lost nonce; each place is an ended round that no list shows. */
-  async function skipTo(sequence: string, nonce: number, round: RoundState, next: MakeNext) {
+  async function skipTo(sequence: string, nonce: number, round: RoundState) {
     const last = await rounds.readNonce(sequence, nonce)
     // The last is inserted last: who finds it free does all of this again.
-    for (let skipped = last + 1; skipped <= nonce; skipped++)
-      await place(sequence, skipped, skipped, round, next)
+    for (let skipped = last + 1; skipped <= nonce; skipped++) await place(sequence, skipped, skipped, round)
   }
 
   /** Moves a nonce sequence beyond one more nonce, once for each lost round whose nonce nobody knows. */
-  async function skipNext(sequence: string, roundId: string, round: RoundState, next: MakeNext) {
+  async function skipNext(sequence: string, roundId: string, round: RoundState) {
     for (let tries = 0; tries < triesMax && !(await hasPlace(sequence, roundId)); tries++) {
       const last = await rounds.readNonce(sequence, null)
-      await place(sequence, roundId, last + 1, round, next)
+      await place(sequence, roundId, last + 1, round)
     }
   }
 
   /** Takes a nonce for a lost round, unless a place has been taken for it or another round has the nonce. */
-  async function place(chain: string, of: number | string, nonce: number, round: RoundState, next: MakeNext) {
+  async function place(chain: string, of: number | string, nonce: number, round: RoundState) {
     const stream = placeStream(chain, of)
-    const commitment = next(chain, nonce + 1)
-    const fields = encodeRound({ ...round, nonce }, { committedAt: round.createdAt, next: commitment })
+    const { createdAt: committedAt } = round
+    const next = commitments.make(chain, nonce + 1, committedAt)
+    const fields = encodeRound({ ...round, nonce }, { committedAt, next })
     const base = { ...fields, _id: `lost/${of}/${chain}` }
     const fact = { base, isPlace: true } as const
     const { entries, last } = await reload(journal, stream)
@@ -127,8 +123,6 @@ export function createLostRounds(given: {
     await append(journal, stream, last, decided, deadline({ journal }))
   }
 }
-
-export type MakeNext = (sequence: string, nonce: number) => DatedCommitment
 
 function roundIn({ fields, isWithdrawn }: StreamState): RoundState | null {
   return fields === null || isWithdrawn ? null : decodeRound(fields)

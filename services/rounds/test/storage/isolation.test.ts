@@ -394,13 +394,13 @@ function storesOf(db: Db) {
   const journal = testJournal(db)
   const lists = createRoundLists({ db })
   const rounds = createRoundsStore({ journal, lists, work: createRoundWork() })
+  const commitments = createCommitmentsStore({ db, secretBox, journal: journal.journal, ...seeds })
   return {
-    ...{ rounds, lists, journal },
-    commitments: createCommitmentsStore({ db, secretBox, journal: journal.journal, ...seeds }),
+    ...{ rounds, lists, journal, commitments },
     games: createGamesStore({ db, copies: exactReads }),
     grants: createGrantsStore({ db }),
     keys: createKeysStore({ db }),
-    lost: createLostRounds({ journal, lists, rounds }),
+    lost: createLostRounds({ journal, lists, rounds, commitments }),
     paces: createPacesStore({ db }),
     playerLimits: createPlayerLimitsStore({ db }),
     players: createReportPlayers({ db }),
@@ -493,9 +493,7 @@ async function makeThings() {
       ...{ ...place, ...changed, id: newId('fct'), rounds: 0, adjustments: -1n, at, adjusted },
     })),
   )
-  await lost.skipTo(sequence, 5, { ...over, clientTransactionId: null }, (chain, nonce) =>
-    commitments.make(chain, nonce, now),
-  )
+  await lost.skipTo(sequence, 5, { ...over, clientTransactionId: null })
   const asked = await begun(6)
   const open = { ...asked, stakes: asked.stakes.map((stake) => ({ ...stake, state: 'TAKEN' as const })) }
   await store(open, later)

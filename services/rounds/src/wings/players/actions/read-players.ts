@@ -32,12 +32,7 @@ const sessionsOfMs = 2 * dayMs
 const grantsMax = 200
 
 /** Reads a player with sums of 30 days. @throws ServiceError NOT_FOUND without session, round or free bet */
-export async function readPlayer(
-  context: RoundsContext,
-  { scope }: Caller,
-  playerId: string,
-  now: Date,
-): Promise<Player> {
+export async function readPlayer(context: RoundsContext, { scope }: Caller, playerId: string, now: Date) {
   const { sessions, grants, rounds, catalogue } = context
   const from = new Date(now.getTime() - sumsOfMs)
   const lately = new Date(now.getTime() - sessionsOfMs)

@@ -88,16 +88,13 @@ export async function liftStop(context: ProtectionContext, request: LiftRequest,
   return lifted
 }
 
-export async function listStops(
-  { stops, cursors }: ProtectionContext,
-  { caller, params, query }: ListRequest,
-) {
-  const { scope } = caller
-  const { player_id: playerId } = params
+export async function listStops({ stops, cursors }: ProtectionContext, request: ListRequest) {
+  const { scope } = request.caller
+  const { player_id: playerId } = request.params
   return readPage({
     cursors,
     binding: { list: 'player-stops', scope, filters: { playerId } },
-    query,
+    query: request.query,
     read: (before, max) => stops.list(scope, playerId, { before, max }),
     positionOf: ({ _id }) => _id,
   })

@@ -85,12 +85,7 @@ function groupByUnit(facts: readonly CountedFact[]) {
   return groups
 }
 
-function withFacts(
-  id: string,
-  texts: CellTexts = noCells,
-  facts: readonly PendingFact[],
-  known: PlayersOfUnit,
-): CellTexts {
+function withFacts(id: string, texts: CellTexts = noCells, facts: PendingFact[], known: PlayersOfUnit) {
   const next = { ...texts }
   for (const grouping of groupings) {
     const cells = new Map<string, CellPlace & Cell>(

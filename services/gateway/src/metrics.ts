@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { registerGauge } from '@pitboss/runtime/register-gauge'
+import { Counter, Histogram, type Registry } from 'prom-client'
 
 export type Metrics = {
   observe(request: { route: string; status: number; code: string | null; latencyMs: number }): void
@@ -18,14 +19,7 @@ export function createMetrics(registry: Registry, inFlight: () => number): Metri
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
     registers: [registry],
   })
-  new Gauge({
-    name: 'pitboss_http_in_flight',
-    help: 'Requests at work',
-    registers: [registry],
-    collect() {
-      this.set(inFlight())
-    },
-  })
+  registerGauge(registry, 'pitboss_http_in_flight', 'Requests at work', inFlight)
   const refusals = new Counter({
     name: 'pitboss_limit_refusals_total',
     help: 'Requests for which a limit had no room',

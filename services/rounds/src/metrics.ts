@@ -1,20 +1,15 @@
 import { roundStatus } from '@pitboss/contracts/objects/round'
 import type { Logger } from 'pino'
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { registerGauge } from '@pitboss/runtime/register-gauge'
+import { Counter, type Registry } from 'prom-client'
 import { type YieldReason, yieldReasons } from './actions/admit-play.ts'
 import type { RoundsContext } from './context.ts'
 import type { RoundState } from './rules/round.ts'
 import type { RoundsStore } from './storage/rounds-store.ts'
 
 export function registerMetrics(registry: Registry, rounds: Pick<RoundsStore, 'unfinished'>): void {
-  new Gauge({
-    name: 'pitboss_rounds_unfinished',
-    help: 'Rounds that are not over',
-    registers: [registry],
-    async collect() {
-      this.set((await rounds.unfinished()).count)
-    },
-  })
+  const read = async () => (await rounds.unfinished()).count
+  registerGauge(registry, 'pitboss_rounds_unfinished', 'Rounds that are not over', read)
 }
 
 export function createStateNote(registry: Registry) {

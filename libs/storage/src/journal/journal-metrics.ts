@@ -1,5 +1,6 @@
 import type { Clock } from '@pitboss/runtime/clock'
-import { Gauge, type Registry } from 'prom-client'
+import { registerGauge } from '@pitboss/runtime/register-gauge'
+import type { Registry } from 'prom-client'
 import type { InstanceDocument } from './instances.ts'
 
 /** The part of the collection of instances that is read. */
@@ -20,32 +21,19 @@ export function createJournalMetrics({
   unownedTotal: () => number
   clock: Clock
 }): void {
-  new Gauge({
-    name: 'pitboss_journal_not_done',
-    help: 'Numbers of entries above those whose duties are all done: listed, published, recorded, counted',
-    registers: [registry],
-    async collect() {
-      const all = await instances.find({}).toArray()
-      this.set(all.reduce((sum, { done, last }) => sum + Math.max(0, last - done), 0))
-    },
+  const notDone =
+    'Numbers of entries above those whose duties are all done: listed, published, recorded, counted'
+  registerGauge(registry, 'pitboss_journal_not_done', notDone, async () => {
+    const all = await instances.find({}).toArray()
+    return all.reduce((sum, { done, last }) => sum + Math.max(0, last - done), 0)
   })
-  new Gauge({
-    name: 'pitboss_journal_oldest_seconds',
-    help: 'Age of the oldest entry whose duties are not done; 0 when there is none',
-    registers: [registry],
-    async collect() {
-      const ages = (await instances.find({}).toArray()).map(({ oldestAt }) =>
-        oldestAt === null ? 0 : clock.now().getTime() - oldestAt.getTime(),
-      )
-      this.set(Math.max(0, ...ages) / 1000)
-    },
+  const oldest = 'Age of the oldest entry whose duties are not done; 0 when there is none'
+  registerGauge(registry, 'pitboss_journal_oldest_seconds', oldest, async () => {
+    const ages = (await instances.find({}).toArray()).map(({ oldestAt }) =>
+      oldestAt === null ? 0 : clock.now().getTime() - oldestAt.getTime(),
+    )
+    return Math.max(0, ...ages) / 1000
   })
-  new Gauge({
-    name: 'pitboss_journal_unowned_streams',
-    help: 'Unfinished streams without a living owner that only the watch of every minute has found',
-    registers: [registry],
-    collect() {
-      this.set(unownedTotal())
-    },
-  })
+  const unowned = 'Unfinished streams without a living owner that only the watch of every minute has found'
+  registerGauge(registry, 'pitboss_journal_unowned_streams', unowned, unownedTotal)
 }

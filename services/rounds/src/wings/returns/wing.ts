@@ -2,8 +2,9 @@ import { handler } from '@pitboss/bus/serve-calls'
 import { opsLiftReturnAlarm, opsListReturnAlarms, opsListReturns } from '@pitboss/contracts/calls/rounds'
 import { dashboardListReturns } from '@pitboss/contracts/endpoints/rounds'
 import { startPoll } from '@pitboss/runtime/poll'
+import { registerGauge } from '@pitboss/runtime/register-gauge'
 import { answerPage } from '@pitboss/storage/read-page'
-import { Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { Wing } from '../../wing.ts'
 import {
   liftAlarm,
@@ -47,12 +48,6 @@ export const returns: Wing = {
 }
 
 export function registerAlarms(registry: Registry, returns: Pick<ReturnsStore, 'countOpen'>): void {
-  new Gauge({
-    name: 'pitboss_return_alarms',
-    help: 'Alarms of the watch of returns to players that nobody has lifted',
-    registers: [registry],
-    async collect() {
-      this.set(await returns.countOpen())
-    },
-  })
+  const help = 'Alarms of the watch of returns to players that nobody has lifted'
+  registerGauge(registry, 'pitboss_return_alarms', help, returns.countOpen)
 }

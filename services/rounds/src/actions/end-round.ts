@@ -8,9 +8,8 @@ import { parseAmount } from '@pitboss/money/amount'
 import type { PlayContext, RoundsContext } from '../context.ts'
 import { endEvent } from '../records/present-round.ts'
 import { graceMs } from '../rules/due-at.ts'
-import { type MovementOrder, resourceOf, reversalOrder, unknownOutcome, winSpec } from '../rules/movement.ts'
+import { resourceOf, reversalOrder, unknownOutcome, winSpec } from '../rules/movement.ts'
 import { conflict } from '../rules/refusal.ts'
-import type { RoundMessage } from '../rules/round-message.ts'
 import { isUnfinished, type RoundState } from '../rules/round.ts'
 import { scopeOf, type StoredRound } from '../storage/round-document.ts'
 import { applyMessage, applyMovement, refreshAll } from './change-round.ts'
@@ -67,7 +66,7 @@ export async function resolveOwed(context: RoundsContext & PlayContext, asked: O
   const { order, roundId, transactionId, as } = asked
   const stored = await findAnyRound(context, roundId)
   const { round } = stored
-  const owed = owedOf(round, transactionId)
+  const owed = owedOf(round, transactionId, as)
   if (owed === null) throw conflict('The round owes no movement with this id.')
   if (order.dryRun) return round.status
   const placement = await context.wallet.place(scopeOf(round), owed.order)
@@ -84,31 +83,23 @@ export async function resolveOwed(context: RoundsContext & PlayContext, asked: O
       after: { as },
     }),
   )
-  const ended = await applyMessage(context, stored, owed[as])
+  const ended = await applyMessage(context, stored, owed.message)
   return (await settleRound(context, ended, { recover: false })).round.status
 }
 
-function owedOf(
-  round: RoundState,
-  transactionId: string,
-): { order: MovementOrder; success: RoundMessage; failed: RoundMessage } | null {
+/** The owed movement, and the message of its end. */
+function owedOf(round: RoundState, transactionId: string, as: Order['as']) {
   const isOwed = (one: { transactionId: string; state: string }) =>
     one.transactionId === transactionId && one.state === 'OWED'
   const win = round.wins.find(isOwed)
   if (win !== undefined) {
-    return {
-      order: { spec: winSpec(round, win) },
-      success: { type: 'win-paid', transactionId },
-      failed: { type: 'win-failed', transactionId },
-    }
+    const type = as === 'success' ? 'win-paid' : 'win-failed'
+    return { order: { spec: winSpec(round, win) }, message: { type, transactionId } as const }
   }
   const reversal = round.reversals.find(isOwed)
   if (reversal === undefined) return null
-  return {
-    order: reversalOrder(round, reversal),
-    success: { type: 'reversal-done', transactionId },
-    failed: { type: 'reversal-failed', transactionId },
-  }
+  const type = as === 'success' ? 'reversal-done' : 'reversal-failed'
+  return { order: reversalOrder(round, reversal), message: { type, transactionId } as const }
 }
 
 type Told = z.output<typeof opsEndRoundAsTold.request>

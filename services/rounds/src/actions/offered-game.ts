@@ -5,7 +5,6 @@ import type { CatalogueEntry } from '../rules/catalogue.ts'
 import { accountLimits, allowedLimits } from '../rules/limits.ts'
 
 type Catalogue = Pick<RoundsContext, 'catalogue'>
-type Stored = Catalogue & { readonly games: Pick<RoundsContext['games'], 'settings' | 'status'> }
 type Played = Catalogue & { readonly games: Pick<RoundsContext['games'], 'copy'> }
 
 /** Finds a game of the catalogue. @throws ServiceError GAME_NOT_FOUND */
@@ -17,7 +16,7 @@ export function findGame({ catalogue }: Catalogue, slug: string): CatalogueEntry
 }
 
 /** Reads a game, its settings and its status from the database. @throws ServiceError GAME_NOT_FOUND */
-export async function showGame(context: Stored, operatorId: string, slug: string): Promise<GameView> {
+export async function showGame(context: RoundsContext, operatorId: string, slug: string): Promise<GameView> {
   const entry = findGame(context, slug)
   const { games } = context
   const [settings, status] = await Promise.all([games.settings(operatorId, slug), games.status(slug)])

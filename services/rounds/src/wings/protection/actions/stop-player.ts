@@ -1,5 +1,4 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
-import type { Scope } from '@pitboss/contracts/caller'
 import type * as api from '@pitboss/contracts/endpoints/players'
 import { invalidField } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
@@ -7,7 +6,7 @@ import { readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import { neverEnds } from '../../../rules/live-rules.ts'
 import { conflict } from '../../../rules/refusal.ts'
-import { scopeKey } from '../../../storage/round-document.ts'
+import { scopeKey, scopeOf } from '../../../storage/round-document.ts'
 import type { ProtectionContext } from '../context.ts'
 import { presentStop } from '../records/present-protection.ts'
 import type { StopDocument } from '../storage/stops-store.ts'
@@ -16,14 +15,6 @@ import { enforceStop } from './settle-stops.ts'
 type StopRequest = z.output<typeof api.dashboardStopPlayer.call.request>
 type LiftRequest = z.output<typeof api.dashboardLiftStop.call.request>
 type ListRequest = z.output<typeof api.dashboardListStops.call.request>
-
-type Asked = {
-  readonly scope: Scope
-  readonly playerId: string
-  readonly wanted: Pick<StopDocument, 'reason' | 'until' | 'endsAt'>
-  readonly now: Date
-  readonly by: ActedBy | null
-}
 
 /**
  * Stops a player. A repeat answers the stop in force; a later end moves its end. The stop is stored first;
@@ -39,8 +30,15 @@ export async function stopPlayer(context: ProtectionContext, request: StopReques
   const now = context.clock.now()
   const until = untilText === undefined ? null : new Date(untilText)
   if (until !== null && until <= now) throw invalidField('until', 'must lie in the future')
-  const asked = { scope, playerId, wanted: { reason, until, endsAt: until ?? neverEnds }, now, by }
-  const stopped = (await beginStop(context, asked)) ?? (await extendStop(context, asked))
+  const wanted: StopDocument = {
+    ...{ reason, until, endsAt: until ?? neverEnds },
+    ...{ _id: context.newId('stp'), scope: scopeKey(scope), ...scope, playerId, from: now },
+    ...{ liftedAt: null, liftReason: null, roundsEndedAt: null, lastBet: null },
+    ...{ inForce: true, unsigned: true, dueAt: now },
+  }
+  const entry = entryOf(context, 'player.stop', by, null, wanted)
+  const isBegun = await context.stops.begin(wanted, entry)
+  const stopped = isBegun ? wanted : await extendStop(context, wanted, by)
   if (stopped === null)
     throw conflict('A stop that ends later is in force. Lift it first to let the player play earlier.')
   await failpoint('rounds.stop-stored')
@@ -48,23 +46,13 @@ export async function stopPlayer(context: ProtectionContext, request: StopReques
   return stopped
 }
 
-async function beginStop(context: ProtectionContext, asked: Asked): Promise<StopDocument | null> {
-  const { scope, playerId, wanted, now, by } = asked
-  const document: StopDocument = {
-    ...{ ...wanted, _id: context.newId('stp'), scope: scopeKey(scope), ...scope, playerId, from: now },
-    ...{ liftedAt: null, liftReason: null, roundsEndedAt: null, lastBet: null },
-    ...{ inForce: true, unsigned: true, dueAt: now },
-  }
-  const entry = entryOf(context, 'player.stop', by, null, document)
-  return (await context.stops.begin(document, entry)) ? document : null
-}
-
-async function extendStop(context: ProtectionContext, asked: Asked): Promise<StopDocument | null> {
-  const { scope, playerId, wanted, now, by } = asked
+async function extendStop(context: ProtectionContext, asked: StopDocument, by: ActedBy | null) {
   const { stops } = context
+  const { playerId, reason, until, endsAt, from: now } = asked
+  const [scope, wanted] = [scopeOf(asked), { reason, until, endsAt }]
   const current = await stops.current(scope, playerId)
   if (current === null) return null
-  const isSame = current.reason === wanted.reason && current.endsAt.getTime() === wanted.endsAt.getTime()
+  const isSame = current.reason === reason && current.endsAt.getTime() === endsAt.getTime()
   if (isSame) return current
   const entry = entryOf(context, 'player.stop', by, current, { ...current, ...wanted })
   return stops.extend(scope, current._id, wanted, now, entry)

@@ -18,6 +18,7 @@ import { standingOf } from '../rules/round.ts'
 
 type CertainQuery = z.output<typeof opsCertainMovements.request>
 type UnendedQuery = z.output<typeof opsUnendedRounds.request>
+type StakeQuery = z.output<typeof showStakeStanding.request>
 type ListQuery = z.output<typeof endpoint.query>
 
 const unendedMax = 200
@@ -70,11 +71,9 @@ export async function listCertain({ rounds }: Rounds, { scope, from, after }: Ce
 }
 
 /** What is known of a stake; confirmed by the primary unless it was taken. */
-export async function readStakeStanding(
-  { rounds }: Rounds,
-  { scope, roundId, transactionId }: z.output<typeof showStakeStanding.request>,
-): Promise<StakeStanding> {
-  const read = async () => {
+export async function readStakeStanding({ rounds }: Rounds, asked: StakeQuery) {
+  const { scope, roundId, transactionId } = asked
+  const read = async (): Promise<StakeStanding> => {
     const stored = await rounds.find(scope, roundId)
     return stored === null ? 'unknown' : standingOf(stored.round, transactionId)
   }

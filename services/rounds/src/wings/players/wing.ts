@@ -12,8 +12,8 @@ export const players: Wing = {
       handler(getPlayer.call, async ({ caller, params }) =>
         answer(await readPlayer(context, caller, params.player_id, context.clock.now())),
       ),
-      handler(listNonces.call, async ({ caller, params: { player_id: playerId, game }, query }) =>
-        answerPage(await listNoncesOf(context, caller, { playerId, game }, query), (nonce) => nonce),
+      handler(listNonces.call, async (asked) =>
+        answerPage(await listNoncesOf(context, asked), (nonce) => nonce),
       ),
       handler(opsPlayerData, (asked) => readPlayerData(context, asked)),
       handler(opsErasePlayer, (asked, { requestId }) => erasePlayer(context, asked, requestId)),

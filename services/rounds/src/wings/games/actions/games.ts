@@ -6,7 +6,6 @@ import type { opsSetGame, opsSetGameLimits } from '@pitboss/contracts/calls/roun
 import type { z } from 'zod'
 import type { Account, Caller } from '@pitboss/contracts/caller'
 import { readAll, ServiceError } from '@pitboss/errors/service-error'
-import type { Game } from '@pitboss/contracts/objects/game'
 import { type PageQuery, readPage } from '@pitboss/storage/read-page'
 import { findGame, showGame } from '../../../actions/offered-game.ts'
 import type { RoundsContext } from '../../../context.ts'
@@ -15,6 +14,7 @@ import { allowedLimits, judgeAmount } from '../../../rules/limits.ts'
 import type { GameChange, GameSettings } from '../../../storage/games-store.ts'
 import { type GamePatch, readPatchLimits, readWantedLimits } from '../rules/wanted-limits.ts'
 
+type LimitsOrder = z.output<typeof opsSetGameLimits.request>
 type StatusOrder = z.output<typeof opsSetGame.request>
 type Asked = { readonly account: Account; readonly slug: string; readonly patch: GamePatch }
 
@@ -88,11 +88,8 @@ function ownOf({ limits: before }: GameSettings, limits: GameChange['limits']) {
  * Sets what an account may use in place of the platform's limits; null goes back to those. @returns its
  * limits from then on. @throws ServiceError GAME_NOT_FOUND, CURRENCY_NOT_SUPPORTED, VALIDATION_ERROR
  */
-export async function setGameLimits(
-  context: RoundsContext,
-  { order, operatorId, slug, currency, limits: wanted }: z.output<typeof opsSetGameLimits.request>,
-  requestId: string,
-): Promise<Pick<Game, 'limits'>> {
+export async function setGameLimits(context: RoundsContext, asked: LimitsOrder, requestId: string) {
+  const { order, operatorId, slug, currency, limits: wanted } = asked
   const { games, audit, clock } = context
   const entry = findGame(context, slug)
   const settings = await games.settings(operatorId, slug)

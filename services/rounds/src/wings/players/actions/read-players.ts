@@ -23,7 +23,8 @@ import type { RoundSums } from '../../../storage/round-lists.ts'
 import type { LastNonce } from '../../../storage/round-streams.ts'
 
 type DataQuery = z.output<typeof opsPlayerData.request>
-type ListQuery = z.output<typeof listNonces.query>
+type EraseRequest = z.output<typeof opsErasePlayer.request>
+type ListRequest = z.output<typeof listNonces.call.request>
 
 const dayMs = 24 * 60 * 60 * 1000
 const sumsOfMs = 30 * dayMs
@@ -100,13 +101,11 @@ function presentSums(sums: readonly RoundSums[]): Player['play'] {
  * Lists each nonce of a player in a game, newest first. Source: docs/contract.md, section 3, "Book". @throws
  * ServiceError GAME_NOT_FOUND; NOT_FOUND for a player without a nonce and a session
  */
-export async function listNoncesOf(
-  context: RoundsContext,
-  { scope }: Caller,
-  { playerId, game }: { readonly playerId: string; readonly game: string },
-  { limit, cursor, environment: _environment, ...filters }: ListQuery,
-): Promise<Page<Nonce>> {
+export async function listNoncesOf(context: RoundsContext, request: ListRequest): Promise<Page<Nonce>> {
   const { rounds, commitments, cursors } = context
+  const { scope } = request.caller
+  const { player_id: playerId, game } = request.params
+  const { limit, cursor, environment: _environment, ...filters } = request.query
   findGame(context, game)
   const sequence = sequenceKey(scope, game, playerId)
   const last = await rounds.last(sequence)
@@ -196,11 +195,9 @@ export async function readPlayerData(context: RoundsContext, asked: DataQuery): 
  * before, by number: the audit must not retain what the erasure takes. Source: docs/data.md.
  * @returns how many sessions lost details, or would in a dry run, and how many still have them
  */
-export async function erasePlayer(
-  { sessions, audit, clock }: RoundsContext,
-  { scope, playerId, order }: z.output<typeof opsErasePlayer.request>,
-  requestId: string,
-): Promise<{ erased: number; kept: number }> {
+export async function erasePlayer(context: RoundsContext, request: EraseRequest, requestId: string) {
+  const { sessions, audit, clock } = context
+  const { scope, playerId, order } = request
   const endedBy = new Date(clock.now().getTime() - detailsNeededMs)
   const { ended, all } = await sessions.countDetails(scope, playerId, endedBy)
   const kept = all - ended

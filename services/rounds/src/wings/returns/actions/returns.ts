@@ -15,6 +15,7 @@ import type { AlarmDocument, AlarmRule } from '../storage/returns-fold.ts'
 import type { ReturnsStore, StreamFilters } from '../storage/returns-store.ts'
 
 type StreamsQuery = z.output<typeof opsListReturns.request>
+type Lift = z.output<typeof opsLiftReturnAlarm.request>
 type AlarmsQuery = z.output<typeof opsListReturnAlarms.request>
 export type ReturnsContext = Pick<RoundsContext, 'games' | 'cursors' | 'audit' | 'clock' | 'logger'> & {
   readonly returns: ReturnsStore
@@ -63,11 +64,8 @@ async function takeDown(context: ReturnsContext, { _id, game, stream }: AlarmDoc
  * Lifts an alarm: its stream restarts, and the game comes back unless another alarm or person took it down.
  * Idempotent. @param keepDown leaves the game as it is. @throws ServiceError NOT_FOUND
  */
-export async function liftAlarm(
-  context: ReturnsContext,
-  { order, alarmId, keepDown }: z.output<typeof opsLiftReturnAlarm.request>,
-  requestId: string,
-): Promise<{ alarm: AlarmDocument; broughtBack: boolean }> {
+export async function liftAlarm(context: ReturnsContext, asked: Lift, requestId: string) {
+  const { order, alarmId, keepDown } = asked
   const { returns, audit, clock } = context
   const found = await returns.findAlarm(alarmId)
   if (found === null) throw new ServiceError('NOT_FOUND')

@@ -112,18 +112,14 @@ const reserveMs = 500
 export async function awaitMovement(
   context: PlayContext,
   round: RoundState,
-  transactionId: string,
+  id: string,
   call: HandlerContext,
 ): Promise<Shown> {
   const { polls, looks, seen } = context.memory
-  const key = `${round.id} ${transactionId}`
-  if (call.atOnce === true) {
-    return seen.get(key) ?? together(looks, key, () => poll(context, round, transactionId, call))
-  }
+  const key = `${round.id} ${id}`
+  if (call.atOnce === true) return seen.get(key) ?? together(looks, key, () => poll(context, round, id, call))
   const note = (shown: Shown) => seen.set(key, shown)
-  return together(polls, key, () =>
-    poll(context, round, transactionId, call, note).finally(() => seen.delete(key)),
-  )
+  return together(polls, key, () => poll(context, round, id, call, note).finally(() => seen.delete(key)))
 }
 
 async function poll(

@@ -9,7 +9,7 @@ import { capRangeOf } from '../rules/limits.ts'
 import { resourceOf, unknownOutcome } from '../rules/movement.ts'
 import type { PlayerAction } from '../rules/round-message.ts'
 import { isUnfinished, openMovementIds, type RoundState } from '../rules/round.ts'
-import { sequenceKey, type StoredRound } from '../storage/round-document.ts'
+import { sequenceKey } from '../storage/round-document.ts'
 import { applyMessage } from './change-round.ts'
 import { readPlayedGame } from './offered-game.ts'
 import { settleRound } from './settle-round.ts'
@@ -55,6 +55,8 @@ export async function showPlayer(context: Showing, caller: Caller, call: Handler
   }
 }
 
+type Rounds = Pick<RoundsContext, 'rounds'>
+
 /** `sequence` is the key of the player's nonce sequence in the game of this session. */
 export type Player = Awaited<ReturnType<typeof findPlayer>>
 
@@ -66,11 +68,7 @@ export async function findPlayer({ sessions }: Pick<PlayContext, 'sessions'>, { 
 }
 
 /** Finds a round of this player in this game, of any session. @throws ServiceError ROUND_NOT_FOUND */
-export async function findPlayerRound(
-  { rounds }: Pick<RoundsContext, 'rounds'>,
-  { scope, session }: Player,
-  roundId: string,
-): Promise<StoredRound> {
+export async function findPlayerRound({ rounds }: Rounds, { scope, session }: Player, roundId: string) {
   const stored = await rounds.find(scope, roundId)
   const isTheirs =
     stored !== null && stored.round.playerId === session.playerId && stored.round.game === session.game

@@ -3,25 +3,23 @@ import { profileOf } from '@pitboss/contracts/jurisdictions'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { findPlayer } from '../../../actions/player-page.ts'
 import { closeSession } from '../../../actions/sessions.ts'
-import type { Pace, Paced, RoundsContext } from '../../../context.ts'
+import type { Paced, RoundsContext } from '../../../context.ts'
 import { assertSessionOpen, realityCheckAt } from '../../../rules/live-rules.ts'
 import { conflict } from '../../../rules/refusal.ts'
+import type { ProtectionContext } from '../context.ts'
 import { earlyStart, latestEarlierStart } from '../rules/stop.ts'
-import type { PacesStore } from '../storage/paces-store.ts'
+
+type Pacing = Pick<ProtectionContext, 'paces' | 'clock' | 'clockOffsetMs'>
 
 /** Spaces a player's game starts over all games, sessions and replicas, by the database's time. */
-export function enforceStartInterval(
-  { paces, clock, clockOffsetMs }: Pick<RoundsContext, 'clock' | 'clockOffsetMs'> & { paces: PacesStore },
-  scope: Scope,
-  session: Paced,
-  startedBy: string,
-): Pace | null {
+export function enforceStartInterval(context: Pacing, scope: Scope, session: Paced, startedBy: string) {
+  const { paces, clock, clockOffsetMs } = context
   const { startGapS: gapS } = profileOf(session)
   if (gapS === null) return null
   const { playerId } = session
   const onDatabase = (time: Date) => new Date(time.getTime() - clockOffsetMs())
   return {
-    start(at) {
+    start(at: Date) {
       const start = { startedAt: onDatabase(clock.now()), startedBy }
       const madeAt = onDatabase(at)
       return paces.start(scope, playerId, start, { madeAt, notAfter: latestEarlierStart(madeAt, gapS) })

@@ -19,7 +19,7 @@ const filesOfService = [
 ]
 const filesOfWing = ['wing.ts', 'context.ts', 'metrics.ts']
 /** What an action is given, and what wings add to it: types. */
-const contexts = ['context.ts', 'hooks.ts']
+const contexts = ['context.ts']
 /** The one file of the core that imports wings, by their doors. */
 const mount = 'all-wings.ts'
 

@@ -7,7 +7,7 @@ import type { WalletContext } from './context.ts'
 import type { OpenMoney } from './storage/open-money.ts'
 import type { MoneyFact } from './storage/round-money.ts'
 
-export type WingGiven = Pick<Storage, 'db' | 'clockAheadMs'> & Pick<OpenMoney, 'readMoney'>
+type WingGiven = Pick<Storage, 'db' | 'clockAheadMs'> & Pick<OpenMoney, 'readMoney'>
 
 export type Wing = wings.Wing<
   WalletContext,

@@ -4,7 +4,6 @@ import { startFigures } from '@pitboss/storage/fold-figures'
 import type { Storage } from '@pitboss/storage/connect-storage'
 import { readCalls } from '../actions/read-call-series.ts'
 import type { WalletContext } from '../context.ts'
-import type { UnfinishedMovements } from '../storage/unfinished-movements.ts'
 
 const reportEveryMs = 5000
 const shortenEveryMs = 60_000
@@ -16,8 +15,10 @@ const levels = [
 
 /** `wake` is the resolver's of this process. */
 type Upkeep = Pick<Storage, 'db' | 'clockAheadMs'> &
-  Pick<UnfinishedMovements, 'endLongWaits'> &
-  Pick<Poll, 'wake'>
+  Pick<Poll, 'wake'> & {
+    /** Makes due what waits longer than its age allows. @returns the number */
+    readonly endLongWaits: (now: Date) => number
+  }
 
 /** Starts what calls no wallet for a player: alarms of pending movements, and figures. */
 export function startUpkeep(context: WalletContext, upkeep: Upkeep): Poll[] {

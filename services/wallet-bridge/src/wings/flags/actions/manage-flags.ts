@@ -14,10 +14,10 @@ import { normaliseAmount } from '../../../records/new-movement.ts'
 import type { WalletContext } from '../../../context.ts'
 import { toCaseRecord } from '../records/render-flag.ts'
 import { flagRulesOf } from '../../../rules/flags.ts'
-import type { WingGiven } from '../../../wing.ts'
+import type { OpenMoney } from '../../../storage/open-money.ts'
 import type { FlagDocument, FlagStore } from '../storage/flag-store.ts'
 
-export type FlagsContext = WalletContext & Pick<WingGiven, 'readMoney'> & { readonly flags: FlagStore }
+export type FlagsContext = WalletContext & Pick<OpenMoney, 'readMoney'> & { readonly flags: FlagStore }
 
 type ListQuery = z.infer<typeof endpoint.query>
 type Patch = z.infer<typeof flagPatchSchema>

@@ -192,10 +192,10 @@ export async function serveCalls({
   function refuse(subject: string, stats: EndpointStats, message: Msg): void {
     stats.record(0, 'SERVICE_UNAVAILABLE')
     count({ subject, code: 'SERVICE_UNAVAILABLE', durationMs: 0 })
-    const { data, options } = errorReply(
-      new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause: notStarted }),
-    )
-    message.respond(data, options)
+    const error = new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause: notStarted })
+    respond(bus, message, errorReply(error)).catch((err: unknown) => {
+      logger.error({ err, subject }, 'call.not-accepted')
+    })
   }
 
   return {

@@ -56,10 +56,12 @@ export async function holdAudit(
     await t.test(`${subject} leaves the record ${one.act}`, async (t) => {
       const known = new Set((await entries()).map(({ audit_id }) => audit_id))
       const secrets = await one.run()
-      const since = async () => (await entries()).filter(({ audit_id }) => !known.has(audit_id))
       // An answer waits half a second for its record to move, at most.
-      await waitFor(async () => (await since()).some(({ act }) => act === one.act), { what: one.act })
-      const fresh = await since()
+      const recorded = async () => {
+        const found = (await entries()).filter(({ audit_id }) => !known.has(audit_id))
+        return found.some(({ act }) => act === one.act) ? found : null
+      }
+      const fresh = await waitFor(recorded, { what: one.act })
       const found = fresh.filter(({ act }) => act === one.act)
       t.equal(found.length, 1, `one record, of ${fresh.map(({ act }) => act).join(', ')}`)
       const [entry] = found

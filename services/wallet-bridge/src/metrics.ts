@@ -1,3 +1,4 @@
+import { registerGauge } from '@pitboss/runtime/register-gauge'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { WalletOperation } from './rules/movement.ts'
 import type { MovementStore } from './storage/movement-store.ts'
@@ -60,14 +61,8 @@ export function createWalletMetrics(registry: Registry) {
 }
 
 export function registerBreakers(registry: Registry, breakers: { open(): readonly string[] }): void {
-  new Gauge({
-    name: 'pitboss_wallet_breakers_open',
-    help: 'Wallets that get no new stakes because they do not answer, as this process sees it',
-    registers: [registry],
-    collect() {
-      this.set(breakers.open().length)
-    },
-  })
+  const help = 'Wallets that get no new stakes because they do not answer, as this process sees it'
+  registerGauge(registry, 'pitboss_wallet_breakers_open', help, () => breakers.open().length)
 }
 
 type DueLags = { dueLags(): Readonly<Record<string, number>> }

@@ -1,3 +1,4 @@
+import { registerGauge } from '@pitboss/runtime/register-gauge'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { UnseenLag } from './actions/read-status.ts'
 import { type DueLags, type EndpointLateness, noDueLags, standings, worstLags } from './rules/lateness.ts'
@@ -23,14 +24,8 @@ export function createMetrics(registry: Registry, slots: Slots): RunContext['onA
     buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 300],
     registers: [registry],
   })
-  const inFlight = new Gauge({
-    name: 'pitboss_webhook_attempts_in_flight',
-    help: 'Attempts in flight in this process',
-    registers: [registry],
-    collect() {
-      inFlight.set(slots.inFlight())
-    },
-  })
+  const help = 'Attempts in flight in this process'
+  registerGauge(registry, 'pitboss_webhook_attempts_in_flight', help, slots.inFlight)
 
   return (delivery, { ok, sentAt, durationMs }) => {
     attempts.inc({ result: ok ? 'accepted' : 'failed' })

@@ -22,7 +22,8 @@ type PlacedStake =
  * that stored the intent does this: so an intent that was certainly not written can be taken back whole, and
  * its nonce serves the next round: "a refusal before the wallet is asked leaves no round" (docs/contract.md,
  * section 11). One that stays has an unknown outcome: "a definite answer is true for ever" (section 12).
- * @throws ServiceError the wallet's refusal; WALLET_TIMEOUT or WALLET_UNAVAILABLE with `resource` while the outcome is unknown
+ * @throws ServiceError the wallet's refusal; WALLET_TIMEOUT or WALLET_UNAVAILABLE with `resource` while the
+ * outcome is unknown
  */
 export async function placeStake(
   context: PlayContext,

@@ -3,6 +3,7 @@ import type { Bus } from '@pitboss/bus/connect-bus'
 import type { OutboundSettings } from '@pitboss/outbound/address-guard'
 import { type Mailbox, createMailbox } from '@pitboss/runtime/mailbox'
 import type { Clock } from '@pitboss/runtime/clock'
+import { createPlaces, type Places } from '@pitboss/runtime/places'
 import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { FiguresStore } from '@pitboss/storage/figures-store'
@@ -20,6 +21,8 @@ import type { MovementLists } from './storage/movement-lists.ts'
 import type { MovementStore } from './storage/movement-store.ts'
 import type { DueMovements } from './storage/unfinished-movements.ts'
 import type { CallbackSignatures, Wallets } from './storage/wallet-document.ts'
+
+const stakesPerWalletMax = 256
 
 export type MovementRules = (state: MovementState, message: MovementMessage) => MovementStep
 
@@ -43,8 +46,8 @@ export type Settlement = {
   readonly logger: Logger
   /** Runs the work on one movement one at a time in this process. */
   readonly inTurn: Mailbox
-  /** By wallet, the stakes of this process that wait for it. */
-  readonly stakesInFlight: Map<string, number>
+  /** Places of the stakes of this process that wait for one wallet. */
+  readonly stakePlaces: Places
 }
 
 export type WalletContext = Settlement & {
@@ -56,13 +59,13 @@ export type WalletContext = Settlement & {
   readonly cursors: CursorCodec
   readonly outbound: OutboundSettings
   readonly askApproval: AskApproval
-  /** By wallet, the callers who wait for a balance. */
-  readonly balancesInFlight: Map<string, number>
+  /** Places of the callers who wait for one wallet's balance. */
+  readonly balancePlaces: Places
   /** Has the movements that are due taken at once, by every replica. */
   readonly wake: () => void
 }
 
-type MemoryKey = 'breakers' | 'notify' | 'rules' | 'wait' | 'inTurn' | 'stakesInFlight'
+type MemoryKey = 'breakers' | 'notify' | 'rules' | 'wait' | 'inTurn' | 'stakePlaces'
 type SettlementParts = Omit<Settlement, MemoryKey> &
   Partial<Pick<Settlement, 'notify' | 'wait'>> & {
     /** Puts something around the rules; the product leaves them as they are. */
@@ -103,6 +106,6 @@ export function openSettlement({
       onClosed,
     }),
     inTurn: createMailbox(),
-    stakesInFlight: new Map(),
+    stakePlaces: createPlaces(stakesPerWalletMax),
   }
 }

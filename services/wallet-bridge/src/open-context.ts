@@ -8,6 +8,7 @@ import { createTailNotes } from '@pitboss/bus/tail-notes'
 import { createIsDenied } from '@pitboss/contracts/address-range'
 import { createTimeScale } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
+import { createPlaces } from '@pitboss/runtime/places'
 import type { ServiceHost } from '@pitboss/runtime/run-service'
 import type { Storage } from '@pitboss/storage/connect-storage'
 import { createAuditOutbox } from '@pitboss/storage/audit-outbox'
@@ -38,6 +39,8 @@ import { findUpgrade, upgradeStorage } from './storage/upgrade-storage.ts'
 import { type Wallets, createCallbackSignatures, createWallets } from './storage/wallet-document.ts'
 
 const service = 'wallet-bridge'
+/** Callers who may wait for one wallet's balance: a hanging wallet must not fill the process. */
+const balancesPerWalletMax = 64
 
 export type WalletBridgeWrap = {
   movements: (store: MovementStore) => MovementStore
@@ -122,7 +125,7 @@ export async function openContext({ config, host, wrap, bus, storage, wake }: Pa
     figures: createFiguresStore(db),
     cursors: createCursorCodec({ keyring }),
     askApproval: createAskApproval({ bus, service }),
-    balancesInFlight: new Map(),
+    balancePlaces: createPlaces(balancesPerWalletMax),
   }
   return {
     ...{ context, unfinished, running, seals, audit, duties, readMoney: money.readMoney },

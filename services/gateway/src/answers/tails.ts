@@ -9,7 +9,7 @@ import type { Logger } from 'pino'
 import type { AccessState } from '../access/access-state.ts'
 import { identify, type Identity } from '../access/identify.ts'
 import type { LoadGauge } from '../limits/load-gauge.ts'
-import { createPlaces } from '../limits/places.ts'
+import { createPlaces } from '@pitboss/runtime/places'
 import type { RouteEntry } from '../routes/route-entry.ts'
 import { createTailPipe, recordFrame, type TailPipe } from './tail-pipe.ts'
 

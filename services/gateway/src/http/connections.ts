@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type AddressRange, isWithin } from '@pitboss/contracts/address-range'
 import { limiterAddress, peerAddress } from '../access/client-address.ts'
-import type { Places } from '../limits/places.ts'
+import type { Places } from '@pitboss/runtime/places'
 import { answerClientError } from './send.ts'
 
 /** The requests of one connection. */

@@ -4,7 +4,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from 'pino'
 import { z } from 'zod'
 import { isRepeatedHeader, requestIdOf } from '../input/headers.ts'
-import type { Places } from '../limits/places.ts'
+import type { Places } from '@pitboss/runtime/places'
 import type { Metrics } from '../metrics.ts'
 import { registerRoutes } from '../routes/register-routes.ts'
 import { readRefusal } from './read-refusal.ts'

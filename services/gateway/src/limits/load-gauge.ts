@@ -1,4 +1,4 @@
-import { once } from './places.ts'
+import { once } from '@pitboss/runtime/places'
 
 /**
  * Overload of the gateway, and the order of shedding. Source: docs/contract.md, section 8; the thresholds are

@@ -10,7 +10,6 @@ import { toAccountMode } from '@pitboss/contracts/primitives'
 import { ServiceError, invalidField } from '@pitboss/errors/service-error'
 import { checkOutboundUrlAndResolve } from '@pitboss/outbound/address-guard'
 import { newSecret } from '@pitboss/runtime/new-secret'
-import { withinPlaces } from '@pitboss/runtime/within-places'
 import type { z } from 'zod'
 import type { WalletContext } from '../context.ts'
 import { toWalletRecord } from '../records/render-movement.ts'
@@ -20,8 +19,6 @@ import { readBalanceAnswer } from '../rules/wallet-answers.ts'
 import type { WalletDocument, WalletSettings } from '../storage/wallet-document.ts'
 
 const balanceTimeoutMaxMs = 5000
-/** Callers who may wait for one wallet's balance: a hanging wallet must not fill the process. */
-const balancesPerWalletMax = 64
 /** A change of a wallet is judged again this often when others change it at the same time. */
 const putsMax = 10
 
@@ -147,19 +144,18 @@ export async function readHealth({ wallets, lists, breakers }: WalletContext, sc
 
 /** Asks the wallet for a player's balance, for at most 5 s. Null without a usable answer. */
 export async function askBalance(
-  { wallets, balancesInFlight, client, logger }: WalletContext,
+  { wallets, balancePlaces, client, logger }: WalletContext,
   { scope, playerId, currency, sessionId, walletGameId }: z.infer<typeof playerBalance.request>,
   requestId: string,
 ): Promise<{ amount: string; currency: string } | null> {
   const wallet = await wallets.open(scope)
-  if (wallet === null) return null
+  const leave = wallet === null ? null : balancePlaces.take(wallet.key)
+  if (wallet === null || leave === null) return null
   const body = JSON.stringify({ playerId, currency, sessionId, gameId: walletGameId })
   const timeoutMs = Math.min(wallet.timeoutMs, balanceTimeoutMaxMs)
-  const answered = await withinPlaces(balancesInFlight, wallet.key, balancesPerWalletMax, () =>
-    client.call({ wallet, operation: 'balance', body, requestId, timeoutMs }),
-  )
-  if (answered === null) return null
-  const reading = readBalanceAnswer(currency, answered.exchange)
+  const call = { wallet, operation: 'balance', body, requestId, timeoutMs } as const
+  const { exchange } = await client.call(call).finally(leave)
+  const reading = readBalanceAnswer(currency, exchange)
   if (reading.kind === 'balance') return { amount: reading.amount, currency }
   const reason = reading.kind === 'refused' ? reading.walletCode : reading.reason
   logger.info({ wallet: wallet.key, request_id: requestId, reason }, 'balance.unknown')

@@ -3,7 +3,6 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
-import { withinPlaces } from '@pitboss/runtime/within-places'
 import { liveTraceparent } from '@pitboss/tracing/spans'
 import type { Settlement } from '../context.ts'
 import { documentOf, initialState, uncalledState } from '../records/new-movement.ts'
@@ -17,8 +16,6 @@ import { type Placement, type Stored, findStored, join, placeReversal, storeOnce
 import { beginCall, runCall } from './run-call.ts'
 
 type PlaceOrder = { readonly spec: MovementSpec; readonly stake?: MovementSpec | undefined }
-
-const stakesPerWalletMax = 256
 
 /**
  * Places a movement, or joins the one that has its id. The intent, with the exact bytes to send, is stored
@@ -109,10 +106,10 @@ async function record(settlement: Settlement, placement: Placement): Promise<Sto
 }
 
 /** Bounds the stakes that wait for one wallet, so that a wallet that hangs does not fill the process. */
-function boundStakes({ stakesInFlight }: Settlement, walletKey: string, work: () => Promise<Stored>) {
-  const stored = withinPlaces(stakesInFlight, walletKey, stakesPerWalletMax, work)
-  if (stored === null) throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause: notStarted })
-  return stored
+function boundStakes({ stakePlaces }: Settlement, walletKey: string, work: () => Promise<Stored>) {
+  const leave = stakePlaces.take(walletKey)
+  if (leave === null) throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause: notStarted })
+  return work().finally(leave)
 }
 
 /** The check of a win against the stakes of its round; none for other movements. */

@@ -1,4 +1,4 @@
-import type { Call, CallContext } from '@pitboss/contracts/call'
+import type { Call, CallContext, RequestOf } from '@pitboss/contracts/call'
 import { errorCatalogue } from '@pitboss/errors/catalogue'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { startPoll } from '@pitboss/runtime/poll'
@@ -76,7 +76,6 @@ export function answer<Body>(body: Body, status = 200) {
 }
 
 type Callable = { readonly request: z.ZodType; readonly reply: z.ZodType }
-type RequestOf<One extends Callable> = z.output<One['request']>
 type ReplyOf<One extends Callable> = z.output<One['reply']>
 
 /** Binds `fn` to each of these calls, as to the doors of operators' servers and of the dashboard. */

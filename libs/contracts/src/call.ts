@@ -17,6 +17,9 @@ export type Call<Request, Reply> = {
   readonly neverShed?: boolean
 }
 
+/** What a call is asked with, once it is parsed. */
+export type RequestOf<One extends { readonly request: z.ZodType }> = z.output<One['request']>
+
 const serviceBySubjectRoot = {
   auth: 'auth',
   rounds: 'rounds',

@@ -86,7 +86,7 @@ export const clauses: readonly Clause[] = [
     means:
       'The operator sets limits of loss, stake and time for a player. The service holds each stake against them, on every replica, in all games and sessions.',
     enforcedAt: [
-      'services/rounds/src/wings/protection/actions/enforce-player-limits.ts',
+      'services/rounds/src/wings/protection/actions/player-limits.ts',
       'services/rounds/src/wings/protection/rules/player-limits.ts',
     ],
     tests: [

@@ -42,7 +42,7 @@ export function createModelReports({
         },
         has,
       )
-      const players = { record: async () => ({ broughtTo: () => 0 }) }
+      const players = { record: async () => () => false }
       const adjustments = { record: async () => undefined }
       return (counted, missing) => foldUnits({ sums, players, adjustments }, counted, missing)
     },

@@ -12,8 +12,8 @@ import {
 import {
   dashboardLiftStop,
   dashboardPutLimits,
-  putLimits,
   dashboardStopPlayer,
+  putLimits,
 } from '@pitboss/contracts/endpoints/players'
 import { dashboardCancelFreeBet, dashboardCreateFreeBet } from '@pitboss/contracts/endpoints/rounds'
 import { actedBy } from '@pitboss/contracts/audit'
@@ -26,8 +26,7 @@ import { serveApprovals } from '@pitboss/testing/serve-approvals'
 import { serveAuditLog } from '@pitboss/testing/serve-audit-log'
 import { pino } from 'pino'
 import t from 'tap'
-import { newStreamDocument } from '../src/wings/returns/storage/returns-fold.ts'
-import { createReturnsStore } from '../src/wings/returns/storage/returns-store.ts'
+import { createReturnsStore, newStreamDocument } from '../src/wings/returns/storage/returns-store.ts'
 import { storedRounds } from './fixtures/stored-rounds.ts'
 import { act, cashOut, safeTile, startRig } from './fixtures/rounds-rig.ts'
 

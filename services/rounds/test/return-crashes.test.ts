@@ -7,8 +7,8 @@ import { runOutClaims } from '@pitboss/testing/run-out-claims'
 import { waitFor } from '@pitboss/testing/wait-for'
 import { pino } from 'pino'
 import t from 'tap'
-import type { StreamDocument } from '../src/wings/returns/storage/returns-fold.ts'
-import { codeOf, type Rig, startRig } from './fixtures/rounds-rig.ts'
+import type { StreamDocument } from '../src/wings/returns/storage/returns-store.ts'
+import { type Rig, codeOf, startRig } from './fixtures/rounds-rig.ts'
 import { spawnService } from './fixtures/spawn-service.ts'
 
 /** Each case has its own database and account, and mostly waits. */

@@ -1,10 +1,9 @@
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import t from 'tap'
-import type { StreamDocument } from '../src/wings/returns/storage/returns-fold.ts'
-import { returnIndexes } from '../src/wings/returns/storage/returns-store.ts'
+import { type StreamDocument, returnIndexes } from '../src/wings/returns/storage/returns-store.ts'
 import { reportIndexes } from '../src/wings/reports/storage/reports-store.ts'
-import { beginInstance, type CountedFact, countFacts } from './fixtures/count-facts.ts'
+import { type CountedFact, beginInstance, countFacts } from './fixtures/count-facts.ts'
 
 const roundsPlayed = 450
 const begun = new Date('2026-11-26T08:00:00.000Z')

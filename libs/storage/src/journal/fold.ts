@@ -76,6 +76,23 @@ export async function fold<Fact, Doc extends Sum>(
   throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })
 }
 
+/** As `fold`, of items that entries hold. @param add the sum with the items that it has not counted */
+export function foldItems<Fact, Item extends { readonly entry: Entry<Fact> }, Doc extends Sum>(
+  store: SumStore<Doc>,
+  id: string,
+  { items, missing }: { readonly items: readonly Item[]; readonly missing: readonly number[] },
+  add: (sum: Doc | null, items: readonly Item[]) => Omit<Doc, keyof Sum>,
+): Promise<void> {
+  const entries = [...new Set(items.map(({ entry }) => entry))]
+  return fold<Fact, Doc>(store, id, { entries, missing }, (sum, fresh) => {
+    const isFresh = new Set(fresh)
+    return add(
+      sum,
+      items.filter(({ entry }) => isFresh.has(entry)),
+    )
+  })
+}
+
 /** The entries of a batch that the cursor has not counted, and the cursor that has. */
 export function countOnce<Fact>(
   counted: Cursor | undefined,

@@ -1,22 +1,33 @@
-import { profileOf } from '@pitboss/contracts/jurisdictions'
-import { startPoll } from '@pitboss/runtime/poll'
-import { whileClockAgrees } from '@pitboss/runtime/while-clock-agrees'
 import { answer, type CallHandler, handler, handlers } from '@pitboss/bus/serve-calls'
 import { actedBy, personActing } from '@pitboss/contracts/audit'
 import { answerRealityCheck as realityCheck } from '@pitboss/contracts/endpoints/play'
 import * as api from '@pitboss/contracts/endpoints/players'
+import { profileOf } from '@pitboss/contracts/jurisdictions'
+import { startPoll } from '@pitboss/runtime/poll'
+import { whileClockAgrees } from '@pitboss/runtime/while-clock-agrees'
 import { answerPage } from '@pitboss/storage/read-page'
 import { dataPage } from '../../actions/read-rounds.ts'
 import type { Hooks } from '../../context.ts'
 import { presentSession } from '../../records/present-offer.ts'
 import { scopeOf } from '../../storage/round-document.ts'
 import type { Wing } from '../../wing.ts'
-import { assertWithinLimits, chargeStake } from './actions/enforce-player-limits.ts'
 import { answerRealityCheck, enforceStartInterval } from './actions/enforce-start-interval.ts'
-import { setLimits, showLimits } from './actions/set-limits.ts'
-import { afterSession, beforeSession, settleStops, signStops } from './actions/settle-stops.ts'
-import { liftStop, listStops, stopPlayer } from './actions/stop-player.ts'
-import type { ProtectionContext } from './context.ts'
+import {
+  assertWithinLimits,
+  chargeStake,
+  type ProtectionContext,
+  setLimits,
+  showLimits,
+} from './actions/player-limits.ts'
+import {
+  afterSession,
+  beforeSession,
+  liftStop,
+  listStops,
+  settleStops,
+  signStops,
+  stopPlayer,
+} from './actions/player-stops.ts'
 import { presentProtection, presentStop } from './records/present-protection.ts'
 import { createPacesStore, createSpendsStore, paceIndexes } from './storage/paces-store.ts'
 import { createPlayerLimitsStore, playerLimitIndexes } from './storage/player-limits-store.ts'
@@ -104,9 +115,9 @@ export function protectionCalls(context: ProtectionContext): CallHandler[] {
     ...handlers([api.listStops.call, api.dashboardListStops.call], async (asked) =>
       answerPage(await listStops(context, asked), present),
     ),
-    handler(realityCheck.call, async ({ caller, body: { choice } }) => {
+    handler(realityCheck.call, async (asked) => {
       const now = context.clock.now()
-      return answer(presentSession(await answerRealityCheck(context, caller, choice, now), now))
+      return answer(presentSession(await answerRealityCheck(context, asked, now), now))
     }),
   ]
 }

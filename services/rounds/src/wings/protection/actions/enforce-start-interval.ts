@@ -1,4 +1,6 @@
-import type { Caller, Scope } from '@pitboss/contracts/caller'
+import type { RequestOf } from '@pitboss/contracts/call'
+import type { Scope } from '@pitboss/contracts/caller'
+import type { answerRealityCheck as realityCheck } from '@pitboss/contracts/endpoints/play'
 import { profileOf } from '@pitboss/contracts/jurisdictions'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { findPlayer } from '../../../actions/player-page.ts'
@@ -6,37 +8,38 @@ import { closeSession } from '../../../actions/sessions.ts'
 import type { Paced, RoundsContext } from '../../../context.ts'
 import { assertSessionOpen, realityCheckAt } from '../../../rules/live-rules.ts'
 import { conflict } from '../../../rules/refusal.ts'
-import type { ProtectionContext } from '../context.ts'
 import { earlyStart, latestEarlierStart } from '../rules/stop.ts'
+import { databaseTime, type ProtectionContext } from './player-limits.ts'
 
 type Pacing = Pick<ProtectionContext, 'paces' | 'clock' | 'clockOffsetMs'>
 
 /** Spaces a player's game starts over all games, sessions and replicas, by the database's time. */
 export function enforceStartInterval(context: Pacing, scope: Scope, session: Paced, startedBy: string) {
-  const { paces, clock, clockOffsetMs } = context
+  const { paces } = context
   const { startGapS: gapS } = profileOf(session)
   if (gapS === null) return null
   const { playerId } = session
-  const onDatabase = (time: Date) => new Date(time.getTime() - clockOffsetMs())
   return {
     start(at: Date) {
-      const start = { startedAt: onDatabase(clock.now()), startedBy }
-      const madeAt = onDatabase(at)
+      const start = { startedAt: databaseTime(context), startedBy }
+      const madeAt = databaseTime(context, at)
       return paces.start(scope, playerId, start, { madeAt, notAfter: latestEarlierStart(madeAt, gapS) })
     },
     early: async () =>
-      earlyStart(await paces.last(scope, playerId), { startedBy, gapS }, onDatabase(clock.now())),
+      earlyStart(await paces.last(scope, playerId), { startedBy, gapS }, databaseTime(context)),
   }
 }
-
-type Choice = 'continue' | 'stop'
 
 /**
  * Answers a reality check: going on starts the next interval, stopping closes the session. Answering again
  * changes nothing. Source: docs/contract.md, section 4, "Jurisdictions".
  * @throws ServiceError SESSION_NOT_FOUND; CONFLICT without reality checks; SESSION_CLOSED, SESSION_EXPIRED
  */
-export async function answerRealityCheck(context: RoundsContext, caller: Caller, choice: Choice, now: Date) {
+export async function answerRealityCheck(
+  context: RoundsContext,
+  { caller, body: { choice } }: RequestOf<typeof realityCheck.call>,
+  now: Date,
+) {
   const { scope, session } = await findPlayer(context, caller)
   const dueAt = realityCheckAt(session)
   if (dueAt === null) throw conflict('This session has no reality checks.')

@@ -1,15 +1,15 @@
-import { profileOf } from '@pitboss/contracts/jurisdictions'
-import { formatAmount } from '@pitboss/money/amount'
 import type { Scope } from '@pitboss/contracts/caller'
+import { profileOf } from '@pitboss/contracts/jurisdictions'
 import type {
   PlayerLimit as LimitRecord,
   PlayerLimits,
   WantedLimit as WantedRecord,
 } from '@pitboss/contracts/objects/player-limits'
 import type { PlayerStop, StopRecord } from '@pitboss/contracts/objects/player-stop'
+import { formatAmount } from '@pitboss/money/amount'
 import { realityCheckAt } from '../../../rules/live-rules.ts'
 import type { SessionDocument } from '../../../storage/sessions-store.ts'
-import { periodAt, type PlayerLimit, usedOf, type WantedLimit } from '../rules/player-limits.ts'
+import { minuteMs, periodAt, type PlayerLimit, usedOf, type WantedLimit } from '../rules/player-limits.ts'
 import { type LastBet, stopStatusAt } from '../rules/stop.ts'
 import type { Spend } from '../storage/paces-store.ts'
 import type { StoredLimits } from '../storage/player-limits-store.ts'
@@ -30,8 +30,6 @@ export function presentProtection(session: SessionDocument, { stakes, payouts }:
       dueAt === null || realityCheckS === undefined ? null : { every_s: realityCheckS, due_in_s },
   }
 }
-
-const minuteMs = 60_000
 
 type Shown = Pick<StoredLimits, 'changes' | 'limits' | 'book'> & {
   readonly scope: Scope

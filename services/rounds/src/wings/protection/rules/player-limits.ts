@@ -64,6 +64,8 @@ function loosened({ next }: PlayerLimit, value: bigint | null, now: Date) {
   return { value, at: waits ? next.at : new Date(now.getTime() + coolingMs) }
 }
 
+export const minuteMs = 60_000
+
 /** Milliseconds with a session open. Source: docs/contract.md, section 4, "Limits of a player". */
 export function playedMs(sessions: readonly SessionTimes[], from: Date, now: Date): number {
   const spans = sessions

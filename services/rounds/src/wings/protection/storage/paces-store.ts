@@ -1,8 +1,8 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import { readToEnd } from '@pitboss/storage/bounded-read'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db, Decimal128 } from 'mongodb'
-import { readToEnd } from '@pitboss/storage/bounded-read'
 import { type PackedRound, scopeKey } from '../../../storage/round-document.ts'
 import type { GameStart } from '../rules/stop.ts'
 

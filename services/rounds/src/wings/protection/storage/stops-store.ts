@@ -1,10 +1,10 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
 import { auditedInsert, auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
+import { readToEnd } from '@pitboss/storage/bounded-read'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db, Filter } from 'mongodb'
-import { readToEnd } from '@pitboss/storage/bounded-read'
 import { type PageBounds, scopeKey } from '../../../storage/round-document.ts'
 import type { LastBet, Stop } from '../rules/stop.ts'
 

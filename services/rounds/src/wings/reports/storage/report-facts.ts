@@ -1,64 +1,44 @@
-import { fold, type Sum, type SumStore } from '@pitboss/storage/journal/fold'
+import { foldItems, type Sum, type SumStore } from '@pitboss/storage/journal/fold'
 import type { Moved } from '../../../rules/round.ts'
-import type { FactEntry, RoundFields } from '../../../storage/round-document.ts'
+import type { RoundFields } from '../../../storage/round-document.ts'
 import type { RoundEntry } from '../../../storage/round-stream.ts'
 import type { CountedEntry } from '../../../storage/rounds-journal.ts'
-import {
-  addSums,
-  type Cell,
-  type CellPlace,
-  type CellSums,
-  decodeCells,
-  encodeCells,
-  type Grain,
-  type Grouping,
-  groupings,
-  minorSums,
-  noSums,
-  placeIn,
-  placeKey,
-  placeOf,
-  unitOf,
-} from '../rules/report.ts'
+import * as report from '../rules/report.ts'
 import type { ReportPlayers } from './report-players.ts'
 import type { ReportAdjustments } from './reports-store.ts'
 
-const grains: readonly Grain[] = ['month', 'day', 'hour']
-const noCells: CellTexts = { currency: '', game: '', brand: '', all: '' }
-export type PendingFact = CellSums &
+const grains: readonly report.Grain[] = ['month', 'day', 'hour']
+
+export type ReportFact = report.CellSums &
   Pick<RoundFields, 'scope' | 'game' | 'currency' | 'brandId' | 'playerId'> & {
     readonly id: string
     readonly at: Date
     /** What changed after the end of the round; null for the end itself. */
     readonly adjusted: (Moved<bigint> & { readonly endedAt: Date }) | null
+    readonly entry: RoundEntry
   }
 
-type CountedFact = PendingFact & { readonly entry: RoundEntry }
-
-export type UnitGroup<Fact extends PendingFact = PendingFact> = {
+export type UnitGroup = {
   readonly scope: string
-  readonly grain: Grain
+  readonly grain: report.Grain
   readonly unit: string
-  readonly facts: Fact[]
+  readonly facts: ReportFact[]
 }
 
-export type CellTexts = Record<Grouping, string>
-
-export type PlayersOfUnit = {
-  /** The number of players that these facts brought to a place of the unit. */
-  broughtTo(unit: string, grouping: Grouping, key: string, facts: readonly PendingFact[]): number
-}
+/** Whether a fact brings its player to a place of a unit of time. */
+export type BringsPlayer = (unitId: string, grouping: report.Grouping, fact: ReportFact) => boolean
 
 /** The facts of an entry that reports count; those with only chances are not among them. */
-function countedFacts({ entry, fields, facts }: CountedEntry): CountedFact[] {
+function reportFacts({ entry, fields, facts }: CountedEntry): ReportFact[] {
   const { scope, game, currency, brandId, playerId, completedAt } = fields
   const endedAt = completedAt ?? fields.updatedAt
-  return facts.filter(isReported).map(({ id, rounds, at, ...fact }) => {
-    const sums = minorSums(fact)
+  return facts.flatMap<ReportFact>(({ id, rounds, at, ...fact }) => {
+    const sums = report.minorSums(fact)
+    if (rounds === 0 && Object.values(sums).every((sum) => sum === 0n)) return []
     const place = { entry, id, scope, game, currency, brandId, playerId, rounds }
-    if (at === undefined) return { ...place, ...sums, adjustments: 0n, at: endedAt, adjusted: null }
+    if (at === undefined) return [{ ...place, ...sums, adjustments: 0n, at: endedAt, adjusted: null }]
     const later = { adjustments: revenueOf(sums), at, adjusted: { ...sums, endedAt } }
-    return { ...place, stakes: 0n, payouts: 0n, refunds: 0n, ...later }
+    return [{ ...place, stakes: 0n, payouts: 0n, refunds: 0n, ...later }]
   })
 }
 
@@ -66,16 +46,12 @@ export function revenueOf({ stakes, payouts, refunds }: Moved<bigint>): bigint {
   return stakes - refunds - payouts
 }
 
-function isReported({ rounds, stakes, payouts, refunds }: FactEntry): boolean {
-  return rounds > 0 || [stakes, payouts, refunds].some((sum) => sum !== '0')
-}
-
-function groupByUnit(facts: readonly CountedFact[]) {
-  const groups = new Map<string, UnitGroup<CountedFact>>()
+function groupByUnit(facts: readonly ReportFact[]) {
+  const groups = new Map<string, UnitGroup>()
   for (const fact of facts) {
     for (const grain of grains) {
       const { scope } = fact
-      const unit = unitOf(fact.at, grain)
+      const unit = report.unitOf(fact.at, grain)
       const id = `${scope}|${grain}|${unit}`
       const group = groups.get(id) ?? { scope, grain, unit, facts: [] }
       group.facts.push(fact)
@@ -85,35 +61,29 @@ function groupByUnit(facts: readonly CountedFact[]) {
   return groups
 }
 
-function withFacts(id: string, texts: CellTexts = noCells, facts: PendingFact[], known: PlayersOfUnit) {
-  const next = { ...texts }
-  for (const grouping of groupings) {
-    const cells = new Map<string, CellPlace & Cell>(
-      decodeCells(texts[grouping]).map((cell) => [placeKey(cell), cell]),
-    )
-    const touched = new Set<string>()
-    for (const fact of facts) {
-      const place = placeIn(grouping, placeOf(fact))
-      const key = placeKey(place)
-      cells.set(key, { ...place, ...addSums(cells.get(key) ?? { ...noSums, players: 0 }, fact) })
-      touched.add(key)
-    }
-    for (const key of touched) {
-      const cell = cells.get(key)
-      if (cell === undefined) continue
-      cells.set(key, { ...cell, players: cell.players + known.broughtTo(id, grouping, key, facts) })
-    }
-    next[grouping] = encodeCells(cells.values())
+/** The text of a unit's cells, with further facts. */
+function withFacts(
+  text: string,
+  grouping: report.Grouping,
+  facts: readonly ReportFact[],
+  brings: (fact: ReportFact) => boolean,
+): string {
+  const cells = new Map(report.decodeCells(text).map((cell) => [report.placeKey(cell), cell]))
+  for (const fact of facts) {
+    const place = report.placeIn(grouping, report.placeOf(fact))
+    const key = report.placeKey(place)
+    const sums = report.addSums(cells.get(key) ?? { ...report.noSums, players: 0 }, fact)
+    cells.set(key, { ...place, ...sums, players: sums.players + (brings(fact) ? 1 : 0) })
   }
-  return next
+  return report.encodeCells(cells.values())
 }
 
 /** A unit of time with all sums of an account; `applied` was counted by a release before the journal. */
 export type UnitDocument = Sum & {
   readonly scope: string
-  readonly grain: Grain
+  readonly grain: report.Grain
   readonly unit: string
-  readonly cells: CellTexts
+  readonly cells: Record<report.Grouping, string>
   readonly applied?: readonly string[]
 }
 
@@ -128,17 +98,23 @@ export async function foldUnits(
   counted: readonly CountedEntry[],
   missing: readonly number[],
 ): Promise<void> {
-  const facts = counted.flatMap(countedFacts)
+  const facts = counted.flatMap(reportFacts)
   const groups = groupByUnit(facts)
   await adjustments.record(facts)
-  const known = await players.record(groups)
-  for (const [id, { scope, grain, unit, facts: ofUnit }] of groups) {
-    const entries = [...new Set(ofUnit.map(({ entry }) => entry))]
-    await fold(sums, id, { entries, missing }, (sum, fresh) => {
-      const isFresh = new Set(fresh)
-      const applied = sum?.applied ?? []
-      const added = ofUnit.filter(({ entry, id }) => isFresh.has(entry) && !applied.includes(id))
-      return { scope, grain, unit, cells: withFacts(id, sum?.cells, added, known), applied }
+  const brings = await players.record(groups)
+  for (const [id, { scope, grain, unit, facts: items }] of groups) {
+    await foldItems(sums, id, { items, missing }, (sum, fresh) => {
+      const { applied = [], cells } = sum ?? {}
+      const added = fresh.filter((fact) => !applied.includes(fact.id))
+      const cellsOf = (grouping: report.Grouping) =>
+        withFacts(cells?.[grouping] ?? '', grouping, added, (fact) => brings(id, grouping, fact))
+      const [currency, game, brand, all] = [
+        cellsOf('currency'),
+        cellsOf('game'),
+        cellsOf('brand'),
+        cellsOf('all'),
+      ]
+      return { scope, grain, unit, cells: { currency, game, brand, all }, applied }
     })
   }
 }

@@ -1,7 +1,7 @@
 import { ServiceError } from '@pitboss/errors/service-error'
+import { readMaxMs } from '@pitboss/storage/bounded-read'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { AnyBulkWriteOperation, Db } from 'mongodb'
-import { readMaxMs } from '@pitboss/storage/bounded-read'
 import {
   type CellPlace,
   type Grain,
@@ -15,7 +15,7 @@ import {
   type ReportPlayer,
   unitOf,
 } from '../rules/report.ts'
-import type { PendingFact, PlayersOfUnit, UnitGroup } from './report-facts.ts'
+import type { BringsPlayer, ReportFact, UnitGroup } from './report-facts.ts'
 
 const seenMax = 50_000
 /** Players that a report names in one part of its window; about 60 MB. Source: ours. */
@@ -41,7 +41,6 @@ type PlayerDocument = CellPlace &
 /** A player's months in a game, currency and brand: one document a year instead of a dozen. */
 type MonthsDocument = CellPlace & { _id: string; scope: string; playerId: string; months: string[] }
 
-type Distinct = { playerId: string; currency: string; unit?: string; game?: string; brand?: string }
 type Window = { scope: string; grain: Grain; unit: { $gte: string; $lt: string } }
 
 export const reportPlayerIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
@@ -60,22 +59,21 @@ export function createReportPlayers({ db, playersMax = namedMax }: { db: Db; pla
 
   return {
     /** Records the players of these facts; to be done before a unit counts them. */
-    async record(groups: ReadonlyMap<string, UnitGroup>): Promise<PlayersOfUnit> {
+    async record(groups: ReadonlyMap<string, UnitGroup>): Promise<BringsPlayer> {
       const documents = new Map<string, PlayerDocument>()
-      const monthly = new Map<string, { fact: PendingFact; month: string }>()
+      const monthly = new Map<string, { fact: ReportFact; month: string }>()
       for (const [id, { scope, grain, unit, facts }] of groups) {
-        for (const fact of facts) {
+        // A late correction brings no player: the first fact of its round has.
+        for (const fact of facts.filter(({ rounds }) => rounds > 0)) {
           if (grain === 'month') {
-            if (fact.rounds > 0) monthly.set(documentId(id, 'all', fact), { fact, month: unit })
+            monthly.set(documentId(id, 'all', fact), { fact, month: unit })
             continue
           }
-          // A late correction brings no player: the first fact of its round has.
-          for (const grouping of fact.rounds === 0 ? [] : grain === 'day' ? groupings : onlyAll) {
+          for (const grouping of grain === 'day' ? groupings : onlyAll) {
             const _id = documentId(id, grouping, fact)
-            if (documents.has(_id)) continue
             const { playerId, id: by } = fact
-            const place = placeIn(grouping, placeOf(fact))
-            documents.set(_id, { _id, scope, grain, unit, ...place, grouping, playerId, by })
+            const place = { scope, grain, unit, ...placeIn(grouping, placeOf(fact)) }
+            if (!documents.has(_id)) documents.set(_id, { _id, ...place, grouping, playerId, by })
           }
         }
       }
@@ -84,16 +82,8 @@ export function createReportPlayers({ db, playersMax = namedMax }: { db: Db; pla
       const unknown = [...documents.values()].filter(({ _id }) => !seen.has(_id))
       if (unknown.length > 0) await store(unknown)
       const firsts = new Map([...documents.keys()].map((_id) => [_id, seen.get(_id)]))
-      return {
-        broughtTo(unit, grouping, key, facts) {
-          if (groups.get(unit)?.grain !== 'day') return 0
-          return facts.filter(
-            (fact) =>
-              placeKey(placeIn(grouping, placeOf(fact))) === key &&
-              firsts.get(documentId(unit, grouping, fact)) === fact.id,
-          ).length
-        },
-      }
+      return (unitId, grouping, fact) =>
+        groups.get(unitId)?.grain === 'day' && firsts.get(documentId(unitId, grouping, fact)) === fact.id
     },
 
     /** The players of whole units by grouping. @throws ServiceError SERVICE_UNAVAILABLE for too many */
@@ -119,7 +109,7 @@ export function createReportPlayers({ db, playersMax = namedMax }: { db: Db; pla
     for (const { _id, by } of stored) seen.set(_id, by)
   }
 
-  async function recordMonths(monthly: ReadonlyMap<string, { fact: PendingFact; month: string }>) {
+  async function recordMonths(monthly: ReadonlyMap<string, { fact: ReportFact; month: string }>) {
     const unknown = [...monthly].filter(([id]) => !seenInMonth.has(id))
     if (unknown.length === 0) return
     const writes = unknown.map(([, { fact, month }]): AnyBulkWriteOperation<MonthsDocument> => {
@@ -147,15 +137,16 @@ export function createReportPlayers({ db, playersMax = namedMax }: { db: Db; pla
   }
 
   async function inUnits(window: Window, by: ReadonlySet<ReportDimension>): Promise<ReportPlayer[]> {
-    const _id = {
-      playerId: '$playerId',
-      currency: '$currency',
-      ...(by.has('day') ? { unit: '$unit' } : {}),
-      ...(by.has('game') ? { game: '$game' } : {}),
-      ...(by.has('brand') ? { brand: '$brand' } : {}),
-    }
+    const unit = by.has('day') ? ['unit'] : []
+    const names = [
+      'playerId',
+      'currency',
+      ...unit,
+      ...(['game', 'brand'] as const).filter((one) => by.has(one)),
+    ]
+    const _id = Object.fromEntries(names.map((name) => [name, `$${name}`]))
     const found = await players
-      .aggregate<{ _id: Distinct }>(
+      .aggregate<{ _id: Pick<ReportPlayer, 'playerId' | 'currency'> & Partial<ReportPlayer> }>(
         [{ $match: { ...window, grouping: 'all' } }, { $group: { _id } }, { $limit: playersMax + 1 }],
         { batchSize: cursorBatch, maxTimeMS: readMaxMs },
       )
@@ -174,6 +165,6 @@ function monthsFrom({ $gte, $lt }: Window['unit']): string[] {
   }
 }
 
-function documentId(unit: string, grouping: Grouping, fact: PendingFact): string {
+function documentId(unit: string, grouping: Grouping, fact: ReportFact): string {
   return `${unit}|${grouping}|${placeKey(placeIn(grouping, placeOf(fact)))}|${fact.playerId}`
 }

@@ -1,8 +1,8 @@
 import type { Scope } from '@pitboss/contracts/caller'
+import { boundedRead, readMaxMs, readToEnd } from '@pitboss/storage/bounded-read'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { createSumStore } from '@pitboss/storage/journal/fold'
 import type { Db } from 'mongodb'
-import { boundedRead, readMaxMs, readToEnd } from '@pitboss/storage/bounded-read'
 import { type Moved, roundTotals } from '../../../rules/round.ts'
 import { decodeMinor, type PackedRound, type RoundFields, scopeKey } from '../../../storage/round-document.ts'
 import type { CountedEntry } from '../../../storage/rounds-journal.ts'
@@ -20,7 +20,7 @@ import {
   type Segment,
   unitOf,
 } from '../rules/report.ts'
-import { foldUnits, type PendingFact, revenueOf, type UnitDocument } from './report-facts.ts'
+import { foldUnits, type ReportFact, revenueOf, type UnitDocument } from './report-facts.ts'
 import { createReportPlayers, reportPlayerIndexes } from './report-players.ts'
 
 /** Documents in one trip to the database: a year of days. */
@@ -113,10 +113,9 @@ export function createReportsStore({ db }: { db: Db }) {
         ]),
       )
       const parts = found.flatMap(({ unit, cells }) =>
-        decodeCells(cells[grouping]).map((cell) => ({
-          ...{ unit, ...cell },
-          players: isCounted ? cell.players : 0,
-        })),
+        decodeCells(cells[grouping]).map(({ players, ...cell }) => {
+          return { unit, ...cell, players: isCounted ? players : 0 }
+        }),
       )
       return { parts, players: named }
     },
@@ -132,9 +131,6 @@ type AdjustmentDocument = Moved<string> &
     /** The UTC day on which the round ended, where that is another than the day of the change; else null. */
     restates: string | null
   }
-export type Adjustment = Pick<AdjustmentDocument, 'game' | 'currency' | 'brandId' | 'at' | 'endedAt'> &
-  Moved<bigint>
-
 export type Restatement = Pick<AdjustmentDocument, 'game' | 'currency' | 'brandId'> & {
   readonly day: string
   readonly at: Date
@@ -148,7 +144,7 @@ export function createReportAdjustments({ db }: { db: Db }) {
 
   return {
     /** Records the changes among these facts, each once; to be done before units count them. */
-    async record(facts: readonly PendingFact[]): Promise<void> {
+    async record(facts: readonly Omit<ReportFact, 'entry'>[]): Promise<void> {
       const writes = facts.flatMap(({ id: _id, scope, game, currency, brandId, at, adjusted }) => {
         if (adjusted === null) return []
         const { endedAt, stakes, payouts, refunds } = adjusted
@@ -163,7 +159,7 @@ export function createReportAdjustments({ db }: { db: Db }) {
     },
 
     /** The changes that were made in a time, or whose rounds ended in it. Ends are exclusive. */
-    async within(scope: Scope, by: 'at' | 'endedAt', from: Date, to: Date): Promise<Adjustment[]> {
+    async within(scope: Scope, by: 'at' | 'endedAt', from: Date, to: Date) {
       const found = await adjustments
         .find({ scope: scopeKey(scope), [by]: { $gte: from, $lt: to } })
         .maxTimeMS(readMaxMs)

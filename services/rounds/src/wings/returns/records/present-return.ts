@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import type { OpsReturnStream, ReturnAlarm, ReturnStream } from '@pitboss/contracts/objects/returns'
-import { type Stream, viewOf } from '@pitboss/fairness/returns/return-watch'
-import { operatorHandleOf } from '@pitboss/contracts/primitives'
 import { idCharacters } from '@pitboss/contracts/id-characters'
+import type { OpsReturnStream, ReturnAlarm, ReturnStream } from '@pitboss/contracts/objects/returns'
+import { operatorHandleOf } from '@pitboss/contracts/primitives'
+import { type Stream, viewOf } from '@pitboss/fairness/returns/return-watch'
 import { formatAmount } from '@pitboss/money/amount'
 import { keptStream, type Point, sumOf, thresholdOf } from '../rules/watched-streams.ts'
-import type { AlarmDocument, StreamDocument } from '../storage/returns-fold.ts'
+import type { AlarmDocument, StreamDocument } from '../storage/returns-store.ts'
 
 const [sharePlaces, evidencePlaces, scorePlaces] = [6, 4, 4]
 

@@ -1,4 +1,5 @@
 import { alarmAt } from '@pitboss/fairness/returns/evidence'
+import type { PlayedRound } from '@pitboss/fairness/returns/read-trials'
 import {
   addToStream,
   errorBudget,
@@ -6,7 +7,6 @@ import {
   type Stream,
   type StreamOutcome,
 } from '@pitboss/fairness/returns/return-watch'
-import type { PlayedRound } from '@pitboss/fairness/returns/read-trials'
 import type { Catalogue } from '../../../rules/catalogue.ts'
 import type { RoundState, TakenTrials } from '../../../rules/round.ts'
 

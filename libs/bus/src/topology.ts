@@ -18,11 +18,11 @@ const dayMs = 24 * hourMs
 
 /** How much the stream of events keeps. */
 export type EventsBounds = {
-  /** Bytes; a stream that has them takes no more events, which then stay in their outboxes. */
+  /** Bytes; a stream that has them takes no more events, which then wait in the journals. */
   readonly maxBytes: number
   /**
    * Hours for which an event is kept: the window for rewinds. What webhooks has not recorded by then comes
-   * again from its outbox.
+   * again from the journal.
    */
   readonly hours: number
 }

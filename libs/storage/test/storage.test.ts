@@ -7,7 +7,7 @@ import { fencedUpdate } from '../src/change-fenced.ts'
 import { hashBody } from '@pitboss/contracts/json'
 import { claimIdempotencyKey, idempotencyKeyIndexes } from '../src/idempotency-keys.ts'
 import { createLease, leaseIndexes } from '../src/lease.ts'
-import { outboxIndex } from '../src/outbox.ts'
+import { auditOutboxIndex } from '../src/audit-outbox.ts'
 import { memoryLogger, silentLogger, testStorage } from './fixtures/test-storage.ts'
 
 const scope = { operatorId: '0b6d1b52-9a54-4d6b-a1f4-1c4a3f0f7a11', environment: 'SANDBOX' } as const
@@ -46,7 +46,7 @@ await t.test('storage', async (t) => {
     async (t) => {
       const declared = {
         things: [
-          outboxIndex,
+          auditOutboxIndex,
           { key: { operatorId: 1, seq: -1 }, name: 'operator_seq', unique: true },
           {
             key: { player: 1 },
@@ -60,7 +60,10 @@ await t.test('storage', async (t) => {
       await Promise.all([ensureIndexes(db, declared), ensureIndexes(db, declared)])
       await ensureIndexes(db, declared)
       const names = (await db.collection('things').listIndexes().toArray()).map(({ name }) => name)
-      t.strictSame(new Set(names), new Set(['_id_', 'outbox_at', 'operator_seq', 'one_open', 'ttl']))
+      t.strictSame(
+        new Set(names),
+        new Set(['_id_', auditOutboxIndex.name, 'operator_seq', 'one_open', 'ttl']),
+      )
 
       const altered = (index: object) => ({
         things: declared.things.map((one) => ({ ...one, ...(one.name === 'operator_seq' ? index : {}) })),

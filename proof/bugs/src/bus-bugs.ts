@@ -4,9 +4,9 @@ import type { HasBug } from './bugs.ts'
 /** Long enough for a process to be killed in it. */
 const lateMs = 1500
 
-/** Says that the stream has an event before it has: so it leaves its outbox too early. */
+/** Says that the stream has an event before it has: so its entry is done too early. */
 export function busWith(bus: Bus, has: HasBug): Bus {
-  if (!has('storage.outbox-emptied-first')) return bus
+  if (!has('storage.done-before-sent')) return bus
   return {
     ...bus,
     async publishEvent(event) {

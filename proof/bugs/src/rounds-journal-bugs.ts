@@ -34,10 +34,15 @@ function withoutIds(document: JournalDocument<RoundFact>): JournalDocument<Round
   return { ...document, f }
 }
 
-type Options = Pick<JournalWork<RoundFact>, 'isFinished'>
+type Options = Pick<JournalWork<RoundFact>, 'isFinished' | 'list'>
 
-/** Takes a stream for finished whose claims may be missing. */
+/** Takes a stream for finished whose claims may be missing, or lists no session. */
 export function optionsWith<Given extends Options>(options: Given, has: HasBug): Given {
+  if (has('rounds.session-left-out')) {
+    const list: Options['list'] = async (stream, entries) =>
+      entries[0]?.f[0]?.session === undefined ? options.list(stream, entries) : undefined
+    return { ...options, list }
+  }
   if (!has('rounds.claims-left-at-death')) return options
   const isFinished: Options['isFinished'] = (entries) => {
     const last = entries.at(-1)

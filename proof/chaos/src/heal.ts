@@ -108,7 +108,7 @@ export async function heal({
         ),
       )
     }
-    // The last events may still be in an outbox: two looks must see the same.
+    // The last events may still be on their way: two looks must see the same.
     if (left.length === 0 && known !== count) left.push('events are still being recorded')
     known = count
     if (left.length > 0) await delay(everyMs * 4)

@@ -23,7 +23,7 @@ const withinMs = 120_000
 const stormS = 10
 /** Bugs that show only after several kills of one process. */
 const longStormS: Partial<Record<Bug, number>> = {
-  'storage.outbox-emptied-first': 20,
+  'storage.done-before-sent': 20,
 }
 /** Bugs that show only when a process dies at one place: there it kills itself, in each of its lives. */
 const failpoints: Partial<Record<Bug, string>> = {
@@ -42,7 +42,7 @@ const options: Omit<ChaosOptions, 'seconds' | 'seed' | 'environment'> = {
 const stresses: Partial<Record<Bug, NonNullable<ChaosOptions['stress']>>> = {
   'rounds.redrawn-after-restart': { favourite: 'rounds' },
   'rounds.win-id-made-anew': { restore: 'rounds' },
-  'storage.outbox-emptied-first': { favourite: 'rounds' },
+  'storage.done-before-sent': { favourite: 'rounds' },
   'wallet-bridge.refusal-always-final': { moods: ['treacherous'] },
   'wallet-bridge.rollback-of-win': { moods: ['lossy', 'failing'] },
   'webhooks.put-aside-forgotten': { receiver: ['500'] },

@@ -119,7 +119,6 @@ t.test('a round of dice stays within its budgets, and every index has a query th
     const left = () =>
       Promise.all([
         notDone(ours),
-        ours.collection('sessions').countDocuments({ outboxAt: { $ne: null } }),
         notDone(movements),
         webhooks.collection('deliveries').countDocuments({ status: { $ne: 'DELIVERED' } }),
         passedOf(webhooks).then((to) => events - to),

@@ -22,7 +22,7 @@ const rules = readFileSync(
 const ofEvents = [
   'EventsNotRecorded',
   'ConsumerBehind',
-  'EventsInOutbox',
+  'JournalBehind',
   'StreamFills',
   'PlayRefused',
   'DeliveriesLate',
@@ -32,7 +32,7 @@ const metricOf = (alert: string): string => {
   return /pitboss_\w+/.exec(rule)?.[0] ?? `no metric of ${alert}`
 }
 /** What cannot be known while the engine that knows it is away; the others have to be there. */
-const ofDatabase = new Set(['pitboss_outbox_oldest_seconds'])
+const ofDatabase = new Set(['pitboss_journal_oldest_seconds'])
 const ofBroker = new Set(['pitboss_consumer_pending', 'pitboss_stream_used_ratio'])
 const consumer = 'webhooks-fanout'
 

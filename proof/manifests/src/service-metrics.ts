@@ -7,7 +7,6 @@ import { createPlayNotes, createStateNote, createYieldNote, registerMetrics } fr
 import { createReceiptNote } from '@pitboss/rounds/wings/receipts/wing'
 import { registerAlarms } from '@pitboss/rounds/wings/returns/wing'
 import { createJournalMetrics } from '@pitboss/storage/journal/journal-metrics'
-import { createOutboxMetrics } from '@pitboss/storage/outbox-metrics'
 import { createWalletMetrics, registerBreakers, registerDueLags } from '@pitboss/wallet-bridge/metrics'
 import { createLatenessNote, createMetrics as createWebhookMetrics } from '@pitboss/webhooks/metrics'
 import { createSlots } from '@pitboss/webhooks/actions/slots'
@@ -28,7 +27,6 @@ export type ServiceMetric = z.infer<typeof registered>[number]
 
 const logger = pino({ level: 'silent' })
 
-const idle = { findOne: async () => null }
 const nothing = () => ({ toArray: async () => [] })
 const clock = { now: () => new Date(0) }
 const bus = {
@@ -56,7 +54,6 @@ const registering: Readonly<Record<string, (registry: Registry) => void>> = {
     registerMetrics(registry, { unfinished: async () => ({ count: 0, oldestAt: null }) })
     registerAlarms(registry, { countOpen: async () => 0 })
     createStateNote(registry)
-    createOutboxMetrics({ registry, collections: { sessions: idle }, clock })
     createJournalMetrics({ registry, instances: { find: nothing }, unownedTotal: () => 0, clock })
     createConsumerMetrics({ registry, watch, consumer: roundsMovements })
     createPlayNotes(registry, logger)

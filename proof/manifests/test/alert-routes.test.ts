@@ -30,7 +30,7 @@ const receivers: Readonly<Record<string, string>> = {
   WalletsDoNotAnswer: 'on-call',
   EventsNotRecorded: 'on-call',
   ConsumerBehind: 'tickets',
-  EventsInOutbox: 'on-call',
+  JournalBehind: 'on-call',
   StreamFills: 'on-call',
   PlayRefused: 'on-call',
   DeliveriesLate: 'on-call',

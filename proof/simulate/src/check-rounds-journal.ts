@@ -10,7 +10,9 @@ export type RoundsJournalChecks = ReturnType<typeof createRoundsJournalChecks>
  * The promises of the journal, lists, instances and nonces of rounds, in every step.
  * @throws BrokenInvariant
  */
-export function createRoundsJournalChecks(world: () => Pick<World, 'rounds' | 'stream' | 'faults'>) {
+export function createRoundsJournalChecks(
+  world: () => Pick<World, 'rounds' | 'sessions' | 'stream' | 'faults'>,
+) {
   const holds = (name: string, is: boolean, what: () => string) => {
     if (!is) throw new BrokenInvariant(name, what())
   }
@@ -54,12 +56,14 @@ export function createRoundsJournalChecks(world: () => Pick<World, 'rounds' | 's
 
     progressRaised({ _id: o, done: before }: InstanceDocument, { done }: InstanceDocument): void {
       if (done <= before) return
-      const { rounds, stream } = world()
+      const { rounds, sessions, stream } = world()
       for (const entries of rounds.journal.streams.values()) {
-        for (const { _id, o: by, q, ev = [] } of entries) {
+        for (const { _id, o: by, q, f, ev = [] } of entries) {
           if (by !== o || q <= before || q > done) continue
           const isSent = ev.every(({ id }) => stream.has(id))
           holds('an entry is done once its events are recorded', isSent, () => `${_id}, ${done} of ${o}`)
+          const isThere = f.every(({ session }) => session === undefined || sessions.table.has(session._id))
+          holds('an entry is done once its session is there', isThere, () => `${_id}, ${done} of ${o}`)
         }
       }
       for (const { round, n, w } of rounds.table.values()) {
@@ -73,7 +77,11 @@ export function createRoundsJournalChecks(world: () => Pick<World, 'rounds' | 's
 
     /** At rest lists show what the journal holds. */
     allListed(): void {
-      const { rounds } = world()
+      const { rounds, sessions } = world()
+      for (const { _id, f } of [...rounds.journal.streams.values()].flat()) {
+        const isThere = f.every(({ session }) => session === undefined || sessions.table.has(session._id))
+        holds('a session that was opened is there', isThere, () => _id)
+      }
       for (const { round, n } of rounds.table.values()) {
         const document = listed(round.id)
         const isSame = document?.status === round.status && document.n === n

@@ -43,7 +43,10 @@ const stakeOfGame = /^bet_[0-9a-hjkmnp-tv-z]{26}$/
 
 const eventData = z.object({
   type: z.string(),
-  data: z.looseObject({ transaction_id: z.string().optional(), round_id: z.string() }),
+  data: z.looseObject({
+    ...{ transaction_id: z.string().optional(), round_id: z.string().optional() },
+    session_id: z.string().optional(),
+  }),
 })
 
 export type StepChecks = {
@@ -63,7 +66,10 @@ export type StepChecks = {
  * @throws BrokenInvariant
  */
 export function createStepChecks(
-  world: () => Pick<World, 'movements' | 'rounds' | 'wallet' | 'timeline' | 'scaleMs' | 'faults'>,
+  world: () => Pick<
+    World,
+    'movements' | 'rounds' | 'sessions' | 'wallet' | 'timeline' | 'scaleMs' | 'faults'
+  >,
   asked: ReadonlySet<string>,
 ): StepChecks {
   const told = new Set<string>()
@@ -200,9 +206,12 @@ export function createStepChecks(
     },
     eventRecorded({ id, body }) {
       const { type, data } = eventData.parse(JSON.parse(body))
-      const fact = `${type} ${data.transaction_id ?? data.round_id}`
+      const { transaction_id, round_id, session_id = '' } = data
+      const fact = `${type} ${transaction_id ?? round_id ?? session_id}`
       holds('each fact is told once', !told.has(fact), () => `${fact} again, as ${id}`)
       told.add(fact)
+      if (type === 'game.session.created')
+        holds('no event is ahead of its session', world().sessions.table.has(session_id), () => fact)
       if (data.transaction_id === undefined) return
       const status = movementOf(data.transaction_id)?.status
       holds(

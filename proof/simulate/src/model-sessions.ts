@@ -1,25 +1,29 @@
 import { scopeKey } from '@pitboss/rounds/storage/round-document'
-import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
-import type { RoundsContext } from '@pitboss/rounds/context'
+import type {
+  createSessionsStore,
+  SessionDocument,
+  SessionsStore,
+} from '@pitboss/rounds/storage/sessions-store'
+import type { Scope } from '@pitboss/contracts/caller'
 import type { Machine } from './machine.ts'
 import { notSimulated } from './not-simulated.ts'
 
-type Sessions = RoundsContext['sessions']
+type OpenSession = Parameters<typeof createSessionsStore>[0]['open']
 
 export type ModelSessions = {
   readonly table: ReadonlyMap<string, SessionDocument>
-  storeOf(machine: Machine): Sessions
+  storeOf(machine: Machine, open: OpenSession): SessionsStore
   /** Opens a session before the run. */
   give(session: SessionDocument): void
 }
 
 /**
  * The collection of sessions, with the promises of storage/sessions-store.ts. Finding one takes no step, for
- * the sake of speed: every stake does that. Events of sessions are not simulated.
+ * the sake of speed: every stake does that.
  */
 export function createModelSessions(): ModelSessions {
   const table = new Map<string, SessionDocument>()
-  const ofPlayer = (scope: Parameters<Sessions['find']>[0], playerId: string) =>
+  const ofPlayer = (scope: Scope, playerId: string) =>
     [...table.values()].filter((one) => one.scope === scopeKey(scope) && one.playerId === playerId)
   const change = (session: SessionDocument, changes: Partial<SessionDocument>): SessionDocument => {
     const changed = { ...session, ...changes, version: session.version + 1 }
@@ -30,19 +34,21 @@ export function createModelSessions(): ModelSessions {
   return {
     table,
     give: (session) => void table.set(session._id, session),
-    storeOf(machine) {
-      const own = (scope: Parameters<Sessions['find']>[0], sessionId: string) => {
+    storeOf(machine, open) {
+      const own = (scope: Scope, sessionId: string) => {
         const found = table.get(sessionId)
         return found?.scope === scopeKey(scope) ? found : null
       }
       return {
-        insert: (session) =>
+        async insert(session, event) {
+          if (await open(session, event)) return { ...session, version: 1 }
+          const present = table.get(session._id)
+          if (present === undefined) throw new Error(`session ${session._id} is not there`)
+          return present
+        },
+        show: (session) =>
           machine.io('insert session', () => {
-            const known = table.get(session._id)
-            if (known !== undefined) return known
-            const document = { ...session, version: 1, outbox: [], outboxAt: null }
-            table.set(document._id, document)
-            return document
+            if (!table.has(session._id)) table.set(session._id, { ...session, version: 1 })
           }),
         find: async (scope, sessionId) => own(scope, sessionId),
         close: (scope, sessionId, now) =>

@@ -178,7 +178,7 @@ function coreOf(machine: Machine, world: World, storage: RunRounds): RoundsConte
   const { timeline, mistake, has, newId, newUuid, scaleMs } = world
   const clock = { now: machine.now }
   const { rounds = same, grants = same } = mistake
-  const sessions = sessionsWith(world.sessions.storeOf(machine), has)
+  const sessions = sessionsWith(storage.sessions, has)
   const wallet = {
     ...createWalletClient({ bus: world.bus.busOf(machine) }),
     assertConfigured: () =>
@@ -211,7 +211,6 @@ function coreOf(machine: Machine, world: World, storage: RunRounds): RoundsConte
     hooks: { ...noHooks, folds: [] },
     cursors: { encode: () => '', decode: () => null },
     audit: { entry: () => sampleAuditEntry(), store: async () => undefined },
-    sessionOutbox: { relay: async () => undefined },
     noteConflict: () => undefined,
     noteRefusedSettlement: () => undefined,
     clockOffsetMs: () => machine.now().getTime() - timeline.nowMs(),

@@ -4,7 +4,7 @@ import { createCommitmentsStore } from '@pitboss/rounds/storage/commitments-stor
 import { createLostRounds } from '@pitboss/rounds/storage/lost-rounds'
 import type { RoundFact } from '@pitboss/rounds/storage/round-stream'
 import { createRoundWork } from '@pitboss/rounds/storage/due-rounds'
-import { wireRounds } from '@pitboss/rounds/storage/rounds-journal'
+import { openSession, wireRounds } from '@pitboss/rounds/storage/rounds-journal'
 import { createRoundsStore, type RoundsStore } from '@pitboss/rounds/storage/rounds-store'
 import { journalStoreWith, optionsWith } from '@pitboss/bugs/rounds-journal-bugs'
 import { MongoServerError } from 'mongodb'
@@ -20,8 +20,9 @@ export function runRounds(machine: Machine, world: World) {
   const { rounds: model, scaleMs, has, newId } = world
   const clock = { now: machine.now }
   const [lists, work] = [model.listsOf(machine), createRoundWork()]
+  const sessions = world.sessions.storeOf(machine, (session, event) => openSession(running, session, event))
   const { options, sums, dueAtOf, showUndone } = wireRounds({
-    ...{ lists, work, clock, scaleMs },
+    ...{ lists, sessions, work, clock, scaleMs },
     own: () => ({ journal: running.journal, rounds }),
     readInstances: () => machine.io('read instances', () => [...model.instances.table.values()]),
   })
@@ -35,7 +36,7 @@ export function runRounds(machine: Machine, world: World) {
   })
   const commitments = commitmentsOf(machine, model, { journal: running.journal, newId })
   return {
-    ...{ running, rounds, work, sums, commitments },
+    ...{ running, rounds, sessions, work, sums, commitments },
     lost: createLostRounds({ journal: running, lists, rounds, commitments }),
   }
 }

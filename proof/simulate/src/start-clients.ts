@@ -168,8 +168,6 @@ export function createClients({
       createdAt: now,
       expiresAt: new Date(now.getTime() + sessionMs),
       closedAt: null,
-      outbox: [],
-      outboxAt: null,
     }
     world.sessions.give(session)
     return session

@@ -2,7 +2,7 @@ import { jetstream } from '@nats-io/jetstream'
 import type { NatsConnection } from 'nats'
 
 /**
- * Stands in for webhooks where it does not run: acknowledges every event, so that it leaves its outbox.
+ * Stands in for webhooks where it does not run: acknowledges every event, so that its entry is done.
  * @returns the function that ends it
  */
 export async function acknowledgeEvents(nc: NatsConnection): Promise<() => Promise<void>> {

@@ -51,7 +51,7 @@ export async function startRounds({ config, host, proof = {} }: Given): Promise<
   const keyring = await openKeyring(db, config.PITBOSS_MASTER_KEYS)
   await assertSeedsOpen(db, keyring)
   const fullness = watchFullness(bus)
-  const { core, audit, journal, copies, outboxes } = await openContext({
+  const { core, audit, journal, copies } = await openContext({
     ...{ config, host, storage, bus, publisher: fullness.publisher, keyring },
     change: proof.context ?? ((context) => context),
   })
@@ -74,7 +74,7 @@ export async function startRounds({ config, host, proof = {} }: Given): Promise<
   const { context, stopFollowing } = openPlay(mounted, {
     ...{ config, bus, registry, isStreamFull: fullness.isFull, isRecordingStopped: recording.isStalled },
   })
-  const stopOutboxes = outboxes.map((outbox) => outbox.start())
+  const stopAudit = audit.start()
   const work = whileClockAgrees(clockAheadMs, createSweepRounds(context, recoverRound, Math.random))
   await upgradeStorage({ ...context, db, journal })
   // What is older is found by indexes that nothing needs any more.
@@ -111,7 +111,7 @@ export async function startRounds({ config, host, proof = {} }: Given): Promise<
       await calls.stop()
       stopFollowing()
       for (const worker of workers) await worker.stop()
-      await Promise.all(stopOutboxes.map((stop) => stop()))
+      await stopAudit()
       await journal.stop()
       copies.stop()
       await recording.stop()

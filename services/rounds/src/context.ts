@@ -7,7 +7,6 @@ import type { Clock } from '@pitboss/runtime/clock'
 import { createMailbox } from '@pitboss/runtime/mailbox'
 import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { CursorCodec } from '@pitboss/storage/cursor'
-import type { Outbox } from '@pitboss/storage/outbox'
 import type { Logger } from 'pino'
 import type { PlayerSession } from '@pitboss/contracts/endpoints/play'
 import type { ServiceError } from '@pitboss/errors/service-error'
@@ -29,7 +28,7 @@ export type RoundsContext = {
   readonly commitments: CommitmentsStore
   /** For the time after the database was restored. */
   readonly lost: LostRounds
-  readonly sessions: Omit<SessionsStore, 'collection'>
+  readonly sessions: Omit<SessionsStore, 'show'>
   readonly grants: GrantsStore
   readonly games: GamesStore
   readonly keys: KeysStore
@@ -42,7 +41,6 @@ export type RoundsContext = {
   readonly hooks: Hooks
   readonly cursors: CursorCodec
   readonly audit: Pick<AuditOutbox, 'entry' | 'store'>
-  readonly sessionOutbox: Pick<Outbox, 'relay'>
   /** Counts a request whose id belongs to a round of the other driver. */
   readonly noteConflict: (round: RoundState, transactionId: string) => void
   /** Counts a movement that a round owes and that wallet-bridge refuses: a person has to end it. */
@@ -73,7 +71,7 @@ export type PlayContext = Omit<RoundsContext, NotPlayed | 'sessions' | 'grants' 
   readonly wait: (ms: number) => Promise<unknown>
   readonly memory: PlayMemory
 }
-type NotPlayed = 'lost' | 'keys' | 'sums' | 'bus' | 'cursors' | 'audit' | 'sessionOutbox' | 'clockOffsetMs'
+type NotPlayed = 'lost' | 'keys' | 'sums' | 'bus' | 'cursors' | 'audit' | 'clockOffsetMs'
 
 const changesMax = 10_000
 

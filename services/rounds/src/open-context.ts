@@ -12,8 +12,6 @@ import { createAuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { Storage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
 import type { Keyring } from '@pitboss/storage/keyring'
-import { createOutbox } from '@pitboss/storage/outbox'
-import { createOutboxMetrics } from '@pitboss/storage/outbox-metrics'
 import { shareCopies } from '@pitboss/storage/shared-copies'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import type { Registry } from 'prom-client'
@@ -33,7 +31,6 @@ import { createGrantsStore } from './storage/grants-store.ts'
 import { createKeysStore } from './storage/keys-store.ts'
 import { createLostRounds } from './storage/lost-rounds.ts'
 import { openRounds } from './storage/rounds-journal.ts'
-import { createSessionsStore } from './storage/sessions-store.ts'
 import type { Wing } from './wing.ts'
 
 export type CoreContext = Omit<RoundsContext, 'hooks'>
@@ -51,13 +48,13 @@ export type RoundsProof = Partial<{
   nowMs: () => number
 }>
 
-/** Opens the stores and clients of the core. `outboxes` send and move what waits, once they are started. */
+/** Opens the stores and clients of the core. */
 export async function openContext(given: {
   config: RoundsConfig
   host: Pick<ServiceHost, 'logger' | 'registry'>
   storage: Storage
   bus: Bus
-  publisher: Parameters<typeof createOutbox>[0]['bus']
+  publisher: Parameters<typeof openRounds>[0]['bus']
   keyring: Keyring
   /** Puts a proof's parts in the place of the product's. */
   change: (context: CoreContext) => CoreContext
@@ -65,12 +62,10 @@ export async function openContext(given: {
   const { config, bus, publisher, keyring, change } = given
   const { logger, registry } = given.host
   const { db, clock, clockOffsetMs } = given.storage
-  const sessions = createSessionsStore({ db })
   const position = (withFirst: boolean) => eventsPosition(bus, withFirst)
-  const relaying = { bus: publisher, position, clock, logger }
   const { scaleMs } = createTimeScale(config.PITBOSS_TIME_SCALE)
-  const { journal, lists, rounds } = await openRounds({
-    ...{ ...relaying, db, scaleMs, build: serviceVersion, newId, registry },
+  const { journal, lists, rounds, sessions } = await openRounds({
+    ...{ bus: publisher, position, clock, logger, db, scaleMs, build: serviceVersion, newId, registry },
     noteState: createStateNote(registry),
     slot: config.PITBOSS_SLOT ?? null,
   })
@@ -78,20 +73,18 @@ export async function openContext(given: {
     ...{ bus, service: 'rounds', logger },
     ...{ instances: journal.instances, steadyMs: journal.journal.steadyMs },
   })
-  const sessionOutbox = createOutbox({ ...relaying, collection: sessions.collection })
   const audit = createAuditOutbox({
     db,
     collections: audited,
     append: (entries) => bus.call(appendAudit.rounds, { entries: [...entries] }),
     ...{ clock, newId, logger },
   })
-  createOutboxMetrics({ registry, collections: { sessions: sessions.collection }, clock })
   const commitments = createCommitmentsStore({
     ...{ db, secretBox: createSecretBox(keyring, 'server-seeds') },
     ...{ newSeed: newServerSeed, hashSeed: seedHash, journal: journal.journal },
   })
   const core = change({
-    ...{ rounds, commitments, sessions, bus, audit, sessionOutbox },
+    ...{ rounds, commitments, sessions, bus, audit },
     lost: createLostRounds({ journal, lists, rounds, commitments }),
     catalogue: createCatalogue(),
     grants: createGrantsStore({ db }),
@@ -105,7 +98,7 @@ export async function openContext(given: {
     newUuid: randomUUID,
     ...{ scaleMs, newId, clock, clockOffsetMs, logger },
   })
-  return { core, audit, journal, copies, outboxes: [sessionOutbox, audit] }
+  return { core, audit, journal, copies }
 }
 
 type Load = Pick<PlayLoad, 'isStreamFull' | 'isRecordingStopped'> & {

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { opsRoundsStatus } from '@pitboss/contracts/calls/rounds'
 import * as playerEndpoints from '@pitboss/contracts/endpoints/players'
 import * as endpoints from '@pitboss/contracts/endpoints/rounds'
+import * as sessionsEndpoints from '@pitboss/contracts/endpoints/sessions'
 import * as playEndpoints from '@pitboss/contracts/endpoints/play'
 import { verifyRound } from '@pitboss/fairness/verify-round'
 import { waitFor } from '@pitboss/testing/wait-for'
@@ -122,6 +123,50 @@ void t.test('a process that dies at any step loses, repeats and re-rolls nothing
     }
   }
 })
+
+void t.test(
+  'a session whose process dies before it answers is there, once, with its event',
+  atOnce,
+  async (t) => {
+    const rig = await startRig(t, { running: false })
+    const child = spawnService(rig, 'rounds.session-appended')
+    const exited = once(child, 'exit')
+    t.teardown(() => child.kill('SIGKILL'))
+    const player_id = 'opened and not answered'
+    const open = () => rig.openSession({ player_id }, { idempotencyKey: 'the same' })
+    const opened = async () => {
+      const request = { caller: rig.caller(), params: {}, query: { player_id, limit: 50 }, body: undefined }
+      return (await rig.bus.call(sessionsEndpoints.listSessions.call, request)).body.data
+    }
+    let isDead = false
+    const died = exited.then(() => (isDead = true))
+    // Until the process serves calls nobody answers.
+    await waitFor(
+      async () => isDead || (await Promise.race([open().then(() => true), died]).catch(() => false)),
+      {
+        timeoutMs: startTimeoutMs,
+        what: 'the process dies',
+      },
+    )
+    const [, signal] = await exited
+    t.equal(signal, 'SIGKILL', 'the process died there')
+    t.equal(await rig.storage.db.collection('sessions').countDocuments(), 0, 'its entry stands alone')
+
+    await rig.start()
+    const [recovered] = await waitFor(async () => {
+      const found = await opened()
+      return found.length > 0 ? found : null
+    })
+    t.same(await open(), recovered, 'a repeat under its key')
+    t.equal((await opened()).length, 1)
+    t.equal((await rig.play(await open())).fairness.nonce, 1)
+    const created = await waitFor(async () => {
+      const events = (await rig.events()).filter(({ type }) => type === 'game.session.created')
+      return events.length > 0 ? events : null
+    })
+    t.match(created, [{ data: { session_id: recovered?.session_id } }], 'one event')
+  },
+)
 
 void t.test('a rewind outlives a replica that dies in it, and counts nothing twice', atOnce, async (t) => {
   const rig = await startRig(t, { running: false })

@@ -2,8 +2,10 @@ import { opsErasePlayer, opsPlayerData, type playerDataKind } from '@pitboss/con
 import { createFreeBet } from '@pitboss/contracts/endpoints/rounds'
 import { putLimits } from '@pitboss/contracts/endpoints/players'
 import * as sessions from '@pitboss/contracts/endpoints/sessions'
+import { readEntries } from '@pitboss/testing/stored-entries'
 import t from 'tap'
 import type { z } from 'zod'
+import { sessionStream } from '../src/storage/sessions-store.ts'
 import { type Rig, startRig } from './fixtures/rounds-rig.ts'
 
 const order = { by: 'ops', reason: 'the player asked', dryRun: false }
@@ -76,6 +78,9 @@ t.test('an erasure takes what no money record and no proof needs, a day after th
   const later = await rig.openSession({ player_id, ...details })
   t.strictSame(await erase(player_id), { erased: 1, kept: 1 })
   t.match(await shown(session.session_id), { ...erased, player_id, status: 'EXPIRED' })
+  const entry = await readEntries(rig.storage.db, sessionStream(rig.scope, session.session_id))
+  t.match(entry, [{ f: [{ session: { country: null, language: null, returnUrl: null, metadata: [] } }] }])
+  t.match(entry[0]?.ev, [{ body: session.session_id }], 'its event stays')
   t.match(await shown(later.session_id), details, 'a session that goes on keeps them')
   t.match(await shown(other.session_id), details, 'of another player')
   t.strictSame((await rig.round(round.round_id)).fairness, round.fairness, 'rounds stay as they are')

@@ -18,13 +18,19 @@ t.test('what a release before the journal has left goes on', async (t) => {
   await stop()
   const events = (await readEntries(db)).flatMap(({ ev = [] }) => ev)
   const waiting = events.filter(({ body }) => body.includes(ended.round_id)).slice(-1)
-  const unseen = waiting.map((event) => {
+  const underOtherId = (event: (typeof events)[number]) => {
     const id = `${event.id.slice(0, -4)}0000`
     return { ...event, id, body: event.body.replaceAll(event.id, id) }
-  })
+  }
+  const unseen = waiting.map(underOtherId)
   await makeOlder(db, ({ _id }) => (_id === ended.round_id ? unseen : []))
   const scope = `${rig.scope.operatorId}/${rig.scope.environment}`
   const chain = `${scope}/dice/${dice.player_id}`
+  const created = events.filter(({ subject }) => subject.endsWith('game.session.created'))
+  const ofSession = created.filter(({ body }) => body.includes(dice.session_id)).map(underOtherId)
+  await db
+    .collection<{ _id: string }>('sessions')
+    .updateOne({ _id: dice.session_id }, { $set: { outbox: ofSession, outboxAt: new Date() } })
   const refusal = {
     code: 'BET_LIMIT_EXCEEDED',
     message: 'no',
@@ -55,6 +61,10 @@ t.test('what a release before the journal has left goes on', async (t) => {
     what: 'an event that waited',
   })
   t.not(told?.id, unseen[0]?.id)
+  await rig.until(async () => (await rig.events()).some(({ id }) => id === ofSession[0]?.id), {
+    what: 'an event of a session',
+  })
+  t.equal(await db.collection('sessions').countDocuments({ outboxAt: { $exists: true } }), 0)
   t.equal((await rig.round(ended.round_id)).status, 'SETTLED')
   t.equal(await db.collection('rounds').countDocuments({ forgetAt: { $exists: true } }), 0)
 

@@ -11,7 +11,7 @@ export type StreamView = {
   bytes: number
   /** Null for no bound. */
   max_bytes: number | null
-  /** It takes no more events: new play is refused, and what has happened waits in its outbox. */
+  /** It takes no more events: new play is refused, and what has happened waits in the journals. */
   full: boolean
 }
 

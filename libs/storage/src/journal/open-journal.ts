@@ -7,14 +7,13 @@ import { within } from '@pitboss/runtime/within'
 import type { Db } from 'mongodb'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import type { EventPublisher, EventsPosition } from '../sent-events.ts'
 import { createInstances, type InstanceDocument, type Instances } from './instances.ts'
 import type { Journal } from './journal.ts'
 import type { StreamKey } from './journal-keys.ts'
 import { createJournalMetrics } from './journal-metrics.ts'
 import { createJournalProcess, type JournalWork } from './journal-process.ts'
 import { mongodbJournal } from './mongodb-journal.ts'
-import { createEventSender } from './send-events.ts'
+import { createEventSender, type EventPublisher, type EventsPosition } from './send-events.ts'
 
 /*
  * How a service keeps its journal: `openJournal`, then `running.start()` once the service can take streams

@@ -1,8 +1,31 @@
 import { startPoll, startRestingPoll } from '@pitboss/runtime/poll'
 import type { Logger } from 'pino'
-import type { EventPublisher, EventsPosition } from '../sent-events.ts'
 import type { Entry } from './journal.ts'
 import { entryNumber, type StreamKey } from './journal-keys.ts'
+
+/** Where the stream of events stands. */
+export type EventsPosition = {
+  /** Sequence of the newest event. */
+  readonly last: number
+  /** webhooks has recorded every event up to this sequence, or it has left the stream. */
+  readonly recorded: number
+  /** Sequence of the oldest event that is there, where it was asked for. */
+  readonly first?: number
+  /** Differs for each connection to the broker. */
+  readonly connection: number
+}
+
+/** The part of the bus that sends events. */
+export type EventPublisher = {
+  /** Resolves when the stream has the event: its sequence there, and whether the stream had it before. */
+  publishEvent(event: {
+    id: string | null
+    subject: string
+    payload: Uint8Array
+    traceparent?: string
+  }): Promise<{ readonly seq: number; readonly duplicate: boolean }>
+  connected(): boolean
+}
 
 /** An entry with events, and what follows once webhooks has recorded them. */
 type Outgoing<Fact> = {

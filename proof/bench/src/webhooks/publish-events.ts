@@ -5,7 +5,7 @@ import { type OutboxEntry, outboxEntry } from '@pitboss/storage/outbox-entry'
 import pino from 'pino'
 
 export type Publisher = {
-  /** Publishes one event as a service's outbox does. @returns its id and when the stream acknowledged it. */
+  /** Publishes one event as a service's journal does. @returns its id and when the stream acknowledged it. */
   publish(operatorId?: string): Promise<{ id: string; atMs: number }>
   close(): Promise<void>
 }

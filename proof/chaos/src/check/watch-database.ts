@@ -11,13 +11,11 @@ const databases = ['pitboss_rounds', 'pitboss_webhooks']
 
 /** Looks in a row at which a round may have an owner that is gone: others have it seconds later. */
 const unownedMax = 60
-/** Documents that hold events until the stream has them. */
-const outboxes = [['pitboss_rounds', 'sessions']] as const
 /** Databases whose events wait in a journal. */
 const journals = ['pitboss_rounds', 'pitboss_wallet_bridge'] as const
 
 export type DatabaseWatch = {
-  /** Documents whose events the stream does not have yet. */
+  /** Instances with entries whose events webhooks has not recorded yet. */
   unsent(): Promise<string[]>
   /** The alarms of the watch of returns: the streams with their counts. Fair games raise none. */
   returnAlarms(): Promise<string[]>
@@ -64,11 +62,6 @@ export function watchDatabase(url: string, verdict: Verdict): DatabaseWatch {
   return {
     async unsent() {
       const unsent: string[] = []
-      for (const [from, name] of outboxes) {
-        const documents = (await database(from)).collection<{ _id: string }>(name)
-        const found = documents.find({ outboxAt: { $type: 'date' } }, { projection: { _id: 1 } })
-        for (const { _id } of await found.toArray()) unsent.push(`events of ${_id}`)
-      }
       for (const name of journals) {
         const instances = (await database(name)).collection<InstanceDocument>('journal_instances')
         for (const { _id, done, last } of await instances.find({ judgedAt: null }).toArray())

@@ -91,7 +91,7 @@ export async function copyDatabases(
 
 /**
  * Sets databases back to their copies and heals them by the commands of docs/runbook.md, "A restored backup":
- * play is off, the processes of their services are gone, and what outboxes held has been sent.
+ * play is off, the processes of their services are gone, and the events of all entries are recorded.
  */
 export async function restoreDatabases(
   copies: readonly Copy[],
@@ -115,7 +115,7 @@ export async function restoreDatabases(
   try {
     let waiting: string[] = []
     const isEmpty = async () => (waiting = await unsent()).length === 0
-    await until(() => `the outboxes to be empty, but for ${waiting.join(', ')}`, isEmpty, drain)
+    await until(() => `every entry to be done, but for ${waiting.join(', ')}`, isEmpty, drain)
     const stopped = services.flatMap((service) => signalAll(product, service, 'SIGSTOP'))
     await delay(quietMs)
     // With several set back, events alone know what became of a stake.

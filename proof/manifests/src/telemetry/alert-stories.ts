@@ -32,7 +32,7 @@ const returnAlarms = `pitboss_return_alarms{${pod('rounds')}}`
 const lag = `nodejs_eventloop_lag_p99_seconds{${pod('rounds')}}`
 const stalled = `pitboss_consumer_stalled_seconds{${pod('webhooks')},consumer="webhooks-fanout"}`
 const behind = `pitboss_consumer_pending{${pod('webhooks')},consumer="webhooks-fanout"}`
-const outbox = `pitboss_outbox_oldest_seconds{${pod('rounds')},collection="rounds"}`
+const oldest = `pitboss_journal_oldest_seconds{${pod('rounds')}}`
 const used = `pitboss_stream_used_ratio{${pod('webhooks')},stream="EVENTS"}`
 const refused = `pitboss_rounds_play_refused_total{${pod('rounds')},why="stream-full"}`
 const late = `pitboss_webhook_late_seconds{${pod('webhooks')}}`
@@ -218,9 +218,9 @@ const cases: Readonly<Record<string, { readonly fires: readonly Case[]; readonly
       fires: [['more come than are taken', { [behind]: '0x10 0+2000x40' }, '35m']],
       sleeps: [['a rewind is over in minutes', { [behind]: '0x10 30000x6 0x40' }, '15m']],
     },
-    EventsInOutbox: {
-      fires: [['the oldest only gets older', { [outbox]: '0x10 0+60x30' }, '18m']],
-      sleeps: [['the broker restarts', { [outbox]: '0x10 30 60 90 0x30' }, '14m']],
+    JournalBehind: {
+      fires: [['the oldest only gets older', { [oldest]: '0x10 0+60x30' }, '18m']],
+      sleeps: [['the broker restarts', { [oldest]: '0x10 30 60 90 0x30' }, '14m']],
     },
     StreamFills: {
       fires: [['it fills, an event after the other', { [used]: '0.5+0.01x60' }, '40m']],

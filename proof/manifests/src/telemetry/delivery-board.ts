@@ -78,15 +78,9 @@ export const deliveryBoard: Board = {
           title: 'Age of the oldest event that webhooks has not recorded',
           says: 'Seconds at most. It grows while the broker or webhooks stands still; settlement goes on.',
           unit: 's',
-          queries: [
-            {
-              expr: `max by (collection) (pitboss_outbox_oldest_seconds{${here}})`,
-              legend: '{{collection}}',
-            },
-            { expr: `max(pitboss_journal_oldest_seconds{${here}})`, legend: 'journal' },
-          ],
+          queries: [{ expr: `max(pitboss_journal_oldest_seconds{${here}})`, legend: 'journal' }],
           limit: 120,
-          alerts: ['EventsInOutbox'],
+          alerts: ['JournalBehind'],
         },
         {
           title: 'Entries of the journal that are not done',

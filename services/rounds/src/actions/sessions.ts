@@ -36,7 +36,7 @@ type Terms = Pick<SessionDocument, 'limits' | 'jurisdiction' | 'realityCheckS' |
  * Source: docs/contract.md, sections 1, 3, 4 and 12.
  */
 export async function openSession(context: RoundsContext, caller: Caller, body: SessionBody) {
-  const { keys, sessions, sessionOutbox, hooks } = context
+  const { keys, sessions, hooks } = context
   const { scope } = caller
   readAll(
     () => judgeAmount(body.limits?.min_stake, body.currency, 'limits.min_stake'),
@@ -70,7 +70,6 @@ export async function openSession(context: RoundsContext, caller: Caller, body: 
   const event = outboxEntry({ id, type, createdAt, scope, data: sessionCreatedData(session) })
   const opened = await sessions.insert(session, event)
   await failpoint('rounds.session-stored')
-  void sessionOutbox.relay({ _id: opened._id }, opened.outbox)
   await hooks.afterSession(opened, true)
   return opened
 }

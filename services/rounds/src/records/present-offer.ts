@@ -8,9 +8,7 @@ import { accountLimits, allowedLimits, type Limits, narrow, type StakeRange } fr
 import { sessionStatusAt } from '../rules/live-rules.ts'
 import type { GameSettings, GameStatus } from '../storage/games-store.ts'
 import type { GrantDocument } from '../storage/grants-store.ts'
-import type { SessionDocument } from '../storage/sessions-store.ts'
-
-type NewSession = Omit<SessionDocument, 'version' | 'outbox' | 'outboxAt'>
+import type { NewSession } from '../storage/sessions-store.ts'
 
 /** The public record of a session at `now`. Source: docs/contract.md, section 4. */
 export function presentSession(session: NewSession, now: Date): Session {

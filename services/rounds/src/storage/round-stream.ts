@@ -18,6 +18,7 @@ import {
   type Win,
 } from '../rules/round.ts'
 import { decodeRound, type FactEntry, type RoundFields, sequenceOf } from './round-document.ts'
+import type { NewSession } from './sessions-store.ts'
 
 /** A request that was refused, or a movement that was rolled back before it came, in the place of a round. */
 export type DeadRequest = Refusal & {
@@ -45,6 +46,8 @@ export type RoundFact = {
   /** The place of a round that is lost: no list shows it. */
   readonly isPlace?: true
   readonly dead?: DeadRequest
+  /** A session, as it was opened: the one fact of its stream. */
+  readonly session?: NewSession
 }
 
 export type RoundEntry = Entry<RoundFact>

@@ -1,4 +1,5 @@
 import type { Clock } from '@pitboss/runtime/clock'
+import { failpoint } from '@pitboss/runtime/failpoint'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { type JournalOptions, openJournal, type RunningJournal } from '@pitboss/storage/journal/open-journal'
 import { type Journal, reload } from '@pitboss/storage/journal/journal'
@@ -13,8 +14,9 @@ import { createRoundWork, type RoundWork } from './due-rounds.ts'
 import { decodeRound, type FactEntry, fieldsOf, type RoundFields } from './round-document.ts'
 import { createRoundLists, type RoundLists } from './round-lists.ts'
 import { claimsOfEntry, type RoundEntry, type RoundFact, streamOf, streamState } from './round-stream.ts'
-import type { RoundStreams } from './round-streams.ts'
+import { appendTo, type RoundsJournal, type RoundStreams } from './round-streams.ts'
 import { createRoundsStore, type RoundsStore } from './rounds-store.ts'
+import { createSessionsStore, sessionStream, type SessionsStore } from './sessions-store.ts'
 
 const pageSize = 500
 const pagesMax = 20
@@ -31,20 +33,37 @@ type Given = Omit<JournalOptions<RoundFact>, keyof JournalWork<RoundFact>> &
 export async function openRounds({ db, scaleMs, noteState, ...given }: Given) {
   const { clock } = given
   const [lists, work] = [createRoundLists({ db }), createRoundWork()]
+  const open: OpenSession = (session, event) => openSession(journal, session, event)
+  const sessions = createSessionsStore({ db, open })
   const { options, ...wired } = wireRounds({
-    ...{ lists, work, clock, scaleMs },
+    ...{ lists, sessions, work, clock, scaleMs },
     own: () => ({ journal: journal.journal, rounds }),
     readInstances: () => db.collection<InstanceDocument>('journal_instances').find({}).toArray(),
   })
   const running: RunningJournal<RoundFact> = await openJournal<RoundFact>({ ...given, db, ...options })
   const journal = { ...running, ...wired }
   const rounds: RoundsStore = createRoundsStore({ journal, lists, work, noteState })
-  return { journal, lists, rounds }
+  return { journal, lists, rounds, sessions }
+}
+
+type OpenSession = Parameters<typeof createSessionsStore>[0]['open']
+
+/** Appends a session with its event, once, and writes its document. @returns whether it is new */
+export async function openSession(
+  { journal, listed }: Pick<RoundsJournal, 'journal' | 'listed'>,
+  ...[session, event]: Parameters<OpenSession>
+): Promise<boolean> {
+  const stream = sessionStream(session, session._id)
+  const appended = await appendTo({ journal }, stream, 0, { facts: [{ session }], events: [event] })
+  await failpoint('rounds.session-appended')
+  await listed(stream, 1)
+  return appended === 'appended'
 }
 
 /** What the journal does for rounds: lists, recovery and sums. */
 export function wireRounds(given: {
   readonly lists: RoundLists
+  readonly sessions: Pick<SessionsStore, 'show'>
   readonly work: RoundWork
   readonly clock: Clock
   readonly scaleMs: (ms: number) => number
@@ -53,7 +72,7 @@ export function wireRounds(given: {
   /** Reads the instances that have a document, with how far each is done. */
   readonly readInstances: () => Promise<readonly Pick<InstanceDocument, '_id' | 'done'>[]>
 }) {
-  const { lists, work, clock, scaleMs, own, readInstances } = given
+  const { lists, sessions, work, clock, scaleMs, own, readInstances } = given
   // What is owed is looked at once its instance's calls have ended.
   const dueAtOf = (round: RoundState) => dueAt(round, { now: clock.now(), checks: 1, scaleMs })
   let folds: readonly FactFold[] = []
@@ -84,18 +103,23 @@ export function wireRounds(given: {
   /** Counts what is not known to be done; what is counted already is left out. */
   const catchUp = () => eachUndone(count)
 
-  /** Lists the rounds of what is not known to be done: after a restore lists lag. */
+  async function show(entries: readonly RoundEntry[]): Promise<void> {
+    const session = entries[0]?.f[0]?.session
+    await (session === undefined ? lists.show(streamState(entries)) : sessions.show(session))
+  }
+
+  /** Lists what is not known to be done: after a restore lists lag. */
   const showUndone = () =>
     eachUndone(async (page) => {
       const streams = [...new Set(page.map(({ _id }) => streamOfEntry(_id)))]
       await mapBounded(streams, readsAtOnce, async (stream) => {
-        await lists.show(streamState((await reload(own().journal, stream)).entries))
+        await show((await reload(own().journal, stream)).entries)
       })
     })
 
   return {
     options: {
-      list: (_stream, entries) => lists.show(streamState(entries)),
+      list: (_stream, entries) => show(entries),
       isFinished,
       claimsOf: claimsOfEntry,
       takeOver: (stream) => own().rounds.takeOver(stream),

@@ -3,12 +3,14 @@ import type { Jurisdiction, StakeCapName } from '@pitboss/contracts/jurisdiction
 import type { AuditEntry } from '@pitboss/contracts/audit'
 import { areFew } from '@pitboss/storage/are-few'
 import { auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
-import { createOnce } from '@pitboss/storage/create-once'
+import { insertedFirst } from '@pitboss/storage/create-once'
 import { createGroupFind, findByIds } from '@pitboss/storage/group-find'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyLifetimeMs } from '@pitboss/storage/idempotency-keys'
-import { outboxIndex } from '@pitboss/storage/outbox'
-import type { OutboxEntry, WithOutbox } from '@pitboss/storage/outbox-entry'
+import { entryId, streamKey, type StreamKey } from '@pitboss/storage/journal/journal-keys'
+import { entryOf, type StoredDocument, storedOf } from '@pitboss/storage/journal/mongodb-journal'
+import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
+import { mapBounded } from '@pitboss/runtime/map-bounded'
 import type { Db, Filter, UpdateFilter } from 'mongodb'
 import { readToEnd } from '@pitboss/storage/bounded-read'
 import type { StakeRange } from '../rules/limits.ts'
@@ -16,6 +18,8 @@ import type { sessionStatusAt, SessionTimes } from '../rules/live-rules.ts'
 import { type Filters, type PageBounds, pageFilter, scopeKey } from './round-document.ts'
 
 const timesMax = 10_000
+/** Sessions whose entries are erased at once. */
+const erasedAtOnce = 16
 
 /** A session of one player at one game. `metadata` is pairs, so that keys mean nothing to the database. */
 export type SessionDocument = {
@@ -49,8 +53,9 @@ export type SessionDocument = {
   createdAt: Date
   expiresAt: Date
   closedAt: Date | null
-} & WithOutbox &
-  WithAudit
+} & WithAudit
+
+export type NewSession = Omit<SessionDocument, 'version'>
 
 export type SessionFilters = Filters<'playerId'> & {
   readonly status?: ReturnType<typeof sessionStatusAt> | undefined
@@ -64,31 +69,39 @@ export const sessionIndexes: readonly IndexDeclaration[] = [
   { key: { operatorId: 1, expiresAt: 1 }, name: 'operator_expires' },
   // Few sessions are closed before they expire.
   { key: { scope: 1, _id: -1 }, name: 'scope_closed', partialFilterExpression: { closedAt: { $gt: epoch } } },
-  outboxIndex,
+  // Of releases whose sessions held their events themselves: the upgrade finds those by it.
+  { key: { outboxAt: 1 }, name: 'outbox_at', partialFilterExpression: { outboxAt: { $gt: epoch } } },
   auditOutboxIndex,
 ]
 
 export type SessionsStore = ReturnType<typeof createSessionsStore>
 
-export function createSessionsStore({ db }: { db: Db }) {
+/** @param open appends a session with its event and writes its document; false where it was opened before */
+export function createSessionsStore({
+  db,
+  open,
+}: {
+  db: Db
+  open: (session: NewSession, event: OutboxEntry) => Promise<boolean>
+}) {
   const sessions = db.collection<SessionDocument>('sessions')
   const findTogether = createGroupFind<SessionDocument>((ids) => findByIds(sessions, ids))
   const change = (filter: Filter<SessionDocument>, update: UpdateFilter<SessionDocument>) =>
     sessions.updateMany(filter, { ...update, $inc: { version: 1 } })
 
   return {
-    collection: sessions,
+    /** Opens the session with its event, or answers the one that has this id already. */
+    async insert(session: NewSession, event: OutboxEntry): Promise<SessionDocument> {
+      if (await open(session, event)) return { ...session, version: 1 }
+      const { _id, scope } = session
+      const present = await sessions.findOne({ _id, scope })
+      if (present === null) throw new Error(`session ${_id} was opened before and is not there`)
+      return present
+    },
 
-    /** Inserts the session with its event, or answers the one that has this id already. */
-    async insert(session: Omit<SessionDocument, 'version' | 'outbox' | 'outboxAt'>, event: OutboxEntry) {
-      const document = { ...session, version: 1, outbox: [event], outboxAt: session.createdAt }
-      const { result } = await createOnce<SessionDocument>({
-        document,
-        insert: () => sessions.insertOne(document),
-        find: () => sessions.findOne({ _id: session._id, scope: session.scope }),
-        name: `session ${session._id}`,
-      })
-      return result
+    /** Writes the document of an opened session unless it is there: what has changed since stays. */
+    async show(session: NewSession): Promise<void> {
+      await insertedFirst(() => sessions.insertOne({ ...session, version: 1 }))
     },
 
     async find(scope: Scope, sessionId: string): Promise<SessionDocument | null> {
@@ -125,6 +138,9 @@ export function createSessionsStore({ db }: { db: Db }) {
     /** Erases personal details of the player's sessions that ended by `endedBy`. @returns how many had any */
     async eraseDetails(scope: Scope, playerId: string, endedBy: Date): Promise<number> {
       const ended = { ...withDetails(scope, playerId), ...endedAt(endedBy) }
+      // The documents come last: by them a repeat finds what is left after a crash.
+      const found = await readToEnd(sessions.find(ended).project<{ _id: string }>({ _id: 1 }))
+      await mapBounded(found, erasedAtOnce, ({ _id }) => eraseEntry(sessionStream(scope, _id)))
       return (await change(ended, { $set: { ...noDetails, metadata: [] } })).modifiedCount
     },
 
@@ -181,6 +197,16 @@ export function createSessionsStore({ db }: { db: Db }) {
     },
   }
 
+  /** The one change of an entry: the details leave the session that it was opened with. */
+  async function eraseEntry(stream: StreamKey): Promise<void> {
+    const journal = db.collection<StoredDocument>('journal')
+    const stored = await journal.findOne({ _id: entryId(stream, 1) })
+    if (stored === null || !('z' in stored)) return
+    const entry = entryOf<{ session: NewSession }>(stored)
+    const f = entry.f.map(({ session }) => ({ session: { ...session, ...noDetails, metadata: [] } }))
+    await journal.replaceOne({ _id: entry._id, w: entry.w }, storedOf({ ...entry, f }))
+  }
+
   /** The index by which the sessions of a status are few or in their order. */
   async function indexFor(scope: Scope, status: SessionFilters['status'], now: Date): Promise<string> {
     if (status === 'CLOSED') return 'scope_closed'
@@ -189,6 +215,11 @@ export function createSessionsStore({ db }: { db: Db }) {
     const isFew = status === 'ACTIVE' && (await areFew(sessions, open, 'operator_expires'))
     return isFew ? 'operator_expires' : 'scope_id'
   }
+}
+
+/** The stream of a session: its one entry says with what it was opened. */
+export function sessionStream({ operatorId, environment }: Scope, sessionId: string): StreamKey {
+  return streamKey(operatorId, environment, 'session', sessionId)
 }
 
 export function stakeRangeOf({ limits }: Pick<SessionDocument, 'limits'>): StakeRange | null {

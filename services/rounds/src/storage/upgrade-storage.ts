@@ -7,8 +7,9 @@ import type { Refusal } from '../rules/refusal.ts'
 import { isUnfinished, owesSomething } from '../rules/round.ts'
 import { decodeRound, type FactEntry, fieldsOf, type RoundDocument } from './round-document.ts'
 import { claimsOfFact, type RoundFact, streamOf } from './round-stream.ts'
-import type { RoundsJournal } from './round-streams.ts'
+import { appendTo, type RoundsJournal } from './round-streams.ts'
 import type { RoundsStore } from './rounds-store.ts'
+import { type SessionDocument, sessionStream } from './sessions-store.ts'
 
 type OlderRound = RoundDocument & {
   readonly outbox?: readonly OutboxEntry[]
@@ -39,6 +40,7 @@ type Upgrading = {
  */
 export async function upgradeStorage(context: Upgrading): Promise<void> {
   const { db, rounds, logger } = context
+  await takeSessions(context)
   const names = (await readIndexes(db, 'rounds')).map(({ name }) => String(name))
   // A database that was never older has none of these; one that is not any more has dropped them.
   if (!names.includes('one_unfinished')) return
@@ -65,6 +67,20 @@ export async function upgradeStorage(context: Upgrading): Promise<void> {
     taken += 1
   }
   if (taken > 0) logger.info({ documents: taken }, 'storage.upgraded')
+}
+
+/** Of a release whose sessions held their events until they were sent. */
+type OlderSession = SessionDocument & { readonly outbox: readonly OutboxEntry[]; readonly outboxAt: Date }
+
+/** Such a release may still run beside this one: what it leaves is taken at the next start. */
+async function takeSessions({ db, journal: { journal } }: Upgrading): Promise<void> {
+  const older = db.collection<OlderSession>('sessions')
+  for await (const document of older.find(isSet('outboxAt')).hint('outbox_at')) {
+    const { outbox: events, outboxAt: _at, version: _version, ...session } = document
+    const stream = sessionStream(session, session._id)
+    await appendTo({ journal }, stream, 0, { facts: [{ session }], events })
+    await older.updateOne({ _id: session._id }, { $unset: { outbox: '', outboxAt: '' } })
+  }
 }
 
 async function takeRound({ journal: running, rounds }: Upgrading, document: OlderRound): Promise<void> {

@@ -28,7 +28,8 @@ import { createRoundLists } from '../../src/storage/round-lists.ts'
 import { streamState } from '../../src/storage/round-stream.ts'
 import { createRoundWork } from '../../src/storage/due-rounds.ts'
 import { createRoundsStore } from '../../src/storage/rounds-store.ts'
-import { createSessionsStore } from '../../src/storage/sessions-store.ts'
+import { openSession } from '../../src/storage/rounds-journal.ts'
+import { createSessionsStore, type SessionsStore } from '../../src/storage/sessions-store.ts'
 import { indexes } from '../../src/all-wings.ts'
 import { createStopsStore } from '../../src/wings/protection/storage/stops-store.ts'
 import { beginInstance, countFacts } from '../fixtures/count-facts.ts'
@@ -89,7 +90,6 @@ const page = { before: null, max: 10 }
 /** Changes take a whole stored round, which their callers have read under a scope or claimed as a worker. */
 const byActor =
   'round-actor.ts, with the round that its caller read by `find` with a scope, or as a worker by `findDue`'
-const relayed = 'app.ts alone, which hands it to the relay of the outbox; no call reaches it'
 const byOperations = 'repair-lost-rounds.ts for calls of operations, which the gateway does not make'
 const byJournal = 'rounds-journal.ts, for the entries that this process has to list or take over'
 const byStore = 'rounds-store.ts, which gives the answer to no other account'
@@ -320,7 +320,7 @@ await holdIsolation(t, {
       keepSignature: internal('sign-stops.ts, with a stop of `findUnsigned`'),
     }),
     createSessionsStore: table(sessions, {
-      collection: internal(relayed),
+      show: internal('rounds-journal.ts, with the session of an entry'),
       insert: internal('sessions.ts; scope of the caller, id ours or claimed under a key of that scope'),
       find: scoped((scope, { sessionId }) => sessions.find(scope, sessionId)),
       close: scoped((scope, { sessionId }) => sessions.close(scope, sessionId, later)),
@@ -374,6 +374,8 @@ await holdIsolation(t, {
       'createRoundWork',
       'assertSeedsOpen',
       'sealedInJournal',
+      'openSession',
+      'sessionStream',
       'IdTaken',
     ],
     ...['revenueOf', 'createReturnsFold', 'newStreamDocument'],
@@ -395,6 +397,14 @@ function storesOf(db: Db) {
   const lists = createRoundLists({ db })
   const rounds = createRoundsStore({ journal, lists, work: createRoundWork() })
   const commitments = createCommitmentsStore({ db, secretBox, journal: journal.journal, ...seeds })
+  const sessions: SessionsStore = createSessionsStore({
+    db,
+    async open(session, event) {
+      const isNew = await openSession(journal, session, event)
+      await sessions.show(session)
+      return isNew
+    },
+  })
   return {
     ...{ rounds, lists, journal, commitments },
     games: createGamesStore({ db, copies: exactReads }),
@@ -408,7 +418,7 @@ function storesOf(db: Db) {
     adjustments: createReportAdjustments({ db }),
     reports: createReportsStore({ db }),
     returns: createReturnsStore({ db }),
-    sessions: createSessionsStore({ db }),
+    sessions,
     spends: createSpendsStore({ db }),
     stops: createStopsStore({ db }),
   }

@@ -41,7 +41,7 @@ export function statusCommand(program: Command): void {
     }
     if (stream?.full === true) {
       problems.push(
-        `${stream.name} is full: it takes no event, so new play is refused and events wait in their outboxes; ops topology apply with more --events-max-mb, or fewer --events-hours`,
+        `${stream.name} is full: it takes no event, so new play is refused and events wait in the journals; ops topology apply with more --events-max-mb, or fewer --events-hours`,
       )
     }
     if (consumers !== null) problems.push(...consumerProblems(consumers))

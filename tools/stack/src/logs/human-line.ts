@@ -59,7 +59,7 @@ export function humanLine(name: string, record: LogRecord): string | null {
   return `${start} ${sentence}`
 }
 
-/** `outbox.sent-again` → `outbox sent again`; a sentence stays as it is. */
+/** `journal.list-failed` → `journal list failed`; a sentence stays as it is. */
 function plain(msg: string): string {
   return /^[a-z-]+(\.[a-z-]+)+$/.test(msg) ? msg.replaceAll(/[.-]/g, ' ') : shownInLine(msg)
 }

@@ -35,8 +35,8 @@ import { auditedCollections, authIndexes, authStores } from './storage/auth-stor
 import { sealedPlaces } from './storage/sealed-places.ts'
 
 const pollEveryMs = 1000
-/** What is approved is tried every 5 s; the end of an approval may be seen so much later. */
-const approvalsEveryMs = 2500
+/** What is due sooner is tried then. */
+const approvalsEveryMs = 5000
 /** The ends of the chains are signed once an hour. */
 const headsEveryMs = 15_000
 /** The purposes of auth's MACs: cursors, and the hashes of secrets and tokens below. */
@@ -106,7 +106,7 @@ export async function startAuth({
   const approved = createCarryOut(deps)
   // The first start makes the first signing key.
   await signer.keys()
-  const poll = (worker: string, work: () => Promise<void>, everyMs = pollEveryMs) =>
+  const poll = (worker: string, work: () => Promise<number | void>, everyMs = pollEveryMs) =>
     startPoll({
       event: 'worker.failed',
       level: 'warn',

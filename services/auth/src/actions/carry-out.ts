@@ -87,13 +87,21 @@ export function createCarryOut(deps: AuthDeps) {
     /** When an approved act is tried by the sweep, unless who approved it has done so. */
     firstSweepAt: (now: Date) => new Date(now.getTime() + retryMs),
 
-    /** Ends what nobody approved or used in time, and tries what was approved and is not done. */
-    async sweep(): Promise<void> {
+    /**
+     * Ends what nobody approved or used in time, and tries what was approved and is not done.
+     * @returns in how many milliseconds to look again; undefined when none waits
+     */
+    async sweep(): Promise<number | undefined> {
       const now = clock.now()
-      for (const approval of await approvals.due(now, perSweepMax)) {
+      const coming = await approvals.due(new Date(now.getTime() + retryMs), perSweepMax)
+      const isDue = ({ dueAt }: ApprovalDocument) => dueAt !== null && dueAt <= now
+      for (const approval of coming.filter(isDue)) {
         if (approval.status === 'APPROVED' && !isPermitted(approval.order)) await carryOut(approval)
         else await endUndone(approval, { status: 'EXPIRED', outcome: null })
       }
+      if (coming.length === 0) return undefined
+      const next = coming.find((approval) => !isDue(approval))?.dueAt
+      return Math.min(retryMs, (next?.getTime() ?? Infinity) - now.getTime())
     },
   }
 }

@@ -1,10 +1,12 @@
 import { connectServiceBus } from '@pitboss/bus/connect-bus'
 import { createConsumerMetrics } from '@pitboss/bus/consumer-metrics'
+import { rewindCalls } from '@pitboss/bus/rewind-calls'
 import { handler } from '@pitboss/bus/serve-calls'
 import { serveService } from '@pitboss/bus/serve-service'
 import { roundsMovements, webhooksFanout } from '@pitboss/bus/topology'
 import { watchConsumer } from '@pitboss/bus/watch-consumer'
 import { watchFullness } from '@pitboss/bus/watch-fullness'
+import { movementsRewind } from '@pitboss/contracts/calls/rounds'
 import { opsRewriteSeals } from '@pitboss/contracts/calls/seals'
 import { newId } from '@pitboss/runtime/new-id'
 import { startPoll } from '@pitboss/runtime/poll'
@@ -19,7 +21,7 @@ import { createRewriteSeals } from '@pitboss/storage/rewrite-seals'
 import { createSweepRounds, recoverRound } from './actions/recover-round.ts'
 import { allWings, indexes, seals as places } from './all-wings.ts'
 import { playerCalls, sessionCalls } from './calls/play.ts'
-import { restoreCalls, rewindCalls, roundCalls, transactionCalls } from './calls/rounds.ts'
+import { restoreCalls, roundCalls, transactionCalls } from './calls/rounds.ts'
 import type { RoundsConfig } from './config.ts'
 import { consumeMovements } from './consumers/movements.ts'
 import { registerMetrics } from './metrics.ts'
@@ -95,7 +97,7 @@ export async function startRounds({ config, host, proof = {} }: Given): Promise<
     ...sessionCalls(context),
     ...roundCalls(context),
     ...transactionCalls(context, proof.placeTransaction),
-    ...rewindCalls(context.audit, bus, rewinds),
+    ...rewindCalls(movementsRewind, roundsMovements, { bus, rewinds, audit: context.audit }),
     ...restoreCalls(context),
     ...playerCalls(context),
     handler(opsRewriteSeals.rounds, ({ order, after }) => seals.page({ after, isDry: order.dryRun })),

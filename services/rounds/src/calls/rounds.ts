@@ -1,12 +1,7 @@
-import { acknowledgedSequence } from '@pitboss/bus/consume-durable'
-import type { Bus } from '@pitboss/bus/connect-bus'
 import { answer, type CallHandler, handler, handlers } from '@pitboss/bus/serve-calls'
-import { roundsMovements } from '@pitboss/bus/topology'
-import { orderedBy } from '@pitboss/contracts/audit'
 import * as calls from '@pitboss/contracts/calls/rounds'
 import * as api from '@pitboss/contracts/endpoints/rounds'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
-import type { RewindStore } from '@pitboss/storage/rewind-store'
 import { answerPage } from '@pitboss/storage/read-page'
 import { endAsTold, republishEnd, resolveOwed, voidRound } from '../actions/end-round.ts'
 import { placeTransaction } from '../actions/place-transaction.ts'
@@ -72,27 +67,6 @@ export function transactionCalls(context: PlayContext, place = placeTransaction)
   return [
     handler(api.placeTransaction.call, ({ caller, body }, call) =>
       showFirst(context, () => place(context, caller, body, call)),
-    ),
-  ]
-}
-
-const { stream, config } = roundsMovements
-
-/** Calls of operations that rewind the consumer of movements. Source: docs/contract.md, section 10. */
-export function rewindCalls(audit: RoundsContext['audit'], bus: Bus, rewinds: RewindStore): CallHandler[] {
-  return [
-    handler(calls.movementsRewind.start, (request, { requestId }) =>
-      rewinds.start(request, (after) =>
-        audit.entry(orderedBy(request.order, null, requestId), {
-          act: 'consumer.rewind',
-          object: { type: 'consumer', id: config.durable_name ?? '' },
-          before: null,
-          after,
-        }),
-      ),
-    ),
-    handler(calls.movementsRewind.show, async ({ rewindId }) =>
-      rewinds.progress(rewindId, await acknowledgedSequence(bus, stream, config.durable_name ?? '')),
     ),
   ]
 }

@@ -1,8 +1,4 @@
-import { orderedBy } from '@pitboss/contracts/audit'
-import type { RewindStart } from '@pitboss/contracts/calls/rewind'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
-import { acknowledgedSequence } from '@pitboss/bus/consume-durable'
-import { webhooksFanout } from '@pitboss/bus/topology'
 import { earliest } from '../rules/choose-due.ts'
 import type { WebhooksContext } from '../context.ts'
 import { lagOf } from '../rules/lateness.ts'
@@ -24,22 +20,6 @@ export async function readStatus(c: WebhooksContext) {
     ...([c.history.statusCounts(), oldestDueAt(c), c.parked.count(), c.endpoints.countPaused()] as const),
   ])
   return { ...counts, oldestDueAt: earliest([oldest, oldestPendingAt]), parked, pausedEndpoints }
-}
-
-/** Starts a count of what a rewind of the fan-out consumer repairs. Source: docs/contract.md, section 10. */
-export function startRewind({ rewinds, audit }: WebhooksContext, request: RewindStart, requestId: string) {
-  const object = { type: 'consumer', id: webhooksFanout.config.durable_name }
-  return rewinds.start(request, (after) =>
-    audit.entry(orderedBy(request.order, null, requestId), {
-      ...{ act: 'consumer.rewind', object, before: null, after },
-    }),
-  )
-}
-
-/** Reads what a rewind has repaired. @throws ServiceError NOT_FOUND */
-export async function showRewind({ bus, rewinds }: WebhooksContext, rewindId: string) {
-  const { stream, config } = webhooksFanout
-  return rewinds.progress(rewindId, await acknowledgedSequence(bus, stream, config.durable_name))
 }
 
 /** Bounds of the open breakers, those that failed longest among them, and of endpoints without a worker. */

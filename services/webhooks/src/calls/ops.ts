@@ -1,4 +1,6 @@
+import { rewindCalls } from '@pitboss/bus/rewind-calls'
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import { webhooksFanout } from '@pitboss/bus/topology'
 import * as calls from '@pitboss/contracts/calls/webhooks'
 import { eventDataSchemas } from '@pitboss/contracts/objects/event'
 import { operatorHandleOf } from '@pitboss/contracts/primitives'
@@ -7,7 +9,7 @@ import type { CallsContext } from '../context.ts'
 import { findParked, retryParked } from '../actions/record-batch.ts'
 import { explainWait, findDeliveryAnywhere, orderRetry } from '../actions/read-deliveries.ts'
 import { eventsOfRoundAnywhere, listStarted, readLoggedStake } from '../actions/read-events.ts'
-import { readStatus, showRewind, startRewind } from '../actions/read-status.ts'
+import { readStatus } from '../actions/read-status.ts'
 import * as records from '../records/webhook-records.ts'
 import { z } from 'zod'
 
@@ -40,8 +42,7 @@ export function opsHandlers(c: CallsContext): CallHandler[] {
       const error = await retryParked(c, order, parkedId, requestId)
       return { parked_id: parkedId, handled: error === null && !order.dryRun, error }
     }),
-    handler(calls.fanoutRewind.start, (request, { requestId }) => startRewind(c, request, requestId)),
-    handler(calls.fanoutRewind.show, ({ rewindId }) => showRewind(c, rewindId)),
+    ...rewindCalls(calls.fanoutRewind, webhooksFanout, c),
     handler(calls.opsWebhooksStatus, async () => {
       const { oldestDueAt, pausedEndpoints, ...counts } = await readStatus(c)
       return { ...counts, oldest_due_at: records.instantText(oldestDueAt), paused_endpoints: pausedEndpoints }

@@ -17,6 +17,9 @@ const checkPlayer = 'pitboss-check'
 const callTimeoutMaxMs = 11_000
 const clockToleranceS = 300
 const staleByS = 3600
+const timeoutRemedy = 'Answer faster, end the answer, or raise timeout_ms.'
+const unreachableRemedy = 'Check the address, the certificate and that the wallet runs and lets us in.'
+const refused = 'refused with http status 401 (or another 4xx)'
 /** The codes of a wallet for a player that it has never seen; it accepted the signature then. */
 const playerCodes = new Set(['OK', 'PLAYER_NOT_FOUND', 'PLAYER_BLOCKED', 'SELF_EXCLUDED', 'KYC_REQUIRED'])
 
@@ -41,21 +44,8 @@ export async function checkWallet(context: WalletContext, scope: Scope, currency
   const forged = await send({ timestamp, signature: signBody(`${wallet.secret}x`, timestamp, body) })
   const outdated = await send({ timestamp: stale, signature: signBody(wallet.secret, stale, body) })
   const rollback = { operation: 'rollback', body: rollbackBody(newId, currency, now) } as const
-  const rollbacks = [await send(rollback), await send(rollback)]
-  const checks = [
-    reachable,
-    ...checkAnswer(good.exchange),
-    checkRefused('bad_signature_refused', forged, 'Compare x-signature before you do anything else.'),
-    checkClock(good, now),
-    checkRefused(
-      'old_timestamp_refused',
-      outdated,
-      `Refuse an x-timestamp that is more than ${clockToleranceS} s away from your clock.`,
-    ),
-    checkBalance(good, currency),
-    checkIdempotency(rollbacks, currency),
-    checkReadable([good, ...rollbacks], currency),
-  ]
+  const exchanges = { good, forged, outdated, rollbacks: [await send(rollback), await send(rollback)] }
+  const checks = [reachable, ...judgeAnswers(exchanges, currency, now)]
   return { ok: checks.every(({ ok }) => ok), checks }
 }
 
@@ -70,101 +60,97 @@ function rollbackBody(newId: (prefix: string) => string, currency: string, now: 
 
 function checkReachable(url: string, timeoutMs: number, { exchange, latencyMs }: WalletCallResult): Check {
   const expected = `an answer from ${url}/balance within ${timeoutMs} ms`
+  const name = 'reachable'
   if (exchange.kind === 'answer') {
-    return judged('reachable', true, expected, `http status ${exchange.httpStatus} after ${latencyMs} ms`)
+    const actual = `http status ${exchange.httpStatus} after ${latencyMs} ms`
+    return { name, ok: true, expected, actual, hint: null }
   }
-  const hint =
-    exchange.kind === 'timeout'
-      ? 'Answer faster, end the answer, or raise timeout_ms.'
-      : (failureOfCode(exchange.reason)?.remedy ??
-        'Check the address, the certificate and that the wallet runs and lets us in.')
-  return judged('reachable', false, expected, describe(exchange), hint)
+  const remedy = exchange.kind === 'no-answer' ? failureOfCode(exchange.reason)?.remedy : timeoutRemedy
+  return { name, ok: false, expected, actual: describe(exchange), hint: remedy ?? unreachableRemedy }
 }
 
-/** A check with its hint, which is shown only when it failed. */
-function judged(name: string, ok: boolean, expected: string, actual: string, hint = ''): Check {
-  return { name, ok, expected, actual, hint: ok ? null : hint }
+/** What each check expects, and what its owner can do when it fails; `<currency>` stands for the account's. */
+const checkTexts = {
+  answer_shape: [
+    'a JSON object with a text field "status", each field once, at most 64 KiB',
+    'Answer every call with { "status": "OK" | "<CODE>", … } and content-type application/json.',
+  ],
+  signature_accepted: [
+    'a correctly signed call is answered OK, or with a code about the player',
+    'x-signature is the hex HMAC-SHA256 of x-timestamp + "." + the raw body, under the whole secret, wsec_ included. Is the newest secret installed, and does your clock run right?',
+  ],
+  bad_signature_refused: [refused, 'Compare x-signature before you do anything else.'],
+  clock: [
+    'a clock at most 60 s away from ours',
+    'Let the machine synchronise its clock: signatures are valid for 300 s only.',
+  ],
+  old_timestamp_refused: [
+    refused,
+    `Refuse an x-timestamp that is more than ${clockToleranceS} s away from your clock.`,
+  ],
+  balance_type: [
+    'a decimal string in <currency>, such as "10.00"',
+    'Send the balance as text with at most the decimals of its currency, and the currency that was asked for; never a JSON number.',
+  ],
+  idempotency: [
+    'a rollback of a movement that the wallet never saw is answered OK, DUPLICATE or TRANSACTION_NOT_FOUND, and so is its repeat',
+    'Remember the rolled back transactionId, so that a debit that comes later is refused with TRANSACTION_ROLLED_BACK, and answer repeats alike.',
+  ],
+  fields_readable: [
+    'a balance that is a decimal string and a transactionId of 1 to 128 characters, or neither',
+    'What cannot be read is not kept: movements would lack the balance, or your own id of them.',
+  ],
+} as const
+
+type Answers = Readonly<Record<'good' | 'forged' | 'outdated', WalletCallResult>> & {
+  readonly rollbacks: readonly WalletCallResult[]
 }
 
-function checkAnswer(exchange: WalletExchange): Check[] {
+/** Judges the answers of a wallet that can be reached. */
+function judgeAnswers({ good, forged, outdated, rollbacks }: Answers, currency: string, now: Date): Check[] {
+  const { exchange } = good
+  const seen = describe(exchange)
   const status = statusOf(exchange)
+  const date = exchange.kind === 'answer' ? exchange.date : null
+  const apartS = Math.round(Math.abs(Date.parse(date ?? '') - now.getTime()) / 1000)
+  const apart = Number.isNaN(apartS) ? 'the answer has no Date header' : `${apartS} s away`
+  const reading = readBalanceAnswer(currency, exchange)
+  const isPlayerCode = reading.kind === 'refused' && playerCodes.has(reading.walletCode)
+  const repeats = rollbacks.map((one) => judgeExchange('rollback', currency, one.exchange))
+  const judgements = [judgeExchange('rollback', currency, exchange), ...repeats]
+  const unreadable = judgements.flatMap((one) => (one.kind === 'success' ? one.unreadable : []))
+  const found =
+    unreadable.length === 0
+      ? 'nothing that cannot be read'
+      : `cannot be read: ${[...new Set(unreadable)].join(', ')}`
+  const check = (name: keyof typeof checkTexts, ok: boolean, actual: string): Check => {
+    const [expected, hint] = checkTexts[name]
+    return { name, ok, expected: expected.replace('<currency>', currency), actual, hint: ok ? null : hint }
+  }
   return [
-    judged(
-      'answer_shape',
-      status !== null,
-      'a JSON object with a text field "status", each field once, at most 64 KiB',
-      describe(exchange),
-      'Answer every call with { "status": "OK" | "<CODE>", … } and content-type application/json.',
+    check('answer_shape', status !== null, seen),
+    check('signature_accepted', playerCodes.has(status ?? ''), seen),
+    check('bad_signature_refused', isRefused(forged), describe(forged.exchange)),
+    check('clock', Number.isNaN(apartS) || apartS <= 60, apart),
+    check('old_timestamp_refused', isRefused(outdated), describe(outdated.exchange)),
+    check('balance_type', reading.kind === 'balance' || isPlayerCode, describeReading(reading)),
+    check(
+      'idempotency',
+      repeats.every(({ kind }) => kind === 'success'),
+      rollbacks.map((one) => describe(one.exchange)).join(', then '),
     ),
-    judged(
-      'signature_accepted',
-      playerCodes.has(status ?? ''),
-      'a correctly signed call is answered OK, or with a code about the player',
-      describe(exchange),
-      'x-signature is the hex HMAC-SHA256 of x-timestamp + "." + the raw body, under the whole secret, wsec_ included. Is the newest secret installed, and does your clock run right?',
-    ),
+    check('fields_readable', unreadable.length === 0, found),
   ]
 }
 
-function checkRefused(name: string, { exchange }: WalletCallResult, hint: string): Check {
+function isRefused({ exchange }: WalletCallResult): boolean {
   const httpStatus = exchange.kind === 'answer' ? exchange.httpStatus : 500
   const status = statusOf(exchange)
   const isClear = httpStatus < 500 && httpStatus !== 429 && (httpStatus >= 400 || status !== null)
-  const ok = isClear && status !== 'OK'
-  return judged(name, ok, 'refused with http status 401 (or another 4xx)', describe(exchange), hint)
+  return isClear && status !== 'OK'
 }
 
-function checkClock({ exchange }: WalletCallResult, now: Date): Check {
-  const date = exchange.kind === 'answer' ? exchange.date : null
-  const apartS = Math.round(Math.abs(Date.parse(date ?? '') - now.getTime()) / 1000)
-  return judged(
-    'clock',
-    Number.isNaN(apartS) || apartS <= 60,
-    'a clock at most 60 s away from ours',
-    Number.isNaN(apartS) ? 'the answer has no Date header' : `${apartS} s away`,
-    'Let the machine synchronise its clock: signatures are valid for 300 s only.',
-  )
-}
-
-function checkBalance({ exchange }: WalletCallResult, currency: string): Check {
-  const reading = readBalanceAnswer(currency, exchange)
-  return judged(
-    'balance_type',
-    reading.kind === 'balance' || (reading.kind === 'refused' && playerCodes.has(reading.walletCode)),
-    `a decimal string in ${currency}, such as "10.00"`,
-    describeReading(reading),
-    'Send the balance as text with at most the decimals of its currency, and the currency that was asked for; never a JSON number.',
-  )
-}
-
-function checkIdempotency(rollbacks: readonly WalletCallResult[], currency: string): Check {
-  const answers = rollbacks.map(({ exchange }) => judgeExchange('rollback', currency, exchange))
-  return judged(
-    'idempotency',
-    answers.every(({ kind }) => kind === 'success'),
-    'a rollback of a movement that the wallet never saw is answered OK, DUPLICATE or TRANSACTION_NOT_FOUND, and so is its repeat',
-    rollbacks.map(({ exchange }) => describe(exchange)).join(', then '),
-    'Remember the rolled back transactionId, so that a debit that comes later is refused with TRANSACTION_ROLLED_BACK, and answer repeats alike.',
-  )
-}
-
-function checkReadable(results: readonly WalletCallResult[], currency: string): Check {
-  const found = results.flatMap(({ exchange }) => {
-    const judgement = judgeExchange('rollback', currency, exchange)
-    return judgement.kind === 'success' ? judgement.unreadable : []
-  })
-  return judged(
-    'fields_readable',
-    found.length === 0,
-    'a balance that is a decimal string and a transactionId of 1 to 128 characters, or neither',
-    found.length === 0 ? 'nothing that cannot be read' : `cannot be read: ${[...new Set(found)].join(', ')}`,
-    'What cannot be read is not kept: movements would lack the balance, or your own id of them.',
-  )
-}
-
-function statusOf(exchange: WalletExchange): string | null {
-  return judgeExchange('credit', 'USD', exchange).walletCode
-}
+const statusOf = (exchange: WalletExchange) => judgeExchange('credit', 'USD', exchange).walletCode
 
 function describe(exchange: WalletExchange): string {
   if (exchange.kind === 'timeout') {

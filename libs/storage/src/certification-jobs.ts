@@ -10,8 +10,9 @@ import type { Peer } from '@pitboss/contracts/certification/http-cases'
 import type { CertificationCase } from '@pitboss/contracts/certification/run-cases'
 import { runCertification } from '@pitboss/contracts/certification/run-certification'
 import type { Clock } from '@pitboss/runtime/clock'
-import type { UpdateFilter } from 'mongodb'
-import { type JobDocument, type JobStore, type NewJob, newJob } from './job-store.ts'
+import type { Db, UpdateFilter } from 'mongodb'
+import { createJobStore, type JobDocument, type JobStore, type NewJob, newJob } from './job-store.ts'
+import { openJobs } from './jobs.ts'
 import type { HeldJob } from './start-job-workers.ts'
 
 /** Who answers nothing in time would hold a place for hours. */
@@ -41,10 +42,17 @@ async function endCertification<Job extends CertificationJob>(
   if (stored !== null) await jobs.finish(job, endOf(stored, reason) as Partial<Job>, now)
 }
 
-/** The fields of a cancelled one, which is not certified. */
-export function cancelledCertification<Job extends CertificationJob>(job: Job): Partial<Job> {
-  // Safe: every certification has these fields.
-  return endOf(job, cancelledText) as Partial<Job>
+type JobOptions<Job extends CertificationJob> = Parameters<typeof openJobs<Job, 'cases'>>[0]
+type Options<Job extends CertificationJob> = Omit<JobOptions<Job>, 'store' | 'kind' | 'cancelled'>
+
+/** Opens a service's certifications, in the collection of that name. A cancelled one is not certified. */
+export function openCertifications<Job extends CertificationJob>(db: Db, options: Options<Job>) {
+  return openJobs<Job, 'cases'>({
+    ...options,
+    ...{ store: createJobStore(db.collection<Job>('certifications'), 'cases'), kind: 'certification' },
+    // Safe: every certification has these fields.
+    cancelled: (job) => endOf(job, cancelledText) as Partial<Job>,
+  })
 }
 
 /**

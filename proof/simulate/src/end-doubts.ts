@@ -1,5 +1,5 @@
 import { toldWin } from '@pitboss/contracts/told-win'
-import { healMovements } from '@pitboss/wallet-bridge/actions/heal-movements'
+import { healMovements } from '@pitboss/wallet-bridge/actions/operate-movements'
 import { resolveByPerson } from '@pitboss/wallet-bridge/actions/operate-movements'
 import type { Settlement } from '@pitboss/wallet-bridge/context'
 import { bodiesAbout, standingIn } from './serve-event-log.ts'

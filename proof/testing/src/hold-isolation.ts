@@ -44,6 +44,7 @@ export function linesFor<Ids>() {
  * none; none of the owner's may change. The owner's own call must have another effect, which shows that there
  * was something to hide.
  * @param stores by the name of the function that makes them
+ * @param storesOfLibs stores that libs make, by the collection that they are given
  * @param others functions of the folder that reach no database by themselves
  */
 export async function holdIsolation<Ids>(
@@ -55,12 +56,14 @@ export async function holdIsolation<Ids>(
     ids: Ids
     neverMade: Ids
     stores: Readonly<Record<string, StoreTable<Ids>>>
+    storesOfLibs?: Readonly<Record<string, StoreTable<Ids>>>
     others: readonly string[]
   },
 ): Promise<void> {
-  const { db, folder, stores, others } = given
+  const { db, folder, others, storesOfLibs = {} } = given
+  const stores = { ...given.stores, ...storesOfLibs }
   await t.test("one tenant never sees or touches what is another's", async (t) => {
-    const named = [...Object.keys(stores), ...others].toSorted()
+    const named = [...Object.keys(given.stores), ...others].toSorted()
     t.strictSame(await functionsOf(folder), named, 'every function of the folder is considered')
     const seeded = await snapshotOf(db)
     const seen = new Map<Line<Ids>, Seen[]>()

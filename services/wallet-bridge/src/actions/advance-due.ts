@@ -7,8 +7,7 @@ import { hasAnswer } from '../rules/movement.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 import { applyMessage, entriesOf } from './apply-message.ts'
 import { beginReversal } from './begin-reversal.ts'
-import { beginCall, logFieldsOf, lostAttemptOf, runCall } from './run-call.ts'
-import { traceAdvance } from './trace-wallet-call.ts'
+import { beginCall, logFieldsOf, lostAttemptOf, runCall, traceAdvance } from './run-call.ts'
 import { freshRollback } from '../records/new-movement.ts'
 
 const stepsMax = 6

@@ -1,7 +1,7 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import * as calls from '@pitboss/contracts/calls/wallet-ops'
-import { healMovements } from '../actions/heal-movements.ts'
 import * as movements from '../actions/operate-movements.ts'
+import { healMovements } from '../actions/operate-movements.ts'
 import type { WalletContext } from '../context.ts'
 import * as records from '../records/render-movement.ts'
 

@@ -15,10 +15,8 @@ import t from 'tap'
 import { newFlag } from '../../src/wings/flags/records/render-flag.ts'
 import { documentOf, initialState } from '../../src/records/new-movement.ts'
 import { movementIdOf, walletKeyOf } from '../../src/rules/movement-keys.ts'
-import {
-  type CertificationDocument,
-  createCertifications,
-} from '../../src/wings/certifications/storage/certification-store.ts'
+import { createJobStore } from '@pitboss/storage/job-store'
+import type { CertificationDocument } from '../../src/wings/certifications/actions/run-certification.ts'
 import { tallyDifferences } from '../../src/wings/reconciliations/actions/run-reconciliation.ts'
 import { createFlagStore } from '../../src/wings/flags/storage/flag-store.ts'
 import { indexes } from '../../src/all-wings.ts'
@@ -61,7 +59,7 @@ const unfinished = createUnfinishedMovements({ journal, scaleMs: (ms) => ms })
 const movements = createMovementStore({ journal, unfinished, lists: listed, isListed: async () => undefined })
 const lists = createMovementLists(listed)
 const flags = createFlagStore(db)
-const certifications = createCertifications(db)
+const certifications = createJobStore(db.collection<CertificationDocument>('certifications'), 'cases')
 const reconciliations = createReconciliations(db)
 const chunks = createLedgerChunks(db)
 const secretBox = createSecretBox(parseKeyring(`k1:${randomBytes(32).toString('base64')}`))
@@ -98,11 +96,13 @@ await holdIsolation(t, {
   ids,
   neverMade: named('nobodys'),
   folder: new URL('../../src/storage/', import.meta.url),
+  storesOfLibs: {
+    certifications: jobTable(certifications, certificationIn, (ids) => ids.certificationId),
+  },
   stores: {
     createCallbackSignatures: table(signatures, {
       use: scoped((scope, { signature }) => signatures.use(walletKeyOf(scope), '1', signature, now)),
     }),
-    createCertifications: jobTable(certifications, certificationIn, (ids) => ids.certificationId),
     createReconciliations: jobTable(reconciliations, reconciliationIn, (ids) => ids.reconciliationId),
     createLedgerChunks: table(chunks, {
       keep: internal('only run-reconciliation.ts calls it, with an id that the gateway has just made'),
@@ -127,7 +127,9 @@ await holdIsolation(t, {
     }),
     createFlagStore: table(flags, {
       insert: scoped((scope, ids) => flags.insert({ ...flagIn(scope, ids), _id: newId('flg') })),
-      grow: internal('only raise-flags.ts calls it, with the id that follows from the account of a movement'),
+      grow: internal(
+        'only manage-flags.ts calls it, with the id that follows from the account of a movement',
+      ),
       count: scoped(async (scope, { playerId }) => {
         const movement = { transactionId: 'another', reference: newId('txn'), createdAt: now }
         return (await flags.count(scope, playerId, movement, now)).transactionIds.length

@@ -24,7 +24,8 @@ import { createRangeStore } from '../../src/storage/range-store.ts'
 import { openFirstEvents } from '../../src/storage/first-events.ts'
 import { createParkedStore } from '../../src/storage/parked-store.ts'
 import { newProgress } from '@pitboss/contracts/certification/progress'
-import { createCertifications } from '../../src/wings/certifications/storage/certification-store.ts'
+import { createJobStore } from '@pitboss/storage/job-store'
+import type { CertificationDocument } from '../../src/wings/certifications/actions/run-certification.ts'
 import { createReplayStore } from '../../src/wings/replays/storage/replay-store.ts'
 import { shardedWebhooks } from '../fixtures/sharded-webhooks.ts'
 
@@ -55,7 +56,7 @@ const ranges = createRangeStore(collections)
 const history = createDeliveryHistory({ stored: deliveries, endpoints, ranges, events })
 const late = createLateDeliveries({ endpoints, ranges, events })
 const certificationJobs = '../../../libs/storage/src/certification-jobs'
-const certifications = createCertifications(sharded)
+const certifications = createJobStore(sharded.collection<CertificationDocument>('certifications'), 'cases')
 await makeThings()
 
 const { scoped, internal, table } = linesFor<Ids>()
@@ -71,7 +72,7 @@ const jobWorkers = '../../../libs/storage/src/start-job-workers'
 const operations = 'an order of operations, which look over every account'
 const ofReplays = (file: string) => `wings/replays/actions/${file}`
 const advances = ofReplays('advance-replays')
-const [starts, reads] = [ofReplays('start-replay'), ofReplays('read-replays')]
+const orders = ofReplays('order-replays')
 
 const queueLines = {
   createOne: by('change-endpoint', 'a delivery of an endpoint that was found under a scope'),
@@ -117,8 +118,8 @@ const moveLines = {
     deliveries.pullForward(scope, { _id: waitingId, webhookId, attemptCount: 0 }, now, entry),
   ),
   replayAgain: by(advances, 'ids that advance-replays read in the scope of the job'),
-  cancelReplay: by(`${reads}, ${advances}`, 'a job found under a scope, or any job for its worker'),
-  countReplay: by(reads, 'a job found under a scope, or any job for its worker or for operations'),
+  cancelReplay: by(`${orders}, ${advances}`, 'a job found under a scope, or any job for its worker'),
+  countReplay: by(orders, 'a job found under a scope, or any job for its worker or for operations'),
 }
 const stores = {
   collectionsOf: table(collections, {
@@ -146,7 +147,7 @@ const stores = {
     statusCounts: by('storage/delivery-history', operations),
   }),
   createEndpointStore: table(endpoints, {
-    read: by(starts, operations),
+    read: by(orders, operations),
     readTogether: by('endpoint-view', leased),
     insert: by('create-endpoint', 'the document bears the scope of the caller'),
     known: scoped((scope, { webhookId }) => endpoints.known(scope, webhookId)),
@@ -250,7 +251,22 @@ const stores = {
     setError: by('record-batch', operations),
     count: by('read-status', operations),
   }),
-  createCertifications: table(certifications, {
+  createReplayStore: table(replays, {
+    insert: by(orders, 'the document bears the scope of an endpoint that was found under a scope'),
+    read: by(orders, operations),
+    find: scoped((scope, { webhookId, replayId }) => replays.find(scope, webhookId, replayId)),
+    list: scoped((scope, { webhookId }) => replays.list(scope, webhookId, null, 10)),
+    running: by(advances, everyAccount),
+    countRunning: by(orders, 'a number alone, of one account in both environments'),
+    uncounted: by(advances, everyAccount),
+    areLeft: by('wings/replays/wing', everyAccount),
+    count: by(advances, 'ids of jobs that `uncounted` has just read'),
+    change: scoped((scope, { replayId }) => replays.change(scope, replayId, { status: 'CANCELLED' })),
+  }),
+}
+
+const storesOfLibs = {
+  certifications: table(certifications, {
     insert: by(
       '../../../libs/storage/src/jobs',
       'the document bears the scope of an endpoint that was found under a scope',
@@ -267,18 +283,6 @@ const stores = {
     progress: by(certificationJobs, 'a job that its worker has claimed'),
     finish: by(certificationJobs, 'a job that its worker has claimed'),
   }),
-  createReplayStore: table(replays, {
-    insert: by(starts, 'the document bears the scope of an endpoint that was found under a scope'),
-    read: by(reads, operations),
-    find: scoped((scope, { webhookId, replayId }) => replays.find(scope, webhookId, replayId)),
-    list: scoped((scope, { webhookId }) => replays.list(scope, webhookId, null, 10)),
-    running: by(advances, everyAccount),
-    countRunning: by(starts, 'a number alone, of one account in both environments'),
-    uncounted: by(advances, everyAccount),
-    areLeft: by('wings/replays/wing', everyAccount),
-    count: by(advances, 'ids of jobs that `uncounted` has just read'),
-    change: scoped((scope, { replayId }) => replays.change(scope, replayId, { status: 'CANCELLED' })),
-  }),
 }
 
 await holdIsolation(t, {
@@ -288,6 +292,7 @@ await holdIsolation(t, {
   neverMade: newIds(),
   folder: new URL('../../src/storage/', import.meta.url),
   stores,
+  storesOfLibs,
   others: [
     ...['afterInterruption', 'deliveryIdOf', 'keyOf', 'claimedOf', 'asideAs'],
     ...['newDocument', 'newDueOf', 'newInterrupted', 'orderOf', 'scopeFields'],
@@ -302,7 +307,7 @@ await holdIsolation(t, {
 
 t.test('the named callers of the methods without a scope call them', (t) => {
   const src = new URL('../../src/', import.meta.url)
-  for (const { lines } of Object.values(stores)) {
+  for (const { lines } of Object.values({ ...stores, ...storesOfLibs })) {
     for (const [method, line] of Object.entries(lines)) {
       if (!('internal' in line) || line === raw) continue
       const [callers = ''] = line.internal.split(': ')

@@ -4,16 +4,17 @@ import { summaryOf } from '@pitboss/contracts/certification/progress'
 import * as endpoints from '@pitboss/contracts/endpoints/wallet'
 import type * as schemas from '@pitboss/contracts/objects/certification'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { cancelledCertification } from '@pitboss/storage/certification-jobs'
+import { openCertifications } from '@pitboss/storage/certification-jobs'
 import { jobIndexes } from '@pitboss/storage/job-store'
-import { openJobs } from '@pitboss/storage/jobs'
 import { answerPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import { walletKeyOf } from '../../rules/movement-keys.ts'
 import type { Wing } from '../../wing.ts'
-import type { CertificationContext } from './actions/run-certification.ts'
-import { runCertification, startCertification } from './actions/run-certification.ts'
-import { type CertificationDocument, createCertifications } from './storage/certification-store.ts'
+import {
+  type CertificationDocument,
+  runCertification,
+  startCertification,
+} from './actions/run-certification.ts'
 
 /** Each takes some calls at a time from a wallet; more orders wait their turn. */
 const placesMax = 8
@@ -25,10 +26,8 @@ export const certifications: Wing = {
   indexes: { certifications: jobIndexes },
   audited: ['certifications'],
   open(core, { db, clockAheadMs }) {
-    const jobs: CertificationContext['certifications'] = openJobs({
-      ...{ store: createCertifications(db), kind: 'certification', of: ' of this wallet' },
-      ...{ summary: toCertificationSummary, cancelled: cancelledCertification },
-      ...{ ...core, placesMax, clockAheadMs },
+    const jobs = openCertifications<CertificationDocument>(db, {
+      ...{ ...core, of: ' of this wallet', summary: toCertificationSummary, placesMax, clockAheadMs },
     })
     const context = { ...core, certifications: jobs }
     return {

@@ -1,9 +1,15 @@
+import { answer, type CallHandler, handler } from '@pitboss/bus/serve-calls'
+import { actedBy } from '@pitboss/contracts/audit'
+import * as ops from '@pitboss/contracts/calls/webhooks'
+import * as endpoints from '@pitboss/contracts/endpoints/webhooks'
 import type { Poll } from '@pitboss/runtime/poll'
+import { findInScopes } from '@pitboss/storage/find-in-scopes'
+import { answerPage } from '@pitboss/storage/read-page'
 import { startLeasedPoll } from '@pitboss/storage/start-leased-poll'
+import { findEndpoint } from '../../actions/read-endpoints.ts'
 import type { Wing } from '../../context.ts'
 import { advanceReplays } from './actions/advance-replays.ts'
-import { replayCalls } from './calls/replays.ts'
-import type { ReplaysContext } from './actions/read-replays.ts'
+import * as actions from './actions/order-replays.ts'
 import { createReplayStore, replayIndexes } from './storage/replay-store.ts'
 
 /** How long a dead replica keeps the others from the jobs. */
@@ -19,7 +25,7 @@ export const replays: Wing = {
     const { db, clock, logger } = core
     let worker: Poll | null = null
     const store = createReplayStore(db)
-    const context: ReplaysContext = { ...core, replaysMax, replays: store, wake: () => worker?.wake() }
+    const context = { ...core, replaysMax, replays: store, wake: () => worker?.wake() }
     const turn = { advancedTo: '' }
     return {
       calls: replayCalls(context),
@@ -34,4 +40,38 @@ export const replays: Wing = {
       },
     }
   },
+}
+
+function replayCalls(c: actions.ReplaysContext): CallHandler[] {
+  const { presentReplay } = actions
+  const find = async (request: Parameters<typeof findEndpoint>[1], id: string) => {
+    const endpoint = await findEndpoint(c, request)
+    return findInScopes([endpoint], (scope) => c.replays.find(scope, endpoint._id, id))
+  }
+  return [
+    handler(endpoints.createReplay.call, async (request, call) => {
+      const { caller, body } = request
+      const [endpoint, by] = [await findEndpoint(c, request), actedBy(caller, call)]
+      const job = await actions.startReplay(c, endpoint, caller.idempotencyKey, body, by)
+      return answer(presentReplay(job), body.dry_run ? 200 : 202)
+    }),
+    handler(endpoints.listReplays.call, async (request) => {
+      const page = await actions.listReplays(c, await findEndpoint(c, request), request.query)
+      return answerPage(page, presentReplay)
+    }),
+    handler(endpoints.getReplay.call, async (request) => {
+      const job = await find(request, request.params.replay_id)
+      return answer(presentReplay(await actions.withCounts(c, job)))
+    }),
+    handler(endpoints.cancelReplay.call, async (request, call) => {
+      const job = await find(request, request.params.replay_id)
+      return answer(presentReplay(await actions.cancelReplay(c, job, actedBy(request.caller, call))))
+    }),
+    handler(ops.opsReplayEndpoint, async ({ order, ...request }, { requestId }) =>
+      presentReplay(await actions.startReplayAnywhere(c, order, request, requestId)),
+    ),
+    handler(ops.opsShowReplay, async ({ replayId }) =>
+      presentReplay(await actions.findReplayAnywhere(c, replayId)),
+    ),
+  ]
 }

@@ -1,26 +1,35 @@
-import type { ExchangeRequest } from '@pitboss/contracts/certification/exchange'
-import { walletCases } from '@pitboss/contracts/certification/wallet/wallet-cases'
-import { createWalletUnderTest } from '@pitboss/contracts/certification/wallet/wallet-under-test'
-import { type Failure, failureOfCode, lateFailure, tooLong } from '@pitboss/outbound/describe-failure'
-import { failpoint } from '@pitboss/runtime/failpoint'
-import { signBody, signatureTimestamp } from '@pitboss/signing/body-signature'
-import { newCertification, runCertificationJob } from '@pitboss/storage/certification-jobs'
-import type { Jobs } from '@pitboss/storage/jobs'
-import type { HeldJob } from '@pitboss/storage/start-job-workers'
-import { findWallet } from '../../../actions/operator-wallets.ts'
-import type { WalletRequest } from '../../../clients/wallet-client.ts'
-import type { WalletContext } from '../../../context.ts'
-import type { WalletExchange } from '../../../rules/wallet-answers.ts'
-import type { CertificationDocument } from '../storage/certification-store.ts'
-import type { Wallet } from '../../../storage/wallet-document.ts'
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
 import type { Caller, Scope } from '@pitboss/contracts/caller'
+import type { ExchangeRequest } from '@pitboss/contracts/certification/exchange'
+import { walletCases } from '@pitboss/contracts/certification/wallet/wallet-cases'
+import { createWalletUnderTest } from '@pitboss/contracts/certification/wallet/wallet-under-test'
 import type { walletCertifySchema } from '@pitboss/contracts/objects/certification'
 import { invalidField } from '@pitboss/errors/service-error'
 import { currencyDigits } from '@pitboss/money/currencies'
+import { type Failure, failureOfCode, lateFailure, tooLong } from '@pitboss/outbound/describe-failure'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
+import * as jobs from '@pitboss/storage/certification-jobs'
+import type { Jobs } from '@pitboss/storage/jobs'
+import type { HeldJob } from '@pitboss/storage/start-job-workers'
 import type { z } from 'zod'
+import { findWallet } from '../../../actions/operator-wallets.ts'
+import type { WalletRequest } from '../../../clients/wallet-client.ts'
+import type { WalletContext } from '../../../context.ts'
 import { walletKeyOf } from '../../../rules/movement-keys.ts'
+import type { WalletExchange } from '../../../rules/wallet-answers.ts'
+import type { Wallet } from '../../../storage/wallet-document.ts'
+
+/** A certification of a TEST wallet; `subject` is the wallet's key. */
+export type CertificationDocument = jobs.CertificationJob & {
+  /** When the wallet had been changed: another one by now is not the wallet that was asked about. */
+  readonly walletUpdatedAt: Date
+  readonly playerId: string
+  readonly currency: string
+  readonly blockedPlayerId: string | null
+  readonly unknownPlayerId: string | null
+}
 
 export type CertificationContext = WalletContext & {
   readonly certifications: Jobs<CertificationDocument, 'cases'>
@@ -32,7 +41,7 @@ const changedText = 'The wallet was changed meanwhile. Certify it again.'
 export function runCertification(context: CertificationContext, held: HeldJob<CertificationDocument>) {
   const { certifications, clock } = context
   const { playerId, currency, blockedPlayerId, unknownPlayerId } = held.job
-  return runCertificationJob({
+  return jobs.runCertificationJob({
     ...{ jobs: certifications.store, held, cases: walletCases, changedText, clock },
     find: () => unchangedWallet(context, held.job),
     send: (wallet, request) => send(context, wallet, request),
@@ -56,18 +65,13 @@ async function send({ client }: CertificationContext, wallet: Wallet, request: E
   const { path, headers, body, timeoutMs } = request
   const { exchange, latencyMs } = await client.call({
     wallet,
-    operation: operations[path] ?? 'balance',
+    operation: operations.find((name) => path === `/${name}`) ?? 'balance',
     ...{ body, headers, timeoutMs, requestId: headers['x-request-id'] ?? '' },
   })
   return { ...exchangedOf(exchange, timeoutMs), latencyMs }
 }
 
-const operations: Readonly<Record<string, WalletRequest['operation']>> = {
-  '/balance': 'balance',
-  '/debit': 'debit',
-  '/credit': 'credit',
-  '/rollback': 'rollback',
-}
+const operations: readonly WalletRequest['operation'][] = ['debit', 'credit', 'rollback']
 
 function exchangedOf(exchange: WalletExchange, timeoutMs: number) {
   if (exchange.kind === 'timeout') return failed(lateFailure(timeoutMs, exchange.begunWith ?? null))
@@ -98,7 +102,7 @@ export async function startCertification(
   if (currencyDigits(currency) === null) throw invalidField('currency', 'must be a currency that exists')
   const wallet = await findWallet(context, scope)
   const job: CertificationDocument = {
-    ...newCertification({
+    ...jobs.newCertification({
       ...{ id: newId('crt'), scope, subject: walletKeyOf(scope) },
       ...{ url: wallet.url, casesTotal: walletCases.length, now: clock.now() },
     }),

@@ -1,8 +1,8 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import { type ActedBy, actedBy } from '@pitboss/contracts/audit'
-import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
+import { type Caller, type Scope, lookupScopes } from '@pitboss/contracts/caller'
 import type { listFlags as endpoint, patchFlag } from '@pitboss/contracts/endpoints/flags'
-import { flagMax, type FlagRules, type flagPatchSchema } from '@pitboss/contracts/objects/flag'
+import { type FlagRule, type FlagRules, flagMax, type flagPatchSchema } from '@pitboss/contracts/objects/flag'
 import { toAccountMode } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { changeFenced } from '@pitboss/storage/change-fenced'
@@ -12,10 +12,14 @@ import { z } from 'zod'
 import { windowOf } from '../../../actions/read-movements.ts'
 import { normaliseAmount } from '../../../records/new-movement.ts'
 import type { WalletContext } from '../../../context.ts'
-import { toCaseRecord } from '../records/render-flag.ts'
-import { flagRulesOf } from '../../../rules/flags.ts'
+import { newFlag, toCaseRecord } from '../records/render-flag.ts'
+import { countsOf, flagRulesOf, isBackAfterWin } from '../../../rules/flags.ts'
 import type { OpenMoney } from '../../../storage/open-money.ts'
 import type { FlagDocument, FlagStore } from '../storage/flag-store.ts'
+import { failpoint } from '@pitboss/runtime/failpoint'
+import { scopeOf } from '../../../rules/movement-keys.ts'
+import type { MovementDocument } from '../../../storage/movement-document.ts'
+import { type MoneyEntry, looksOf } from '../../../storage/round-money.ts'
 
 export type FlagsContext = WalletContext & Pick<OpenMoney, 'readMoney'> & { readonly flags: FlagStore }
 
@@ -94,4 +98,48 @@ function changedCase(flag: FlagDocument, patch: Patch, { id, name }: ActedBy['ac
     throw new ServiceError('CONFLICT', { message: `A case has at most ${flagMax.notes} notes.` })
   }
   return { status: wanted, notes: [...notes, ...added], updatedAt: at }
+}
+
+/** Raises the flags that entries call for, under ids that follow from their facts. */
+export async function raiseFlags(context: FlagsContext, entries: readonly MoneyEntry[]): Promise<void> {
+  for (const entry of entries) {
+    const asked = entry.f.flatMap(looksOf)
+    if (asked.length === 0) continue
+    const money = await context.readMoney(entry)
+    for (const { transactionId, reasons } of asked) {
+      const movement = money.get(transactionId)
+      if (movement === undefined) continue
+      const rules = flagRulesOf(await context.wallets.copy(scopeOf(movement)))
+      const isBack = () => rules.back_after_win && isBackAfterWin(movement, [...money.values()])
+      for (const reason of reasons) {
+        if (reason === 'UNKNOWN_OUTCOME') await countUnknown(context, movement, rules)
+        else if (reason === 'BIG_WIN' || isBack()) await raise(context, reason, movement)
+      }
+    }
+    await failpoint('wallet.flags-raised')
+  }
+}
+
+async function raise(context: FlagsContext, rule: FlagRule, movement: MovementDocument): Promise<void> {
+  const { transactionId: about, reference: of, createdAt: happenedAt } = movement
+  const fact = { rule, about, of, happenedAt, raisedAt: context.clock.now(), transactionIds: [about] }
+  await keep(context, newFlag(movement, fact))
+}
+
+async function countUnknown(context: FlagsContext, movement: MovementDocument, rules: FlagRules) {
+  const { flags, clock } = context
+  for (const { rule, subject, limit } of countsOf(movement, rules)) {
+    const { first, transactionIds } = await flags.count(scopeOf(movement), subject, movement, clock.now())
+    if (transactionIds.length < limit) continue
+    const fact = { rule, about: subject, of: first.reference, happenedAt: first.at, raisedAt: clock.now() }
+    const flag = newFlag(movement, { ...fact, transactionIds })
+    if (!(await keep(context, flag))) await flags.grow(flag._id, transactionIds, clock.now())
+  }
+}
+
+async function keep({ flags, logger }: FlagsContext, flag: FlagDocument): Promise<boolean> {
+  const isNew = await flags.insert(flag)
+  const { _id, rule, operatorId, environment } = flag
+  if (isNew) logger.info({ flag_id: _id, rule, operator_id: operatorId, environment }, 'flag.raised')
+  return isNew
 }

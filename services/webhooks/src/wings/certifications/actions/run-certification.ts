@@ -1,18 +1,22 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
-import { summaryOf } from '@pitboss/contracts/certification/progress'
 import type { Exchanged, ExchangeRequest } from '@pitboss/contracts/certification/exchange'
 import { receiverCases } from '@pitboss/contracts/certification/receiver/receiver-cases'
 import { createReceiverUnderTest } from '@pitboss/contracts/certification/receiver/receiver-under-test'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
-import { newCertification, runCertificationJob } from '@pitboss/storage/certification-jobs'
+import * as jobs from '@pitboss/storage/certification-jobs'
 import type { Jobs } from '@pitboss/storage/jobs'
 import type { HeldJob } from '@pitboss/storage/start-job-workers'
 import { headerOf, type PostWebhook } from '../../../clients/post-webhook.ts'
 import type { WebhooksContext } from '../../../context.ts'
 import type { EndpointDocument } from '../../../storage/collections.ts'
-import type { CertificationDocument } from '../storage/certification-store.ts'
+
+/** A certification of a TEST endpoint's receiver; `subject` is the endpoint's id. */
+export type CertificationDocument = jobs.CertificationJob & {
+  /** When the newest secret was made: another one by now is not the one that was asked about. */
+  readonly secretCreatedAt: Date
+}
 
 export type CertificationContext = WebhooksContext & {
   readonly post: PostWebhook
@@ -27,7 +31,7 @@ export async function startCertification(c: CertificationContext, endpoint: Endp
     throw new ServiceError('CONFLICT', { message })
   }
   const job: CertificationDocument = {
-    ...newCertification({
+    ...jobs.newCertification({
       ...{ id: c.newId('crt'), scope: endpoint, subject },
       ...{ url, casesTotal: receiverCases.length, now: c.clock.now() },
     }),
@@ -41,7 +45,7 @@ const changedText = 'The endpoint was changed meanwhile. Certify it again.'
 
 /** Runs the cases that are left. Its posts are no deliveries: they touch neither breaker nor figures. */
 export function runCertification(c: CertificationContext, held: HeldJob<CertificationDocument>) {
-  return runCertificationJob({
+  return jobs.runCertificationJob({
     ...{ jobs: c.certifications.store, held, cases: receiverCases, changedText, clock: c.clock },
     find: () => unchangedSecret(c, held.job),
     send: (_secret, request) => send(c, held.job, request),
@@ -72,13 +76,4 @@ async function send(
   const contentType = headerOf(answer, 'content-type') ?? ''
   const excerpt = Buffer.from(answer.excerpt ?? '')
   return { kind: 'answer', httpStatus, contentType, body: excerpt, oddities, latencyMs }
-}
-
-/** The public records of a certification. Source: docs/contract.md, section 3. */
-export function presentSummary(job: Omit<CertificationDocument, 'cases'>) {
-  return { ...summaryOf(job), webhook_id: job.subject }
-}
-
-export function presentCertification(job: CertificationDocument) {
-  return { ...presentSummary(job), cases: [...job.cases] }
 }

@@ -3,7 +3,7 @@ import { markDue } from '../../../clients/notify-workers.ts'
 import { type DeliveryStatus, scopeFields } from '../../../storage/collections.ts'
 import { deliveryIdOf, newDocument } from '../../../storage/new-delivery.ts'
 import { countedElsewhere, deliveriesOf } from '../../../storage/range-items.ts'
-import { countReplay, type ReplaysContext } from './read-replays.ts'
+import { countReplay, type ReplaysContext } from './order-replays.ts'
 import { type ReplayDocument, runningMax } from '../storage/replay-store.ts'
 
 /** Jobs of paused endpoints may wait for ever, so the next turn continues after a full page of them. */

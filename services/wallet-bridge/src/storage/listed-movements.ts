@@ -1,12 +1,12 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import type { WithAudit } from '@pitboss/storage/audit-outbox'
 import { confirmPrimary } from '@pitboss/storage/confirm-primary'
-import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { type IndexDeclaration, partialIndex as partial } from '@pitboss/storage/ensure-indexes'
 import { entryNumber } from '@pitboss/storage/journal/journal-keys'
 import type { WithOutbox } from '@pitboss/storage/outbox-entry'
 import { type Packed, unpackOthers } from '@pitboss/storage/packed'
 import { createListDocuments } from '@pitboss/storage/journal/list-documents'
-import type { Db, Document, Filter, FindOptions } from 'mongodb'
+import type { Db, Filter, FindOptions } from 'mongodb'
 import { walletKeyOf } from '../rules/movement-keys.ts'
 import { hasWork } from '../rules/movement.ts'
 import { type MoneyEntry, moneyOf } from './round-money.ts'
@@ -57,10 +57,6 @@ export const movementIndexes: Readonly<Record<'movements', readonly IndexDeclara
     partial('attempted', { attemptedAt: 1 }, { attemptedAt: someTime }),
     ...earlier.map((index) => ({ ...index, retired: true })),
   ],
-}
-
-function partial(name: string, key: IndexDeclaration['key'], partialFilterExpression: Document) {
-  return { key, name, partialFilterExpression }
 }
 
 export type ListedMovements = Omit<ReturnType<typeof createListedMovements>, 'collection'>

@@ -1,5 +1,5 @@
 import { auditOutboxIndex } from '@pitboss/storage/audit-outbox'
-import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { type IndexDeclaration, partialIndex as partial } from '@pitboss/storage/ensure-indexes'
 import { figureIndexes } from '@pitboss/storage/figures-store'
 import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
 import { leaseIndexes } from '@pitboss/storage/lease'
@@ -8,13 +8,6 @@ import type { SealedPlace } from '@pitboss/storage/rewrite-seals'
 import type { Document } from 'mongodb'
 
 export const coreAudited = ['endpoints', 'deliveries', 'parked', 'rewinds'] as const
-
-/** Partial ones: a claim costs the same beside a million ended deliveries. */
-const partial = (
-  name: string,
-  key: IndexDeclaration['key'],
-  partialFilterExpression: NonNullable<IndexDeclaration['partialFilterExpression']>,
-): IndexDeclaration => ({ name, key, partialFilterExpression })
 
 const pending = { status: 'PENDING' }
 const ofScope = { operatorId: 1, environment: 1 } as const

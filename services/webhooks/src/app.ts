@@ -25,14 +25,7 @@ import type { Wing } from './context.ts'
 
 const service = 'webhooks'
 
-export async function startWebhooks({
-  config,
-  host,
-  wrap: wrapped = {},
-  wings = allWings,
-  attemptTimeoutMs,
-  nowMs = () => performance.now(),
-}: {
+type Options = {
   config: Config
   host: ServiceHost
   wrap?: Partial<WebhooksWrap>
@@ -40,9 +33,12 @@ export async function startWebhooks({
   attemptTimeoutMs?: number
   /** The monotonic clock by which the consumer is missed. */
   nowMs?: () => number
-}): Promise<RunningService> {
+}
+
+export async function startWebhooks(options: Options): Promise<RunningService> {
+  const { config, host, wings = allWings, attemptTimeoutMs, nowMs = () => performance.now() } = options
   const { logger, registry } = host
-  const wrap = { ...unwrapped, ...wrapped }
+  const wrap = { ...unwrapped, ...options.wrap }
   const bus = await connectServiceBus({ service, config, host })
   const storage = await connectServiceStorage({ service, config, host })
   host.check('nats', () => bus.connected())
@@ -55,16 +51,17 @@ export async function startWebhooks({
   const { c, instances, copies } = await openContext({ config, bus, db, keyring, clock, wrap, logger })
   const recording = createFanoutLateness()
   let holdsFanout = () => false
-  const positions = createConsumerPositions(db)
-  const notes = () => holdsFanout()
+  const remake = {
+    positions: createConsumerPositions(db),
+    orders: c.rewinds.orders,
+    onBack: recording.forgive,
+  }
   const watch = watchConsumer({
     ...{ bus, consumer: webhooksFanout, logger, nowMs },
-    remake: { positions, orders: c.rewinds.orders, notes, onBack: recording.forgive },
+    remake: { ...remake, notes: () => holdsFanout() },
   })
-  const {
-    stream,
-    config: { durable_name: name },
-  } = webhooksFanout
+  const { stream } = webhooksFanout
+  const { durable_name: name } = webhooksFanout.config
   host.check(`consumer ${name}`, () => !watch.isStalled())
   await waitForTopology({ bus, consumers: [{ stream, name }], logger, signal: host.stopping })
   createConsumerMetrics({ registry, watch, consumer: webhooksFanout })

@@ -30,9 +30,8 @@ export function createMetrics(registry: Registry, slots: Slots): RunContext['onA
   return (delivery, { ok, sentAt, durationMs }) => {
     attempts.inc({ result: ok ? 'accepted' : 'failed' })
     duration.observe(durationMs / 1000)
-    if (delivery.attemptCount === 1) {
+    if (delivery.attemptCount === 1)
       wait.observe(Math.max(0, sentAt.getTime() - delivery.createdAt.getTime()) / 1000)
-    }
   }
 }
 

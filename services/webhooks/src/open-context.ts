@@ -46,17 +46,14 @@ export const unwrapped = {
 }
 export type WebhooksWrap = typeof unwrapped
 
-/** Opens the stores and clients of the service. Its indexes have to be there. */
-export async function openContext({
-  config,
-  keyring,
-  wrap,
-  ...given
-}: Pick<WebhooksContext, 'bus' | 'db' | 'clock' | 'logger'> & {
+type Parts = Pick<WebhooksContext, 'bus' | 'db' | 'clock' | 'logger'> & {
   readonly config: Config
   readonly keyring: Keyring
   readonly wrap: WebhooksWrap
-}) {
+}
+
+/** Opens the stores and clients of the service. Its indexes have to be there. */
+export async function openContext({ config, keyring, wrap, ...given }: Parts) {
   const { bus, db, clock, logger } = given
   const collections = collectionsOf(db)
   const steadyMs = createSteadyClock()

@@ -55,9 +55,8 @@ export async function createEndpoint(
     await endpoints.dropTargets(scope)
     return { endpoint: present }
   }
-  if ((await endpoints.count(scope)) >= endpointsMax) {
+  if ((await endpoints.count(scope)) >= endpointsMax)
     throw new ServiceError('CONFLICT', { message: `An account can have ${endpointsMax} endpoints.` })
-  }
   await refuseCrowd(c, scope, body.events)
   const secret = newSecret('whsec')
   const sealed = c.secretCipher.encrypt({ _id, ...scope }, secret)

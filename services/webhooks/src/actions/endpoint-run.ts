@@ -38,10 +38,7 @@ export type RunContext = WebhooksContext & {
 /** A delivery to be sent. @param probe the open breaker lets it through */
 export type Chosen = { readonly due: DueDelivery; readonly probe: boolean }
 
-/**
- * The work at one endpoint under one lease. A new delivery that is accepted at once becomes an item of the
- * next range; every other one is a document of its own, stored before the range that passes its event.
- */
+/** The work at one endpoint under one lease. What is not accepted at once is stored before its range. */
 export class EndpointRun {
   readonly taken: TakenEndpoint
   readonly webhookId: string

@@ -46,8 +46,7 @@ export async function makeAttempt(
     const ids = { webhook_id: endpoint._id, delivery_id: delivery._id, event_id: delivery.eventId }
     c.logger.error(ids, 'delivery.without-event')
     const nothing = { durationMs: null, httpStatus: null, responseExcerpt: null, timings: null, hint: null }
-    const error = 'the event is not in the log any more'
-    const record = { attempt, sentAt, error, ...nothing }
+    const record = { attempt, sentAt, error: 'the event is not in the log any more', ...nothing }
     return { ok: false, asked: false, gone: false, retryAfterMs: null, at: sentAt, record }
   }
   const timestamp = signatureTimestamp(sentAt)
@@ -102,13 +101,10 @@ function postTraced(
   })
 }
 
+type Sent = { body: string; timestamp: string; secrets: string[]; sentAt: Date }
+
 /** Names the mistake of a test receiver that refuses and echoes the signature that it computed. */
-function hintFor(
-  { secretCipher }: AttemptContext,
-  endpoint: EndpointDocument,
-  answer: Answer,
-  sent: { body: string; timestamp: string; secrets: string[]; sentAt: Date },
-): string | null {
+function hintFor({ secretCipher }: AttemptContext, endpoint: EndpointDocument, answer: Answer, sent: Sent) {
   const status = answer.httpStatus ?? 0
   const computed = headerOf(answer, computedSignatureHeader)
   if (computed === null || endpoint.environment !== 'SANDBOX' || status < 400 || status >= 500) return null

@@ -14,7 +14,7 @@ import { windowStart } from './read-events.ts'
 import type { WebhooksContext } from '../context.ts'
 import { type ActedBy, orderedBy } from '@pitboss/contracts/audit'
 import type { OpsOrder } from '@pitboss/contracts/calls/auth-ops'
-import { presentDelivery } from '../records/webhook-records.ts'
+import { instantText, presentDelivery } from '../records/webhook-records.ts'
 import { countedElsewhere } from '../storage/range-items.ts'
 import { markDue } from '../clients/notify-workers.ts'
 
@@ -49,17 +49,17 @@ export async function deliveriesOfEvents(c: WebhooksContext, scope: Scope, ids: 
   return found.map((delivery, index) => ({ delivery, wait: waits[index] ?? null }))
 }
 
-/** Counts stop at `countedMax`. */
-export async function readDeliveryHealth({ endpoints, history, clock }: WebhooksContext, scope: Scope) {
+/** Reads how an account's deliveries stand. Counts stop at `countedMax`. */
+export async function readHealth({ endpoints, history, clock }: WebhooksContext, scope: Scope) {
   const since = new Date(clock.now().getTime() - dayMs)
-  const [counts, found] = await Promise.all([
+  const [{ oldestPendingAt, hasDelivered: ever_delivered, ...counts }, found] = await Promise.all([
     history.health(scope, since, countedMax),
     endpoints.list(scope, null, countedMax),
   ])
   const where = (isSo: (endpoint: EndpointDocument) => boolean) => found.filter(isSo).map(({ _id }) => _id)
   return {
-    ...counts,
-    endpoints: found.length,
+    ...{ ...counts, endpoints: found.length, ever_delivered },
+    oldest_pending_at: instantText(oldestPendingAt),
     paused: where(({ health }) => health.status === 'PAUSED'),
     failing: where(({ health }) => health.status === 'ACTIVE' && health.streak.attempts > 0),
   }
@@ -74,18 +74,11 @@ export function listDeliveries(
   const { webhook_id, status, event_type, event_id, from, to } = query
   const end = to === undefined ? null : new Date(to)
   const start = from === undefined && end === null ? null : windowStart(from, end ?? c.clock.now())
-  const filter = {
-    webhookId: webhook_id,
-    status,
-    eventType: event_type,
-    eventId: event_id,
-    from: start,
-    to: end,
-  }
+  const filter = { webhookId: webhook_id, status, eventType: event_type, eventId: event_id }
   const bound = { webhook_id, status, event_type, event_id, from, to }
   return readPage({
     ...{ cursors: c.cursors, binding: ['deliveries', scope.operatorId, scope.environment, bound], query },
-    read: (before, limit) => c.history.list(scope, { ...filter, before }, limit),
+    read: (before, limit) => c.history.list(scope, { ...filter, from: start, to: end, before }, limit),
     positionOf: ({ order }) => order,
   })
 }
@@ -105,18 +98,13 @@ export async function findDeliveryAnywhere(c: WebhooksContext, id: string): Prom
 
 async function assertMayRetry(c: WebhooksContext, delivery: DeliveryDocument): Promise<void> {
   const endpoint = await c.endpoints.known(delivery, delivery.webhookId)
-  if (endpoint === null || endpoint.deletedAt !== null) {
+  if (endpoint === null || endpoint.deletedAt !== null)
     throw new ServiceError('CONFLICT', { message: 'The endpoint of this delivery is deleted.' })
-  }
-  if (endpoint.health.status === 'PAUSED' && delivery.eventType !== 'webhook.test') {
+  if (endpoint.health.status === 'PAUSED' && delivery.eventType !== 'webhook.test')
     throw new ServiceError('CONFLICT', { message: 'The endpoint is paused. Resume it first.' })
-  }
 }
 
-/**
- * Pulls a pending delivery forward; sends an ended one once more with the next attempt number.
- * @throws ServiceError CONFLICT if its endpoint is deleted or, but for a test, paused
- */
+/** Pulls a pending delivery forward, or sends an ended one once more. @throws ServiceError CONFLICT */
 export async function retryDelivery(c: WebhooksContext, delivery: DeliveryDocument, by: ActedBy) {
   await assertMayRetry(c, delivery)
   const now = c.clock.now()

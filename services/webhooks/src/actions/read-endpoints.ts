@@ -1,18 +1,17 @@
 import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { type PageQuery, readPage } from '@pitboss/storage/read-page'
-import type { EndpointDocument } from '../storage/collections.ts'
+import { type EndpointDocument, scopeFields } from '../storage/collections.ts'
 import type { WebhooksContext } from '../context.ts'
 import { durationBoundsMs, firstDelayBoundsMs } from '@pitboss/contracts/objects/series'
 import { type FigureFact, storedFacts } from '@pitboss/storage/fold-figures'
 import { readSeries, type SeriesQuery } from '@pitboss/storage/read-series'
 import { countsOfAttempt, endpointPointOf } from '../rules/attempt-figures.ts'
 
+type OfEndpoint = { readonly caller: Caller; readonly params: { readonly webhook_id: string } }
+
 /** Finds the endpoint of a request. @throws ServiceError NOT_FOUND for an unknown, foreign or deleted one */
-export function findEndpoint(
-  { endpoints }: Pick<WebhooksContext, 'endpoints'>,
-  { caller, params }: { readonly caller: Caller; readonly params: { readonly webhook_id: string } },
-): Promise<EndpointDocument> {
+export function findEndpoint({ endpoints }: WebhooksContext, { caller, params }: OfEndpoint) {
   return findInScopes(lookupScopes(caller), (scope) => endpoints.find(scope, params.webhook_id))
 }
 
@@ -34,21 +33,18 @@ export async function* readAttempts(
   from: Date,
 ): AsyncGenerator<FigureFact> {
   for await (const delivery of history.attemptedSince(from)) {
-    const { operatorId, environment, webhookId: subject, createdAt, attempts, eventType } = delivery
+    const { webhookId: subject, createdAt, attempts, eventType } = delivery
     if (eventType === 'webhook.test') continue
-    const of = { scope: { operatorId, environment }, subject }
+    const of = { scope: scopeFields(delivery), subject }
     yield* storedFacts(of, attempts, (attempt) => countsOfAttempt(attempt, createdAt))
   }
 }
 
 /** @throws ServiceError VALIDATION_ERROR as `seriesWindow` does */
-export async function readAttemptSeries(
-  { figures, clock }: Pick<WebhooksContext, 'figures' | 'clock'>,
-  { _id, operatorId, environment }: EndpointDocument,
-  query: SeriesQuery,
-) {
-  const target = { scope: { operatorId, environment }, subject: _id }
-  const series = await readSeries({ figures, clock, target, query, pointOf: endpointPointOf })
+export async function readAttemptSeries(c: WebhooksContext, endpoint: EndpointDocument, query: SeriesQuery) {
+  const { _id } = endpoint
+  const target = { scope: scopeFields(endpoint), subject: _id }
+  const series = await readSeries({ ...c, target, query, pointOf: endpointPointOf })
   const bounds = { duration_bounds_ms: [...durationBoundsMs], first_delay_bounds_ms: [...firstDelayBoundsMs] }
   return { webhook_id: _id, ...series, ...bounds }
 }

@@ -9,6 +9,8 @@ import type { WebhooksContext } from '../context.ts'
 import { readStreamSince } from '@pitboss/bus/read-stream-since'
 import { eventSubject, webhooksFanout } from '@pitboss/bus/topology'
 import type { StakeStanding } from '@pitboss/contracts/calls/rounds'
+import type { opsRoundsStarted, showLoggedStake } from '@pitboss/contracts/calls/webhooks'
+import { eventDataSchemas } from '@pitboss/contracts/objects/event'
 import { readLoggedEvent, standingInEvents } from '@pitboss/contracts/logged-stake'
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -20,10 +22,7 @@ const pageCharactersMax = 300_000
 const deliveriesOfEventMax = 200
 const roundEventsMax = 200
 
-/**
- * The first page fixes `from`, so that a slow poller never loses its place. `id` and `at` are of the event
- * there and of its recording: a log that was restored may give its number to another one.
- */
+/** The first page fixes `from`. A restored log may give the number of `id`, recorded `at`, to another. */
 const positionSchema = z.strictObject({
   ...{ seq: z.int().min(0), from: z.int() },
   ...{ id: eventId.optional(), at: z.int().optional() },
@@ -65,17 +64,22 @@ export async function listEvents(
   }
 }
 
-/** Reads a page of the `round.started` of a window, for operations. `next` is null after the last one. */
+const startedEvent = z.object({ data: eventDataSchemas['round.started'] })
+
+/** Reads a page of the rounds that began within a window, for operations. `next` is null after the last one. */
 export async function listStarted(
   { events }: WebhooksContext,
-  scope: Scope,
-  window: { from: Date; to: Date },
-  after: number | null,
+  asked: z.output<typeof opsRoundsStarted.request>,
 ) {
-  const seq = after ?? (await events.seqBefore(scope, window.from))
-  const page = await events.readAfter(scope, seq, startedPage, { types: ['round.started'], ...window })
-  const next = page.length < startedPage ? null : (page.at(-1)?.seq ?? null)
-  return { bodies: page.map(({ body }) => body), next }
+  const { scope, after } = asked
+  const [from, to] = [new Date(asked.from), new Date(asked.to)]
+  const seq = after ?? (await events.seqBefore(scope, from))
+  const page = await events.readAfter(scope, seq, startedPage, { types: ['round.started'], from, to })
+  const data = page.map(({ body }) => {
+    const { round_id, player_id, game, currency, fairness } = startedEvent.parse(JSON.parse(body)).data
+    return { round_id, player_id, game, currency, nonce: fairness.nonce }
+  })
+  return { data, next: page.length < startedPage ? null : (page.at(-1)?.seq ?? null) }
 }
 
 /** @returns the event's text. @throws ServiceError NOT_FOUND for an unknown, foreign or malformed id */
@@ -84,10 +88,7 @@ export async function findEvent({ events }: WebhooksContext, caller: Caller, id:
   return (await findInScopes(scopes, (scope) => events.find(scope, id))).body
 }
 
-/**
- * Counts events per hour of `created_at`, with the SHA-256 of their ids in recording order, a newline after
- * each. @throws ServiceError VALIDATION_ERROR for more than 31 days
- */
+/** Counts events by hour, with the SHA-256 of their ids. @throws VALIDATION_ERROR for over 31 days */
 export async function readManifest({ events }: WebhooksContext, scope: Scope, from: Date, to: Date) {
   if (to.getTime() - from.getTime() > manifestWindowMs)
     throw invalidField('to', 'must be at most 31 days after from')
@@ -146,11 +147,11 @@ const messagesMax = 20_000
  * those of the stream. Only where the stream reaches back does silence mean that it was not taken.
  */
 export async function readLoggedStake(
-  { events, bus }: Pick<WebhooksContext, 'events' | 'bus'>,
-  scope: Scope,
-  stake: { readonly roundId: string; readonly transactionId: string; readonly since: Date },
+  { events, bus }: WebhooksContext,
+  asked: z.output<typeof showLoggedStake.request>,
 ): Promise<StakeStanding> {
-  const { roundId, transactionId, since } = stake
+  const { scope, roundId, transactionId } = asked
+  const stake = { roundId, transactionId, since: new Date(asked.since) }
   const standingOf = (bodies: readonly string[]) => {
     const found = bodies.flatMap((body) => readLoggedEvent(body) ?? [])
     return standingInEvents(found, stake)
@@ -164,7 +165,11 @@ export async function readLoggedStake(
     const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
     return bytes.includes(roundId) || bytes.includes(`"${transactionId}"`)
   }
-  const sent = await readStreamSince(bus, webhooksFanout.stream, { since, max: messagesMax, isMeant })
+  const sent = await readStreamSince(bus, webhooksFanout.stream, {
+    since: new Date(stake.since),
+    max: messagesMax,
+    isMeant,
+  })
   if (sent === null) return 'unknown'
   const streamed = standingOf(sent.map(({ data }) => Buffer.from(data).toString('utf8')))
   return streamed === 'silent' ? 'not-taken' : streamed

@@ -1,6 +1,7 @@
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { earliest } from '../rules/choose-due.ts'
 import type { WebhooksContext } from '../context.ts'
+import { instantText } from '../records/webhook-records.ts'
 import { lagOf } from '../rules/lateness.ts'
 import type { EndpointSummary } from '../storage/endpoint-store.ts'
 
@@ -16,10 +17,11 @@ async function oldestDueAt({ endpoints, deliveries, clock }: WebhooksContext): P
 }
 
 export async function readStatus(c: WebhooksContext) {
-  const [{ oldestPendingAt, ...counts }, oldest, parked, pausedEndpoints] = await Promise.all([
+  const [{ oldestPendingAt, ...counts }, oldest, parked, paused_endpoints] = await Promise.all([
     ...([c.history.statusCounts(), oldestDueAt(c), c.parked.count(), c.endpoints.countPaused()] as const),
   ])
-  return { ...counts, oldestDueAt: earliest([oldest, oldestPendingAt]), parked, pausedEndpoints }
+  const oldest_due_at = instantText(earliest([oldest, oldestPendingAt]))
+  return { ...counts, oldest_due_at, parked, paused_endpoints }
 }
 
 /** Bounds of the open breakers, those that failed longest among them, and of endpoints without a worker. */

@@ -10,10 +10,7 @@ import type { CallsContext } from '../context.ts'
 
 type Received = { readonly message: DurableMessage; readonly event: EventMessage }
 
-/**
- * Records events, each with a span of its own. What the batch writes shows once, below the first of them,
- * to which the others are linked.
- */
+/** Records events, each in a span. The writes show below the first, to which the others are linked. */
 export async function recordTraced(batch: readonly Received[], record: RecordEvents) {
   const events = batch.map(({ event }) => event)
   if (!isTracing() || batch.every(({ message }) => message.traceparent === null)) return record(events)

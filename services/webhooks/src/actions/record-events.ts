@@ -70,9 +70,8 @@ export function readEventMessage(message: Pick<DurableMessage, 'subject' | 'id' 
   const envelope = parsed.data
   const { id, type } = envelope
   const scope = { operatorId: envelope.operator_id, environment: envelope.environment }
-  if (eventSubject(scope, type) !== message.subject) {
+  if (eventSubject(scope, type) !== message.subject)
     throw new Error('the envelope names another operator, environment or type than its subject')
-  }
   if (message.id !== null && message.id !== id) throw new Error('the message id is not the event id')
   const createdAt = new Date(envelope.created_at)
   if (Number.isNaN(createdAt.getTime())) throw new Error('created_at is not a time')

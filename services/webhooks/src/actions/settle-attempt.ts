@@ -2,12 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { type DeliveryOutcome, judgeAttempt } from '../rules/retry-schedule.ts'
 import { presentDelivery } from '../records/webhook-records.ts'
-import {
-  afterAttempt,
-  type AttemptResult,
-  type EndpointHealth,
-  inFlightMaxOf,
-} from '../rules/endpoint-health.ts'
+import type { AttemptResult, EndpointHealth } from '../rules/endpoint-health.ts'
+import { afterAttempt, inFlightMaxOf } from '../rules/endpoint-health.ts'
 import { isUnsubscribed } from '../rules/subscription.ts'
 import { type DueDelivery, type EndpointDocument, never } from '../storage/collections.ts'
 import { type Chosen, type EndpointRun, finish, type RunContext } from './endpoint-run.ts'
@@ -28,10 +24,7 @@ type Attempt = {
   readonly isFresh: boolean
 }
 
-/**
- * Settles health, then the delivery, fenced by its claim. A crash in between repeats the attempt. Tries again
- * while the database is away: the receiver must not be asked again for that.
- */
+/** Settles health, then the delivery under its claim, until it is known: nobody is asked again for that. */
 export async function settleAttempt(c: RunContext, run: EndpointRun, attempt: Attempt): Promise<void> {
   const { view } = run
   const { delivery, outcome, chosen } = attempt

@@ -18,10 +18,7 @@ export function createSlots({ totalMax }: { totalMax: number }) {
   }
 
   return {
-    /**
-     * Takes up to `wanted` slots. An operator may hold three times what is free, so that others always find
-     * room. When more than half of either is in use, slow receivers have at most `scarceMax` in flight.
-     */
+    /** Takes slots: up to three times what is free; `scarceMax` in flight once half of either is used. */
     take(operatorId: string, wanted: number, endpoint: { inFlight: number; scarceMax: number }): number {
       const room = roomOf(operatorId)
       const used = usedBy(operatorId)
@@ -56,10 +53,7 @@ export function createSlots({ totalMax }: { totalMax: number }) {
 
 /** Weight of the newest attempt in the mean. Source: ours. */
 const weight = 0.25
-/**
- * What an endpoint's hold times may add up to while slots are scarce, in milliseconds: twenty slots for a
- * receiver that answers within 50 ms, one for one that takes a second or hangs. Source: ours.
- */
+/** Sum of hold times when slots are scarce: twenty slots at 50 ms, one at a second or more. Source: ours. */
 const scarceHeldMs = 1000
 
 /** The mean time for which a place is taken, with one more attempt; `meanMs` is null before the first. */

@@ -58,16 +58,6 @@ export function eventHandlers(c: CallsContext): CallHandler[] {
         complete: complete && sent.length <= max,
       }
     }),
-    handler(deliveryHealth, async ({ caller }) => {
-      const { oldestPendingAt, hasDelivered, ...health } = await deliveries.readDeliveryHealth(
-        c,
-        caller.scope,
-      )
-      return {
-        ...health,
-        oldest_pending_at: records.instantText(oldestPendingAt),
-        ever_delivered: hasDelivered,
-      }
-    }),
+    handler(deliveryHealth, ({ caller }) => deliveries.readHealth(c, caller.scope)),
   ]
 }

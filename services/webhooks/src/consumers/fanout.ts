@@ -71,10 +71,7 @@ export function startFanout(parts: {
 const failuresMax = 5
 const unreadableDelayMs = 200
 
-/**
- * Records a batch, then acknowledges. What cannot be read is parked at its fifth failure and holds up no
- * other. A throw (the database is away) has the whole batch come again.
- */
+/** Records, then acknowledges. The unreadable is parked at its fifth failure; a throw repeats the batch. */
 export async function handleFanoutBatch(
   c: CallsContext,
   lateness: FanoutLateness,
@@ -118,10 +115,7 @@ export async function handleFanoutBatch(
 /** Bounds of the time between two beginnings; within them it is so many times what the batch took. */
 const [spacingLeastMs, spacingMostMs, spacingShare] = [10, 20, 3]
 
-/**
- * How long to wait after a batch that took `tookMs`, in milliseconds: what arrives meanwhile is recorded, and
- * sent, together. Where batches are dear, as on a busy machine, they are fewer and larger. Source: ours.
- */
+/** Milliseconds to wait after a batch: what comes meanwhile goes together, more where batches are dear. */
 export function pauseAfterBatchMs(tookMs: number): number {
   const spacingMs = Math.min(spacingMostMs, Math.max(spacingLeastMs, spacingShare * tookMs))
   return Math.max(0, spacingMs - tookMs)

@@ -11,18 +11,12 @@ export type Turns = { readonly all: number; readonly normal: number }
 const replayShare = 4
 const freshPerOld = 3
 
+type ByLane<Item> = Readonly<Record<Lane, readonly Item[]>>
+type Claims<Item> = { free: number; replayFree: number; due: ByLane<Item>; turns: Turns }
+
 /** Manual ones first, then fresh before old ones 3:1; every fourth claim is for a replay. */
-export function planClaims<Item>({
-  free,
-  replayFree,
-  due,
-  turns: { all, normal },
-}: {
-  free: number
-  replayFree: number
-  due: Readonly<Record<Lane, readonly Item[]>>
-  turns: Turns
-}): { chosen: Item[]; turns: Turns } {
+export function planClaims<Item>({ free, replayFree, due, turns }: Claims<Item>) {
+  let { all, normal } = turns
   const [fresh, retry] = [[...due.fresh], [...due.retry]]
   const replay = due.replay.slice(0, Math.max(0, replayFree))
   const chosen = due.manual.slice(0, free)
@@ -41,14 +35,11 @@ export function planClaims<Item>({
   return { chosen, turns: { all, normal } }
 }
 
-/**
- * Chooses what may be claimed. A paused endpoint takes only tests, an open breaker what is manual and a probe
- * @returns `probe`: the breaker lets one through; `nextAt`: when there is more, null for not by the clock
- */
+/** Chooses what may be claimed. `probe`: one goes through the breaker; `nextAt`: null for not by time. */
 export function chooseDue<Item extends { readonly dueAt: Date; readonly eventType: string }>(state: {
   health: EndpointHealth
   inFlightMax: number
-  waiting: Readonly<Record<Lane, readonly Item[]>>
+  waiting: ByLane<Item>
   inFlight: number
   replayInFlight: number
   probeInFlight: boolean
@@ -118,25 +109,23 @@ export function attemptsEnded({ attemptCount, claimToken }: Omit<Waiting, 'dueAt
 /** Why a delivery is not sent yet, in plain words; `at`: the time still to come that they name. */
 export type Wait = { readonly words: string; readonly at: Date | null }
 
-/** Why a delivery is not sent yet; null when it has ended. @param probing the breaker's next probe */
-export function waitOf({
-  delivery,
-  health: { pace, breaker, pauseReason },
-  inFlight,
-  replayInFlight,
-  probing,
-  now,
-}: {
-  delivery: Omit<Waiting, 'dueAt'> & {
-    readonly status: string
-    readonly attempts: readonly { readonly error: string | null }[]
-  }
-  health: EndpointHealth
-  inFlight: number
-  replayInFlight: number
-  probing: string | null
-  now: Date
-}): Wait | null {
+type WaitingDelivery = Omit<Waiting, 'dueAt'> & {
+  readonly status: string
+  readonly attempts: readonly { readonly error: string | null }[]
+}
+type Seen = {
+  readonly delivery: WaitingDelivery
+  readonly health: EndpointHealth
+  readonly inFlight: number
+  readonly replayInFlight: number
+  /** The event of the breaker's next probe. */
+  readonly probing: string | null
+  readonly now: Date
+}
+
+/** Why a delivery is not sent yet; null when it has ended. */
+export function waitOf({ delivery, health, inFlight, replayInFlight, probing, now }: Seen): Wait | null {
+  const { pace, breaker, pauseReason } = health
   if (delivery.status === 'HELD') return waits(pauseTexts[pauseReason ?? 'MANUAL'])
   if (delivery.status !== 'PENDING') return null
   const { lane, claimToken, claimedAt, nextAttemptAt, attempts } = delivery

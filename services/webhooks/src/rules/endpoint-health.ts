@@ -97,10 +97,7 @@ export function afterAttempt(
 /** The oldest delivery, or one of any type but these, else of the first of these that has one. */
 export type Probe = 'oldest' | { readonly afterTypes: readonly DeliveredType[] }
 
-/**
- * What an open breaker probes with. Every third time it is a type's turn: an endpoint that refuses some
- * events for ever would else never get the others. Source: docs/contract.md, section 7.
- */
+/** Every third probe is of a type's turn: who refuses some events for ever would else never get others. */
 export function nextProbe({ breaker: { probes = 0, refusedTypes = [] } }: EndpointHealth): Probe {
   return probes % probesPerRound === probesPerRound - 1 ? { afterTypes: refusedTypes } : 'oldest'
 }

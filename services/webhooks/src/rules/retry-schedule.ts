@@ -1,9 +1,6 @@
 const hourMs = 3_600_000
 
-/**
- * At once, after 5 s, 30 s, 2 m, 10 m, 30 m, 1 h, 2 h, 3 h, 4 h, 6 h and 7 h, 23 h 42 m in all. Source:
- * docs/contract.md, section 7.
- */
+/** Seconds before each step, 23 h 42 m in all. Source: docs/contract.md, section 7. */
 const delaysS = [0, 5, 30, 120, 600, 1800, 3600, 7200, 10_800, 14_400, 21_600, 25_200]
 const delaysMs: readonly number[] = delaysS.map((seconds) => seconds * 1000)
 
@@ -27,10 +24,7 @@ function earliestAgeMs(step: number): number {
 
 const plainAgeMs = (step: number): number => delaysMs.slice(0, step).reduce<number>((sum, ms) => sum + ms, 0)
 
-/**
- * When each step ahead can be due, if every attempt fails at once, without `Retry-After` and pulls forward.
- * @param firstAttemptAt of the present run of the schedule; null before the first attempt
- */
+/** When each step can be due if all attempts fail at once. @param firstAttemptAt of this run; null before */
 export function ladderAhead(place: Place, firstAttemptAt: Date | null, scaleMs: (ms: number) => number) {
   const { step, stepDueAt } = place
   const beganMs = (firstAttemptAt ?? stepDueAt).getTime()

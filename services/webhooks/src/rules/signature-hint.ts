@@ -3,10 +3,7 @@ import { createHmac } from 'node:crypto'
 /** Response header in which a test receiver may echo the signature that it computed. Source: ours. */
 export const computedSignatureHeader = 'x-webhook-computed-signature'
 
-/**
- * Names the mistake that gives a receiver's signature; null for an unknown one.
- * @param computed the echoed header, with or without `v1=`, hex or base64 @param secrets newest first
- */
+/** Names the mistake that gives a receiver's signature; null for an unknown one. `secrets`: newest first. */
 export function signatureHint(attempt: {
   computed: string
   body: string

@@ -25,10 +25,7 @@ export function narrows(before: readonly EventType[], after: readonly EventType[
   return had.some((type) => !after.includes(type))
 }
 
-/**
- * Whether a waiting delivery is cancelled as unsubscribed: not what a person asked for by name, nor what a
- * later replay sends. Source: docs/contract.md, section 7.
- */
+/** Whether a waiting delivery is cancelled: not what was asked for by name, nor of a later replay. */
 export function isUnsubscribed(
   { events, narrowed }: Subscription,
   { eventType: type, lane, replayId }: { eventType: DeliveredType; lane: string; replayId: string | null },

@@ -1,14 +1,8 @@
 import { amongKeys } from '@pitboss/storage/among-keys'
 import { createCommandTurns } from '@pitboss/storage/command-turns'
 import { MongoBulkWriteError } from 'mongodb'
-import {
-  type AttemptRecord,
-  type Collections,
-  type DeliveryDocument,
-  type DueDelivery,
-  keyOf,
-  never,
-} from './collections.ts'
+import type { AttemptRecord, Collections, DeliveryDocument, DueDelivery } from './collections.ts'
+import { keyOf, never } from './collections.ts'
 import { afterInterruption, claimedOf, type ScheduleContext } from './new-delivery.ts'
 
 const groupMax = 100
@@ -75,9 +69,8 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
       ),
     ]
     const { matchedCount } = await deliveries.bulkWrite(operations, { ordered: false })
-    if (matchedCount === writes.length) {
+    if (matchedCount === writes.length)
       return writes.map((one) => !('due' in one) || claimedOf(one.due, one.token, one.now))
-    }
     const keys = writes.map((one) => keyOf('due' in one ? one.due : one.claimed))
     const found = await deliveries.find(amongKeys(keys)).toArray()
     const byId = new Map(found.map((delivery) => [delivery._id, delivery]))

@@ -73,9 +73,8 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
     /** Releases held deliveries: they are due now, or cancelled when created until `skipUntil`. */
     async release(webhookId: string, skipUntil: Date | null, now: Date): Promise<void> {
       const held = { webhookId, status: 'HELD' as const }
-      if (skipUntil !== null) {
+      if (skipUntil !== null)
         await move({ ...held, createdAt: { $lte: skipUntil } }, { $set: { status: 'CANCELLED' } })
-      }
       await move(held, { $set: { status: 'PENDING', dueAt: now, nextAttemptAt: now } })
     },
 
@@ -163,10 +162,7 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
       }
     },
 
-    /**
-     * Counts a job's deliveries each in one query: a sum would count one twice while it changes. When none is
-     * open they are counted again: the last may have ended in between.
-     */
+    /** Each in one query: a sum counts one twice. With none open again: the last may have ended since. */
     async countReplay(replayId: string): Promise<ReplayCounts & { open: boolean }> {
       const waiting: Filter<DeliveryDocument> = {
         replayId,

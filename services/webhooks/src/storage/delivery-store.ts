@@ -6,15 +6,14 @@ import { createInsertTogether } from '@pitboss/storage/journal/insert-together'
 import type { Filter } from 'mongodb'
 import { type Lane, lanes } from '../rules/choose-due.ts'
 import type { Probe } from '../rules/endpoint-health.ts'
-import {
-  type AttemptRecord,
-  type Collections,
-  type DeliveryDocument,
-  type DueDelivery,
-  keyOf,
-  never,
-  scopeFields,
+import type {
+  AttemptRecord,
+  Collections,
+  DeliveryDocument,
+  DeliveryStatus,
+  DueDelivery,
 } from './collections.ts'
+import { keyOf, never, scopeFields } from './collections.ts'
 import { createDeliveryClaims } from './delivery-claims.ts'
 import { createDeliveryMoves } from './delivery-moves.ts'
 import { type NewDelivery, newDocument, orderOf } from './new-delivery.ts'
@@ -31,17 +30,12 @@ export type Upcoming = { lanes: Record<Lane, DueDelivery[]>; open: Set<Lane> }
 
 const withoutAttempts = { attempts: 0 } as const
 
+type Named = Pick<DeliveryDocument, 'webhookId' | 'status' | 'eventType' | 'eventId'>
+/** @param before the `order` of the last delivery of the page before */
+type Wanted = Named & { from: Date; to: Date; before: string }
+
 /** What a list of deliveries is about. Everything for null or undefined. */
-export type DeliveryFilter = {
-  readonly webhookId?: string | null | undefined
-  readonly status?: DeliveryDocument['status'] | null | undefined
-  readonly eventType?: DeliveryDocument['eventType'] | null | undefined
-  readonly eventId?: string | null | undefined
-  readonly from?: Date | null
-  readonly to?: Date | null
-  /** The `order` of the last delivery of the page before. */
-  readonly before?: string | null
-}
+export type DeliveryFilter = { readonly [Field in keyof Wanted]?: Wanted[Field] | null | undefined }
 
 const countedFields = ['operatorId', 'environment', 'webhookId', 'eventType', 'createdAt'] as const
 const countedParts = ['attempt', 'sentAt', 'durationMs', 'httpStatus', 'storedAt'] as const
@@ -100,10 +94,7 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
       return { lanes: found, open: new Set(isAll ? [] : lanes.filter((lane) => found[lane].length >= limit)) }
     },
 
-    /**
-     * The due delivery with which the breaker probes: the oldest, or of the type whose turn it is the one
-     * with the longest wait for its first attempt, else for any.
-     */
+    /** The probe of the breaker: the oldest, or that of the type whose turn it is which waits longest. */
     async probe(webhookId: string, which: Probe, now: Date): Promise<DueDelivery | null> {
       const due = { webhookId, status: 'PENDING', lane: { $ne: 'manual' }, dueAt: { $lte: now } } as const
       const projection = withoutAttempts
@@ -149,35 +140,31 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
     /** Counts that stop at `max`, with the oldest pending delivery; `failed` of those created at `since`. */
     async health({ operatorId, environment }: Scope, since: Date, max: number) {
       const hint = 'list_status'
-      const of = (status: DeliveryDocument['status']) => ({ status, operatorId, environment })
+      const of = (status: DeliveryStatus) => ({ status, operatorId, environment })
       const count = (filter: Filter<DeliveryDocument>) =>
         deliveries.countDocuments(filter, { limit: max, hint })
-      const first = (status: DeliveryDocument['status']) =>
-        deliveries.findOne(of(status), { sort: { order: 1 }, hint, projection: { createdAt: 1 } })
-      const [pending, held, failed, oldest, delivered] = await Promise.all([
-        count(of('PENDING')),
-        count(of('HELD')),
+      const oldest = { sort: { order: 1 }, hint, projection: { createdAt: 1 } } as const
+      const [pending, held, failed, waiting, delivered] = await Promise.all([
+        ...([count(of('PENDING')), count(of('HELD'))] as const),
         count({ ...of('FAILED'), order: { $gte: orderOf(since, '') } }),
-        first('PENDING'),
-        first('DELIVERED'),
+        deliveries.findOne(of('PENDING'), oldest),
+        deliveries.findOne(of('DELIVERED'), oldest),
       ])
-      const oldestPendingAt = oldest?.createdAt ?? null
+      const oldestPendingAt = waiting?.createdAt ?? null
       return { pending, held, failed, oldestPendingAt, hasDelivered: delivered !== null }
     },
 
     attemptedSince(from: Date) {
-      const stored = { sort: { attemptedAt: 1 }, hint: 'attempted' } as const
-      return deliveries
-        .find({ attemptedAt: { $gte: from } }, stored)
-        .project<AttemptedDelivery>(attemptedFields)
+      const found = deliveries.find({ attemptedAt: { $gte: from } }, { hint: 'attempted' })
+      return found.sort({ attemptedAt: 1 }).project<AttemptedDelivery>(attemptedFields)
     },
 
     countHeld: (webhookId: string, max: number): Promise<number> =>
       deliveries.countDocuments({ webhookId, status: 'HELD' }, { limit: max, hint: 'held' }),
 
     async statusCounts(): Promise<{ pending: number; held: number }> {
-      const count = (status: DeliveryDocument['status']) => deliveries.countDocuments({ status })
-      const [pending, held] = await Promise.all([count('PENDING'), count('HELD')])
+      const counts = (['PENDING', 'HELD'] as const).map((status) => deliveries.countDocuments({ status }))
+      const [pending = 0, held = 0] = await Promise.all(counts)
       return { pending, held }
     },
   }

@@ -8,6 +8,9 @@ import { type Collections, type EndpointDocument, scopeFields } from './collecti
 
 const changeTriesMax = 8
 
+type Fence = { readonly _id: string; readonly leaseToken?: number }
+type Decide = (endpoint: EndpointDocument) => UpdateFilter<EndpointDocument> | null
+
 export type EndpointStore = ReturnType<typeof createEndpointStore>
 export type EndpointSummary = Scope & Pick<EndpointDocument, '_id' | 'wakes' | 'leaseOwner'>
 const summaryFields = { operatorId: 1, environment: 1, wakes: 1, leaseOwner: 1 } as const
@@ -29,10 +32,9 @@ export function createEndpointStore(
   { endpoints }: Pick<Collections, 'endpoints'>,
   { of }: Pick<SharedCopies, 'of'>,
 ) {
-  const update = async (
-    filter: { readonly _id: string; readonly leaseToken?: number },
-    changes: UpdateFilter<EndpointDocument>,
-  ): Promise<void> => void (await endpoints.updateOne(filter, changes))
+  async function update(filter: Fence, changes: UpdateFilter<EndpointDocument>): Promise<void> {
+    await endpoints.updateOne(filter, changes)
+  }
   const known = (scope: Scope, id: string) => endpoints.findOne({ _id: id, ...scopeFields(scope) })
   const summariesOf = (filter: Filter<EndpointDocument>, options: FindOptions = {}) =>
     endpoints
@@ -89,12 +91,7 @@ export function createEndpointStore(
      * @param read the endpoint as it was read before, to begin with
      * @returns null for an unknown or foreign one @throws ServiceError SERVICE_UNAVAILABLE after eight tries
      */
-    async change(
-      scope: Scope,
-      id: string,
-      decide: (endpoint: EndpointDocument) => UpdateFilter<EndpointDocument> | null,
-      read?: EndpointDocument,
-    ): Promise<EndpointDocument | null> {
+    async change(scope: Scope, id: string, decide: Decide, read?: EndpointDocument) {
       type Changed = { endpoint: EndpointDocument | null }
       const { endpoint } = await changeFenced<EndpointDocument | null, Changed>({
         document: read ?? (await known(scope, id)),

@@ -7,14 +7,8 @@ import { insertOrdered } from '@pitboss/storage/journal/insert-together'
 import type { Collection, Filter, FindOptions } from 'mongodb'
 import type { Collections, EventHeader, LogDocument, LoggedEvent } from './collections.ts'
 import { createdIn, openFirstEvents } from './first-events.ts'
-import {
-  appendEvents,
-  isRare,
-  type LogEnd,
-  type LogWriter,
-  type NewEvent,
-  type TargetsOf,
-} from './log-append.ts'
+import type { LogEnd, LogWriter, NewEvent, TargetsOf } from './log-append.ts'
+import { appendEvents, isRare } from './log-append.ts'
 import { isSameScope, keysAfter, logKey, readLogKey, scopeKey } from './log-keys.ts'
 import { createSeqSearch } from './seq-search.ts'
 

@@ -15,20 +15,8 @@ export async function openFirstEvents(events: Collection<EventDocument>) {
 
   async function find(filter: Filter<EventDocument>, options: FindOptions = {}): Promise<LoggedEvent[]> {
     const found = await events.find(filter, options).toArray()
-    return found.map((event) => {
-      const { _id: id, operatorId, environment, seq, type, createdAt, recordedAt, roundId } = event
-      const { targets, body } = event
-      return {
-        id,
-        scope: { operatorId, environment },
-        seq,
-        type,
-        createdAt,
-        recordedAt,
-        roundId,
-        targets,
-        body,
-      }
+    return found.map(({ _id: id, operatorId, environment, createdHighAt: _, ...event }) => {
+      return { ...event, id, scope: { operatorId, environment } }
     })
   }
 

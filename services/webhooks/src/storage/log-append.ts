@@ -34,10 +34,7 @@ type KnownEnd = LogEnd & { readonly floor: Floor }
 export type LogStore = {
   endOf(scope: Scope): Promise<LogEnd>
   withIds(ids: readonly string[]): Promise<readonly RecordedEvent[]>
-  /**
-   * One ordered insert. @throws when its fate is unknown
-   * @returns how many stand, from the first on: fewer than all when the next number is taken
-   */
+  /** @returns how many stand, in order: fewer when the next number is taken @throws if unknown */
   insert(documents: readonly LogDocument[]): Promise<number>
 }
 
@@ -124,12 +121,11 @@ function endIn(ends: ReadonlyMap<string, KnownEnd>, key: string): KnownEnd {
   return ends.get(key) ?? { seq: 0, highAt: new Date(0), floor: { highMs: Number.POSITIVE_INFINITY } }
 }
 
+type Sorted = { readonly known: Map<string, RecordedEvent>; readonly refused: NewEvent[] }
+
 /** Sorts out what is recorded. @returns the others */
-function withoutKnown(
-  events: readonly NewEvent[],
-  found: readonly RecordedEvent[],
-  { known, refused }: { known: Map<string, RecordedEvent>; refused: NewEvent[] },
-): NewEvent[] {
+function withoutKnown(events: readonly NewEvent[], found: readonly RecordedEvent[], sorted: Sorted) {
+  const { known, refused } = sorted
   const byId = new Map(found.map((one) => [one.id, one]))
   return events.filter((event) => {
     const same = byId.get(event.id)

@@ -56,10 +56,7 @@ export function claimedOf(due: DueDelivery, token: number, now: Date): DueDelive
   return { ...due, claimToken: token, claimedAt: now, dueAt: never, attemptCount: due.attemptCount + 1 }
 }
 
-/**
- * The time of the event id and 80 bits of a hash over event and endpoint, so that a repeated fan-out finds
- * what it created. Source: ours.
- */
+/** Event time and 80 bits of a hash, so that a repeated fan-out finds what it created. Source: ours. */
 export function deliveryIdOf(eventId: string, webhookId: string): string {
   const [, eventText = ''] = eventId.split('_')
   const hash = createHash('sha256').update(`${eventId}/${webhookId}/0`).digest()

@@ -1,11 +1,5 @@
-import {
-  type AttemptRecord,
-  type DeliveryDocument,
-  never,
-  type RangeDocument,
-  type RangeItem,
-  timingNames,
-} from './collections.ts'
+import type { AttemptRecord, DeliveryDocument, RangeDocument, RangeItem } from './collections.ts'
+import { never, timingNames } from './collections.ts'
 import type { AttemptedDelivery } from './delivery-store.ts'
 import { isRare } from './log-append.ts'
 import type { AcceptedDelivery } from './range-store.ts'

@@ -2,14 +2,14 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { createInsertTogether } from '@pitboss/storage/journal/insert-together'
 import type { Filter } from 'mongodb'
 import { type NextRange, rangeSpanMsMax } from '../rules/passage.ts'
-import {
-  type AttemptRecord,
-  type Collections,
-  type DeliveryDocument,
-  type EventHeader,
-  type RangeDocument,
-  scopeFields,
+import type {
+  AttemptRecord,
+  Collections,
+  DeliveryDocument,
+  EventHeader,
+  RangeDocument,
 } from './collections.ts'
+import { scopeFields } from './collections.ts'
 import { isRare } from './log-append.ts'
 import { seqMax, seqText } from './log-keys.ts'
 import { packItems } from './range-items.ts'
@@ -26,14 +26,12 @@ export type AcceptedDelivery = Pick<EventHeader, 'createdAt'> & {
   readonly attempt: AttemptRecord
 }
 
+type Wanted = { scope: Scope; from: Date; to: Date } & Pick<DeliveryDocument, 'webhookId' | 'eventType'>
 /** Where to look for items. Null for everything. @param from made then or later @param to then or earlier */
-type ItemFilter = {
-  readonly scope: Scope | null
-  readonly webhookId: string | null
-  readonly eventType: DeliveryDocument['eventType'] | null
-  readonly from: Date | null
-  readonly to: Date | null
-}
+type ItemFilter = { readonly [Field in keyof Wanted]: Wanted[Field] | null }
+
+type Owner = Scope & { readonly _id: string }
+type Write = Pick<RangeDocument, 'w' | 'at'>
 
 export type RangeStore = ReturnType<typeof createRangeStore>
 
@@ -58,13 +56,10 @@ export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
     },
 
     /** Inserts the next range. @param w names this write for a repeat @returns false when it is not next */
-    async insert(
-      { _id: webhookId, operatorId, environment }: Scope & { readonly _id: string },
-      { first, to, items }: NextRange<AcceptedDelivery>,
-      { w, at }: Pick<RangeDocument, 'w' | 'at'>,
-    ): Promise<boolean> {
+    async insert(endpoint: Owner, { first, to, items }: NextRange<AcceptedDelivery>, { w, at }: Write) {
+      const { _id: webhookId } = endpoint
       const _id = rangeKey(webhookId, first)
-      const range = { _id, webhookId, operatorId, environment, to, w, at, ...packItems(first, items) }
+      const range = { _id, webhookId, ...scopeFields(endpoint), to, w, at, ...packItems(first, items) }
       const [landed] = await insertTogether([range])
       return landed === 'inserted' || (await ranges.findOne({ _id }, { projection: { w: 1 } }))?.w === w
     },

@@ -15,18 +15,15 @@ type HeartbeatListener = {
   onLost(event: string): void
 }
 
-/** Beats until stopped. A process that could not beat, or whose clock is wrong, acts no more. */
-export function startHeartbeat({
-  instances,
-  clockAgrees,
-  hasLeft,
-  logger,
-}: {
+type HeartbeatParts = {
   readonly instances: Instances
   readonly clockAgrees: () => boolean
   readonly hasLeft: (instance: string) => Promise<boolean>
   readonly logger: Logger
-}) {
+}
+
+/** Beats until stopped. A process that could not beat, or whose clock is wrong, acts no more. */
+export function startHeartbeat({ instances, clockAgrees, hasLeft, logger }: HeartbeatParts) {
   const listeners: HeartbeatListener[] = []
   /** As of the last beat; null before the first, and after a failure that others may have seen. */
   let seen: { readonly self: string; readonly others: readonly string[] } | null = null

@@ -81,10 +81,7 @@ type ReplaySelector = Pick<
   'operatorId' | 'environment' | 'webhookId' | 'from' | 'to' | 'types' | 'only' | 'endSeq'
 > & { readonly _id: string | null }
 
-/**
- * Selects one page of a job's events after `afterSeq`, without those that the job has sent already.
- * @returns `missing`: events without a delivery; `again`: deliveries, with those accepted at once as `items`
- */
+/** Selects a page of events after `afterSeq` that the job has not sent; `items`: those accepted at once. */
 async function selectPage(c: ReplaysContext, job: ReplaySelector, afterSeq: number, limit: number) {
   const { webhookId, from, to } = job
   const types = job.types.length === 0 ? null : job.types

@@ -66,23 +66,16 @@ export type WalletContext = Settlement & {
 }
 
 type MemoryKey = 'breakers' | 'notify' | 'rules' | 'wait' | 'inTurn' | 'stakePlaces'
-type SettlementParts = Omit<Settlement, MemoryKey> &
-  Partial<Pick<Settlement, 'notify' | 'wait'>> & {
-    /** Puts something around the rules; the product leaves them as they are. */
-    readonly wrapRules?: (rules: MovementRules) => MovementRules
-    readonly wake: () => void
-    readonly notifyBreakers?: (note: BreakerNote) => void
-  }
+type Options = Partial<Pick<Settlement, 'notify' | 'wait'>> & {
+  /** Puts something around the rules; the product leaves them as they are. */
+  readonly wrapRules?: (rules: MovementRules) => MovementRules
+  readonly wake: () => void
+  readonly notifyBreakers?: (note: BreakerNote) => void
+}
 
 /** Opens the memory of settlement in this process: breakers, and what is at work. */
-export function openSettlement({
-  notify = () => undefined,
-  wrapRules = (rules) => rules,
-  wait = (ms) => delay(ms, null, { ref: false }),
-  wake,
-  notifyBreakers = () => undefined,
-  ...given
-}: SettlementParts): Settlement {
+export function openSettlement(parts: Omit<Settlement, MemoryKey> & Options): Settlement {
+  const { wrapRules = (rules) => rules, wake, notifyBreakers = () => undefined, ...given } = parts
   const { clock, scaleMs, due, logger } = given
 
   /** Makes waiting credits and rollbacks due at once: the wallet answers again. */
@@ -94,14 +87,12 @@ export function openSettlement({
   }
 
   return {
+    notify: () => undefined,
+    wait: (ms) => delay(ms, null, { ref: false }),
     ...given,
-    notify,
-    wait,
     rules: wrapRules((state, message) => advanceMovement(state, message, scaleMs)),
     breakers: createBreakers({
-      scaleMs,
-      nowMs: () => clock.now().getTime(),
-      notify: notifyBreakers,
+      ...{ scaleMs, nowMs: () => clock.now().getTime(), notify: notifyBreakers },
       onOpened: (walletKey) => logger.warn({ wallet: walletKey }, 'breaker.opened'),
       onClosed,
     }),

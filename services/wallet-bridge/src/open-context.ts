@@ -23,33 +23,27 @@ import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import { createMoveAudits } from './actions/move-audits.ts'
 import { audited, indexes, seals as places } from './all-wings.ts'
 import { gossipBreakers } from './clients/breakers.ts'
-import { type AskStanding, createAskStanding } from './clients/ask-standing.ts'
-import { type WalletClient, createWalletClient } from './clients/wallet-client.ts'
+import { createAskStanding } from './clients/ask-standing.ts'
+import { createWalletClient } from './clients/wallet-client.ts'
 import type { WalletBridgeConfig } from './config.ts'
-import { type MovementRules, type WalletContext, openSettlement } from './context.ts'
+import { type WalletContext, openSettlement } from './context.ts'
 import { countEnds, createWalletMetrics } from './metrics.ts'
 import { toMovementRecord } from './records/render-movement.ts'
 import { scopeOf } from './rules/movement-keys.ts'
 import { createMovementLists } from './storage/movement-lists.ts'
-import type { MovementStore } from './storage/movement-store.ts'
 import { openMoney } from './storage/open-money.ts'
-import type { DueMovements } from './storage/unfinished-movements.ts'
 import type { MoneyFact } from './storage/round-money.ts'
 import { findUpgrade, upgradeStorage } from './storage/upgrade-storage.ts'
-import { type Wallets, createCallbackSignatures, createWallets } from './storage/wallet-document.ts'
+import { createCallbackSignatures, createWallets } from './storage/wallet-document.ts'
 
 const service = 'wallet-bridge'
 /** Callers who may wait for one wallet's balance: a hanging wallet must not fill the process. */
 const balancesPerWalletMax = 64
 
-export type WalletBridgeWrap = {
-  movements: (store: MovementStore) => MovementStore
-  due: (store: DueMovements) => DueMovements
-  wallets: (wallets: Wallets) => Wallets
-  client: (client: WalletClient) => WalletClient
-  rules: (rules: MovementRules) => MovementRules
+type Wrapped = Pick<WalletContext, 'movements' | 'due' | 'wallets' | 'client' | 'rules' | 'askStanding'>
+/** Parts that a proof puts something around. */
+export type WalletBridgeWrap = { [Part in keyof Wrapped]: (part: Wrapped[Part]) => Wrapped[Part] } & {
   bus: (bus: Bus) => Bus
-  askStanding: (ask: AskStanding) => AskStanding
 }
 
 type Parts = {
@@ -66,10 +60,8 @@ export async function openContext({ config, host, wrap, bus, storage, wake }: Pa
   const { logger, registry, stopping } = host
   const { db, clock } = storage
   const { scaleMs } = createTimeScale(config.PITBOSS_TIME_SCALE)
-  const outbound = {
-    allowLoopback: config.PITBOSS_ALLOW_LOOPBACK_WALLETS,
-    isDenied: createIsDenied(config, logger),
-  }
+  const isDenied = createIsDenied(config, logger)
+  const outbound = { allowLoopback: config.PITBOSS_ALLOW_LOOPBACK_WALLETS, isDenied }
   const upgrade = await findUpgrade(db)
   // What an upgrade reads by, it still needs.
   await storage.patiently((own) => ensureIndexes(own, indexes, logger, { drops: upgrade !== null }))

@@ -21,8 +21,7 @@ export function entriesOf({ audit }: Pick<Settlement, 'audit'>, by: ActedBy, act
   return (before: MovementDocument | null, after: MovementDocument): AuditEntry =>
     audit.entry(by, {
       ...{ act, object: { type: 'movement', id: after.reference } },
-      before: before === null ? null : toMovementRecord(before),
-      after: toMovementRecord(after),
+      ...{ before: before && toMovementRecord(before), after: toMovementRecord(after) },
     })
 }
 

@@ -23,10 +23,7 @@ const refused = 'refused with http status 401 (or another 4xx)'
 /** The codes of a wallet for a player that it has never seen; it accepted the signature then. */
 const playerCodes = new Set(['OK', 'PLAYER_NOT_FOUND', 'PLAYER_BLOCKED', 'SELF_EXCLUDED', 'KYC_REQUIRED'])
 
-/**
- * Calls a wallet, without moving money, and describes its faults. Takes the timeouts of five calls at most.
- * @throws ServiceError NOT_FOUND. Source: docs/contract.md, section 3
- */
+/** Calls a wallet five times at most, without moving money, and describes its faults. @throws NOT_FOUND */
 export async function checkWallet(context: WalletContext, scope: Scope, currency: string) {
   const { wallets, client, clock, newId } = context
   const wallet = wallets.openDocument(await findWallet(context, scope))

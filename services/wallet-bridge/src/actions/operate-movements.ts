@@ -24,14 +24,11 @@ const inDoubtPageMax = 500
 
 /** Finds a movement of any account. Source: docs/contract.md, section 10. @throws TRANSACTION_NOT_FOUND */
 export async function findByReference({ wallets, lists, movements }: WalletContext, reference: string) {
-  let after = ''
-  for (let page = 1; page <= walletPagesMax; page++) {
-    const keys = await wallets.keysAfter(after)
-    const last = keys.at(-1)
-    if (last === undefined) break
+  let keys = await wallets.keysAfter('')
+  for (let page = 1; page <= walletPagesMax && keys.length > 0; page++) {
     const found = await lists.byReference(reference, keys)
     if (found !== null) return (await movements.findById(found._id)) ?? found
-    after = last
+    keys = await wallets.keysAfter(keys.at(-1) ?? '')
   }
   throw new ServiceError('TRANSACTION_NOT_FOUND')
 }
@@ -85,20 +82,17 @@ export async function resolveMovement(context: WalletContext, asked: ResolveOrde
   const found = await findByReference(context, reference)
   const resolved = await resolveByPerson(context, found, asked, requestId)
   const { by, reason, dryRun: dry_run } = order
-  const { status } = resolved
-  context.logger.warn({ reference, as, by, reason, dry_run, status }, 'movement.resolved-by-person')
+  const about = { reference, as, by, reason, dry_run, status: resolved.status }
+  context.logger.warn(about, 'movement.resolved-by-person')
   return resolved
 }
 
 type Resolving = Pick<Settlement, 'movements' | 'rules' | 'notify' | 'audit' | 'clock' | 'newId'>
 
 /**
- * The only way in which a person ends an owed movement. A refund or rollback ends its original with it.
- * `success` gives the original back, before the refund or rollback itself ends, as the wallet's answer would.
- * `failed` frees a taken original for another reversal and fails a pending stake, after the refund or
- * rollback can no longer be sent. A stake in doubt that failed is rolled back. Repeating `failed` completes
- * an order that a crash interrupted.
- * @param order a dry run checks it and changes nothing
+ * The only way in which a person ends an owed movement. `success` gives the original back first, as the
+ * wallet's answer would. `failed` then frees a taken original for another reversal, fails a pending stake and
+ * rolls back one in doubt; its repeat completes what a crash interrupted. A dry run changes nothing.
  * @throws ServiceError CONFLICT when the movement does not wait for the wallet
  */
 export async function resolveByPerson(
@@ -136,18 +130,12 @@ async function holdsOriginal(settlement: Resolving, document: MovementDocument) 
   return isOpen && original.reversal?.transactionId === document.transactionId
 }
 
-type ReversalEnd = 'reversal-acknowledged' | 'reversal-given-up'
+type End = 'reversal-acknowledged' | 'reversal-given-up'
 
-async function endOriginal(
-  settlement: Resolving,
-  document: MovementDocument,
-  kind: ReversalEnd,
-  entryOf: EntryOf,
-) {
-  const original = await originalOf(settlement, document)
-  const { transactionId } = document
+async function endOriginal(settlement: Resolving, reversal: MovementDocument, kind: End, entryOf: EntryOf) {
+  const original = await originalOf(settlement, reversal)
   if (original === null) return
-  const message = { kind, at: settlement.clock.now(), transactionId } as const
+  const message = { kind, at: settlement.clock.now(), transactionId: reversal.transactionId } as const
   const ended = await applyMessage(settlement, original, message, { entryOf })
   await settlement.movements.listed(ended.document)
 }
@@ -166,10 +154,9 @@ export async function republishEnds(
   context: WalletContext,
   asked: Asked<typeof calls.opsRepublishMovements>,
 ) {
-  const { order, roundId, eventIds } = asked
-  const ends = await listEnds(context, roundId)
-  const chosen = ends.filter(({ entry }) => eventIds.includes(entry.id))
-  if (!order.dryRun)
+  const ends = await listEnds(context, asked.roundId)
+  const chosen = ends.filter(({ entry }) => asked.eventIds.includes(entry.id))
+  if (!asked.order.dryRun)
     for (const { document, entry } of chosen) await context.movements.republish(document, entry)
   return chosen.map(({ entry }) => entry.id)
 }

@@ -22,22 +22,22 @@ const balanceTimeoutMaxMs = 5000
 /** A change of a wallet is judged again this often when others change it at the same time. */
 const putsMax = 10
 
+type BalanceRequest = z.infer<typeof playerBalance.request>
 type Grave = Parameters<AskApproval>[0]
 type Settings = Omit<WalletSettings, 'formerOrigins'> & { readonly isSameLedger: boolean }
 
 /**
- * Creates the scope's wallet or changes its settings; a change keeps the secret. The origin of the address
- * changes only while nothing is open there, or when the new address serves the same ledger. Another address
- * of the LIVE wallet is a grave act. Source: docs/contract.md, sections 3 and 6.
- * @returns the new wallet's secret, or null when there was a wallet. @throws ServiceError VALIDATION_ERROR at
- * `url`; CONFLICT; APPROVAL_NEEDED where a second person is wanted; SERVICE_UNAVAILABLE without rounds
+ * Creates the scope's wallet, or changes its settings but the secret. The origin of its address changes while
+ * nothing is open there, or to one of the same ledger. Another address of the LIVE wallet is a grave act.
+ * @returns the new wallet's secret, or null. @throws ServiceError VALIDATION_ERROR at `url`; CONFLICT;
+ * APPROVAL_NEEDED; SERVICE_UNAVAILABLE without rounds. Source: docs/contract.md, sections 3 and 6
  */
 export async function putWallet(
   context: WalletContext,
   caller: Caller,
   given: Settings,
   call: HandlerContext,
-): Promise<{ wallet: WalletDocument; secret: string | null }> {
+) {
   const { wallets, clock, askApproval } = context
   const { scope } = caller
   const by = actedBy(caller, call)
@@ -92,7 +92,7 @@ export async function rotateSecret(
   caller: Caller,
   overlapS: number,
   call: HandlerContext,
-): Promise<{ wallet: WalletDocument; secret: string }> {
+) {
   const { wallets, clock } = context
   const { scope } = caller
   let by = actedBy(caller, call)
@@ -117,11 +117,8 @@ export async function findWallet({ wallets }: WalletContext, scope: Scope): Prom
 /** Whether there is a wallet, whether its breaker holds back stakes, and how it takes lost rounds. */
 export async function readStatus({ wallets, breakers }: WalletContext, scope: Scope) {
   const wallet = await wallets.copy(scope)
-  return {
-    configured: wallet !== null,
-    breakerOpen: breakers.isOpen(walletKeyOf(scope)),
-    settleLosses: wallet?.settleLosses,
-  }
+  const breakerOpen = breakers.isOpen(walletKeyOf(scope))
+  return { configured: wallet !== null, breakerOpen, settleLosses: wallet?.settleLosses }
 }
 
 /** Reads how the scope's wallet stands; the count stops at `countedMax`. */
@@ -132,22 +129,17 @@ export async function readHealth({ wallets, lists, breakers }: WalletContext, sc
     lists.oldestOf(scope),
   ])
   return {
-    configured: wallet !== null,
-    breaker_open: breakers.isOpen(walletKeyOf(scope)),
-    unresolved,
-    oldest_unresolved:
-      oldest === null
-        ? null
-        : { transaction_id: oldest.transactionId, created_at: oldest.createdAt.toISOString() },
+    ...{ configured: wallet !== null, breaker_open: breakers.isOpen(walletKeyOf(scope)), unresolved },
+    oldest_unresolved: oldest && {
+      ...{ transaction_id: oldest.transactionId, created_at: oldest.createdAt.toISOString() },
+    },
   }
 }
 
 /** Asks the wallet for a player's balance, for at most 5 s. Null without a usable answer. */
-export async function askBalance(
-  { wallets, balancePlaces, client, logger }: WalletContext,
-  { scope, playerId, currency, sessionId, walletGameId }: z.infer<typeof playerBalance.request>,
-  requestId: string,
-): Promise<{ amount: string; currency: string } | null> {
+export async function askBalance(context: WalletContext, asked: BalanceRequest, requestId: string) {
+  const { wallets, balancePlaces, client, logger } = context
+  const { scope, playerId, currency, sessionId, walletGameId } = asked
   const wallet = await wallets.open(scope)
   const leave = wallet === null ? null : balancePlaces.take(wallet.key)
   if (wallet === null || leave === null) return null
@@ -165,17 +157,18 @@ export async function askBalance(
 function entryOf({ audit }: WalletContext, by: ActedBy, act: string) {
   return (before: WalletDocument | null, after: WalletDocument) =>
     audit.entry(by, {
-      act,
-      object: { type: 'wallet', id: toAccountMode(after.environment) },
-      before: before === null ? null : toWalletRecord(before),
-      after: toWalletRecord(after),
+      ...{ act, object: { type: 'wallet', id: toAccountMode(after.environment) } },
+      ...{ before: before && toWalletRecord(before), after: toWalletRecord(after) },
     })
 }
 
 /** The settings to store. @throws ServiceError VALIDATION_ERROR at `url`; CONFLICT; SERVICE_UNAVAILABLE */
 async function admit(context: WalletContext, scope: Scope, present: WalletDocument | null, asked: Settings) {
   const { isSameLedger, ...given } = asked
-  await refuseBadUrl(context, given.url, scope)
+  const policy = { ...context.outbound, environment: toAccountMode(scope.environment) }
+  const verdict = await checkOutboundUrlAndResolve(given.url, policy, scope.operatorId)
+  if (!verdict.ok) throw invalidField('url', verdict.reason)
+  if (given.url.includes('?')) throw invalidField('url', 'must not have a query')
   const isMove = present !== null && originOf(present.url) !== originOf(given.url)
   if (isMove && !isSameLedger) await refuseOpenMoney(context, scope)
   if (present === null) return given
@@ -200,11 +193,4 @@ async function refuseOpenMoney({ lists, bus }: WalletContext, scope: Scope): Pro
     `Unresolved movements: ${movements}, unfinished rounds: ${rounds}. Wait until they have ended, or say ` +
     'same_ledger: true when the new address serves the same ledger.'
   throw new ServiceError('CONFLICT', { message })
-}
-
-async function refuseBadUrl({ outbound }: WalletContext, url: string, scope: Scope): Promise<void> {
-  const policy = { ...outbound, environment: toAccountMode(scope.environment) }
-  const verdict = await checkOutboundUrlAndResolve(url, policy, scope.operatorId)
-  if (!verdict.ok) throw invalidField('url', verdict.reason)
-  if (url.includes('?')) throw invalidField('url', 'must not have a query')
 }

@@ -12,7 +12,8 @@ import type { InsertOptions } from '../storage/movement-store.ts'
 import type { Wallet } from '../storage/wallet-document.ts'
 import type { PlaceContext } from './advance-due.ts'
 import { beginReversal } from './begin-reversal.ts'
-import { type Placement, type Stored, findStored, join, placeReversal, storeOnce } from './place-reversal.ts'
+import type { Placement, Stored } from './place-reversal.ts'
+import { findStored, join, joinPresent, placeReversal, storeOnce } from './place-reversal.ts'
 import { beginCall, runCall } from './run-call.ts'
 
 type PlaceOrder = { readonly spec: MovementSpec; readonly stake?: MovementSpec | undefined }
@@ -42,19 +43,21 @@ export async function placeMovement(
 }
 
 async function place(settlement: Settlement, placement: Placement): Promise<Stored> {
-  const { wallets, breakers, movements } = settlement
+  const { wallets, breakers, stakePlaces } = settlement
   const { scope, spec } = placement
   const wallet = await wallets.open(scope)
   if (isUncalled(spec, wallet)) return record(settlement, placement)
   if (wallet === null) throw new ServiceError('WALLET_NOT_CONFIGURED')
   if (spec.type === 'WIN') return send(settlement, placement, wallet)
   // A repeat sends nothing, so it must not use up the one probe that an open breaker lets through.
-  const present = breakers.isOpen(wallet.key) ? await movements.find(scope, spec.transactionId) : null
-  if (present !== null) return join(settlement, { document: present, created: false }, placement)
-  if (!breakers.admit(wallet.key)) {
+  const joined = breakers.isOpen(wallet.key) ? await joinPresent(settlement, placement) : null
+  if (joined !== null) return joined
+  if (!breakers.admit(wallet.key))
     return joinOrThrow(settlement, placement, new ServiceError('WALLET_UNAVAILABLE'))
-  }
-  return boundStakes(settlement, wallet.key, () => send(settlement, placement, wallet))
+  // Bounds the stakes that wait for one wallet, so that a wallet that hangs does not fill the process.
+  const leave = stakePlaces.take(wallet.key)
+  if (leave === null) throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause: notStarted })
+  return send(settlement, placement, wallet).finally(leave)
 }
 
 /** One entry stores the movement with its first call begun; later calls are begun in advance-due.ts. */
@@ -89,9 +92,9 @@ async function firstTry(settlement: Settlement, begun: MovementDocument, wallet:
 
 /** Joins the movement if it is stored already; a new one is refused. */
 async function joinOrThrow(settlement: Settlement, placement: Placement, refusal: ServiceError) {
-  const present = await settlement.movements.find(placement.scope, placement.spec.transactionId)
-  if (present === null) throw refusal
-  return join(settlement, { document: present, created: false }, placement)
+  const joined = await joinPresent(settlement, placement)
+  if (joined === null) throw refusal
+  return joined
 }
 
 async function record(settlement: Settlement, placement: Placement): Promise<Stored> {
@@ -105,22 +108,14 @@ async function record(settlement: Settlement, placement: Placement): Promise<Sto
   return { document: inserted, created: true }
 }
 
-/** Bounds the stakes that wait for one wallet, so that a wallet that hangs does not fill the process. */
-function boundStakes({ stakePlaces }: Settlement, walletKey: string, work: () => Promise<Stored>) {
-  const leave = stakePlaces.take(walletKey)
-  if (leave === null) throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause: notStarted })
-  return work().finally(leave)
-}
-
 /** The check of a win against the stakes of its round; none for other movements. */
 function checkOf(spec: MovementSpec): Pick<InsertOptions, 'check'> {
   if (spec.type !== 'WIN' || spec.freeBet) return {}
   return {
     check(stakes) {
       const code = winRefusal(stakes, spec.roundClosed)
-      if (code !== 'ROUND_IN_PROGRESS') return code === null ? null : new ServiceError(code)
-      const message = 'A stake of this round is pending or on its way back.'
-      return new ServiceError(code, { message })
+      if (code !== 'ROUND_IN_PROGRESS') return code && new ServiceError(code)
+      return new ServiceError(code, { message: 'A stake of this round is pending or on its way back.' })
     },
   }
 }

@@ -21,10 +21,10 @@ export async function placeReversal(
   placement: ReversalPlacement,
   stake: MovementSpec | undefined,
 ): Promise<Stored> {
-  const { movements, inTurn, wallets, clock, newId } = settlement
+  const { inTurn, wallets, clock, newId } = settlement
   const { scope, spec } = placement
-  const present = await movements.find(scope, spec.transactionId)
-  if (present !== null) return join(settlement, { document: present, created: false }, placement)
+  const joined = await joinPresent(settlement, placement)
+  if (joined !== null) return joined
   const { type, transactionId, requestHash, roundClosed } = spec
   const reversal = { transactionId, reference: newId('txn') }
   const asked = { type, reversal, requestHash, roundClosed }
@@ -52,10 +52,7 @@ export async function placeReversal(
   return { document, created: original.created || isNew }
 }
 
-/**
- * A stake never placed is recorded with its rollback; one taken and lost, with its refund.
- * @throws ServiceError TRANSACTION_NOT_FOUND, WALLET_NOT_CONFIGURED
- */
+/** A stake never placed is recorded with its rollback; one taken and lost, with its refund. */
 async function originalOf(
   settlement: Settlement,
   { scope, spec }: ReversalPlacement,
@@ -107,9 +104,8 @@ export async function voidStake(
     requestHash: `void:${spec.requestHash}`,
   } as const
   const stake = await stakeToVoid(settlement, scope, order, message)
-  if (stake.requestHash !== spec.requestHash || stake.roundId !== spec.roundId) {
+  if (stake.requestHash !== spec.requestHash || stake.roundId !== spec.roundId)
     throw new ServiceError('TRANSACTION_CONFLICT')
-  }
   if (stake.status === 'PENDING' && stake.reversal === null && isOld(stake.createdAt, message.at)) {
     await movements.listed(stake)
     return { stake, rollback: null }
@@ -142,12 +138,10 @@ function isOld(at: Date, now: Date): boolean {
 }
 
 function refuseOtherAmount(original: MovementDocument, spec: MovementSpec): void {
-  if (spec.currency !== original.currency) {
+  if (spec.currency !== original.currency)
     throw invalidField('currency', `must be ${original.currency}, as the original's`)
-  }
-  if (normaliseAmount(spec.amount, spec.currency) !== original.amount) {
+  if (normaliseAmount(spec.amount, spec.currency) !== original.amount)
     throw invalidField('amount', `must be ${original.amount}: a movement is given back in full`)
-  }
 }
 
 /** A stored movement. `created` is false when the id was stored before. */
@@ -170,6 +164,12 @@ export async function findStored(movements: MovementStore, id: string): Promise<
   const present = await movements.findById(id)
   if (present === null) throw new Error(`the movement ${id} was refused as a duplicate and is not found`)
   return { document: present, created: false }
+}
+
+/** Joins the movement of the placement's id; null when there is none. */
+export async function joinPresent(settlement: Settlement, placement: Placement): Promise<Stored | null> {
+  const document = await settlement.movements.find(placement.scope, placement.spec.transactionId)
+  return document === null ? null : join(settlement, { document, created: false }, placement)
 }
 
 /** Waits for the first try of a stored movement; one that another request has stored is refused. */

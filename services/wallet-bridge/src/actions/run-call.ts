@@ -158,7 +158,7 @@ export function traceAdvance<Result>(document: MovementDocument, requestId: stri
 }
 
 /** Makes a wallet call below a span. An unclear answer has the trace recorded, and so has each later call. */
-export function traceWalletCall(document: MovementDocument, requestId: string, work: Work<Judged>) {
+function traceWalletCall(document: MovementDocument, requestId: string, work: Work<Judged>) {
   const { operation, call, traceparent } = document
   const { attributes, ...options } = optionsOf(document, requestId)
   const about = { ...attributes, 'pitboss.attempt': call?.attempt ?? 0 }

@@ -43,9 +43,8 @@ const poolsMax = 2000
 const keepAliveMs = 10_000
 
 /**
- * Calls operators' wallets. Credits and rollbacks have connections of their own, so that slow stakes do not
- * hold them up; every connection checks the address; redirects are not followed; at most 64 KiB of an answer
- * are read, and as many decoded. Source: docs/contract.md, section 6.
+ * Calls operators' wallets. Credits and rollbacks have connections of their own; each checks the address;
+ * redirects are not followed; of an answer 64 KiB are read and decoded. Source: docs/contract.md, section 6.
  */
 export function createWalletClient({ outbound, clock }: { outbound: OutboundSettings; clock: Clock }) {
   const pools = new BoundedMap<string, Agent>(poolsMax)

@@ -17,15 +17,11 @@ const factsExcerptCharacters = 256
 
 /** The public record of a movement. Source: docs/contract.md, section 5. */
 export function toMovementRecord(document: MovementDocument): Movement {
+  const { game, freeBet: free_bet, walletCode: wallet_code, balanceAfter, environment } = document
   return {
-    ...sharedFieldsOf(document),
-    game: document.game,
-    free_bet: document.freeBet,
+    ...{ ...sharedFieldsOf(document), game, free_bet, wallet_code, balance_after: balanceAfter, environment },
     reference_transaction_id: document.referenceTransactionId,
     wallet_transaction_id: document.walletTransactionId,
-    wallet_code: document.walletCode,
-    balance_after: document.balanceAfter,
-    environment: document.environment,
     created_at: document.createdAt.toISOString(),
     updated_at: document.updatedAt.toISOString(),
   }
@@ -33,16 +29,18 @@ export function toMovementRecord(document: MovementDocument): Movement {
 
 /** Returns the fields with which the record and the event of a movement begin. */
 function sharedFieldsOf(document: MovementDocument) {
+  const { transactionId, reference, type, status, amount, currency } = document
+  const { playerId: player_id, sessionId: session_id, roundId: round_id } = document
   return {
-    transaction_id: document.transactionId,
-    reference: document.reference,
-    type: document.type,
-    status: document.status,
-    amount: document.amount,
-    currency: document.currency,
-    player_id: document.playerId,
-    session_id: document.sessionId,
-    round_id: document.roundId,
+    transaction_id: transactionId,
+    reference,
+    type,
+    status,
+    amount,
+    currency,
+    player_id,
+    session_id,
+    round_id,
   }
 }
 
@@ -82,26 +80,19 @@ export function toOperationsCase(document: MovementDocument, now: Date) {
 }
 
 /** The public record of one wallet call. Source: docs/contract.md, section 5. */
-export function toAttemptRecord(attempt: AttemptRecord): MovementAttempt {
-  const { operation, classification, request, error, unreadable } = attempt
+export function toAttemptRecord(record: AttemptRecord): MovementAttempt {
+  const { attempt, operation, latencyMs, httpStatus, walletCode: wallet_code } = record
+  const { classification, request, error, unreadable, responseExcerpt: response_excerpt } = record
   return {
-    ...{ attempt: attempt.attempt, operation, sent_at: attempt.sentAt.toISOString() },
-    latency_ms: attempt.latencyMs,
-    http_status: attempt.httpStatus,
-    wallet_code: attempt.walletCode,
-    classification,
+    ...{ attempt, operation, sent_at: record.sentAt.toISOString(), latency_ms: latencyMs },
+    ...{ http_status: httpStatus, wallet_code, classification, error, response_excerpt },
     request: request && { url: request.url, timestamp: request.timestamp, request_id: request.requestId },
-    error,
     ...(unreadable === undefined ? {} : { unreadable: [...unreadable] }),
-    response_excerpt: attempt.responseExcerpt,
-    next_attempt_at: attempt.nextAttemptAt?.toISOString() ?? null,
+    next_attempt_at: record.nextAttemptAt?.toISOString() ?? null,
   }
 }
 
-/**
- * The event of a step. A stake that the wallet's tombstone ended has no rollback movement: its event names
- * the stake itself as the original. Source: docs/contract.md, sections 7 and 11.
- */
+/** The event of a step. That of a stake which a tombstone ended names the stake as original. Section 11. */
 export function toMovementEvent(movement: MovementDocument, type: MovementEventType): OutboxEntry {
   const failed = type === 'transaction.failed'
   const selfReversed = type === 'transaction.rollback' && movement.type === 'BET'

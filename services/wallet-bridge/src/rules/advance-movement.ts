@@ -148,9 +148,8 @@ function resolveByPerson(state: MovementState, { at, as, rollback }: MessageOf<'
   if (state.status !== 'PENDING') return conflict(`The movement is ${state.status} already.`)
   if (state.call !== null) return conflict('A wallet call is in flight; repeat in a moment.')
   if (state.reversal !== null) return conflict(`Resolve its rollback ${state.reversal.reference} instead.`)
-  if (state.type === 'BET' && state.inDoubt !== true) {
+  if (state.type === 'BET' && state.inDoubt !== true)
     return conflict('The service ends a stake by itself within seconds.')
-  }
   if (as === 'success') return succeed(state, at, {})
   if (state.type === 'BET') return applied(state, at, reversals.owed(rollback, at))
   const failed = { status: 'FAILED', refusalCode: 'WALLET_REJECTED', dueAt: null } as const

@@ -8,10 +8,7 @@ type AttemptEnd = {
 
 export type Ended = MovementState & { readonly attempts: readonly AttemptEnd[] }
 
-/**
- * Derives the event of a movement's end, and its time, from the record; null for none. The time is that of
- * the last change or, once it has a reversal, of the wallet's answer. Source: docs/contract.md, section 7.
- */
+/** Derives the event of an end from the record, at its last change or, if reversed, the wallet's answer. */
 export function eventOfEnd(movement: Ended): { type: MovementEventType; at: Date } | null {
   const type = typeOfEnd(movement)
   if (type === null) return null

@@ -43,23 +43,18 @@ function retrySteps(scaleMs: ScaleMs): RetryStep[] {
 }
 
 /**
- * The longest wait for the next try of a credit or rollback at this age, while no call of it is in flight:
- * the delay of the schedule's step for the age. Earlier tries do not change it.
- * @param ageMs since the movement's creation, in real time; a negative age counts as 0
- * @param scaleMs the service's time scale, which divides ages and delays alike
- * @returns milliseconds. @throws RangeError when `ageMs` is NaN or infinite. Source: docs/contract.md,
- * sections 5 and 12
+ * The longest wait for the next try of a credit or rollback of this age, in milliseconds.
+ * @param ageMs since its creation, in real time; a negative one counts as 0
+ * @throws RangeError when `ageMs` is NaN or infinite. Source: docs/contract.md, sections 5 and 12
  */
 export function nextTryWithinMs(ageMs: number, scaleMs: ScaleMs): number {
   return stepAt(ageMs, scaleMs).delayMs
 }
 
 /**
- * The time of the next try of a credit or rollback whose try number `tries` failed at `now`: after the delay
- * that follows so many tries, or at the next age for which the schedule has a try, whichever comes first. So
- * a try that was brought forward, took long or was lost with its process does not delay the next one. At
- * least a second after `now` and, unless the movement was created by a clock that was ahead, at most
- * `nextTryWithinMs` after it.
+ * The time of the next try of a credit or rollback after try number `tries` failed: after the delay that
+ * follows so many, or at the next age that has a try, whichever is first. So a try that was brought forward,
+ * took long or was lost delays nothing. At least a second after `now`, at most `nextTryWithinMs`.
  */
 export function nextOwedTryAt({ createdAt, tries }: TriedMovement, now: Date, scaleMs: ScaleMs): Date {
   const byAgeMs = Math.max(waitByAgeMs(now.getTime() - createdAt.getTime(), scaleMs), scaleMs(retryMinMs))

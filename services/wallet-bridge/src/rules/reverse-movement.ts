@@ -29,15 +29,13 @@ export function askReversal(state: MovementState, message: MessageOf<'reversal-a
 }
 
 function reversalRefusal(state: MovementState, type: 'REFUND' | 'ROLLBACK') {
-  if (state.type === 'REFUND' || state.type === 'ROLLBACK') {
+  if (state.type === 'REFUND' || state.type === 'ROLLBACK')
     return refusal('VALIDATION_ERROR', 'must name a bet or a win, not a refund or a rollback')
-  }
   if (type === 'REFUND' && state.type !== 'BET') return refusal('VALIDATION_ERROR', 'must name a bet')
   if (state.status === 'FAILED')
     return refusal('CONFLICT', 'The movement failed; there is nothing to give back.')
-  if (state.reversal !== null || state.status === 'REFUNDED' || state.status === 'ROLLED_BACK') {
+  if (state.reversal !== null || state.status === 'REFUNDED' || state.status === 'ROLLED_BACK')
     return refusal('TRANSACTION_ALREADY_REVERSED', 'The movement has been refunded or rolled back already.')
-  }
   if (state.status === 'SUCCESS') return null
   if (type === 'REFUND') return refusal('CONFLICT', 'The bet is pending; roll it back instead.')
   return state.type === 'BET' ? null : refusal('CONFLICT', 'A pending win cannot be rolled back.')
@@ -56,9 +54,8 @@ export function dropConflictedReversal(state: MovementState, message: ConflictMe
   const { at, rollback } = message
   const reversal = reversalNamed(state, message)
   if (reversal === null || reversal.placed) return ignored(state)
-  if (reversal.origin === 'service') {
+  if (reversal.origin === 'service')
     return applied(state, at, { reversal: { ...reversal, ...rollback }, dueAt: at })
-  }
   return applied(state, at, { reversal: null, dueAt: state.status === 'PENDING' ? at : null })
 }
 

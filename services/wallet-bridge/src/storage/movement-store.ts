@@ -16,10 +16,7 @@ import type { UnfinishedMovements } from './unfinished-movements.ts'
 
 type Refused = { readonly refused: ServiceError }
 
-/**
- * The movement that was stored. `taken`: its id has a movement; `round-busy`: it begins a call, and another
- * one of the round is in flight; `stale`: the other movement of the entry has changed meanwhile.
- */
+/** `taken`: its id has a movement; `round-busy`: another call is in flight; `stale`: the other changed. */
 export type Inserted = MovementDocument | 'taken' | 'round-busy' | 'stale' | Refused
 
 export type InsertOptions = {

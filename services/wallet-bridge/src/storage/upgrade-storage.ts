@@ -42,10 +42,9 @@ export async function findUpgrade(db: Db): Promise<{ readonly hasEarlier: boolea
 }
 
 /**
- * Brings what an earlier build has not finished of movements into the journal: the movements of each such
- * round become its first entry, their events an entry after it, and their audit entries documents of their
- * own. Finished movements stay as they are. It is idempotent, and one process does it while the others wait;
- * no process of an earlier build may run. Source: docs/versioning.md.
+ * Brings what an earlier build has not finished into the journal: each such round's movements as its first
+ * entry, their events as another, audit entries as documents. Idempotent; one process does it while others
+ * wait, and none of an earlier build may run. Source: docs/versioning.md.
  * @returns whether the database has movements of an earlier build
  */
 export async function upgradeStorage(

@@ -46,8 +46,9 @@ export type Wallet = Pick<WalletDocument, 'environment' | 'url' | 'timeoutMs' | 
 
 export type WalletSettings = Pick<WalletDocument, 'url' | 'timeoutMs' | 'settleLosses' | 'formerOrigins'>
 
-type NewWallet = WalletSettings & { readonly secret: string; readonly at: Date }
-type Rotation = { readonly secret: string; readonly overlapS: number; readonly at: Date }
+type NewSecret = { readonly secret: string; readonly at: Date }
+type NewWallet = WalletSettings & NewSecret
+type Rotation = NewSecret & { readonly overlapS: number }
 type FieldsOfChange = (document: WalletDocument) => Partial<WalletDocument>
 type EntryOfChange = (before: WalletDocument | null, after: WalletDocument) => AuditEntry
 
@@ -143,11 +144,8 @@ export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedC
       update(scope, () => ({ flagRules }), entryOf),
     /** Wallet keys in order, at most 500 after `after`. */
     async keysAfter(after: string): Promise<string[]> {
-      const found = collection.find({ _id: { $gt: after } }, { projection: { _id: 1 }, sort: { _id: 1 } })
-      return found
-        .limit(keysPageSize)
-        .map(({ _id }) => _id)
-        .toArray()
+      const page = { projection: { _id: 1 }, sort: { _id: 1 }, limit: keysPageSize } as const
+      return (await collection.find({ _id: { $gt: after } }, page).toArray()).map(({ _id }) => _id)
     },
   }
 }

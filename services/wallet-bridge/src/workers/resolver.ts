@@ -34,10 +34,7 @@ type Lane = {
   mayHaveMore: boolean
 }
 
-/**
- * Milliseconds of the longest due movement. `answering`: no free place here; `full`: its wallet has as many
- * calls as it gets; `silent`: its wallet does not answer.
- */
+/** Milliseconds of the longest due; `full`: its wallet has all calls it gets; `silent`: it answers none. */
 type DueLags = Readonly<Record<'answering' | 'full' | 'silent', number>>
 
 /** The work on what is due; `dueLags` returns what waits, as of the latest sweep. */

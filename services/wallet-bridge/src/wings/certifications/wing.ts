@@ -2,19 +2,14 @@ import { answer, handler } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
 import { summaryOf } from '@pitboss/contracts/certification/progress'
 import * as endpoints from '@pitboss/contracts/endpoints/wallet'
-import type * as schemas from '@pitboss/contracts/objects/certification'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { openCertifications } from '@pitboss/storage/certification-jobs'
 import { jobIndexes } from '@pitboss/storage/job-store'
 import { answerPage } from '@pitboss/storage/read-page'
-import type { z } from 'zod'
 import { walletKeyOf } from '../../rules/movement-keys.ts'
 import type { Wing } from '../../wing.ts'
-import {
-  type CertificationDocument,
-  runCertification,
-  startCertification,
-} from './actions/run-certification.ts'
+import type { CertificationDocument } from './actions/run-certification.ts'
+import { runCertification, startCertification } from './actions/run-certification.ts'
 
 /** Each takes some calls at a time from a wallet; more orders wait their turn. */
 const placesMax = 8
@@ -52,19 +47,17 @@ export const certifications: Wing = {
   },
 }
 
-type Summary = z.infer<typeof schemas.walletCertificationSummarySchema>
-
 /** The public record of a certification without its cases. Source: docs/contract.md, section 3. */
-function toCertificationSummary(document: Omit<CertificationDocument, 'cases'>): Summary {
-  return {
-    ...summaryOf(document),
-    player_id: document.playerId,
-    currency: document.currency,
-    blocked_player_id: document.blockedPlayerId,
-    unknown_player_id: document.unknownPlayerId,
-  }
+function toCertificationSummary(document: Omit<CertificationDocument, 'cases'>) {
+  const {
+    playerId,
+    currency,
+    blockedPlayerId: blocked_player_id,
+    unknownPlayerId: unknown_player_id,
+  } = document
+  return { ...summaryOf(document), player_id: playerId, currency, blocked_player_id, unknown_player_id }
 }
 
-function toCertification(document: CertificationDocument): z.infer<typeof schemas.walletCertificationSchema> {
+function toCertification(document: CertificationDocument) {
   return { ...toCertificationSummary(document), cases: [...document.cases] }
 }

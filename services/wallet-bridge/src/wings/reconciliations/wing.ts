@@ -4,11 +4,9 @@ import * as starts from '@pitboss/contracts/calls/reconciliations'
 import * as calls from '@pitboss/contracts/calls/wallet'
 import { lookupScopes } from '@pitboss/contracts/caller'
 import * as endpoints from '@pitboss/contracts/endpoints/reconciliations'
-import type * as schemas from '@pitboss/contracts/objects/reconciliation'
 import { jobIndexes } from '@pitboss/storage/job-store'
 import { openJobs } from '@pitboss/storage/jobs'
 import { answerPage } from '@pitboss/storage/read-page'
-import type { z } from 'zod'
 import { walletKeyOf } from '../../rules/movement-keys.ts'
 import type { Wing } from '../../wing.ts'
 import * as actions from './actions/run-reconciliation.ts'
@@ -54,7 +52,7 @@ export const reconciliations: Wing = {
         ),
         ...[calls.reconcileOurs, calls.opsReconcileOurs].map((call) =>
           handler(call, ({ scope, from, to, after }) =>
-            actions.listMoved(context, scope, { from: new Date(from), to: new Date(to) }, after),
+            actions.listMoved(context, scope, { from: new Date(from), to: new Date(to), after }),
           ),
         ),
       ],
@@ -63,29 +61,19 @@ export const reconciliations: Wing = {
   },
 }
 
-type Summary = z.infer<typeof schemas.reconciliationSummarySchema>
-
 /** The public record of a reconciliation without its differences. Source: docs/contract.md, section 3. */
-function toReconciliationSummary(document: Omit<stores.ReconciliationDocument, 'differences'>): Summary {
-  const { counts } = document
+function toReconciliationSummary(document: Omit<stores.ReconciliationDocument, 'differences'>) {
+  const { _id: reconciliation_id, status, reason, linesTotal, lines, matched, counts } = document
   return {
-    reconciliation_id: document._id,
-    status: document.status,
-    reason: document.reason,
+    ...{ reconciliation_id, status, reason, lines_total: linesTotal, lines, matched, counts },
     from: document.from.toISOString(),
     to: document.to.toISOString(),
-    lines_total: document.linesTotal,
-    lines: document.lines,
-    matched: document.matched,
     differences_total: Object.values(counts).reduce((sum, count) => sum + count, 0),
-    counts,
     created_at: document.createdAt.toISOString(),
     finished_at: document.finishedAt?.toISOString() ?? null,
   }
 }
 
-function toReconciliation(
-  document: stores.ReconciliationDocument,
-): z.infer<typeof schemas.reconciliationSchema> {
+function toReconciliation(document: stores.ReconciliationDocument) {
   return { ...toReconciliationSummary(document), differences: [...document.differences] }
 }

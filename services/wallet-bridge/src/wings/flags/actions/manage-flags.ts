@@ -94,9 +94,8 @@ function changedCase(flag: FlagDocument, patch: Patch, { id, name }: ActedBy['ac
   const added = note === undefined || isRepeat ? [] : [{ at, by: name, userId: id, text: note }]
   const wanted = patch.status ?? status
   if (wanted === status && added.length === 0) return null
-  if (notes.length + added.length > flagMax.notes) {
+  if (notes.length + added.length > flagMax.notes)
     throw new ServiceError('CONFLICT', { message: `A case has at most ${flagMax.notes} notes.` })
-  }
   return { status: wanted, notes: [...notes, ...added], updatedAt: at }
 }
 

@@ -23,16 +23,10 @@ export function toCaseRecord({ status, notes }: Pick<FlagDocument, 'status' | 'n
 }
 
 function shared(flag: FlagDocument) {
+  const { _id: flag_id, rule, status, environment, playerId, game, roundId, amount, currency } = flag
   return {
-    flag_id: flag._id,
-    rule: flag.rule,
-    status: flag.status,
-    environment: flag.environment,
-    player_id: flag.playerId,
-    game: flag.game,
-    round_id: flag.roundId,
-    amount: flag.amount,
-    currency: flag.currency,
+    ...{ flag_id, rule, status, environment, player_id: playerId, game },
+    ...{ round_id: roundId, amount, currency },
     happened_at: flag.happenedAt.toISOString(),
     raised_at: flag.raisedAt.toISOString(),
     updated_at: flag.updatedAt.toISOString(),
@@ -53,15 +47,10 @@ export function newFlag(movement: MovementDocument, { about, of, rule, ...fact }
   const isOne = rule === 'BIG_WIN' || rule === 'BACK_AFTER_WIN'
   const none = { game: null, roundId: null, amount: null, currency: null }
   return {
-    _id: factIdOf('flg', scope, { type: rule, about, of }),
-    version: 1,
-    walletKey: movement.walletKey,
-    ...scope,
-    rule,
-    status: 'OPEN',
+    ...{ _id: factIdOf('flg', scope, { type: rule, about, of }), version: 1, ...scope },
+    ...{ walletKey: movement.walletKey, rule, status: 'OPEN', notes: [] },
     playerId: rule === 'UNKNOWN_OUTCOMES_OF_WALLET' ? null : movement.playerId,
     ...(isOne ? { game, roundId, amount, currency } : none),
-    notes: [],
     ...fact,
     updatedAt: fact.raisedAt,
   }

@@ -61,7 +61,7 @@ export async function runReconciliation(
     },
     ours(after) {
       goOn()
-      return listMoved(context, job, { from, to }, after)
+      return listMoved(context, job, { from, to, after })
     },
   }
 
@@ -148,12 +148,12 @@ export async function startReconciliation(
 
 /** Ends a comparison and its ledger, which is else gone within a day. */
 export async function cancelReconciliation(
-  context: ReconciliationContext,
+  c: ReconciliationContext,
   job: ReconciliationDocument,
   by: ActedBy,
 ) {
-  const ended = await context.reconciliations.cancel(job, by)
-  if (ended.status === 'CANCELLED') await context.chunks.remove(ended, ended._id)
+  const ended = await c.reconciliations.cancel(job, by)
+  if (ended.status === 'CANCELLED') await c.chunks.remove(ended, ended._id)
   return ended
 }
 
@@ -164,24 +164,15 @@ export async function compareRows({ lists }: WalletContext, scope: Scope, rows: 
   return compareLedger(rows, ours)
 }
 
-type Window = { readonly from: Date; readonly to: Date }
+type MovedQuery = { readonly from: Date; readonly to: Date; readonly after: string | null }
 
 /**
- * Our movements that moved money within the window, oldest first, out of the next 1000 after the reference
- * `after`. Leaves out those asked for within it and paid later: the operator may have them in either day.
- * @returns `next` is the `after` of the next page, or null after the last one
+ * Our movements that moved money within the window, oldest first, out of the next 1000 after `after`, the
+ * `next` of the page before. One asked for within it and paid later may be in either day: it is left out.
  */
-export async function listMoved(
-  { lists }: WalletContext,
-  scope: Scope,
-  window: Window,
-  after: string | null,
-) {
+export async function listMoved({ lists }: WalletContext, scope: Scope, { after, ...window }: MovedQuery) {
   const found = await lists.oldestFirst(scope, window, { after, limit: pageSize })
-  const last = found.at(-1)
-  const ids = found.flatMap(({ type, referenceTransactionId: id }) =>
-    type === 'ROLLBACK' && id !== null ? [id] : [],
-  )
+  const ids = found.flatMap((one) => (one.type === 'ROLLBACK' ? (one.referenceTransactionId ?? []) : []))
   const named = (await lists.byTransactionIds(scope, ids)).map((one) => [one.transactionId, one] as const)
   const originals = new Map(named)
   const rows = found
@@ -191,5 +182,5 @@ export async function listMoved(
     .map(({ transaction_id, type, amount, currency, player_id }) => ({
       ...{ transaction_id, type, amount, currency, player_id },
     }))
-  return { rows, next: found.length < pageSize || last === undefined ? null : last.reference }
+  return { rows, next: found.length < pageSize ? null : (found.at(-1)?.reference ?? null) }
 }

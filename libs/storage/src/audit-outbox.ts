@@ -177,22 +177,25 @@ export function createAuditOutbox({
     }
   }
 
+  /** Makes an entry; the write of the change must take it along. */
+  function makeEntry(by: ActedBy, { act, object, before, after }: AuditedChange): AuditEntry {
+    written += 1
+    const { operator_id, actor, client_address, request_id, reason, approval } = by
+    const at = clock.now().toISOString()
+    const author = { actor, client_address, request_id, ...(approval === undefined ? {} : { approval }) }
+    const token = sender.getStore()
+    const borneOut = token === undefined ? {} : { token }
+    return {
+      ...{ audit_id: newId('aud'), at, operator_id, ...author, act, object, before, after, reason },
+      ...borneOut,
+    }
+  }
+
   return {
-    /** Makes an entry; the write of the change must take it along. */
-    entry(by: ActedBy, { act, object, before, after }: AuditedChange): AuditEntry {
-      written += 1
-      const { operator_id, actor, client_address, request_id, reason, approval } = by
-      const at = clock.now().toISOString()
-      const author = { actor, client_address, request_id, ...(approval === undefined ? {} : { approval }) }
-      const token = sender.getStore()
-      const borneOut = token === undefined ? {} : { token }
-      return {
-        ...{ audit_id: newId('aud'), at, operator_id, ...author, act, object, before, after, reason },
-        ...borneOut,
-      }
-    },
+    entry: makeEntry,
     /** Stores the entry of an order that changes no document in `audit_entries`, before its work begins. */
-    async store(entry: AuditEntry): Promise<void> {
+    async store(by: ActedBy, change: AuditedChange): Promise<void> {
+      const entry = makeEntry(by, change)
       const document = { _id: entry.audit_id, auditRemoves: true, ...auditedInsert(entry) }
       await db.collection<WithAudit & { _id: string }>('audit_entries').insertOne(document)
     },

@@ -1,4 +1,4 @@
-import { registerGauge } from '@pitboss/runtime/register-gauge'
+import { registerGauge } from '@pitboss/runtime/register-metrics'
 import { Counter, Histogram, type Registry } from 'prom-client'
 
 export type Metrics = {

@@ -1,7 +1,7 @@
 import { roundStatus } from '@pitboss/contracts/objects/round'
+import { registerCounter, registerGauge } from '@pitboss/runtime/register-metrics'
 import type { Logger } from 'pino'
-import { registerGauge } from '@pitboss/runtime/register-gauge'
-import { Counter, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import { type YieldReason, yieldReasons } from './actions/admit-play.ts'
 import type { RoundsContext } from './context.ts'
 import type { RoundState } from './rules/round.ts'
@@ -13,33 +13,24 @@ export function registerMetrics(registry: Registry, rounds: Pick<RoundsStore, 'u
 }
 
 export function createStateNote(registry: Registry) {
-  const entered = new Counter({
-    name: 'pitboss_rounds_entered_total',
-    help: 'Rounds that entered a state, by writes of this process',
-    labelNames: ['round_status'],
-    registers: [registry],
-  })
-  for (const round_status of roundStatus.options) entered.inc({ round_status }, 0)
+  const help = 'Rounds that entered a state, by writes of this process'
+  const name = 'pitboss_rounds_entered_total'
+  const entered = registerCounter(registry, name, help, 'round_status', roundStatus.options)
   return function noteState(before: RoundState | null, { status }: RoundState): void {
     if (before?.status !== status) entered.inc({ round_status: status })
   }
 }
 
-type PlayNotes = Pick<RoundsContext, 'noteConflict' | 'noteRefusedSettlement'>
-
 /** Counts and logs what a person has to know of; each refused settlement is asked for again for ever. */
-export function createPlayNotes(registry: Registry, logger: Logger): PlayNotes {
-  const conflicts = new Counter({
-    name: 'pitboss_rounds_id_conflicts_total',
-    help: "Requests of operators' servers whose transaction_id is that of a movement of a game round",
-    registers: [registry],
-  })
-  const refused = new Counter({
-    name: 'pitboss_rounds_settlement_refused_total',
-    help: 'Owed movements of rounds that wallet-bridge refused for good, by code',
-    labelNames: ['code'],
-    registers: [registry],
-  })
+export function createPlayNotes(
+  registry: Registry,
+  logger: Logger,
+): Pick<RoundsContext, 'noteConflict' | 'noteRefusedSettlement'> {
+  const ofConflicts =
+    "Requests of operators' servers whose transaction_id is that of a movement of a game round"
+  const conflicts = registerCounter(registry, 'pitboss_rounds_id_conflicts_total', ofConflicts)
+  const ofRefused = 'Owed movements of rounds that wallet-bridge refused for good, by code'
+  const refused = registerCounter(registry, 'pitboss_rounds_settlement_refused_total', ofRefused, 'code')
   return {
     noteConflict({ id, operatorId, environment, driver }, transactionId) {
       conflicts.inc()
@@ -55,12 +46,7 @@ export function createPlayNotes(registry: Registry, logger: Logger): PlayNotes {
 }
 
 export function createYieldNote(registry: Registry): (reason: YieldReason) => void {
-  const refused = new Counter({
-    name: 'pitboss_rounds_play_refused_total',
-    help: 'New rounds and stakes that were refused so that events and deliveries keep up',
-    labelNames: ['why'],
-    registers: [registry],
-  })
-  for (const why of yieldReasons) refused.inc({ why }, 0)
+  const help = 'New rounds and stakes that were refused so that events and deliveries keep up'
+  const refused = registerCounter(registry, 'pitboss_rounds_play_refused_total', help, 'why', yieldReasons)
   return (why) => refused.inc({ why })
 }

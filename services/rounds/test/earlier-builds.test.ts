@@ -56,7 +56,7 @@ t.test('a seed of an earlier build opens, and its key can leave', async (t) => {
   const listFrom = (keyring: Keyring) => {
     const cursors = createCursorCodec({ keyring })
     const query = { limit: 10, cursor: recorded.cursor.text, game: 'dice' }
-    return listRounds({ rounds: storedRounds(db), cursors }, caller, query)
+    return listRounds({ rounds: storedRounds(db), cursors }, { caller, query })
   }
 
   const both = await openKeyring(db, `${own},${recorded.master_keys}`)

@@ -1,4 +1,4 @@
-import { registerGauge } from '@pitboss/runtime/register-gauge'
+import { registerGauge } from '@pitboss/runtime/register-metrics'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { WalletOperation } from './rules/movement.ts'
 import type { MovementStore } from './storage/movement-store.ts'

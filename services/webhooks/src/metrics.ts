@@ -1,4 +1,4 @@
-import { registerGauge } from '@pitboss/runtime/register-gauge'
+import { registerGauge } from '@pitboss/runtime/register-metrics'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { UnseenLag } from './actions/read-status.ts'
 import { type DueLags, type EndpointLateness, noDueLags, standings, worstLags } from './rules/lateness.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '@pitboss/runtime/clock'
-import { registerGauge } from '@pitboss/runtime/register-gauge'
+import { registerGauge } from '@pitboss/runtime/register-metrics'
 import type { Registry } from 'prom-client'
 import type { InstanceDocument } from './instances.ts'
 

@@ -21,10 +21,7 @@ export type PlayLoad = {
   readonly noteRefused: (reason: YieldReason) => void
 }
 
-/**
- * Refuses new play while its events cannot be recorded, and a share of it while deliveries are late.
- * Source: docs/contract.md, sections 7 and 11. @throws ServiceError SERVICE_UNAVAILABLE
- */
+/** Refuses new play by its load. Source: docs/contract.md, section 7. @throws ServiceError SERVICE_UNAVAILABLE */
 export function admitPlay(load: PlayLoad, { operatorId }: Scope): void {
   const reason = refusalReason(load, operatorId)
   if (reason === null) return

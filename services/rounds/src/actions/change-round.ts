@@ -31,10 +31,7 @@ export async function openRound(context: PlayContext, { round, ...commitments }:
   return rounds.insert({ round, dueAt: due }, commitments)
 }
 
-/**
- * Applies a message to the round; one that is true already changes nothing.
- * @throws ServiceError the refusal of the rules; ROUND_NOT_FOUND; SERVICE_UNAVAILABLE after 12 lost races
- */
+/** Applies a message once. @throws ServiceError the rules' refusal; ROUND_NOT_FOUND; SERVICE_UNAVAILABLE */
 export async function applyMessage(context: PlayContext, stored: StoredRound, message: RoundMessage) {
   return (await applyAndReport(context, stored, message)).stored
 }
@@ -66,10 +63,12 @@ export async function applyAndReport(context: PlayContext, stored: StoredRound, 
   )
 }
 
-type Known = { readonly movement: Movement; readonly outcome: MovementOutcome }
-
 /** Applies a certain state of a movement. Clients choose ids: a movement of another round changes nothing. */
-export async function applyMovement(context: PlayContext, stored: StoredRound, { movement, outcome }: Known) {
+export async function applyMovement(
+  context: PlayContext,
+  stored: StoredRound,
+  { movement, outcome }: { readonly movement: Movement; readonly outcome: MovementOutcome },
+) {
   const isOwn = movement.round_id === stored.round.id
   const message = isOwn ? movementMessage(movement, outcome) : null
   return message === null ? stored : applyMessage(context, stored, message)

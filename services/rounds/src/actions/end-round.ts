@@ -3,7 +3,7 @@ import type { Caller } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { orderedBy } from '@pitboss/contracts/audit'
 import type { opsEndRoundAsTold, opsResolveOwed } from '@pitboss/contracts/calls/rounds'
-import type { z } from 'zod'
+import type { RequestOf } from '@pitboss/contracts/call'
 import { parseAmount } from '@pitboss/money/amount'
 import type { PlayContext, RoundsContext } from '../context.ts'
 import { endEvent } from '../records/present-round.ts'
@@ -55,12 +55,11 @@ function notPending({ status }: RoundState): ServiceError {
   return new ServiceError(plays ? 'ROUND_IN_PROGRESS' : 'ROUND_ALREADY_SETTLED')
 }
 
-type Order = z.output<typeof opsResolveOwed.request>
+type Order = RequestOf<typeof opsResolveOwed>
 
 /**
- * Ends an owed movement by a person's word, once wallet-bridge has refused it for good again. Source:
- * docs/runbook.md. @returns the status of the round from then on. @throws ServiceError ROUND_NOT_FOUND;
- * CONFLICT when the round does not owe it, or wallet-bridge has it: then it is ended there
+ * Ends an owed movement by a person's word, once wallet-bridge has refused it for good again. @returns the
+ * round's status. @throws ServiceError ROUND_NOT_FOUND; CONFLICT when it is not owed, or wallet-bridge has it
  */
 export async function resolveOwed(context: RoundsContext & PlayContext, asked: Order, requestId: string) {
   const { order, roundId, transactionId, as } = asked
@@ -75,19 +74,16 @@ export async function resolveOwed(context: RoundsContext & PlayContext, asked: O
     throw conflict('wallet-bridge has the movement; if it stays pending, end it there.')
   }
   if (placement.kind === 'unknown' || placement.error.retryable) throw placement.error
-  await context.audit.store(
-    context.audit.entry(orderedBy(order, round.operatorId, requestId), {
-      act: 'round.resolve',
-      object: { type: 'round', id: roundId },
-      before: { status: round.status, transaction_id: transactionId, refused: placement.error.code },
-      after: { as },
-    }),
-  )
+  await context.audit.store(orderedBy(order, round.operatorId, requestId), {
+    act: 'round.resolve',
+    object: { type: 'round', id: roundId },
+    before: { status: round.status, transaction_id: transactionId, refused: placement.error.code },
+    after: { as },
+  })
   const ended = await applyMessage(context, stored, owed.message)
   return (await settleRound(context, ended, { recover: false })).round.status
 }
 
-/** The owed movement, and the message of its end. */
 function owedOf(round: RoundState, transactionId: string, as: Order['as']) {
   const isOwed = (one: { transactionId: string; state: string }) =>
     one.transactionId === transactionId && one.state === 'OWED'
@@ -102,14 +98,13 @@ function owedOf(round: RoundState, transactionId: string, as: Order['as']) {
   return { order: reversalOrder(round, reversal), message: { type, transactionId } as const }
 }
 
-type Told = z.output<typeof opsEndRoundAsTold.request>
+type Told = RequestOf<typeof opsEndRoundAsTold>
 
 /**
  * Ends a round that a restored database has open again, as its event says: its player knows what the seed
  * gives. A stake that has gone back is learned from wallet-bridge; an outcome is drawn from the round's own
- * seed and must give the same. Source: docs/runbook.md. @returns the status; PENDING while the stake is
- * settled. @throws ServiceError ROUND_NOT_FOUND; CONFLICT when the operator drives the round, or it ends
- * otherwise
+ * seed and must give the same. @returns the status; PENDING while the stake is settled. @throws ServiceError
+ * ROUND_NOT_FOUND; CONFLICT when the operator drives the round, or it ends otherwise
  */
 export async function endAsTold(context: RoundsContext & PlayContext, told: Told, requestId: string) {
   const { order, roundId, end } = told
@@ -119,14 +114,12 @@ export async function endAsTold(context: RoundsContext & PlayContext, told: Told
   if (!isUnfinished(round)) return round.status
   const play = end.status === 'VOIDED' ? null : playOf(context, round, end)
   if (order.dryRun) return round.status
-  await context.audit.store(
-    context.audit.entry(orderedBy(order, round.operatorId, requestId), {
-      act: 'round.heal',
-      object: { type: 'round', id: roundId },
-      before: { status: round.status, tiles_opened: [...round.actions] },
-      after: end,
-    }),
-  )
+  await context.audit.store(orderedBy(order, round.operatorId, requestId), {
+    act: 'round.heal',
+    object: { type: 'round', id: roundId },
+    before: { status: round.status, tiles_opened: [...round.actions] },
+    after: end,
+  })
   const learnsReason = play === null && end.end_reason !== null
   const reason = { type: 'learn-end-reason', endReason: end.end_reason ?? '' } as const
   const known = learnsReason ? await applyMessage(context, stored, reason) : stored
@@ -144,10 +137,7 @@ function playOf({ catalogue }: PlayContext, { game, currency }: RoundState, end:
   return { actions: read.actions, payout: parseAmount(end.payout, currency) }
 }
 
-/**
- * Publishes the event of a round's end once more; its id follows from the round. Source: docs/runbook.md.
- * @returns its id; null for a round that has not ended or never started. @throws ServiceError ROUND_NOT_FOUND
- */
+/** Publishes the event of a round's end again. @returns its id; null for none. @throws ROUND_NOT_FOUND */
 export async function republishEnd(context: RoundsContext, roundId: string, dryRun: boolean) {
   const stored = await findAnyRound(context, roundId)
   const event = endEvent(stored.round)

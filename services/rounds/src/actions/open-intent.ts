@@ -10,8 +10,7 @@ import { type MadeRound, openRound, refreshMovements } from './change-round.ts'
 
 const triesMax = 8
 
-/** The parts of a request for a new round that are compared with others. */
-export type IntentRequest = {
+type IntentRequest = {
   readonly sequence: string
   /** The round opened under this request's id; null for none. @throws ServiceError an earlier refusal */
   readonly findEarlier: () => Promise<StoredRound | null>
@@ -27,15 +26,14 @@ export type Plan = {
 }
 
 /** `opened`: its stake is this request's to take. `repeat`: an equal request or its id was first. */
-export type Opened = { readonly kind: 'opened' | 'repeat'; readonly stored: StoredRound }
+type Opened = { readonly kind: 'opened' | 'repeat'; readonly stored: StoredRound }
 
 /**
  * Stores the intent of a new round on the nonce after the last round that is over. Such a round is never
  * removed, and a nonce or a client's id is claimed once: so nonces have no gaps and one id is one round,
  * however requests race. Source: docs/contract.md, section 12, "Rounds and movements". @param plan makes the
  * checks that do not read the player's other rounds @throws ServiceError the refusals of `plan` and `make`;
- * RATE_LIMITED; ROUND_IN_PROGRESS; SERVICE_UNAVAILABLE when others were first each time: nothing is stored
- * then
+ * RATE_LIMITED; ROUND_IN_PROGRESS; SERVICE_UNAVAILABLE when others were first each time. Then nothing is stored
  */
 export async function openIntent(
   context: PlayContext,

@@ -93,9 +93,7 @@ export async function findDriven(context: PlayContext, { scope }: Caller, roundI
     confirm: context.rounds.confirmPrimary,
   })
   if (stored === null) throw new ServiceError('ROUND_NOT_FOUND')
-  if (stored.round.driver !== 'operator') {
-    throw invalidField('round_id', 'is a round that the service plays')
-  }
+  if (stored.round.driver !== 'operator') throw invalidField('round_id', 'is a round that the service plays')
   return stored
 }
 

@@ -45,9 +45,8 @@ export async function placeStake(
   }
   const placement = await context.wallet.place(scopeOf(round), { spec: stakeSpec(round, stake) }, call)
   await failpoint('rounds.stake-placed')
-  if (placement.kind === 'not-written' && (await takeBack(context, stored, stake))) {
+  if (placement.kind === 'not-written' && (await takeBack(context, stored, stake)))
     return { kind: 'taken-back', error: placement.error }
-  }
   if (placement.kind !== 'placed') throw unknownOutcome(resource, placement.error)
   const { placed } = placement
   const learned = await applyMovement(context, stored, placed)
@@ -57,9 +56,7 @@ export async function placeStake(
 
 /** False when another worker may have placed the stake meanwhile. */
 async function takeBack(context: PlayContext, stored: StoredRound, stake: Stake): Promise<boolean> {
-  if (stored.round.status !== 'PENDING') {
-    return withdrawIntent(context, stored, stake.transactionId)
-  }
+  if (stored.round.status !== 'PENDING') return withdrawIntent(context, stored, stake.transactionId)
   const removed = await context.rounds.remove(stored)
   if (!removed) context.logger.warn({ round_id: stored.round.id }, 'intent.left-to-sweeper')
   return removed

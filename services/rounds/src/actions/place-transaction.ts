@@ -120,9 +120,8 @@ async function checkAdded(context: PlayContext, request: BetRequest, roundId: st
   const { amount } = await checkStake(context, request, session)
   const stored = await findDriven(context, request.caller, roundId)
   const { round } = stored
-  if (round.playerId !== session.playerId || round.game !== session.game) {
+  if (round.playerId !== session.playerId || round.game !== session.game)
     throw invalidField('round_id', "is a round of another player or game than the session's")
-  }
   if (round.currency !== session.currency) throw new ServiceError('CURRENCY_MISMATCH')
   await context.wallet.assertConfigured(request.caller.scope, request.call)
   return { stored, amount, session }

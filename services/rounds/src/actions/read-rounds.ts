@@ -5,28 +5,22 @@ import type {
   showStakeStanding,
   StakeStanding,
 } from '@pitboss/contracts/calls/rounds'
-import type { dashboardListRounds as endpoint } from '@pitboss/contracts/endpoints/rounds'
+import type { dashboardListRounds } from '@pitboss/contracts/endpoints/rounds'
 import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { readPage, withinBytes } from '@pitboss/storage/read-page'
-import type { z } from 'zod'
+import type { RequestOf } from '@pitboss/contracts/call'
 import type { RoundsContext } from '../context.ts'
 import { roundBytes } from '../records/present-round.ts'
 import { certainMovements } from '../rules/movement.ts'
 import { standingOf } from '../rules/round.ts'
-
-type CertainQuery = z.output<typeof opsCertainMovements.request>
-type UnendedQuery = z.output<typeof opsUnendedRounds.request>
-type StakeQuery = z.output<typeof showStakeStanding.request>
-type ListQuery = z.output<typeof endpoint.query>
 
 const unendedMax = 200
 /** Rounds of a page of certain movements: each may have 400. */
 const certainMax = 25
 const openPhases = ['OPEN', 'PENDING', 'SETTLING'] as const
 
-type Reading = Pick<RoundsContext, 'rounds' | 'cursors'>
 type Rounds = Pick<RoundsContext, 'rounds'>
 
 /** Finds a round, once lists show it as this does. @throws ServiceError ROUND_NOT_FOUND */
@@ -50,7 +44,10 @@ export async function countUnfinished({ rounds }: Rounds, scope: Scope) {
 }
 
 /** What certainly ended in a page of rounds open or ended since `from`. @param after the last `next` */
-export async function listCertain({ rounds }: Rounds, { scope, from, after }: CertainQuery) {
+export async function listCertain(
+  { rounds }: Rounds,
+  { scope, from, after }: RequestOf<typeof opsCertainMovements>,
+) {
   if (after === null) await rounds.showUndone()
   const [phase = 'OPEN', at = '', id = ''] = after?.split(' ') ?? []
   const open = openPhases.find((one) => one === phase)
@@ -71,7 +68,7 @@ export async function listCertain({ rounds }: Rounds, { scope, from, after }: Ce
 }
 
 /** What is known of a stake; confirmed by the primary unless it was taken. */
-export async function readStakeStanding({ rounds }: Rounds, asked: StakeQuery) {
+export async function readStakeStanding({ rounds }: Rounds, asked: RequestOf<typeof showStakeStanding>) {
   const { scope, roundId, transactionId } = asked
   const read = async (): Promise<StakeStanding> => {
     const stored = await rounds.find(scope, roundId)
@@ -82,7 +79,10 @@ export async function readStakeStanding({ rounds }: Rounds, asked: StakeQuery) {
 }
 
 /** Rounds of an account that the game drives and that have not ended, newest first, for operations. */
-export async function listUnended({ rounds }: Rounds, { scope, status, after: before }: UnendedQuery) {
+export async function listUnended(
+  { rounds }: Rounds,
+  { scope, status, after: before }: RequestOf<typeof opsUnendedRounds>,
+) {
   if (before === null) await rounds.showUndone()
   const page = await rounds.list(scope, { status }, { before, max: unendedMax })
   const next = page.length < unendedMax ? null : (page.at(-1)?.id ?? null)
@@ -90,7 +90,11 @@ export async function listUnended({ rounds }: Rounds, { scope, status, after: be
   return { data: found.map(({ id, playerId, game }) => ({ round_id: id, player_id: playerId, game })), next }
 }
 
-export async function listRounds({ rounds, cursors }: Reading, { scope }: Caller, query: ListQuery) {
+export async function listRounds(
+  { rounds, cursors }: Pick<RoundsContext, 'rounds' | 'cursors'>,
+  { caller, query }: Pick<RequestOf<typeof dashboardListRounds.call>, 'caller' | 'query'>,
+) {
+  const { scope } = caller
   const { limit, cursor, environment: _environment, ...filters } = query
   const { player_id: playerId, session_id: sessionId, game, status, currency } = filters
   const { client_transaction_id: clientTransactionId } = filters

@@ -5,6 +5,7 @@ import type { opsHealOrphan, opsSkipNonces, startedRound } from '@pitboss/contra
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import type { Movement } from '@pitboss/contracts/objects/movement'
 import { ServiceError } from '@pitboss/errors/service-error'
+import type { RequestOf } from '@pitboss/contracts/call'
 import type { z } from 'zod'
 import type { RoundsContext } from '../context.ts'
 import { newRound } from '../rules/new-round.ts'
@@ -12,11 +13,8 @@ import { conflict } from '../rules/refusal.ts'
 import { hasMovement, isUnfinished, type RoundState } from '../rules/round.ts'
 import { sequenceKey } from '../storage/round-document.ts'
 
-type Skip = z.output<typeof opsSkipNonces.request>
-type Heal = z.output<typeof opsHealOrphan.request>
 type Started = z.output<typeof startedRound>
 type Player = Pick<Started, 'player_id' | 'game' | 'currency'>
-type Orphan = { readonly movement: Movement; readonly stands: boolean }
 
 export type Healing = Pick<RoundsContext, 'lost' | 'wallet' | 'audit' | 'clock' | 'newId' | 'newUuid'>
 
@@ -27,7 +25,7 @@ const ofOriginal = '00000000-0000-0000-0000-000000000000'
 
 /** Of these stakes, those without a standing round, or whose round has no place: its seed may be known. */
 export async function listOrphans(context: Healing, scope: Scope, transactionIds: readonly string[]) {
-  const orphans: Orphan[] = []
+  const orphans: { movement: Movement; stands: boolean }[] = []
   for (const id of await context.lost.withoutRound(scope, transactionIds)) {
     const movement = (await context.wallet.show(scope, id))?.movement
     if (movement?.type !== 'BET' || hasStake(await findRecent(context, scope, movement), movement)) continue
@@ -41,10 +39,9 @@ export async function listOrphans(context: Healing, scope: Scope, transactionIds
 /**
  * Moves the nonce sequence, also without a refund, and gives the stake back. Idempotent. @returns the
  * refund's status; null without one. @throws ServiceError TRANSACTION_NOT_FOUND; CONFLICT for a stake that
- * has its round, that does not stand, or whose win is owed or paid; WALLET_TIMEOUT while the outcome is
- * unknown
+ * has its round, does not stand, or whose win is owed or paid; WALLET_TIMEOUT while the outcome is unknown
  */
-export async function healOrphan(context: Healing, heal: Heal, requestId: string): Promise<string | null> {
+export async function healOrphan(context: Healing, heal: RequestOf<typeof opsHealOrphan>, requestId: string) {
   const { scope, transactionId, nonce, refund, order } = heal
   const shown = await context.wallet.show(scope, transactionId)
   if (shown === null) throw new ServiceError('TRANSACTION_NOT_FOUND')
@@ -58,13 +55,12 @@ export async function healOrphan(context: Healing, heal: Heal, requestId: string
     if (refusal !== null) throw refusal
     return null
   }
-  const entry = context.audit.entry(orderedBy(order, scope.operatorId, requestId), {
+  await context.audit.store(orderedBy(order, scope.operatorId, requestId), {
     act: 'round.heal',
     object: { type: 'round', id: stake.round_id },
     before: stake,
     after: { transaction_id: transactionId, nonce, refund },
   })
-  await context.audit.store(entry)
   const sequence = sequenceOf(scope, stake)
   const place = placeOf(context, scope, stake)
   if (nonce === null) await context.lost.skipNext(sequence, stake.round_id, place)
@@ -86,15 +82,18 @@ function findRecent(context: Healing, scope: Scope, movement: Movement): Promise
 
 async function refundRefusal(context: Healing, scope: Scope, stake: Movement): Promise<ServiceError | null> {
   const others = await context.wallet.ofRound(scope, stake.round_id)
-  if (others.some(({ type, status }) => type === 'WIN' && (status === 'SUCCESS' || status === 'PENDING'))) {
+  if (others.some(({ type, status }) => type === 'WIN' && (status === 'SUCCESS' || status === 'PENDING')))
     return conflict('A win of this round is owed or paid.')
-  }
   const stands = stake.status === 'SUCCESS' || stake.status === 'REFUNDED'
   return stands ? null : conflict('The stake does not stand.')
 }
 
 /** Moves sequences beyond nonces of events, standing stake or not. @returns rounds whose nonce was free */
-export async function skipNonces(context: Healing, skip: Skip, requestId: string): Promise<Started[]> {
+export async function skipNonces(
+  context: Healing,
+  skip: RequestOf<typeof opsSkipNonces>,
+  requestId: string,
+): Promise<Started[]> {
   const { scope, rounds: started, order } = skip
   const skipped: Started[] = []
   for (const one of started) {
@@ -102,13 +101,12 @@ export async function skipNonces(context: Healing, skip: Skip, requestId: string
   }
   const [first] = skipped
   if (order.dryRun || first === undefined) return skipped
-  const entry = context.audit.entry(orderedBy(order, scope.operatorId, requestId), {
+  await context.audit.store(orderedBy(order, scope.operatorId, requestId), {
     act: 'round.heal',
     object: { type: 'round', id: first.round_id },
     before: null,
     after: { rounds: skipped },
   })
-  await context.audit.store(entry)
   for (const one of skipped)
     await context.lost.skipTo(sequenceOf(scope, one), one.nonce, placeOf(context, scope, one))
   return skipped

@@ -21,7 +21,6 @@ import { applyMovement, refreshAll, refreshMovements, withdrawIntent } from './c
 import { answerOf, bury, findDriven, intend, type MovementRequest } from './operator-movement.ts'
 import { pollFirstMs, pollLastMs } from './place-stake.ts'
 
-type WinBody = Extract<TransactionBody, { type: 'WIN' }>
 type ReversalBody = Extract<TransactionBody, { reference_transaction_id: string }>
 
 const triesMax = 8
@@ -34,7 +33,10 @@ const staleRoundCodes: readonly string[] = [
 /** The stake or win of a reversal, or its round, is no more. */
 const goneCodes: readonly string[] = ['TRANSACTION_NOT_FOUND', 'ROUND_NOT_FOUND']
 
-export async function addWin(context: PlayContext, request: MovementRequest<WinBody>) {
+export async function addWin(
+  context: PlayContext,
+  request: MovementRequest<Extract<TransactionBody, { type: 'WIN' }>>,
+) {
   const { caller, body, call } = request
   const stored = await findDriven(context, caller, body.round_id)
   const { currency } = stored.round
@@ -55,9 +57,8 @@ export async function reverse(context: PlayContext, request: MovementRequest<Rev
   for (let tries = 0; tries < triesMax; tries++) {
     const stored = await findReferenced(context, request)
     const { round } = stored
-    if (round.driver !== 'operator') {
+    if (round.driver !== 'operator')
       throw invalidField('reference_transaction_id', 'is a movement of a round that the service plays')
-    }
     assertReferenceFits(round, body)
     const { transaction_id: transactionId, reference_transaction_id: referenceTransactionId, type } = body
     const owed = { requestHash: transactionHash(body, round), closes: false, state: 'OWED' } as const
@@ -150,10 +151,7 @@ function assertReferenceFits(round: RoundState, body: ReversalBody): void {
 /** Kept for the win itself and the answer's way back. */
 const reserveMs = 1500
 
-/**
- * Waits, within the call's time, until no stake of the round is pending. Source: docs/contract.md, section 5.
- * @throws ServiceError WALLET_TIMEOUT for a call that may not wait at all; ROUND_NOT_FOUND
- */
+/** Waits until no stake is pending. @throws WALLET_TIMEOUT for a call that may not wait; ROUND_NOT_FOUND */
 async function awaitStakes(context: PlayContext, stored: StoredRound, win: Win, call: HandlerContext) {
   let current = stored
   for (let pollMs = pollFirstMs; ; pollMs = Math.min(pollMs * 2, pollLastMs)) {

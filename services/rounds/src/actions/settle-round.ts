@@ -68,13 +68,11 @@ async function placeOwed(context: PlayContext, stored: StoredRound, order: Movem
   const { spec } = order
   const { transactionId } = spec
   const placement = await context.wallet.place(scopeOf(round), order, call)
-  if (placement.kind === 'not-written' && isSuperseded(round, spec, placement.error)) {
+  if (placement.kind === 'not-written' && isSuperseded(round, spec, placement.error))
     return refreshAll(context, await applyMessage(context, stored, { type: 'withdraw', transactionId }), call)
-  }
   if (placement.kind !== 'placed') {
-    if (placement.kind === 'not-written' && !placement.error.retryable) {
+    if (placement.kind === 'not-written' && !placement.error.retryable)
       context.noteRefusedSettlement(round, transactionId, placement.error.code)
-    }
     const line = { err: placement.error, round_id: round.id, transaction_id: transactionId }
     context.logger.warn(line, 'settlement.deferred')
     return stored
@@ -88,9 +86,8 @@ async function placeOwed(context: PlayContext, stored: StoredRound, order: Movem
 async function recoverStake(context: PlayContext, stored: StoredRound, id: string, call?: CallContext) {
   const { round } = stored
   const shown = await context.wallet.show(scopeOf(round), id, call)
-  if (shown !== null && shown.movement.round_id !== round.id) {
+  if (shown !== null && shown.movement.round_id !== round.id)
     return applyMessage(context, stored, { type: 'stake-returned', transactionId: id, refusal: null })
-  }
   if (shown !== null) return applyMovement(context, stored, shown)
   if (await mayStillBeAsked(context, stored, id)) return stored
   return voidStake(context, stored, id, call)

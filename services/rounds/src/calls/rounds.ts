@@ -18,8 +18,8 @@ export function roundCalls(context: Context): CallHandler[] {
   const { rounds } = context
 
   return [
-    ...handlers([api.listRounds.call, api.dashboardListRounds.call], async ({ caller, query }) =>
-      answerPage(await reads.listRounds(context, caller, query), presentRound),
+    ...handlers([api.listRounds.call, api.dashboardListRounds.call], async (asked) =>
+      answerPage(await reads.listRounds(context, asked), presentRound),
     ),
     ...handlers([api.getRound.call, api.dashboardGetRound.call], async ({ caller, params }) => {
       const { round } = await reads.findRound(context, caller, params.round_id)

@@ -1,6 +1,6 @@
 import { shedByCallee } from '@pitboss/bus/call-failure'
 import type { Bus } from '@pitboss/bus/connect-bus'
-import type { CallContext } from '@pitboss/contracts/call'
+import type { CallContext, RequestOf } from '@pitboss/contracts/call'
 import {
   type MovementSpec,
   placeMovement,
@@ -31,7 +31,6 @@ const answerReserveMs = 400
 const atOnceMs = 300
 
 export type Shown = NonNullable<z.infer<(typeof showMovement)['reply']>>
-type WalletPlayer = Omit<z.infer<(typeof playerBalance)['request']>, 'scope'>
 export type WalletClient = ReturnType<typeof createWalletClient>
 
 export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
@@ -76,7 +75,11 @@ export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
       (await bus.call(roundMovements, { scope, roundId })).data.map(({ movement }) => movement),
 
     /** The balance of the player, or null when the wallet does not answer within 2.5 s. */
-    async balance(scope: Scope, player: WalletPlayer, context: CallContext) {
+    async balance(
+      scope: Scope,
+      player: Omit<RequestOf<typeof playerBalance>, 'scope'>,
+      context: CallContext,
+    ) {
       const deadlineAtMs = Math.min(Date.now() + balanceBudgetMs, context.deadlineAtMs ?? Infinity)
       try {
         const reply = await bus.call(playerBalance, { scope, ...player }, { ...context, deadlineAtMs })
@@ -99,8 +102,7 @@ function inTime(context: CallContext | undefined): CallContext | undefined {
 
 /** INTERNAL_ERROR and SERVICE_UNAVAILABLE may come after a write, unless the call was not begun. */
 function isRefusedUnwritten({ code, cause, resource }: ServiceError): boolean {
-  if (code === 'SERVICE_UNAVAILABLE') {
+  if (code === 'SERVICE_UNAVAILABLE')
     return cause === 'disconnected' || cause === 'no-responders' || cause === shedByCallee
-  }
   return code !== 'INTERNAL_ERROR' && resource === undefined
 }

@@ -72,9 +72,8 @@ export function roundContext(round: RoundState, { catalogue, now, openSeed }: Gi
       const { clientSeed, nonce, stake, maxPayout } = round
       const entry = catalogue.find(round.game)
       const parsed = entry?.game.parseBet(round.bet)
-      if (entry === null || parsed?.ok !== true) {
+      if (entry === null || parsed?.ok !== true)
         throw new Error(`round ${round.id} cannot be played: ${round.game} does not know its bet`)
-      }
       return parsed.wager.play({
         seeds: { serverSeed: openSeed(), clientSeed, nonce },
         rtp: entry.rtp,

@@ -1,3 +1,4 @@
+import type { Account } from '@pitboss/contracts/caller'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { AmountError, formatAmount, parseAmount } from '@pitboss/money/amount'
 import { currencyDigits } from '@pitboss/money/currencies'
@@ -114,10 +115,12 @@ export function judgeAmount(text: string | undefined, currency: string | undefin
   readAmount(text, currency, path)
 }
 
-type Enabled = { readonly currencies: readonly string[] }
-
 /** @param path null where the session names the currency. @throws ServiceError CURRENCY_NOT_SUPPORTED */
-export function assertCurrency(currency: string, account: Enabled, path: string | null): void {
+export function assertCurrency(
+  currency: string,
+  account: Pick<Account, 'currencies'>,
+  path: string | null,
+): void {
   const isKnown = currencyDigits(currency) !== null
   if (isKnown && account.currencies.includes(currency)) return
   const enabled = account.currencies.length === 0 ? 'none' : account.currencies.join(', ')
@@ -174,9 +177,8 @@ export function readCap(
   if (asked === undefined) return {}
   const cap = capOf({ jurisdiction, stakeCap: asked })
   if (cap === null) throw invalidField('stake_cap', 'needs a jurisdiction that has this cap')
-  if (cap.currency !== currency) {
+  if (cap.currency !== currency)
     throw invalidField('stake_cap', `is set in ${cap.currency} alone; in ${currency} use limits.max_stake`)
-  }
   return { stakeCap: asked }
 }
 
@@ -184,10 +186,7 @@ function capOf({ stakeCap, ...session }: Capped): StakeCap | null {
   return stakeCap === undefined ? null : (profileOf(session).stakeCaps[stakeCap] ?? null)
 }
 
-/**
- * Refuses a stake at which no win pays. @param multipliers the smallest first. Source: docs/contract.md,
- * section 4, "Games". @throws ServiceError BET_LIMIT_EXCEEDED, naming the least stake that pays
- */
+/** Refuses a stake at which no win pays. @param multipliers the smallest first @throws BET_LIMIT_EXCEEDED */
 export function assertPays(
   multipliers: readonly Rational[],
   rtp: Rational,

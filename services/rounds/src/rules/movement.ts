@@ -91,9 +91,8 @@ export function movementMessage(movement: Movement, outcome: MovementOutcome): R
   switch (type) {
     case 'BET':
       if (status === 'SUCCESS') return { type: 'stake-taken', transactionId }
-      if (status === 'FAILED') {
+      if (status === 'FAILED')
         return { type: 'stake-refused', transactionId, code: refusal ?? 'WALLET_REJECTED' }
-      }
       return { type: 'stake-returned', transactionId, refusal }
     case 'WIN':
       return { type: status === 'FAILED' ? 'win-failed' : 'win-paid', transactionId }
@@ -110,9 +109,8 @@ type MeaningContext = Pick<RoundState, 'currency'> & Partial<Pick<RoundState, 's
  * default or a reversal's amount given or left out. Source: docs/contract.md, section 5.
  */
 export function transactionHash(body: TransactionBody, round: MeaningContext): string {
-  if (body.type === 'BET' || body.type === 'WIN') {
+  if (body.type === 'BET' || body.type === 'WIN')
     return hashBody({ ...body, amount: meaningOf(body.amount, round.currency) })
-  }
   const { amount, currency = round.currency, ...rest } = body
   const original = [...(round.stakes ?? []), ...(round.wins ?? [])].find(
     ({ transactionId }) => transactionId === body.reference_transaction_id,

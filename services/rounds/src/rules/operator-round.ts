@@ -15,13 +15,11 @@ const movementsMax = 400
  */
 export function changeOperatorRound(round: RoundState, message: AddMessage | MessageOf<'withdraw'>): Step {
   if (message.type === 'withdraw') return withdraw(round, message.transactionId)
-  if (round.driver !== 'operator') {
+  if (round.driver !== 'operator')
     return refuse('VALIDATION_ERROR', { path: 'round_id', message: 'is a round that the service plays' })
-  }
   if (hasMovement(round, addedId(message))) return 'unchanged'
-  if (movementsOf(round).length >= movementsMax) {
+  if (movementsOf(round).length >= movementsMax)
     return refuse('CONFLICT', { message: 'This round has as many movements as a round can have.' })
-  }
   if (message.type === 'add-stake') return addStake(round, message)
   if (message.type === 'add-win') return addWin(round, message)
   return addReversal(round, message)
@@ -79,16 +77,13 @@ function addReversal(round: RoundState, { reversal }: MessageOf<'add-reversal'>)
   const reference = reversal.referenceTransactionId
   const stake = round.stakes.find(({ transactionId }) => transactionId === reference)
   if (stake !== undefined) {
-    if (stake.state === 'RETURNED' || stake.state === 'RETURNING') {
+    if (stake.state === 'RETURNED' || stake.state === 'RETURNING')
       return refuse('TRANSACTION_ALREADY_REVERSED')
-    }
     if (round.status === 'SETTLING' || round.status === 'SETTLED') return refuse('ROUND_ALREADY_SETTLED')
-    if (stake.state === 'REFUSED') {
+    if (stake.state === 'REFUSED')
       return refuse('CONFLICT', { message: 'The stake was refused; nothing can be given back.' })
-    }
-    if (stake.state === 'ASKED' && reversal.type === 'REFUND') {
+    if (stake.state === 'ASKED' && reversal.type === 'REFUND')
       return refuse('CONFLICT', { message: 'The stake is still pending; roll it back instead.' })
-    }
     const stakes = round.stakes.map((one) => (one === stake ? { ...one, state: 'RETURNING' as const } : one))
     // A credit of the round is owed or stands at the wallet.
     const hasWin = round.wins.some(({ state }) => state !== 'REVERSED')
@@ -101,9 +96,8 @@ function addReversal(round: RoundState, { reversal }: MessageOf<'add-reversal'>)
   }
   const win = round.wins.find(({ transactionId }) => transactionId === reference)
   if (win === undefined) return refuse('TRANSACTION_NOT_FOUND')
-  if (reversal.type === 'REFUND') {
+  if (reversal.type === 'REFUND')
     return refuse('VALIDATION_ERROR', { path: 'reference_transaction_id', message: 'must be a stake' })
-  }
   if (win.state === 'OWED') return refuse('CONFLICT', { message: 'The win is still pending.' })
   if (win.state !== 'PAID') {
     const isReversed = round.reversals.some((one) => one.referenceTransactionId === reference)
@@ -128,9 +122,8 @@ function withdraw(round: RoundState, transactionId: string): Step {
     const endReason = round.endReason === winFailed ? winFailed : null
     return { ...round, wins, status: 'OPEN', payout: null, endReason }
   }
-  if (round.reversals.some((one) => isThis(one) && one.state === 'OWED')) {
+  if (round.reversals.some((one) => isThis(one) && one.state === 'OWED'))
     return settleWhenPaid(releaseReversal(round, transactionId, 'REMOVED'))
-  }
   return 'unchanged'
 }
 

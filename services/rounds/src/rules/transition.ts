@@ -114,18 +114,15 @@ function begin(round: RoundState, context: RoundContext): RoundState {
 }
 
 function act(round: RoundState, message: PlayerAction, context: RoundContext): Step {
-  if (round.driver === 'operator') {
+  if (round.driver === 'operator')
     return refuse('VALIDATION_ERROR', { path: 'round_id', message: 'is not played here' })
-  }
   if (round.status === 'PENDING') return refuse('ROUND_IN_PROGRESS')
-  if (round.status !== 'OPEN') {
+  if (round.status !== 'OPEN')
     return isFinalAction(round, message) ? 'unchanged' : refuse('ROUND_ALREADY_SETTLED')
-  }
   if (isBeingReturned(round)) return refuse('ROUND_ALREADY_SETTLED')
   if (message.type === 'cash-out') {
-    if (round.actions.length === 0) {
+    if (round.actions.length === 0)
       return refuse('VALIDATION_ERROR', { path: 'round_id', message: 'open a tile before you cash out' })
-    }
     const ended = applyPlay(round, context.play(round.actions, true), context)
     return { ...ended, lastActionAt: context.now, finalAction: { kind: 'cashout' } }
   }
@@ -145,9 +142,8 @@ function isFinalAction({ finalAction }: RoundState, message: PlayerAction): bool
 function abandon(round: RoundState, since: Date, context: RoundContext): Step {
   if (round.lastActionAt > since) return 'unchanged'
   if (round.driver !== 'game' || round.status !== 'OPEN' || isBeingReturned(round)) return 'unchanged'
-  if (round.actions.length > 0) {
+  if (round.actions.length > 0)
     return { ...applyPlay(round, context.play(round.actions, true), context), endReason: 'abandoned' }
-  }
   return round.freeBet ? giveGrantBack(round) : giveStakeBack(round, context)
 }
 

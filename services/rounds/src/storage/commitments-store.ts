@@ -21,8 +21,6 @@ export const commitmentIndexes: readonly IndexDeclaration[] = [
   { key: { chain: 1, nonce: -1 }, name: 'chain_nonce', unique: true },
 ]
 
-type Below = { readonly below: number | null; readonly max: number }
-
 export type CommitmentsStore = ReturnType<typeof createCommitmentsStore>
 
 export function createCommitmentsStore(given: {
@@ -77,7 +75,7 @@ export function createCommitmentsStore(given: {
 
     async list(
       sequence: string,
-      { last, below, max }: Below & { last: LastNonce },
+      { last, below, max }: { last: LastNonce; below: number | null; max: number },
     ): Promise<ListedCommitment[]> {
       const end = below ?? Number.POSITIVE_INFINITY
       const nextNonce = last.nonce + 1

@@ -212,9 +212,8 @@ function readPatchLimits(
   const reads = limits.map(({ currency, min_stake, max_stake, max_payout }, position) => () => {
     const path = `limits.${position}`
     assertCurrency(currency, account, `${path}.currency`)
-    if (limits.findIndex((one) => one.currency === currency) !== position) {
+    if (limits.findIndex((one) => one.currency === currency) !== position)
       throw invalidField(`${path}.currency`, 'is given twice')
-    }
     const minStake = readAmount(min_stake, currency, `${path}.min_stake`)
     const maxStake = readAmount(max_stake, currency, `${path}.max_stake`)
     const maxPayout =

@@ -61,9 +61,8 @@ async function readPlayer(context: RoundsContext, { scope }: Caller, playerId: s
     Promise.all(catalogue.entries.map(({ game }) => playedIn(context, scope, game.slug, playerId))),
   ])
   const played = games.filter(({ last_nonce }) => last_nonce > 0)
-  if (lastSession === undefined && played.length === 0 && granted.length === 0) {
+  if (lastSession === undefined && played.length === 0 && granted.length === 0)
     throw new ServiceError('NOT_FOUND')
-  }
   return {
     player_id: playerId,
     environment: scope.environment,
@@ -226,12 +225,11 @@ async function erasePlayer(
   const { ended, all } = await sessions.countDetails(scope, playerId, endedBy)
   const kept = all - ended
   if (order.dryRun || ended === 0) return { erased: ended, kept }
-  const entry = audit.entry(orderedBy(order, scope.operatorId, requestId), {
+  await audit.store(orderedBy(order, scope.operatorId, requestId), {
     act: 'player.erase',
     object: { type: 'player', id: playerId },
     before: null,
     after: { environment: scope.environment, sessions: ended },
   })
-  await audit.store(entry)
   return { erased: await sessions.eraseDetails(scope, playerId, endedBy), kept }
 }

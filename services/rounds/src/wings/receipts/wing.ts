@@ -7,9 +7,10 @@ import { type ReceiptBody, receiptState, type SealedReceipt } from '@pitboss/con
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { receiptHash } from '@pitboss/fairness/receipt'
 import { roundLine, roundLineLanguage, roundLineVersion, type ToldRound } from '@pitboss/fairness/round-line'
+import { registerCounter } from '@pitboss/runtime/register-metrics'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import type { Logger } from 'pino'
-import { Counter, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import { findPlayer, findPlayerRound } from '../../actions/player-page.ts'
 import type { RoundsContext } from '../../context.ts'
 import { presentRound } from '../../records/present-round.ts'
@@ -47,13 +48,9 @@ export const receipts: Wing = {
 }
 
 export function createReceiptNote(registry: Registry, logger: Logger) {
-  const receipts = new Counter({
-    name: 'pitboss_rounds_receipts_total',
-    help: 'Receipts of what pages showed of a settled round, by how they compare with the round',
-    labelNames: ['state'],
-    registers: [registry],
-  })
-  for (const state of receiptState.options) receipts.inc({ state }, 0)
+  const help = 'Receipts of what pages showed of a settled round, by how they compare with the round'
+  const name = 'pitboss_rounds_receipts_total'
+  const receipts = registerCounter(registry, name, help, 'state', receiptState.options)
   return function noteReceipt({ id, operatorId, environment, game }: RoundState, receipt: SealedReceipt) {
     const { state, build, language, text, expected } = receipt
     receipts.inc({ state })

@@ -143,9 +143,7 @@ export async function enforceStop(context: ProtectionContext, stopped: StopDocum
   const scope = scopeOf(stopped)
   const now = clock.now()
   const current = await stopInForce(context, scope, playerId)
-  if (current?._id === stopped._id) {
-    await sessions.stopAll(scope, playerId, { id: stopped._id, endsAt }, now)
-  }
+  if (current?._id === stopped._id) await sessions.stopAll(scope, playerId, { id: stopped._id, endsAt }, now)
   let left = false
   for (const { game } of context.catalogue.entries) {
     const sequence = sequenceKey(scope, game.slug, playerId)
@@ -233,9 +231,8 @@ export async function afterSession(context: ProtectionContext, session: SessionD
     await sessions.stopAll(scope, playerId, { id: stop._id, endsAt: stop.endsAt }, clock.now())
     throw playerStopped(stop.endsAt)
   }
-  if (session.limited !== true && (await playerLimits.exists(scope, playerId))) {
+  if (session.limited !== true && (await playerLimits.exists(scope, playerId)))
     await sessions.markLimited(scope, playerId, clock.now())
-  }
 }
 
 /** Finds the stop that refuses new play of the player now; null for none. */

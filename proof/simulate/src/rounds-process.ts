@@ -63,7 +63,7 @@ export function startRounds(machine: Machine, world: World): { hint(roundId: str
   const { rounds, hooks } = context
   const play = playRoundWith(has)
   const ofOperator = { ...context, hooks: operatorLimitsWith(hooks, has) }
-  const sweep = createSweepRounds(context, recoverRound, inOrder)
+  const sweep = createSweepRounds(context, (stored) => recoverRound(context, stored), inOrder)
   const never = new AbortController().signal
   const handlers = [
     ...roundCalls(context),

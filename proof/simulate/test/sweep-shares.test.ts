@@ -29,7 +29,7 @@ async function run(findOf: (rounds: readonly Due[], timeline: Timeline) => FindD
   const crashed: Due = { scope: 'b', dueMs: crashedAtMs, looks: 0 }
   rounds.push(crashed)
   let lookedAtMs: number | null = null
-  async function recover(_: unknown, one: StoredRound): Promise<boolean> {
+  async function recover(one: StoredRound): Promise<boolean> {
     const due = stored.get(one)
     if (due === undefined) throw new Error('the sweep works on a round that it has not found')
     due.looks += 1

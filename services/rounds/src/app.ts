@@ -77,7 +77,8 @@ export async function startRounds({ config, host, proof = {} }: Given): Promise<
     ...{ config, bus, registry, isStreamFull: fullness.isFull, isRecordingStopped: recording.isStalled },
   })
   const stopAudit = audit.start()
-  const work = whileClockAgrees(clockAheadMs, createSweepRounds(context, recoverRound, Math.random))
+  const sweep = createSweepRounds(context, (stored) => recoverRound(context, stored), Math.random)
+  const work = whileClockAgrees(clockAheadMs, sweep)
   await upgradeStorage({ ...context, db, journal })
   // What is older is found by indexes that nothing needs any more.
   await storage.patiently((own) => ensureIndexes(own, indexes, logger))

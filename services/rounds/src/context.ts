@@ -78,7 +78,6 @@ const changesMax = 10_000
 export class PlayMemory {
   /** Runs the changes of one round one at a time in this process. */
   readonly inTurn = createMailbox()
-  /** When this process has changed a round last. */
   readonly changes = new BoundedMap<string, Date>(changesMax)
   /** By movement: repeats that wait for it together, repeats that ask once, and the last answer. */
   readonly polls = new Map<string, Promise<Shown>>()
@@ -117,7 +116,6 @@ export type Hooks = {
   readonly playerData: PlayerData
 }
 
-/** Reads by the kind of a player's records, newest first. */
 export type PlayerData = Readonly<
   Record<'stop' | 'limits', (scope: Scope, playerId: string, before: string | null) => Promise<DataPage>>
 >

@@ -36,7 +36,6 @@ export async function readOfferedGame(context: Played, operatorId: string, slug:
   if (status === 'DOWN') throw new ServiceError('GAME_UNAVAILABLE')
   return {
     entry,
-    /** The account's limits. @throws ServiceError CURRENCY_NOT_SUPPORTED for a code that is no currency */
     limits(currency: string) {
       const allowed = allowedLimits(settings, currency)
       if (allowed === null) throw new ServiceError('CURRENCY_NOT_SUPPORTED')

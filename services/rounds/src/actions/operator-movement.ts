@@ -39,16 +39,17 @@ export type BetRequest = MovementRequest<Extract<TransactionBody, { type: 'BET' 
 export type PlacedTransaction = { status: 201 | 200; body: Movement }
 
 /** The round with a movement of this id, the request's own if several players have one; null for none. */
-export async function findEarlier(context: PlayContext, { caller, body }: MovementRequest) {
+async function findEarlier(context: PlayContext, { caller, body }: MovementRequest) {
   const found = await context.rounds.listByTransaction(caller.scope, body.transaction_id)
   return found.find(({ round }) => ownMovement(round, body) !== null) ?? found[0] ?? null
 }
 
 /** As `findEarlier`. @throws ServiceError the answer to a request whose id is dead */
 export async function findFirst(context: PlayContext, request: MovementRequest): Promise<StoredRound | null> {
-  const answer = await findDeadAnswer(context, request.caller.scope, request.body)
+  const dead = findDeadAnswer(context, request.caller.scope, request.body)
+  const [answer, earlier] = await Promise.all([dead, findEarlier(context, request)])
   if (answer !== null) throw answer
-  return findEarlier(context, request)
+  return earlier
 }
 
 /** Answers a repeat with the same record or error. @throws ServiceError TRANSACTION_CONFLICT */
@@ -142,7 +143,7 @@ type Reading = Pick<PlayContext, 'rounds'>
  */
 
 /** The answer to a request whose id is dead; null while it lives. */
-export async function findDeadAnswer(context: Reading, scope: Scope, body: TransactionBody) {
+async function findDeadAnswer(context: Reading, scope: Scope, body: TransactionBody) {
   const claimed = await context.rounds.findClaimed(movementKey(scope, body.transaction_id))
   if (claimed === null || 'stored' in claimed) return null
   const { dead } = claimed

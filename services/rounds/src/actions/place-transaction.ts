@@ -9,22 +9,7 @@ import { askedStake } from '../rules/new-round.ts'
 import type { RoundState } from '../rules/round.ts'
 import { sequenceKey } from '../storage/round-document.ts'
 import { makeRound, openIntent, type Plan } from './open-intent.ts'
-import {
-  answerOf,
-  answerRepeat,
-  type BetRequest,
-  checkStake,
-  findDeadAnswer,
-  findDriven,
-  findEarlier,
-  findFirst,
-  findSession,
-  intend,
-  type MovementRequest,
-  ownMovement,
-  type PlacedTransaction,
-  refuseForGood,
-} from './operator-movement.ts'
+import * as movement from './operator-movement.ts'
 import { placeStake } from './place-stake.ts'
 import { showRefused } from './read-rounds.ts'
 import { addWin, reverse } from './settle-movement.ts'
@@ -35,24 +20,23 @@ export async function placeTransaction(
   caller: Caller,
   body: TransactionBody,
   call: HandlerContext,
-): Promise<PlacedTransaction> {
+): Promise<movement.PlacedTransaction> {
   judgeAmount(body.amount, body.currency, 'amount')
   const { scope } = caller
   const request = { caller, body, call }
-  const [answer, earlier] = await Promise.all([
-    findDeadAnswer(context, scope, body),
-    findEarlier(context, request),
-  ])
-  if (answer !== null) throw answer
-  if (earlier !== null) return answerRepeat(context, earlier, request)
+  const earlier = await movement.findFirst(context, request)
+  if (earlier !== null) return movement.answerRepeat(context, earlier, request)
   try {
     return await place(context, request)
   } catch (error) {
-    return answerRepeat(context, await refuseForGood(context, scope, body, error), request)
+    return movement.answerRepeat(context, await movement.refuseForGood(context, scope, body, error), request)
   }
 }
 
-function place(context: PlayContext, { caller, body, call }: MovementRequest): Promise<PlacedTransaction> {
+function place(
+  context: PlayContext,
+  { caller, body, call }: movement.MovementRequest,
+): Promise<movement.PlacedTransaction> {
   switch (body.type) {
     case 'BET':
       return body.round_id === undefined
@@ -66,21 +50,20 @@ function place(context: PlayContext, { caller, body, call }: MovementRequest): P
   }
 }
 
-/** Opens a round by a BET of the operator's own server that names no round. */
-export async function openOperatorRound(context: PlayContext, request: BetRequest) {
+async function openOperatorRound(context: PlayContext, request: movement.BetRequest) {
   const { body, call } = request
   const { scope } = request.caller
-  const session = await findSession(context, request)
+  const session = await movement.findSession(context, request)
   const sequence = sequenceKey(scope, session.game, session.playerId)
   const requestHash = transactionHash(body, { currency: session.currency })
   const intent = {
     sequence,
-    findEarlier: () => findFirst(context, request),
-    isOwn: (round: RoundState) => ownMovement(round, body) !== null,
+    findEarlier: () => movement.findFirst(context, request),
+    isOwn: (round: RoundState) => movement.ownMovement(round, body) !== null,
   }
 
   async function plan(): Promise<Plan> {
-    const { entry, amount, limits } = await checkStake(context, request, session)
+    const { entry, amount, limits } = await movement.checkStake(context, request, session)
     const { maxPayout, winsMax } = limits
     const asked = { stake: amount, requestHash, clientTransactionId: body.transaction_id }
     const unplayed = { gameId: entry.gameId, clientSeed: null, bet: null }
@@ -93,32 +76,31 @@ export async function openOperatorRound(context: PlayContext, request: BetReques
   }
 
   const { kind, stored } = await openIntent(context, intent, plan, call)
-  if (kind === 'repeat') return answerRepeat(context, stored, request)
+  if (kind === 'repeat') return movement.answerRepeat(context, stored, request)
   const stake = await showRefused(context, stored.round.id, () =>
     placeStake(context, stored, body.transaction_id, call, session),
   )
   if (stake.kind === 'taken-back') throw stake.error
-  return answerOf(stake.placed)
+  return movement.answerOf(stake.placed)
 }
 
-/** Adds a stake to an open round, by a BET of the operator's own server that names the round. */
-export async function addStake(context: PlayContext, request: BetRequest, roundId: string) {
+async function addStake(context: PlayContext, request: movement.BetRequest, roundId: string) {
   const { stored, amount, session } = await checkAdded(context, request, roundId)
   const { body, call } = request
   const requestHash = transactionHash(body, stored.round)
   const stake = askedStake({ transactionId: body.transaction_id, minor: amount, requestHash })
-  const intended = await intend(context, stored, request, { type: 'add-stake', stake })
+  const intended = await movement.intend(context, stored, request, { type: 'add-stake', stake })
   if ('status' in intended) return intended
   const placed = await placeStake(context, intended, body.transaction_id, call, session)
   if (placed.kind === 'taken-back') throw placed.error
-  return answerOf(placed.placed)
+  return movement.answerOf(placed.placed)
 }
 
 /** Makes the checks before the intent; the rules of the round refuse the rest. */
-async function checkAdded(context: PlayContext, request: BetRequest, roundId: string) {
-  const session = await findSession(context, request)
-  const { amount } = await checkStake(context, request, session)
-  const stored = await findDriven(context, request.caller, roundId)
+async function checkAdded(context: PlayContext, request: movement.BetRequest, roundId: string) {
+  const session = await movement.findSession(context, request)
+  const { amount } = await movement.checkStake(context, request, session)
+  const stored = await movement.findDriven(context, request.caller, roundId)
   const { round } = stored
   if (round.playerId !== session.playerId || round.game !== session.game)
     throw invalidField('round_id', "is a round of another player or game than the session's")

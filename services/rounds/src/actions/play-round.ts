@@ -148,10 +148,7 @@ async function findStake({ rounds }: PlayContext, { scope, sequence }: Player, i
   return found.find(({ round }) => round.driver === 'game' && sequenceOf(round) === sequence) ?? null
 }
 
-/**
- * Refuses a request for good if `error` kills its id; a repeat when an equal request has opened the round
- * since. @throws ServiceError `error`, or the refusal that was first
- */
+/** Refuses a request for good if `error` kills its id. @returns the round of an equal one that was first */
 async function refuse(context: PlayContext, play: Play, error: unknown): Promise<StoredRound> {
   const { transaction_id: transactionId } = play.body
   if (!(error instanceof ServiceError) || error.retryable || transactionId === undefined) throw error

@@ -22,10 +22,7 @@ type Showing = Pick<RoundsContext, 'rounds' | 'commitments' | 'wallet' | 'clock'
   readonly games: Pick<RoundsContext['games'], 'copy'>
 }
 
-/**
- * Shows what a player's page shows: session, game, limits, balance, open round, next commitment, free bets.
- * Source: docs/contract.md, section 11, "Play". @throws ServiceError SESSION_NOT_FOUND
- */
+/** Shows what a player's page shows. Source: docs/contract.md, section 11. @throws SESSION_NOT_FOUND */
 export async function showPlayer(context: Showing, caller: Caller, call: HandlerContext) {
   const { rounds, commitments, grants, wallet, hooks, clock } = context
   const { scope, session, sequence } = await findPlayer(context, caller)
@@ -76,7 +73,6 @@ export async function findPlayerRound({ rounds }: Rounds, { scope, session }: Pl
   return stored
 }
 
-/** Reads a page of the player's rounds, newest nonce first. Source: docs/contract.md, section 11. */
 export async function listPlayerRounds(context: RoundsContext, caller: Caller, query: PageQuery) {
   const { scope, sequence } = await findPlayer(context, caller)
   return readPage({

@@ -64,11 +64,9 @@ async function postpone(context: PlayContext, stored: StoredRound, known: Readon
  * starts after the last one's tenant, so a tenant that owes very many rounds delays nobody else's. @param
  * random shuffles a tenant's rounds: two replicas seldom work on the same one
  */
-export function createSweepRounds<
-  Context extends { readonly rounds: Pick<RoundsStore, 'findDue'>; readonly clock: Clock },
->(
-  context: Context,
-  recover: (context: Context, stored: StoredRound) => Promise<boolean>,
+export function createSweepRounds(
+  context: { readonly rounds: Pick<RoundsStore, 'findDue'>; readonly clock: Clock },
+  recover: (stored: StoredRound) => Promise<boolean>,
   random: () => number,
 ): (stopping: AbortSignal) => Promise<number | void> {
   let sweptTo = ''
@@ -79,7 +77,7 @@ export function createSweepRounds<
     let recovered = 0
     const due = inTurns(found.pages.map((page) => shuffled(page, random)))
     await mapBounded(due, atOnceMax, async (stored) => {
-      if (!stopping.aborted && (await recover(context, stored))) recovered += 1
+      if (!stopping.aborted && (await recover(stored))) recovered += 1
     })
     return found.mayHaveMore && recovered > 0 ? 0 : undefined
   }

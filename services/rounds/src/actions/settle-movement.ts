@@ -78,10 +78,7 @@ export async function reverse(context: PlayContext, request: MovementRequest<Rev
   throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
 }
 
-/**
- * The round with this movement; a rollback of one that has not arrived leaves a tombstone.
- * @throws ServiceError TRANSACTION_NOT_FOUND; VALIDATION_ERROR for a rollback that the service itself made
- */
+/** The round with this movement; a rollback of one that has not arrived leaves a tombstone. */
 async function findReferenced(context: PlayContext, { caller, body, call }: MovementRequest<ReversalBody>) {
   const { scope } = caller
   const { type, reference_transaction_id: transactionId } = body

@@ -31,35 +31,58 @@ export async function settleRound(context: PlayContext, stored: StoredRound, opt
   const stuck = new Set<string>()
   const claimed = recover && stored.round.driver === 'operator' ? openMovementIds(stored.round) : null
   const isLeft = (id: string) => stuck.has(id) || claimed?.includes(id) === false
-  for (let step = 0; step < stepsMax; step++) {
-    const owed = nextOwed(current.round, isLeft, recover)
-    if (owed === null) return current
-    const next = await settleOne(context, current, owed, options)
-    if (next.version === current.version) stuck.add(owed.id)
+  for (let count = 0; count < stepsMax; count++) {
+    const step = nextStep(context, current, isLeft, options)
+    if (step === null) return current
+    const next = await step.take()
+    if (next.version === current.version) stuck.add(step.id)
     current = next
   }
   return current
 }
 
-/** Answers the round unchanged when this could not be done now. */
-async function settleOne(context: PlayContext, stored: StoredRound, owed: Owed, options: Settling) {
+/** The next step that is owed and not stuck; null for none. It answers the round unchanged if it must wait. */
+function nextStep(
+  context: PlayContext,
+  stored: StoredRound,
+  isStuck: (id: string) => boolean,
+  options: Settling,
+): { readonly id: string; readonly take: () => Promise<StoredRound> } | null {
   const { round } = stored
-  switch (owed.kind) {
-    case 'grant-use': {
-      const used = await context.grants.use(scopeOf(round), owed.grantId, round.id, context.clock.now())
-      await failpoint('rounds.grant-used')
-      return applyMessage(context, stored, { type: used ? 'grant-used' : 'grant-denied' })
-    }
-    case 'grant-return':
-      await context.grants.giveBack(scopeOf(round), owed.grantId, round.id)
-      return applyMessage(context, stored, { type: 'grant-returned' })
-    case 'stake':
-      return recoverStake(context, stored, owed.id, options.call)
-    case 'win':
-      return placeOwed(context, stored, { spec: winSpec(round, owed.win) }, options)
-    case 'reversal':
-      return placeOwed(context, stored, reversalOrder(round, owed.reversal), options)
+  const { grantId, stakes, wins, reversals } = round
+  if (grantId !== null && !isStuck(grantId)) {
+    const settle = settleGrant.bind(null, context, stored, grantId)
+    if (round.freeBet && round.status === 'PENDING') return { id: grantId, take: () => settle('use') }
+    if (round.grantReturn === 'OWED') return { id: grantId, take: () => settle('return') }
   }
+  const isNext = (one: { state: string; transactionId: string }, state: 'ASKED' | 'OWED') =>
+    one.state === state && !isStuck(one.transactionId)
+  const place = (order: MovementOrder) => ({
+    id: order.spec.transactionId,
+    take: () => placeOwed(context, stored, order, options),
+  })
+  const id = options.recover ? stakes.find((one) => isNext(one, 'ASKED'))?.transactionId : undefined
+  if (id !== undefined) return { id, take: () => recoverStake(context, stored, id, options.call) }
+  const win = wins.find((one) => isNext(one, 'OWED'))
+  if (win !== undefined) return place({ spec: winSpec(round, win) })
+  const reversal = reversals.find((one) => isNext(one, 'OWED'))
+  return reversal === undefined ? null : place(reversalOrder(round, reversal))
+}
+
+async function settleGrant(
+  context: PlayContext,
+  stored: StoredRound,
+  grantId: string,
+  how: 'use' | 'return',
+) {
+  const { round } = stored
+  if (how === 'return') {
+    await context.grants.giveBack(scopeOf(round), grantId, round.id)
+    return applyMessage(context, stored, { type: 'grant-returned' })
+  }
+  const used = await context.grants.use(scopeOf(round), grantId, round.id, context.clock.now())
+  await failpoint('rounds.grant-used')
+  return applyMessage(context, stored, { type: used ? 'grant-used' : 'grant-denied' })
 }
 
 async function placeOwed(context: PlayContext, stored: StoredRound, order: MovementOrder, options: Settling) {
@@ -128,28 +151,4 @@ const supersededReversalCodes: readonly string[] = [
 function isSuperseded({ driver }: RoundState, { type }: MovementSpec, { code }: ServiceError): boolean {
   if (driver !== 'operator') return false
   return (type === 'WIN' ? supersededWinCodes : supersededReversalCodes).includes(code)
-}
-
-type Owed = { readonly id: string } & (
-  | { readonly kind: 'grant-use' | 'grant-return'; readonly grantId: string }
-  | { readonly kind: 'stake' }
-  | { readonly kind: 'win'; readonly win: Win }
-  | { readonly kind: 'reversal'; readonly reversal: Reversal }
-)
-
-/** The next step that is owed and not stuck; null for none. @param recover whether to settle asked stakes */
-function nextOwed(round: RoundState, isStuck: (id: string) => boolean, recover: boolean): Owed | null {
-  const { grantId, stakes, wins, reversals } = round
-  if (grantId !== null && !isStuck(grantId)) {
-    if (round.freeBet && round.status === 'PENDING') return { kind: 'grant-use', id: grantId, grantId }
-    if (round.grantReturn === 'OWED') return { kind: 'grant-return', id: grantId, grantId }
-  }
-  const isNext = (one: { state: string; transactionId: string }, state: 'ASKED' | 'OWED') =>
-    one.state === state && !isStuck(one.transactionId)
-  const stake = recover ? stakes.find((one) => isNext(one, 'ASKED')) : undefined
-  if (stake !== undefined) return { kind: 'stake', id: stake.transactionId }
-  const win = wins.find((one) => isNext(one, 'OWED'))
-  if (win !== undefined) return { kind: 'win', id: win.transactionId, win }
-  const reversal = reversals.find((one) => isNext(one, 'OWED'))
-  return reversal === undefined ? null : { kind: 'reversal', id: reversal.transactionId, reversal }
 }

@@ -12,7 +12,6 @@ import type { PlayContext, RoundsContext } from '../context.ts'
 import { presentSession } from '../records/present-offer.ts'
 import { presentFairness, presentRound } from '../records/present-round.ts'
 
-/** Calls of operators about sessions. Source: docs/contract.md, sections 4 and 11. */
 export function sessionCalls(context: RoundsContext): CallHandler[] {
   const { clock } = context
   return [
@@ -37,7 +36,6 @@ export function sessionCalls(context: RoundsContext): CallHandler[] {
   ]
 }
 
-/** Calls of a player's browser, under `/v1/game`. Source: docs/contract.md, sections 4 and 11. */
 export function playerCalls(context: RoundsContext & PlayContext): CallHandler[] {
   const shown = (run: () => ReturnType<typeof playRound>, status?: 201) =>
     showFirst(context, async () => answer(presentRound(await run()), status))

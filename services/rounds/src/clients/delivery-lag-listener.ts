@@ -12,10 +12,7 @@ const lastsMs = 5000
 /** The name under which the lateness of recording counts, which is that of every account. */
 const allAccounts = ''
 
-/**
- * Follows how late deliveries are; a report older than a second is void.
- * @param options.fromMs the lateness that has to last before it counts; `nowMs` is monotonic
- */
+/** Follows how late deliveries are. @param options.fromMs has to last before it counts; `nowMs` is monotonic */
 export function listenToDeliveryLag(
   bus: Pick<Bus, 'subscribe'>,
   { fromMs, nowMs = () => performance.now() }: { fromMs: number; nowMs?: () => number },

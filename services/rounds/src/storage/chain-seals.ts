@@ -21,7 +21,6 @@ export type ChainSeals = {
   readonly _id: string
   readonly stream: StreamKey
   readonly number: number
-  /** Null where nothing of the sequence stands. */
   readonly fields: RoundFields | null
 }
 

@@ -154,7 +154,6 @@ export function createRoundWork() {
         .toSorted((a, b) => a.waiting.dueAt.getTime() - b.waiting.dueAt.getTime())
       return Map.groupBy(due, (one) => one.waiting.scope)
     },
-    /** The time at which the next one is due; infinite for none. */
     nextDueMs: () => Math.min(...[...waiting.values()].map(({ dueAt }) => dueAt.getTime()), Infinity),
   }
 }

@@ -175,7 +175,6 @@ export function encodeRound(round: RoundState, more: Committed = {}): RoundField
   }
 }
 
-/** The round of fields; other fields of its document are left out. */
 export function decodeRound({
   _id,
   scope: _scope,

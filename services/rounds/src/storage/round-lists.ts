@@ -103,7 +103,6 @@ export function createRoundLists({ db }: { db: Db }) {
   return {
     ...shown,
 
-    /** Resolves once the primary is one that its majority knows. */
     confirmPrimary: () => confirmPrimary(rounds),
 
     async find(roundId: string): Promise<RoundDocument | null> {

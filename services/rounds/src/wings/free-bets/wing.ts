@@ -116,7 +116,6 @@ async function findGrant({ grants }: RoundsContext, caller: Caller, grantId: str
 
 type Listing = RequestOf<typeof api.dashboardListFreeBets.call>
 
-/** Lists grants, newest first. */
 async function listGrants({ grants, cursors }: RoundsContext, { caller, query }: Listing, now: Date) {
   const { scope } = caller
   const { limit, cursor, environment: _environment, ...filters } = query

@@ -128,10 +128,7 @@ function ownOf({ limits: before }: GameSettings, limits: GameChange['limits']) {
   })
 }
 
-/**
- * Sets what an account may use in place of the platform's limits; null goes back to those. @returns its
- * limits from then on. @throws ServiceError GAME_NOT_FOUND, CURRENCY_NOT_SUPPORTED, VALIDATION_ERROR
- */
+/** Sets what an account may use in place of the platform's limits; null goes back to those. */
 async function setGameLimits(context: RoundsContext, asked: LimitsOrder, requestId: string) {
   const { order, operatorId, slug, currency, limits: wanted } = asked
   const { games, audit, clock } = context

@@ -110,10 +110,7 @@ function presentSums(sums: readonly RoundSums[]): Player['play'] {
     })
 }
 
-/**
- * Lists each nonce of a player in a game, newest first. Source: docs/contract.md, section 3, "Book". @throws
- * ServiceError GAME_NOT_FOUND; NOT_FOUND for a player without a nonce and a session
- */
+/** Lists each nonce of a player in a game, newest first. @throws ServiceError GAME_NOT_FOUND, NOT_FOUND */
 async function listNoncesOf(
   context: RoundsContext,
   request: RequestOf<typeof listNonces.call>,

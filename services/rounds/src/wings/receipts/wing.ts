@@ -67,9 +67,8 @@ type ReceiptsContext = RoundsContext & {
 }
 
 /**
- * Stores what the player's page showed of a settled round; the first receipt counts. Source:
- * docs/contract.md, section 4, "Receipts". @throws ServiceError ROUND_NOT_FOUND; ROUND_IN_PROGRESS; CONFLICT
- * when not settled, or for another receipt; VALIDATION_ERROR at `hash`
+ * Stores what the player's page showed of a settled round; the first receipt counts. @throws ServiceError
+ * ROUND_NOT_FOUND; ROUND_IN_PROGRESS; CONFLICT when not settled, or for another; VALIDATION_ERROR at `hash`
  */
 async function keepReceipt(
   context: ReceiptsContext,
@@ -110,8 +109,7 @@ const commonPage = 'index'
 
 /**
  * What a page showed, judged by the round. Another sentence differs, from any build; one that agrees is
- * checked only for a page that is served for the game. Source: docs/contract.md, section 4, "Receipts".
- * @param page the page of ours that sent it; null for none
+ * checked only for a page that is served for the game. @param page the page of ours that sent it, if any
  */
 function judgeReceipt(body: ReceiptBody, page: string | null, round: ToldRound, receivedAt: Date) {
   const told = { received_at: receivedAt.toISOString(), ...body }

@@ -52,7 +52,6 @@ const aheadMs = 40 * 24 * 60 * 60 * 1000
 
 type ReportQuery = WindowQuery & { group_by?: string | undefined }
 
-/** The rows of an account's report by the UTC day of a round's end. */
 function readReport(context: ReportsContext, { scope }: Caller, query: ReportQuery) {
   return context.readings(scope.operatorId, async () => {
     const by = new Set(dimensions.filter((one) => (query.group_by ?? 'day').split(',').includes(one)))

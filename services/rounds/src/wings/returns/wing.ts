@@ -44,7 +44,9 @@ export const returns: Wing = {
           answerPage(await listReturns(context, caller, query), presentReturn),
         ),
         handler(opsListReturns, (query) => listReturnsOf(context, query)),
-        handler(opsListReturnAlarms, (query) => listReturnAlarms(context, query)),
+        handler(opsListReturnAlarms, ({ after, limit }) =>
+          dataPage((max) => context.returns.listAlarms({ after, max }), presentAlarm, { limit }),
+        ),
         handler(opsLiftReturnAlarm, async (asked, { requestId }) => {
           const { alarm, broughtBack } = await liftAlarm(context, asked, requestId)
           return { alarm: presentAlarm(alarm), brought_back: broughtBack }
@@ -104,10 +106,7 @@ async function takeDown(context: ReturnsContext, { _id, game, stream }: AlarmDoc
   await games.takeDown(game, _id, { by: watch, reason }, clock.now(), entry)
 }
 
-/**
- * Lifts an alarm: its stream restarts, and the game comes back unless another alarm or person took it down.
- * Idempotent. @param keepDown leaves the game as it is. @throws ServiceError NOT_FOUND
- */
+/** Lifts an alarm: its stream restarts, and its game comes back unless something else took it down. */
 async function liftAlarm(
   context: ReturnsContext,
   asked: RequestOf<typeof opsLiftReturnAlarm>,
@@ -170,11 +169,4 @@ async function listReturnsOf({ returns }: ReturnsContext, query: RequestOf<typeo
   const scope =
     operatorId === undefined ? installationScope(environment) : scopeKey({ operatorId, environment })
   return dataPage((max) => returns.list(scope, { game }, { after, max }), presentOpsReturn, { limit })
-}
-
-async function listReturnAlarms(
-  { returns }: ReturnsContext,
-  { after, limit }: RequestOf<typeof opsListReturnAlarms>,
-) {
-  return dataPage((max) => returns.listAlarms({ after, max }), presentAlarm, { limit })
 }

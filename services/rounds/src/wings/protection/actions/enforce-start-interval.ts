@@ -31,8 +31,7 @@ export function enforceStartInterval(context: Pacing, scope: Scope, session: Pac
 }
 
 /**
- * Answers a reality check: going on starts the next interval, stopping closes the session. Answering again
- * changes nothing. Source: docs/contract.md, section 4, "Jurisdictions".
+ * Answers a reality check once: going on starts the next interval, stopping closes the session.
  * @throws ServiceError SESSION_NOT_FOUND; CONFLICT without reality checks; SESSION_CLOSED, SESSION_EXPIRED
  */
 export async function answerRealityCheck(

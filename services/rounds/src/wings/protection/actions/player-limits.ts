@@ -29,7 +29,6 @@ export type ProtectionContext = RoundsContext & {
   readonly paces: PacesStore
 }
 
-/** What a stake is held against limits with. */
 export type LimitsContext = Pick<RoundsContext, 'clock' | 'clockOffsetMs'> & {
   readonly sessions: Pick<RoundsContext['sessions'], 'timesOf'>
   readonly playerLimits: Pick<PlayerLimitsStore, 'find' | 'keep'>

@@ -183,8 +183,7 @@ function endOf({ liftedAt, endsAt }: Pick<StopDocument, 'liftedAt' | 'endsAt'>):
 
 /**
  * Signs the stops whose rounds have ended. The record's bytes are stored before their signature: a process
- * that dies between, or a second replica, changes neither. Source: docs/contract.md, section 4, "Stops".
- * @returns how many waited. @throws the last failure, after all were tried
+ * that dies between, or a second replica, changes neither. @throws the last failure, after all were tried
  */
 export async function signStops(context: ProtectionContext, stopping: AbortSignal): Promise<number> {
   let failure: unknown = null

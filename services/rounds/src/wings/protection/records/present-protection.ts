@@ -35,7 +35,6 @@ type Shown = Pick<StoredLimits, 'changes' | 'limits' | 'book'> & {
   readonly scope: Scope
   readonly playerId: string
   readonly now: Date
-  /** The time played in the period of each limit of time. */
   readonly playedMs: ReadonlyMap<PlayerLimit, number>
 }
 

@@ -25,7 +25,6 @@ export type UnitGroup = {
   readonly facts: ReportFact[]
 }
 
-/** Whether a fact brings its player to a place of a unit of time. */
 export type BringsPlayer = (unitId: string, grouping: report.Grouping, fact: ReportFact) => boolean
 
 /** The facts of an entry that reports count; those with only chances are not among them. */

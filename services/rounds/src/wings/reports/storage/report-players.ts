@@ -2,19 +2,7 @@ import { ServiceError } from '@pitboss/errors/service-error'
 import { readMaxMs } from '@pitboss/storage/bounded-read'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { AnyBulkWriteOperation, Db } from 'mongodb'
-import {
-  type CellPlace,
-  type Grain,
-  type Grouping,
-  groupingOf,
-  groupings,
-  placeIn,
-  placeKey,
-  placeOf,
-  type ReportDimension,
-  type ReportPlayer,
-  unitOf,
-} from '../rules/report.ts'
+import * as report from '../rules/report.ts'
 import type { BringsPlayer, ReportFact, UnitGroup } from './report-facts.ts'
 
 const seenMax = 50_000
@@ -22,26 +10,25 @@ const seenMax = 50_000
 const namedMax = 200_000
 /** A hundred years: a bound for the loop. */
 const monthsMax = 1200
-/** Documents in one trip to the database. */
 const cursorBatch = 20_000
-const onlyAll: readonly Grouping[] = ['all']
+const onlyAll: readonly report.Grouping[] = ['all']
 
 /**
  * A player in a day or an hour. `by` is the fact that brought the player and never changes: with it the unit
  * counts the player once, whichever process dies. Days have one for each grouping.
  */
-type PlayerDocument = CellPlace &
+type PlayerDocument = report.CellPlace &
   Pick<UnitGroup, 'scope' | 'grain' | 'unit'> & {
     _id: string
-    grouping: Grouping
+    grouping: report.Grouping
     playerId: string
     by: string
   }
 
 /** A player's months in a game, currency and brand: one document a year instead of a dozen. */
-type MonthsDocument = CellPlace & { _id: string; scope: string; playerId: string; months: string[] }
+type MonthsDocument = report.CellPlace & { _id: string; scope: string; playerId: string; months: string[] }
 
-type Window = { scope: string; grain: Grain; unit: { $gte: string; $lt: string } }
+type Window = { scope: string; grain: report.Grain; unit: { $gte: string; $lt: string } }
 
 export const reportPlayerIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
   report_players: [{ key: { scope: 1, grain: 1, unit: 1 }, name: 'scope_grain_unit' }],
@@ -50,7 +37,6 @@ export const reportPlayerIndexes: Readonly<Record<string, readonly IndexDeclarat
 
 export type ReportPlayers = ReturnType<typeof createReportPlayers>
 
-/** Players by unit and place. @param playersMax that `distinct` names at most */
 export function createReportPlayers({ db, playersMax = namedMax }: { db: Db; playersMax?: number }) {
   const players = db.collection<PlayerDocument>('report_players')
   const months = db.collection<MonthsDocument>('report_player_months')
@@ -69,10 +55,10 @@ export function createReportPlayers({ db, playersMax = namedMax }: { db: Db; pla
             monthly.set(documentId(id, 'all', fact), { fact, month: unit })
             continue
           }
-          for (const grouping of grain === 'day' ? groupings : onlyAll) {
+          for (const grouping of grain === 'day' ? report.groupings : onlyAll) {
             const _id = documentId(id, grouping, fact)
             const { playerId, id: by } = fact
-            const place = { scope, grain, unit, ...placeIn(grouping, placeOf(fact)) }
+            const place = { scope, grain, unit, ...report.placeIn(grouping, report.placeOf(fact)) }
             if (!documents.has(_id)) documents.set(_id, { _id, ...place, grouping, playerId, by })
           }
         }
@@ -87,7 +73,7 @@ export function createReportPlayers({ db, playersMax = namedMax }: { db: Db; pla
     },
 
     /** The players of whole units by grouping. @throws ServiceError SERVICE_UNAVAILABLE for too many */
-    async distinct(window: Window, by: ReadonlySet<ReportDimension>): Promise<ReportPlayer[]> {
+    async distinct(window: Window, by: ReadonlySet<report.ReportDimension>): Promise<report.ReportPlayer[]> {
       const found = await (window.grain === 'month' ? inMonths(window, by) : inUnits(window, by))
       if (found.length <= playersMax) return found
       const message = 'Too many players to count together. Ask for a shorter window, or group by day.'
@@ -114,7 +100,7 @@ export function createReportPlayers({ db, playersMax = namedMax }: { db: Db; pla
     if (unknown.length === 0) return
     const writes = unknown.map(([, { fact, month }]): AnyBulkWriteOperation<MonthsDocument> => {
       const { scope, playerId } = fact
-      const fields = { scope, ...placeOf(fact), playerId }
+      const fields = { scope, ...report.placeOf(fact), playerId }
       const _id = documentId(scope, 'all', fact)
       const update = { $setOnInsert: fields, $addToSet: { months: month } }
       return { updateOne: { filter: { _id }, update, upsert: true } }
@@ -124,7 +110,7 @@ export function createReportPlayers({ db, playersMax = namedMax }: { db: Db; pla
     for (const [id] of unknown) seenInMonth.add(id)
   }
 
-  async function inMonths({ scope, unit }: Window, by: ReadonlySet<ReportDimension>) {
+  async function inMonths({ scope, unit }: Window, by: ReadonlySet<report.ReportDimension>) {
     const found = await months
       .find(
         { scope, months: { $in: monthsFrom(unit) } },
@@ -132,21 +118,16 @@ export function createReportPlayers({ db, playersMax = namedMax }: { db: Db; pla
       )
       .limit(playersMax + 1)
       .toArray()
-    const grouping = groupingOf(by)
-    return found.map(({ playerId, ...place }) => ({ unit: '', ...placeIn(grouping, place), playerId }))
+    const grouping = report.groupingOf(by)
+    return found.map(({ playerId, ...place }) => ({ unit: '', ...report.placeIn(grouping, place), playerId }))
   }
 
-  async function inUnits(window: Window, by: ReadonlySet<ReportDimension>): Promise<ReportPlayer[]> {
-    const unit = by.has('day') ? ['unit'] : []
-    const names = [
-      'playerId',
-      'currency',
-      ...unit,
-      ...(['game', 'brand'] as const).filter((one) => by.has(one)),
-    ]
-    const _id = Object.fromEntries(names.map((name) => [name, `$${name}`]))
+  async function inUnits(window: Window, by: ReadonlySet<report.ReportDimension>) {
+    const divisions = [...by].map((one) => (one === 'day' ? 'unit' : one))
+    const _id = Object.fromEntries(['playerId', 'currency', ...divisions].map((name) => [name, `$${name}`]))
+    type Named = Pick<report.ReportPlayer, 'playerId' | 'currency'> & Partial<report.ReportPlayer>
     const found = await players
-      .aggregate<{ _id: Pick<ReportPlayer, 'playerId' | 'currency'> & Partial<ReportPlayer> }>(
+      .aggregate<{ _id: Named }>(
         [{ $match: { ...window, grouping: 'all' } }, { $group: { _id } }, { $limit: playersMax + 1 }],
         { batchSize: cursorBatch, maxTimeMS: readMaxMs },
       )
@@ -159,12 +140,12 @@ export function createReportPlayers({ db, playersMax = namedMax }: { db: Db; pla
 function monthsFrom({ $gte, $lt }: Window['unit']): string[] {
   const months: string[] = []
   for (let at = new Date(`${$gte}-01T00:00:00.000Z`); ; at.setUTCMonth(at.getUTCMonth() + 1)) {
-    const month = unitOf(at, 'month')
+    const month = report.unitOf(at, 'month')
     if (month >= $lt || months.length >= monthsMax) return months
     months.push(month)
   }
 }
 
-function documentId(unit: string, grouping: Grouping, fact: ReportFact): string {
-  return `${unit}|${grouping}|${placeKey(placeIn(grouping, placeOf(fact)))}|${fact.playerId}`
+function documentId(unit: string, grouping: report.Grouping, fact: ReportFact): string {
+  return `${unit}|${grouping}|${report.placeKey(report.placeIn(grouping, report.placeOf(fact)))}|${fact.playerId}`
 }

@@ -6,40 +6,20 @@ import type { Db } from 'mongodb'
 import { type Moved, roundTotals } from '../../../rules/round.ts'
 import { decodeMinor, type PackedRound, type RoundFields, scopeKey } from '../../../storage/round-document.ts'
 import type { CountedEntry } from '../../../storage/rounds-journal.ts'
-import {
-  addSums,
-  type CellSums,
-  decodeCells,
-  groupingOf,
-  minorSums,
-  noSums,
-  placeOf,
-  type ReportDimension,
-  type ReportPart,
-  type ReportPlayer,
-  type Segment,
-  unitOf,
-} from '../rules/report.ts'
+import * as report from '../rules/report.ts'
 import { foldUnits, type ReportFact, revenueOf, type UnitDocument } from './report-facts.ts'
 import { createReportPlayers, reportPlayerIndexes } from './report-players.ts'
 
-/** Documents in one trip to the database: a year of days. */
 const cursorBatch = 1000
 
-type ReportRead = { parts: ReportPart[]; players: ReportPlayer[] }
+type ReportRead = { parts: report.ReportPart[]; players: report.ReportPlayer[] }
 
 type RawRound = Pick<PackedRound, 'game' | 'currency' | 'brandId' | 'playerId' | 'stakes' | 'wins'> & {
   readonly completedAt: Date
 }
 const rawFields = {
-  _id: 0,
-  game: 1,
-  currency: 1,
-  brandId: 1,
-  playerId: 1,
-  completedAt: 1,
-  stakes: 1,
-  wins: 1,
+  ...{ _id: 0, completedAt: 1, stakes: 1, wins: 1 },
+  ...{ game: 1, currency: 1, brandId: 1, playerId: 1 },
 }
 
 export const reportIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> = {
@@ -60,32 +40,30 @@ export function createReportsStore({ db }: { db: Db }) {
   const adjustments = createReportAdjustments({ db })
 
   /** Reads less than an hour: rounds as they were at their end, changes since at their own time. */
-  async function readRaw(scope: Scope, { from, to }: Segment): Promise<ReportRead> {
+  async function readRaw(scope: Scope, { from, to }: report.Segment): Promise<ReportRead> {
     const ended = { scope: scopeKey(scope), completedAt: { $gte: from, $lt: to }, started: true }
-    const parts = new Map<string, ReportPart>()
-    const add = (place: Omit<ReportPlayer, 'playerId'>, sums: Partial<CellSums>) => {
+    const parts = new Map<string, report.ReportPart>()
+    const add = (place: Omit<report.ReportPlayer, 'playerId'>, sums: Partial<report.CellSums>) => {
       const key = JSON.stringify(place)
-      parts.set(key, addSums(parts.get(key) ?? { ...place, ...noSums, players: 0 }, { ...noSums, ...sums }))
+      const before = parts.get(key) ?? { ...place, ...report.noSums, players: 0 }
+      parts.set(key, report.addSums(before, { ...report.noSums, ...sums }))
     }
-    const played = new Map<string, ReportPlayer>()
-    for await (const one of rounds
-      .find(ended)
-      .project<RawRound>(rawFields)
-      .maxTimeMS(readMaxMs)
-      .batchSize(cursorBatch)) {
+    const played = new Map<string, report.ReportPlayer>()
+    const found = rounds.find(ended, { maxTimeMS: readMaxMs, batchSize: cursorBatch })
+    for await (const one of found.project<RawRound>(rawFields)) {
       const { playerId } = one
-      const place = { unit: unitOf(one.completedAt, 'hour'), ...placeOf(one) }
+      const place = { unit: report.unitOf(one.completedAt, 'hour'), ...report.placeOf(one) }
       const totals = roundTotals({ stakes: one.stakes.map(decodeMinor), wins: one.wins.map(decodeMinor) })
       add(place, { ...totals, rounds: 1 })
       played.set(`${JSON.stringify(place)}${playerId}`, { ...place, playerId })
     }
     for (const one of await adjustments.within(scope, 'endedAt', from, to)) {
       const { stakes, payouts, refunds } = one
-      const place = { unit: unitOf(one.endedAt, 'hour'), ...placeOf(one) }
+      const place = { unit: report.unitOf(one.endedAt, 'hour'), ...report.placeOf(one) }
       add(place, { stakes: -stakes, payouts: -payouts, refunds: -refunds })
     }
     for (const one of await adjustments.within(scope, 'at', from, to))
-      add({ unit: unitOf(one.at, 'hour'), ...placeOf(one) }, { adjustments: revenueOf(one) })
+      add({ unit: report.unitOf(one.at, 'hour'), ...report.placeOf(one) }, { adjustments: revenueOf(one) })
     return { parts: [...parts.values()], players: [...played.values()] }
   }
 
@@ -94,15 +72,19 @@ export function createReportsStore({ db }: { db: Db }) {
       foldUnits({ sums: createSumStore(db, units), players, adjustments }, counted, missing),
     restated: adjustments.restated,
 
-    async read(scope: Scope, segment: Segment, by: ReadonlySet<ReportDimension>): Promise<ReportRead> {
+    async read(
+      scope: Scope,
+      segment: report.Segment,
+      by: ReadonlySet<report.ReportDimension>,
+    ): Promise<ReportRead> {
       if (segment.grain === 'raw') return boundedRead(() => readRaw(scope, segment))
       const { grain } = segment
       const window = {
         scope: scopeKey(scope),
         grain,
-        unit: { $gte: unitOf(segment.from, grain), $lt: unitOf(segment.to, grain) },
+        unit: { $gte: report.unitOf(segment.from, grain), $lt: report.unitOf(segment.to, grain) },
       }
-      const grouping = groupingOf(by)
+      const grouping = report.groupingOf(by)
       // A whole day is in no other segment, so its players are counted already.
       const isCounted = grain === 'day' && by.has('day')
       const projection = { _id: 0, unit: 1, [`cells.${grouping}`]: 1 }
@@ -113,7 +95,7 @@ export function createReportsStore({ db }: { db: Db }) {
         ]),
       )
       const parts = found.flatMap(({ unit, cells }) =>
-        decodeCells(cells[grouping]).map(({ players, ...cell }) => {
+        report.decodeCells(cells[grouping]).map(({ players, ...cell }) => {
           return { unit, ...cell, players: isCounted ? players : 0 }
         }),
       )
@@ -138,7 +120,6 @@ export type Restatement = Pick<AdjustmentDocument, 'game' | 'currency' | 'brandI
 
 export type ReportAdjustments = ReturnType<typeof createReportAdjustments>
 
-/** Creates the store of what rounds changed after their ends, one by one. They are few. */
 export function createReportAdjustments({ db }: { db: Db }) {
   const adjustments = db.collection<AdjustmentDocument>('report_adjustments')
 
@@ -148,7 +129,7 @@ export function createReportAdjustments({ db }: { db: Db }) {
       const writes = facts.flatMap(({ id: _id, scope, game, currency, brandId, at, adjusted }) => {
         if (adjusted === null) return []
         const { endedAt, stakes, payouts, refunds } = adjusted
-        const [day, ownDay] = [unitOf(endedAt, 'day'), unitOf(at, 'day')]
+        const [day, ownDay] = [report.unitOf(endedAt, 'day'), report.unitOf(at, 'day')]
         const sums = { stakes: String(stakes), payouts: String(payouts), refunds: String(refunds) }
         const place = { scope, game, currency, brandId, at, endedAt, restates: day === ownDay ? null : day }
         return [
@@ -164,7 +145,7 @@ export function createReportAdjustments({ db }: { db: Db }) {
         .find({ scope: scopeKey(scope), [by]: { $gte: from, $lt: to } })
         .maxTimeMS(readMaxMs)
         .toArray()
-      return found.map((one) => ({ ...one, ...minorSums(one) }))
+      return found.map((one) => ({ ...one, ...report.minorSums(one) }))
     },
 
     /** The days of a time whose rounds have changed on a later day, by place. Ends are exclusive. */

@@ -76,7 +76,6 @@ export function createReturnsStore({ db }: { db: Db }) {
 
     findAlarm: (alarmId: string) => alarms.findOne({ _id: alarmId }),
 
-    /** Whether an alarm of the game is open that took it down. */
     holdsDown: async (game: string) =>
       (await alarms.findOne({ game, open: true, rule: 'take-down' }, { hint: 'open_by_game' })) !== null,
 
@@ -142,7 +141,6 @@ export function newStreamDocument(step: StreamStep, position: number, at: Date):
   return { ...own, ...place, position, ...emptied(outcomes, at) }
 }
 
-/** The fields of a stream that begins at `at`. */
 function emptied(outcomes: number, at: Date) {
   return {
     counts: Array.from({ length: outcomes }, () => 0),

@@ -12,19 +12,15 @@ import { refusedError } from '../rules/refusal.ts'
 import type { RoundChange, RoundContext, RoundMessage } from '../rules/round-message.ts'
 import { hasMovement, isUnfinished, openMovementIds, type RoundState } from '../rules/round.ts'
 import { type RoundWrite, scopeOf, sequenceOf, type StoredRound } from '../storage/round-document.ts'
-import type { LastNonce } from '../storage/round-streams.ts'
 
 const triesMax = 12
 const withdrawalsMax = 5
 
-export type MadeRound = {
-  readonly round: RoundState
-  readonly committedAt: Date
-  readonly next: NonNullable<LastNonce['next']>
-}
-
 /** Inserts a new round. Null when another round is unfinished, or the nonce or the id is taken. */
-export async function openRound(context: PlayContext, { round, ...commitments }: MadeRound) {
+export async function openRound(
+  context: PlayContext,
+  { round, ...commitments }: { readonly round: RoundState } & Parameters<PlayContext['rounds']['insert']>[1],
+) {
   const { rounds, scaleMs, memory } = context
   const due = dueAt(round, { now: round.createdAt, checks: 0, scaleMs })
   memory.changes.set(round.id, round.updatedAt)

@@ -1,6 +1,6 @@
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { RoundsContext } from '../context.ts'
-import type { GameView } from '../records/present-offer.ts'
+import type { GameView } from '../records/present-session.ts'
 import type { CatalogueEntry } from '../rules/catalogue.ts'
 import { accountLimits, allowedLimits } from '../rules/limits.ts'
 

@@ -6,7 +6,7 @@ import { newRound, type WantedRound } from '../rules/new-round.ts'
 import { isUnfinished, type RoundState } from '../rules/round.ts'
 import { scopeOf, sequenceKey, type StoredRound } from '../storage/round-document.ts'
 import type { LastNonce } from '../storage/round-streams.ts'
-import { type MadeRound, openRound, refreshMovements } from './change-round.ts'
+import { openRound, refreshMovements } from './change-round.ts'
 
 const triesMax = 8
 
@@ -20,7 +20,7 @@ type IntentRequest = {
 export type Plan = {
   readonly last: LastNonce
   /** Makes the round after the last one, or refuses it; called again when its nonce was taken. */
-  readonly make: (last: LastNonce) => Promise<MadeRound>
+  readonly make: (last: LastNonce) => ReturnType<typeof makeRound>
   /** Holds the player's game starts apart; null where none are. */
   readonly pace?: Pace | null
 }
@@ -90,7 +90,7 @@ export async function makeRound(
   wanted: WantedRound,
   call: HandlerContext,
   chooseGrant: () => Promise<string | null> = async () => null,
-): Promise<MadeRound> {
+) {
   const { session } = wanted
   const sequence = sequenceKey(session, session.game, session.playerId)
   const { settleLosses } = await wallet.assertConfigured(scopeOf(session), call)

@@ -1,14 +1,12 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
+import type { RequestOf } from '@pitboss/contracts/call'
 import type { Caller } from '@pitboss/contracts/caller'
-import { hashBody } from '@pitboss/contracts/json'
 import type { playRound as endpoint } from '@pitboss/contracts/endpoints/play'
+import { hashBody } from '@pitboss/contracts/json'
 import { invalidFields, readAll, ServiceError } from '@pitboss/errors/service-error'
-import type { Wager } from '@pitboss/fairness/games/game'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { readConfirmed } from '@pitboss/storage/confirm-primary'
-import type { z } from 'zod'
 import type { PlayContext } from '../context.ts'
-import type { CatalogueEntry } from '../rules/catalogue.ts'
 import { assertPays, assertWithinCap, isWithin, type Limits, narrow, readAmount } from '../rules/limits.ts'
 import { assertMayPlay, assertNoRealityCheck } from '../rules/live-rules.ts'
 import { assertCertain, resourceOf, walletRefusal } from '../rules/movement.ts'
@@ -26,42 +24,31 @@ import { settleRound } from './settle-round.ts'
 
 const refusingMax = 8
 
-type PlayBody = z.output<typeof endpoint.call.request>['body']
-
-type Play = {
-  readonly caller: Caller
-  readonly call: HandlerContext
-  readonly player: Player
-  readonly entry: CatalogueEntry
-  readonly wager: Wager
-  readonly stake: bigint
-  readonly requestHash: string
-  readonly body: PlayBody
-}
+type PlayBody = RequestOf<typeof endpoint.call>['body']
+type Play = Awaited<ReturnType<typeof readPlay>>
 
 /**
  * Plays a round to its end or to the player's first turn. All refusals come before the intent is stored;
  * after that the round ends whichever process dies. Source: docs/contract.md, sections 4 and 11.
  */
 export async function playRound(context: PlayContext, caller: Caller, body: PlayBody, call: HandlerContext) {
-  const player = await findPlayer(context, caller)
-  const play: Play = { caller, call, player, body, ...readWager(context, player, body) }
+  const play = await readPlay(context, caller, body, call)
   const earlier = await findEarlier(context, play)
   if (earlier !== null) return answerRepeat(context, earlier, play)
 
-  const request = {
-    sequence: player.sequence,
-    findEarlier: () => findEarlier(context, play),
-    isOwn: isOwn(play),
-  }
+  const { sequence } = play.player
+  const request = { sequence, findEarlier: () => findEarlier(context, play), isOwn: isOwn(play) }
   const plan = () => planRound(context, play)
   const opened = await openIntent(context, request, plan, call).catch(async (error: unknown) => {
     return { kind: 'repeat', stored: await refuse(context, play, error) } as const
   })
   if (opened.kind === 'repeat') return answerRepeat(context, opened.stored, play)
   const { stored } = opened
-  const start = await showRefused(context, stored.round.id, () =>
-    stored.round.freeBet ? takeGrant(context, stored) : takeStake(context, stored, play),
+  const [stake] = stored.round.stakes
+  const start = await showRefused<Started>(context, stored.round.id, () =>
+    stake === undefined
+      ? takeGrant(context, stored)
+      : placeStake(context, stored, stake.transactionId, call, play.player.session),
   )
   if (start.kind === 'taken-back')
     return answerRepeat(context, await refuse(context, play, start.error), play)
@@ -71,7 +58,9 @@ export async function playRound(context: PlayContext, caller: Caller, body: Play
   return settled.round
 }
 
-function readWager(context: PlayContext, { session }: Player, body: PlayBody) {
+async function readPlay(context: PlayContext, caller: Caller, body: PlayBody, call: HandlerContext) {
+  const player = await findPlayer(context, caller)
+  const { session } = player
   const entry = findGame(context, session.game)
   const [stake, wager] = readAll(
     () => readAmount(body.stake, session.currency, 'stake'),
@@ -83,7 +72,7 @@ function readWager(context: PlayContext, { session }: Player, body: PlayBody) {
   )
   const { client_seed = null, free_bet = false } = body
   const requestHash = hashBody({ stake: String(stake), bet: wager.bet, client_seed, free_bet })
-  return { entry, wager, stake, requestHash }
+  return { caller, call, player, body, entry, wager, stake, requestHash }
 }
 
 async function planRound(context: PlayContext, play: Play): Promise<Plan> {
@@ -122,12 +111,6 @@ function assertStake({ player, entry, wager, stake, body }: Play, limits: Limits
   if (body.free_bet !== true && !isWithin(narrowed, stake)) throw new ServiceError('BET_LIMIT_EXCEEDED')
   const { maxPayout } = limits
   assertPays(wager.winMultipliers(entry.rtp), entry.rtp, session.currency, { stake, maxPayout })
-}
-
-async function takeStake(context: PlayContext, stored: StoredRound, play: Play): Promise<Started> {
-  const [stake] = stored.round.stakes
-  if (stake === undefined) throw new Error(`round ${stored.round.id} has no stake`)
-  return placeStake(context, stored, stake.transactionId, play.call, play.player.session)
 }
 
 /** The round opened under this id, or null. @throws ServiceError an earlier refusal, TRANSACTION_CONFLICT */

@@ -10,7 +10,7 @@ import type { ActedBy } from '@pitboss/contracts/audit'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { readPage } from '@pitboss/storage/read-page'
 import type { Acting, RoundsContext } from '../context.ts'
-import { presentSession, sessionCreatedData } from '../records/present-offer.ts'
+import { presentSession, sessionCreatedData } from '../records/present-session.ts'
 import { abandonedAt } from '../rules/due-at.ts'
 import {
   assertCurrency,

@@ -5,7 +5,7 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import type { PlayContext } from '../context.ts'
 import { graceMs, isRecent } from '../rules/due-at.ts'
 import { type MovementOrder, reversalOrder, stakeSpec, winSpec } from '../rules/movement.ts'
-import { openMovementIds, type Reversal, type RoundState, type Win } from '../rules/round.ts'
+import { openMovementIds, type RoundState } from '../rules/round.ts'
 import { scopeOf, type StoredRound } from '../storage/round-document.ts'
 import { applyMessage, applyMovement, refreshAll } from './change-round.ts'
 

@@ -9,7 +9,7 @@ import * as page from '../actions/player-page.ts'
 import { showFirst } from '../actions/read-rounds.ts'
 import { closeSession, findSession, listSessions, openSession } from '../actions/sessions.ts'
 import type { PlayContext, RoundsContext } from '../context.ts'
-import { presentSession } from '../records/present-offer.ts'
+import { presentSession } from '../records/present-session.ts'
 import { presentFairness, presentRound } from '../records/present-round.ts'
 
 export function sessionCalls(context: RoundsContext): CallHandler[] {

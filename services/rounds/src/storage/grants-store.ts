@@ -3,7 +3,7 @@ import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { FreeBet } from '@pitboss/contracts/objects/game'
 import { auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { createOnce } from '@pitboss/storage/create-once'
-import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { type IndexDeclaration, partialIndex } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyLifetimeMs } from '@pitboss/storage/idempotency-keys'
 import { type Db } from 'mongodb'
 import { readToEnd } from '@pitboss/storage/bounded-read'
@@ -43,10 +43,8 @@ export const grantIndexes: readonly IndexDeclaration[] = [
   { key: { scope: 1, _id: -1 }, name: 'scope_id' },
   { key: { scope: 1, playerId: 1, game: 1, _id: 1 }, name: 'scope_player_game' },
   {
-    key: { scope: 1, reference: 1 },
-    name: 'scope_reference',
+    ...partialIndex('scope_reference', { scope: 1, reference: 1 }, { reference: { $gt: '' } }),
     unique: true,
-    partialFilterExpression: { reference: { $gt: '' } },
   },
   auditOutboxIndex,
 ]

@@ -2,7 +2,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { confirmPrimary } from '@pitboss/storage/confirm-primary'
 import { createdFilter } from '@pitboss/storage/created-within'
-import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { type IndexDeclaration, partialIndex } from '@pitboss/storage/ensure-indexes'
 import { createGroupFind, findByIds } from '@pitboss/storage/group-find'
 import { createListDocuments } from '@pitboss/storage/journal/list-documents'
 import type { Db, Document } from 'mongodb'
@@ -33,19 +33,14 @@ const listedMax = 20_000
 
 const epoch = new Date(0)
 const retired = true
+const openedUnder = { openedUnder: { $gt: '' } }
 const isSet = (field: string) => ({ partialFilterExpression: { [field]: { $gt: epoch } } })
 
 /** Indexes of releases before the journal. The unique ones would refuse list documents. */
 export const olderRoundIndexes: readonly IndexDeclaration[] = [
   { key: { chain: 1, nonce: -1 }, name: 'chain_nonce', unique: true, retired },
-  {
-    ...{ key: { chain: 1 }, name: 'one_unfinished', unique: true, retired },
-    partialFilterExpression: { unfinished: true },
-  },
-  {
-    ...{ key: { chain: 1, openedUnder: 1 }, name: 'chain_opened_under', unique: true, retired },
-    partialFilterExpression: { openedUnder: { $gt: '' } },
-  },
+  { ...partialIndex('one_unfinished', { chain: 1 }, { unfinished: true }), unique: true, retired },
+  { ...partialIndex('chain_opened_under', { chain: 1, openedUnder: 1 }, openedUnder), unique: true, retired },
   { key: { scope: 1, dueAt: 1 }, name: 'scope_due', retired, ...isSet('dueAt') },
   { key: { outboxAt: 1 }, name: 'outbox_at', retired, ...isSet('outboxAt') },
   { key: { factsAt: 1 }, name: 'facts_at', retired, ...isSet('factsAt') },

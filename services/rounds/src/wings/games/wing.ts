@@ -11,7 +11,7 @@ import { formatAmount } from '@pitboss/money/amount'
 import { answerPage, type PageQuery, readPage } from '@pitboss/storage/read-page'
 import { findGame, showGame } from '../../actions/offered-game.ts'
 import type { RoundsContext } from '../../context.ts'
-import { presentGame } from '../../records/present-offer.ts'
+import { presentGame } from '../../records/present-session.ts'
 import {
   allowedLimits,
   assertCurrency,

@@ -13,22 +13,7 @@ export type LastBet = Pick<RoundState, 'sessionId' | 'game' | 'currency'> & {
   readonly at: Date
 }
 
-/** A stop of a player: no new stake from `from` until `endsAt`, in all games and sessions. */
-export type Stop = {
-  readonly playerId: string
-  readonly reason: string
-  readonly from: Date
-  /** As asked for; null for a stop without an end. */
-  readonly until: Date | null
-  /** `until`, or far in the future. */
-  readonly endsAt: Date
-  readonly liftedAt: Date | null
-  readonly liftReason: string | null
-  readonly roundsEndedAt: Date | null
-  readonly lastBet: LastBet | null
-}
-
-type Ends = Pick<Stop, 'liftedAt' | 'endsAt'>
+type Ends = { readonly liftedAt: Date | null; readonly endsAt: Date }
 
 export function stopStatusAt({ liftedAt, endsAt }: Ends, now: Date): 'IN_FORCE' | 'OVER' | 'LIFTED' {
   if (liftedAt !== null) return 'LIFTED'
@@ -41,7 +26,7 @@ export function isEndedByStop(round: Pick<RoundState, 'driver' | 'status'>): boo
 }
 
 /** The next look at the rounds; null when none can appear. @param left whether one has not ended */
-export function nextLookAt({ from }: Pick<Stop, 'from'>, left: boolean, now: Date): Date | null {
+export function nextLookAt({ from }: { readonly from: Date }, left: boolean, now: Date): Date | null {
   const lastLookAt = new Date(from.getTime() + lateStakeMs)
   if (!left && now >= lastLookAt) return null
   if (!left) return lastLookAt

@@ -3,23 +3,33 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { auditedInsert, auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { readToEnd } from '@pitboss/storage/bounded-read'
 import { insertedFirst } from '@pitboss/storage/create-once'
-import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { type IndexDeclaration, partialIndex } from '@pitboss/storage/ensure-indexes'
 import type { Db, Filter } from 'mongodb'
 import { type PageBounds, scopeKey } from '../../../storage/round-document.ts'
-import type { LastBet, Stop } from '../rules/stop.ts'
+import type { LastBet } from '../rules/stop.ts'
 
 const dueMax = 100
 const epoch = new Date(0)
 const isDue = { dueAt: { $gt: epoch } }
 const waits = { unsigned: true, roundsEndedAt: { $ne: null } }
 
-/** A stop of a player. `inForce` is true from its start until it is lifted or the next stop begins. */
+/** A stop of a player: no new stake from `from` until `endsAt`, in all games and sessions. */
 export type StopDocument = WithAudit &
-  Stop & {
+  Scope & {
     _id: string
     scope: string
-    operatorId: string
-    environment: 'SANDBOX' | 'LIVE'
+    playerId: string
+    reason: string
+    from: Date
+    /** As asked for; null for a stop without an end. */
+    until: Date | null
+    /** `until`, or far in the future. */
+    endsAt: Date
+    liftedAt: Date | null
+    liftReason: string | null
+    roundsEndedAt: Date | null
+    lastBet: LastBet | null
+    /** From its start until it is lifted or the next stop begins. */
     inForce: boolean
     /** True from the start until the record is signed; absent in stops of earlier releases. */
     unsigned?: boolean
@@ -32,16 +42,13 @@ export type StopDocument = WithAudit &
 /** One document of a player is in force: it decides between replicas. */
 export const stopIndexes: readonly IndexDeclaration[] = [
   { key: { scope: 1, playerId: 1, _id: -1 }, name: 'scope_player_id' },
-  {
-    ...{ key: { scope: 1, playerId: 1 }, name: 'one_in_force', unique: true },
-    partialFilterExpression: { inForce: true },
-  },
-  { key: { dueAt: 1 }, name: 'due_at', partialFilterExpression: isDue },
-  { key: { unsigned: 1, _id: 1 }, name: 'unsigned', partialFilterExpression: { unsigned: true } },
+  { ...partialIndex('one_in_force', { scope: 1, playerId: 1 }, { inForce: true }), unique: true },
+  partialIndex('due_at', { dueAt: 1 }, isDue),
+  partialIndex('unsigned', { unsigned: 1, _id: 1 }, { unsigned: true }),
   auditOutboxIndex,
 ]
 
-type WantedStop = Pick<Stop, 'reason' | 'until' | 'endsAt'>
+type WantedStop = Pick<StopDocument, 'reason' | 'until' | 'endsAt'>
 
 export type StopsStore = ReturnType<typeof createStopsStore>
 

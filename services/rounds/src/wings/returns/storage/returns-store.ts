@@ -3,12 +3,11 @@ import type { OpsOrder } from '@pitboss/contracts/calls/auth-ops'
 import { auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { readToEnd } from '@pitboss/storage/bounded-read'
 import { insertedFirst, isDuplicateKey, isOnlyDuplicates } from '@pitboss/storage/create-once'
-import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { type IndexDeclaration, partialIndex } from '@pitboss/storage/ensure-indexes'
 import { createSumStore, foldItems, type Sum } from '@pitboss/storage/journal/fold'
 import type { Collection, Db, Filter } from 'mongodb'
 import type { Catalogue } from '../../../rules/catalogue.ts'
 import { decodeRound } from '../../../storage/round-document.ts'
-import type { RoundEntry } from '../../../storage/round-stream.ts'
 import type { CountedEntry } from '../../../storage/rounds-journal.ts'
 import {
   foldStep,
@@ -30,12 +29,9 @@ export const returnIndexes: Readonly<Record<string, readonly IndexDeclaration[]>
     // No two streams may have the same part of the error budget.
     { key: { share: 1, position: 1 }, name: 'share_position', unique: true },
     { key: { scope: 1, _id: 1 }, name: 'scope_id' },
-    { key: { alarmDueAt: 1 }, name: 'alarm_due_at', partialFilterExpression: isDue },
+    partialIndex('alarm_due_at', { alarmDueAt: 1 }, isDue),
   ],
-  return_alarms: [
-    { key: { game: 1 }, name: 'open_by_game', partialFilterExpression: { open: true } },
-    auditOutboxIndex,
-  ],
+  return_alarms: [partialIndex('open_by_game', { game: 1 }, { open: true }), auditOutboxIndex],
 }
 
 export type StreamFilters = { readonly game?: string | undefined; readonly currency?: string | undefined }
@@ -152,12 +148,7 @@ function emptied(outcomes: number, at: Date) {
 /** Rounds of replicas that meet new streams at one moment. */
 const meetingsMax = 50
 
-type CountedStep = {
-  readonly entry: RoundEntry
-  readonly factId: string
-  readonly at: Date
-  readonly step: StreamStep
-}
+type CountedStep = ReturnType<typeof countedSteps>[number]
 
 /**
  * Folds entries into streams. A draw's entry is appended before its credit is paid, so the order does
@@ -207,7 +198,7 @@ async function lastPosition(streams: Collection<StreamDocument>, share: Share): 
   return last?.position ?? 0
 }
 
-function countedSteps({ entry, fields, facts }: CountedEntry, catalogue: Catalogue): CountedStep[] {
+function countedSteps({ entry, fields, facts }: CountedEntry, catalogue: Catalogue) {
   const round = { ...decodeRound(fields), scope: fields.scope }
   return facts.flatMap(({ id: factId, trials }) => {
     const steps = trials === undefined ? [] : stepsOf(round, trials, catalogue)

@@ -1,42 +1,25 @@
 import type { Collection } from 'mongodb'
-import { createCommandTurns } from './command-turns.ts'
+import { createGroup } from './command-turns.ts'
 
 const commandsMax = 4
 const idsMax = 128
 
 /**
- * Gathers the finds by id of one process into few commands: while one is under way, what is asked for waits
- * for the next. A command begins after it was asked for, so each caller gets what a find of its own would
- * find. No timer: a single caller waits for nothing. Source: ours.
+ * Gathers the finds by id of one process into few commands (`createGroup`): each caller gets what a find of
+ * its own would find.
  * @param find finds at most 128 documents by one command; what it throws reaches each of its callers
  */
 export function createGroupFind<Document extends { readonly _id: string }>(
   find: (ids: readonly string[]) => Promise<readonly Document[]>,
 ): (id: string) => Promise<Document | null> {
-  let waiting = new Map<string, PromiseWithResolvers<Document | null>>()
-  const { plan } = createCommandTurns({
-    ...{ isWaiting: () => waiting.size > 0, begin: send, commandsMax },
-    steadyMs: () => performance.now(),
-  })
-
-  async function send(): Promise<void> {
-    const group = [...waiting].slice(0, idsMax)
-    waiting = new Map([...waiting].slice(idsMax))
-    try {
-      const found = await find(group.map(([id]) => id))
+  return createGroup<string, Document | null>({
+    ...{ groupMax: idsMax, commandsMax },
+    async run(ids) {
+      const found = await find([...new Set(ids)])
       const documents = new Map(found.map((document) => [document._id, document]))
-      for (const [id, { resolve }] of group) resolve(documents.get(id) ?? null)
-    } catch (error) {
-      for (const [, { reject }] of group) reject(error)
-    }
-  }
-
-  return (id) => {
-    const asked = waiting.get(id) ?? Promise.withResolvers<Document | null>()
-    waiting.set(id, asked)
-    plan()
-    return asked.promise
-  }
+      return ids.map((id) => documents.get(id) ?? null)
+    },
+  })
 }
 
 /**

@@ -1,5 +1,5 @@
 import { amongKeys } from '@pitboss/storage/among-keys'
-import { createCommandTurns } from '@pitboss/storage/command-turns'
+import { createGroup } from '@pitboss/storage/command-turns'
 import { MongoBulkWriteError } from 'mongodb'
 import type { AttemptRecord, Collections, DeliveryDocument, DueDelivery } from './collections.ts'
 import { keyOf, never } from './collections.ts'
@@ -15,38 +15,26 @@ type Completion = {
   readonly fields: Partial<DeliveryDocument>
   readonly attempt: AttemptRecord
 }
+type CompletionParts = [Completion['claimed'], Completion['fields'], Completion['attempt']]
 type Write = Claim | Completion
 /** The claimed delivery, or whether a completion was written. */
 type Written = DueDelivery | boolean
 
 /** Claims, completions and recovery, fenced; those of all endpoints of a process share their round trips. */
 export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveries'>) {
-  let waiting: { readonly one: Write; readonly end: PromiseWithResolvers<Written> }[] = []
-  const { plan } = createCommandTurns({
-    ...{ isWaiting: () => waiting.length > 0, commandsMax: 1, steadyMs: () => performance.now() },
-    begin() {
-      const group = waiting.slice(0, groupMax)
-      waiting = waiting.slice(groupMax)
-      return settle(group)
-    },
-  })
+  const write = createGroup<Write, Written>({ run: settle, groupMax, commandsMax: 1 })
 
-  function write(writes: readonly Write[]): Promise<Written[]> {
-    const asked = writes.map((one) => ({ one, end: Promise.withResolvers<Written>() }))
-    waiting.push(...asked)
-    plan()
-    return Promise.all(asked.map(({ end }) => end.promise))
-  }
-
-  async function settle(group: typeof waiting): Promise<void> {
+  async function settle(writes: readonly Write[]): Promise<(Written | Promise<Written>)[]> {
     try {
-      const written = await writeTogether(group.map(({ one }) => one))
-      for (const [index, { end }] of group.entries()) end.resolve(written[index] ?? false)
+      return await writeTogether(writes)
     } catch (error) {
       // One that the database refuses is no failure of the others; an outage is.
-      if (group.length > 1 && error instanceof MongoBulkWriteError)
-        for (const asked of group) await settle([asked])
-      else for (const { end } of group) end.reject(error)
+      if (writes.length === 1 || !(error instanceof MongoBulkWriteError)) throw error
+      const ended: PromiseSettledResult<Written[]>[] = []
+      for (const one of writes) ended.push(...(await Promise.allSettled([writeTogether([one])])))
+      return ended.map((one) =>
+        one.status === 'rejected' ? Promise.reject(one.reason) : (one.value[0] ?? false),
+      )
     }
   }
 
@@ -58,12 +46,10 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
   async function writeTogether(writes: readonly Write[]): Promise<Written[]> {
     const fenceOf = ({ due: { webhookId, dueAt, attemptCount }, token, now }: Claim) =>
       [webhookId, dueAt.getTime(), attemptCount, token, now.getTime()].join(' ')
-    const alike = Map.groupBy(
-      writes.filter((one) => 'due' in one),
-      fenceOf,
-    )
+    const claims = writes.filter((one) => 'due' in one)
+    const alike = Map.groupBy(claims, fenceOf)
     const operations = [
-      ...writes.flatMap((one) => ('due' in one ? [] : [{ updateOne: completionOperation(one) }])),
+      ...writes.filter((one) => 'fields' in one).map((one) => ({ updateOne: completionOperation(one) })),
       ...[...alike.values()].flatMap(([first, ...others]) =>
         first === undefined ? [] : [{ updateMany: claimOperation(first, others) }],
       ),
@@ -92,19 +78,13 @@ export function createDeliveryClaims({ deliveries }: Pick<Collections, 'deliveri
   return {
     /** Stores the next attempt's number and the worker's token; leaves out what changed since it was read. */
     async claim(dues: readonly DueDelivery[], token: number, now: Date): Promise<DueDelivery[]> {
-      const written = await write(dues.map((due) => ({ due, token, now })))
+      const written = await Promise.all(dues.map((due) => write({ due, token, now })))
       return written.filter((one) => typeof one === 'object')
     },
 
     /** Writes the result of an attempt under its claim. @returns false when the claim was lost */
-    async complete(
-      claimed: Completion['claimed'],
-      fields: Partial<DeliveryDocument>,
-      attempt: AttemptRecord,
-    ): Promise<boolean> {
-      const [written] = await write([{ claimed, fields, attempt }])
-      return written === true
-    },
+    complete: async (...[claimed, fields, attempt]: CompletionParts): Promise<boolean> =>
+      (await write({ claimed, fields, attempt })) === true,
 
     /** Makes due what dead workers left in flight; each attempt stays on record with an unknown result. */
     async recoverOrphans(webhookId: string, token: number, now: Date, schedule: ScheduleContext) {

@@ -1,11 +1,13 @@
-import { describeIssue, oneOf, required } from '@pitboss/contracts/describe-issue'
-import type { ErrorDetail } from '@pitboss/errors/service-error'
 import { z } from 'zod'
+import { describeIssue, oneOf, required } from './describe-issue.ts'
+
+/** A field that offends, dotted, and its fault in words. */
+type Detail = { readonly path: string; readonly message: string }
 
 const detailsMax = 50
 const pathCharactersMax = 256
 
-type Part<Value> = { ok: true; value: Value } | { ok: false; details: ErrorDetail[] }
+type Part<Value> = { ok: true; value: Value } | { ok: false; details: Detail[] }
 
 /** Parses one part of a request; `root` names it in details when the whole is wrong. Never throws. */
 export function validatePart<Value>(schema: z.ZodType<Value>, input: unknown, root: string): Part<Value> {
@@ -18,7 +20,7 @@ export function validatePart<Value>(schema: z.ZodType<Value>, input: unknown, ro
 const windowSchema = z.object({ from: z.string(), to: z.string() })
 
 /** Finds `from` after `to`, which offends at `from`. Source: docs/contract.md, section 1. */
-function windowDetails(value: unknown): ErrorDetail[] {
+function windowDetails(value: unknown): Detail[] {
   const window = windowSchema.safeParse(value)
   if (!window.success) return []
   const { from, to } = window.data
@@ -29,9 +31,9 @@ function windowDetails(value: unknown): ErrorDetail[] {
  * The public details of zod's findings: one for each offending path, dotted. An unknown key offends at its
  * own path. `root` names the value as a whole (`body`, `query`). Bounded.
  */
-function toDetails(issues: readonly z.core.$ZodIssue[], root: string): ErrorDetail[] {
+function toDetails(issues: readonly z.core.$ZodIssue[], root: string): Detail[] {
   const details = issues.flatMap((issue) => detailsOf(issue, []))
-  const distinct = new Map<string, ErrorDetail>()
+  const distinct = new Map<string, Detail>()
   for (const { path, message } of details) {
     const shown = path === '' ? root : path.slice(0, pathCharactersMax)
     if (!distinct.has(shown)) distinct.set(shown, { path: shown, message })
@@ -39,7 +41,7 @@ function toDetails(issues: readonly z.core.$ZodIssue[], root: string): ErrorDeta
   return [...distinct.values()].slice(0, detailsMax)
 }
 
-function detailsOf(issue: z.core.$ZodIssue, prefix: readonly PropertyKey[]): ErrorDetail[] {
+function detailsOf(issue: z.core.$ZodIssue, prefix: readonly PropertyKey[]): Detail[] {
   const path = [...prefix, ...issue.path]
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({ path: dotted([...path, key]), message: issue.message }))

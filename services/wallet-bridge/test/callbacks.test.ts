@@ -121,5 +121,8 @@ await t.test('the body and the movement are checked after the signature', async 
   ]) {
     await t.rejects(send(body), { code: 'VALIDATION_ERROR' }, JSON.stringify(body))
   }
+  const details = [{ path: 'more', message: 'is not a known field: there are transactionId, status' }]
+  const refusal = await send({ ...hint('a'), more: 2 }).catch((error: unknown) => error)
+  t.match(refusal, { code: 'VALIDATION_ERROR', details }, 'the known fields are named')
   await t.rejects(send(hint('bet_unknown')), { code: 'TRANSACTION_NOT_FOUND' })
 })

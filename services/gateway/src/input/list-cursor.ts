@@ -1,7 +1,7 @@
 import { notACursor } from '@pitboss/contracts/describe-issue'
 import { z } from 'zod'
 import { parseOrNull } from './parse-json.ts'
-import { validatePart } from './validate.ts'
+import { validatePart } from '@pitboss/contracts/validate-part'
 
 /**
  * The cursor of a list as its client holds it: the cursor of the service, a dot and the filters of the list,

@@ -11,7 +11,7 @@ import { validateQuery } from './list-cursor.ts'
 import { parseJson } from './parse-json.ts'
 import { withoutNulls } from './without-nulls.ts'
 import { type BodyRules, hasBody, readBody, requireJsonContent } from './read-body.ts'
-import { validatePart } from './validate.ts'
+import { validatePart } from '@pitboss/contracts/validate-part'
 import type { RouteEntry } from '../routes/route-entry.ts'
 
 export type Input = { params: Record<string, string>; query: unknown; body: unknown }

@@ -1,7 +1,7 @@
 import { transactionBodySchema } from '@pitboss/contracts/objects/movement'
 import t from 'tap'
 import { z } from 'zod'
-import { validatePart } from '../../src/input/validate.ts'
+import { validatePart } from '@pitboss/contracts/validate-part'
 import { routeTable } from '../../src/routes/route-table.ts'
 import { jargon } from '../fixtures/jargon.ts'
 

@@ -2,8 +2,9 @@ import type { Scope } from '@pitboss/contracts/caller'
 import type { walletCallback } from '@pitboss/contracts/calls/wallet'
 import { parseJsonObject } from '@pitboss/contracts/json'
 import { walletCallbackSchema } from '@pitboss/contracts/objects/wallet-call'
-import { operatorIdOf } from '@pitboss/contracts/primitives'
-import { ServiceError, invalidField } from '@pitboss/errors/service-error'
+import { operatorIdOf, toEventEnvironment } from '@pitboss/contracts/primitives'
+import { validatePart } from '@pitboss/contracts/validate-part'
+import { invalidField, invalidFields, ServiceError } from '@pitboss/errors/service-error'
 import { verifyBody } from '@pitboss/signing/body-signature'
 import type { z } from 'zod'
 import type { Settlement, WalletContext } from '../context.ts'
@@ -36,10 +37,8 @@ export async function handleCallback(context: Callbacks, callback: Callback, req
   if (movement === null) throw new ServiceError('TRANSACTION_NOT_FOUND')
   await makeDue(context, movement, scope)
   if (movement.status === 'PENDING') wake()
-  logger.info(
-    { ...scope, transaction_id: id, said: status, status: movement.status, request_id: requestId },
-    'callback.received',
-  )
+  const about = { ...scope, transaction_id: id, said: status, status: movement.status }
+  logger.info({ ...about, request_id: requestId }, 'callback.received')
 }
 
 async function verifiedScope(context: Callbacks, callback: Callback, rawBody: Uint8Array): Promise<Scope> {
@@ -75,18 +74,13 @@ async function makeDue(settlement: Callbacks, movement: MovementDocument, scope:
 function scopeOfPath(operator: string, environment: string): Scope | null {
   const operatorId = operator.startsWith('op_') ? operatorIdOf(operator) : null
   if (operatorId === null || (environment !== 'TEST' && environment !== 'LIVE')) return null
-  return { operatorId, environment: environment === 'LIVE' ? 'LIVE' : 'SANDBOX' }
+  return { operatorId, environment: toEventEnvironment(environment) }
 }
 
-function readBody(rawBody: Uint8Array): z.infer<typeof walletCallbackSchema> {
+function readBody(rawBody: Uint8Array) {
   const value = parseJsonObject(rawBody)
   if (value === null) throw invalidField('body', 'must be a JSON object with each field once')
-  const parsed = walletCallbackSchema.safeParse(value)
-  if (parsed.success) return parsed.data
-  const details = parsed.error.issues.flatMap((issue) =>
-    issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => ({ path: key, message: 'is not known here' }))
-      : [{ path: issue.path.map(String).join('.'), message: issue.message }],
-  )
-  throw new ServiceError('VALIDATION_ERROR', { details })
+  const part = validatePart(walletCallbackSchema, value, 'body')
+  if (!part.ok) throw invalidFields(part.details)
+  return part.value
 }

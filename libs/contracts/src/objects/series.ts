@@ -89,3 +89,11 @@ export function bucketOf(bounds: readonly number[], ms: number): number {
   const index = bounds.findIndex((bound) => ms <= bound)
   return index === -1 ? bounds.length : index
 }
+
+/** Adds up counters of minutes: `sum` those of a name, `buckets` those of a prefix by the bucket of bounds. */
+export function sumsOf(minutes: readonly Readonly<Record<string, number>>[]) {
+  const sum = (name: string) => minutes.reduce((total, counters) => total + (counters[name] ?? 0), 0)
+  const buckets = (prefix: string, bounds: readonly number[]) =>
+    Array.from({ length: bounds.length + 1 }, (_, index) => sum(`${prefix}${index}`))
+  return { sum, buckets }
+}

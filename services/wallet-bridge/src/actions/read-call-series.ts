@@ -1,5 +1,5 @@
 import type { Scope } from '@pitboss/contracts/caller'
-import { bucketOf, durationBoundsMs, type WalletPoint } from '@pitboss/contracts/objects/series'
+import { bucketOf, durationBoundsMs, sumsOf, type WalletPoint } from '@pitboss/contracts/objects/series'
 import { toAccountMode } from '@pitboss/contracts/primitives'
 import { type FigureFact, storedFacts } from '@pitboss/storage/fold-figures'
 import { readSeries, type SeriesQuery } from '@pitboss/storage/read-series'
@@ -31,25 +31,20 @@ export async function readCallSeries(context: WalletContext, scope: Scope, query
 }
 
 type CountedCall = Pick<AttemptRecord, 'operation' | 'classification' | 'latencyMs'>
-type Counters = Readonly<Record<string, number>>
 
 /** The counters that a call raises by one: its verdict, and the bucket of its duration when it is known. */
 function countsOfCall({ operation, classification, latencyMs }: CountedCall): string[] {
-  return [
-    `${operation}:${classification}`,
-    ...(latencyMs === null ? [] : [`${operation}:d${bucketOf(durationBoundsMs, latencyMs)}`]),
-  ]
+  const duration = latencyMs === null ? [] : [`${operation}:d${bucketOf(durationBoundsMs, latencyMs)}`]
+  return [`${operation}:${classification}`, ...duration]
 }
 
-function walletPointOf(at: Date, minutes: readonly Counters[]): WalletPoint {
-  const sum = (name: string) => minutes.reduce((total, counters) => total + (counters[name] ?? 0), 0)
+function walletPointOf(at: Date, minutes: Parameters<typeof sumsOf>[0]): WalletPoint {
+  const { sum, buckets } = sumsOf(minutes)
   const of = (operation: WalletOperation) => ({
     success: sum(`${operation}:SUCCESS`),
     refused: sum(`${operation}:REFUSED`),
     unknown: sum(`${operation}:UNKNOWN`),
-    durations: Array.from({ length: durationBoundsMs.length + 1 }, (_, index) =>
-      sum(`${operation}:d${index}`),
-    ),
+    durations: buckets(`${operation}:d`, durationBoundsMs),
   })
   return { at: at.toISOString(), debit: of('debit'), credit: of('credit'), rollback: of('rollback') }
 }

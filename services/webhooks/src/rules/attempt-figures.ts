@@ -1,4 +1,4 @@
-import { bucketOf, durationBoundsMs, firstDelayBoundsMs } from '@pitboss/contracts/objects/series'
+import { bucketOf, durationBoundsMs, firstDelayBoundsMs, sumsOf } from '@pitboss/contracts/objects/series'
 
 /** @param durationMs null for an unknown outcome @param httpStatus null without an answer */
 export type CountedAttempt = {
@@ -11,10 +11,8 @@ export type CountedAttempt = {
 const interrupted = 'unknown'
 
 /** The counters that an attempt raises: its outcome, its duration, and if first that of its delay. */
-export function countsOfAttempt(
-  { attempt, sentAt, durationMs, httpStatus }: CountedAttempt,
-  createdAt: Date,
-): string[] {
+export function countsOfAttempt(counted: CountedAttempt, createdAt: Date): string[] {
+  const { attempt, sentAt, durationMs, httpStatus } = counted
   if (durationMs === null) return [interrupted]
   const isSuccess = httpStatus !== null && httpStatus >= 200 && httpStatus < 300
   const delayMs = sentAt.getTime() - createdAt.getTime()
@@ -25,17 +23,15 @@ export function countsOfAttempt(
   ]
 }
 
-export function endpointPointOf(at: Date, minutes: readonly Readonly<Record<string, number>>[]) {
-  const sum = (name: string) => minutes.reduce((total, counters) => total + (counters[name] ?? 0), 0)
-  const buckets = (bounds: readonly number[], prefix: string) =>
-    Array.from({ length: bounds.length + 1 }, (_, index) => sum(`${prefix}${index}`))
+export function endpointPointOf(at: Date, minutes: Parameters<typeof sumsOf>[0]) {
+  const { sum, buckets } = sumsOf(minutes)
   return {
     at: at.toISOString(),
     delivered: sum('delivered'),
     refused: sum('refused'),
     unreachable: sum('unreachable'),
     unknown: sum(interrupted),
-    durations: buckets(durationBoundsMs, 'd'),
-    first_delays: buckets(firstDelayBoundsMs, 'f'),
+    durations: buckets('d', durationBoundsMs),
+    first_delays: buckets('f', firstDelayBoundsMs),
   }
 }

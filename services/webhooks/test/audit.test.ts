@@ -12,7 +12,7 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import { pino } from 'pino'
 import t from 'tap'
 import { startReceiver } from './fixtures/receiver.ts'
-import type { CertificationDocument } from '../src/wings/certifications/actions/run-certification.ts'
+import type { CertificationDocument } from '../src/wings/certifications/wing.ts'
 import { startRig } from './fixtures/rig.ts'
 
 const order = { by: 'ann', reason: 'asked for', dryRun: false }

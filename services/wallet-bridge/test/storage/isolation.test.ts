@@ -16,7 +16,7 @@ import { newFlag } from '../../src/wings/flags/records/render-flag.ts'
 import { documentOf, initialState } from '../../src/records/new-movement.ts'
 import { movementIdOf, walletKeyOf } from '../../src/rules/movement-keys.ts'
 import { createJobStore } from '@pitboss/storage/job-store'
-import type { CertificationDocument } from '../../src/wings/certifications/actions/run-certification.ts'
+import type { CertificationDocument } from '../../src/wings/certifications/wing.ts'
 import { tallyDifferences } from '../../src/wings/reconciliations/actions/run-reconciliation.ts'
 import { createFlagStore } from '../../src/wings/flags/storage/flag-store.ts'
 import { indexes } from '../../src/all-wings.ts'
@@ -128,7 +128,7 @@ await holdIsolation(t, {
     createFlagStore: table(flags, {
       insert: scoped((scope, ids) => flags.insert({ ...flagIn(scope, ids), _id: newId('flg') })),
       grow: internal(
-        'only manage-flags.ts calls it, with the id that follows from the account of a movement',
+        'only wings/flags/wing.ts calls it, with the id that follows from the account of a movement',
       ),
       count: scoped(async (scope, { playerId }) => {
         const movement = { transactionId: 'another', reference: newId('txn'), createdAt: now }

@@ -25,7 +25,7 @@ import { openFirstEvents } from '../../src/storage/first-events.ts'
 import { createParkedStore } from '../../src/storage/parked-store.ts'
 import { newProgress } from '@pitboss/contracts/certification/progress'
 import { createJobStore } from '@pitboss/storage/job-store'
-import type { CertificationDocument } from '../../src/wings/certifications/actions/run-certification.ts'
+import type { CertificationDocument } from '../../src/wings/certifications/wing.ts'
 import { createReplayStore } from '../../src/wings/replays/storage/replay-store.ts'
 import { shardedWebhooks } from '../fixtures/sharded-webhooks.ts'
 

@@ -17,9 +17,8 @@ import type { WebhooksContext } from '../context.ts'
  */
 
 /** The last resume of an endpoint: another one means that it was paused since. `PAUSED` while it is. */
-function resumeOf({ health, heldRule }: EndpointDocument): number | 'PAUSED' {
-  return health.status === 'PAUSED' ? 'PAUSED' : (heldRule?.at.getTime() ?? 0)
-}
+const resumeOf = ({ health, heldRule }: EndpointDocument) =>
+  health.status === 'PAUSED' ? 'PAUSED' : (heldRule?.at.getTime() ?? 0)
 
 /** Without a notification, an endpoint read no longer ago than this is sent to. Source: ours. */
 const trustedMsMax = 200
@@ -65,11 +64,9 @@ export function openEndpointView(
 
   /** Reads the endpoint, once at a time: secrets, URL and pause must be those of now. */
   function lookAgain(): Promise<void> {
-    const look = async () => {
-      const endpoint = await readEndpoint()
-      if (endpoint === null || hasChanged(endpoint)) stale = true
-    }
-    looking ??= look().finally(() => (looking = null))
+    looking ??= readEndpoint()
+      .then((endpoint) => void (stale ||= endpoint === null || hasChanged(endpoint)))
+      .finally(() => (looking = null))
     looking.catch(() => undefined)
     return looking
   }

@@ -34,15 +34,15 @@ export async function settleAttempt(c: RunContext, run: EndpointRun, attempt: At
   // Unless it is written, another worker settles this delivery.
   if (!isWritten) view.markStale()
   else if (settled.status === 'PENDING' || settled.status === 'HELD') view.putBack(settled)
-  const { sentAt, durationMs, httpStatus, error } = outcome.record
+  const { sentAt, durationMs: duration_ms, httpStatus: http_status, error } = outcome.record
   if (outcome.ok && delivery.eventType !== 'webhook.test') {
     run.lastSuccessAt = outcome.at
     noteSuccess(c.memory.successes, run.webhookId, outcome.at)
   }
-  c.onAttempt(delivery, { ok: outcome.ok, sentAt, durationMs: durationMs ?? 0 })
+  c.onAttempt(delivery, { ok: outcome.ok, sentAt, durationMs: duration_ms ?? 0 })
   const ids = { delivery_id: delivery._id, event_id: delivery.eventId, attempt: delivery.attemptCount }
-  const answer = { http_status: httpStatus, error, duration_ms: durationMs }
-  run.logger.info({ ...ids, ...answer, status: settled.status, written: isWritten }, 'delivery.attempted')
+  const ended = { http_status, error, duration_ms, status: settled.status, written: isWritten }
+  run.logger.info({ ...ids, ...ended }, 'delivery.attempted')
 }
 
 async function writeUntilKnown(c: RunContext, run: EndpointRun, attempt: Attempt): ReturnType<typeof write> {
@@ -82,7 +82,7 @@ async function write(c: RunContext, run: EndpointRun, attempt: Attempt) {
   const endedAt = record.durationMs === null ? at : new Date(record.sentAt.getTime() + record.durationMs)
   const fields = {
     attemptedAt: storedAt,
-    ...settledFields(delivery, judged, endedAt, changed?.endpoint ?? null),
+    ...settledFields(delivery, judged, endedAt, changed),
     firstAttemptAt,
     failedInStreak: failedUnder === null ? failedInStreak : failedUnder.streak.number,
     pulledFor: failedUnder === null ? delivery.pulledFor : (failedUnder.breaker.closedAt ?? null),
@@ -110,12 +110,8 @@ function noteResult(c: RunContext, { view, lastSuccessAt }: EndpointRun, result:
   })
 }
 
-function settledFields(
-  delivery: DueDelivery,
-  judged: DeliveryOutcome,
-  at: Date,
-  endpoint: EndpointDocument | null,
-) {
+function settledFields(delivery: DueDelivery, judged: DeliveryOutcome, at: Date, changed: Changed) {
+  const endpoint = changed?.endpoint ?? null
   const ended = { dueAt: never, nextAttemptAt: null }
   if (judged.kind === 'delivered') return { status: 'DELIVERED', deliveredAt: at, ...ended } as const
   if (judged.kind === 'failed') return { status: 'FAILED', ...ended } as const
@@ -129,10 +125,8 @@ function settledFields(
 }
 
 /** Writes the times of last successes. A crash may lose a second of them. Never rejects. */
-export async function writeSuccesses(
-  { endpoints, logger }: Pick<WebhooksContext, 'endpoints' | 'logger'>,
-  successes: Map<string, Date>,
-): Promise<void> {
+export async function writeSuccesses(c: WebhooksContext, successes: Map<string, Date>): Promise<void> {
+  const { endpoints, logger } = c
   if (successes.size === 0) return
   const written = new Map(successes)
   successes.clear()
@@ -150,6 +144,7 @@ function noteSuccess(successes: Map<string, Date>, webhookId: string, at: Date):
 }
 
 type Change = (endpoint: EndpointDocument) => EndpointHealth
+type Changed = Awaited<ReturnType<typeof changeHealth>>
 type Group = { readonly changes: Change[]; readonly done: ReturnType<typeof writeHealth> }
 
 /** Changes of health that wait for the one that is being written. */
@@ -159,19 +154,17 @@ export function newHealthChanges(): HealthChanges {
   return { inTurn: createMailbox(), waiting: new Map() }
 }
 
+type HealthContext = Pick<WebhooksContext, 'endpoints'> & { memory: { healthChanges: HealthChanges } }
+
 /** Changes the health of an endpoint, one write at a time for all that wait. Null for an unknown endpoint. */
-export async function changeHealth(
-  { endpoints, memory }: { endpoints: EndpointStore; memory: { healthChanges: HealthChanges } },
-  known: EndpointDocument,
-  change: Change,
-) {
-  const { inTurn, waiting } = memory.healthChanges
+export async function changeHealth(c: HealthContext, known: EndpointDocument, change: Change) {
+  const { inTurn, waiting } = c.memory.healthChanges
   const { _id } = known
   const changes = waiting.get(_id)?.changes ?? []
   const index = changes.push(change) - 1
   const write = () => {
     waiting.delete(_id)
-    return writeHealth(endpoints, known, changes)
+    return writeHealth(c.endpoints, known, changes)
   }
   const group = waiting.get(_id) ?? { changes, done: inTurn(_id, write) }
   waiting.set(_id, group)

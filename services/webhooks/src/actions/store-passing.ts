@@ -68,8 +68,7 @@ async function settleAll(c: RunContext, run: EndpointRun): Promise<void> {
 async function passRange(c: RunContext, run: EndpointRun, range: NextRange<AcceptedDelivery>): Promise<void> {
   if (!(await insertRange(c, run, range))) {
     run.isLost = true
-    run.logger.warn({ first: range.first }, 'range.lost')
-    return
+    return run.logger.warn({ first: range.first }, 'range.lost')
   }
   passTo(run.passage, range.to)
   for (const { seq } of range.items) {

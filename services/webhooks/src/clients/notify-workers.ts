@@ -18,11 +18,14 @@ const notificationSchema = z.object({
 export type Notification = z.infer<typeof notificationSchema>
 export type LogEndNote = Notification['ends'][number]
 
+type Notifier = { readonly bus: Pick<Bus, 'publish'> }
+type Counter = { readonly endpoints: Pick<EndpointStore, 'countWork'> }
+
 /** A message may get lost: the dispatcher compares with the database from time to time. */
 export function notifyWorkers(
-  { bus }: { readonly bus: Pick<Bus, 'publish'> },
+  { bus }: Notifier,
   { ids = [], ends = [], leaving = [] }: Partial<Notification>,
-): void {
+) {
   if (ids.length + ends.length + leaving.length === 0) return
   bus.publish(subject, Buffer.from(JSON.stringify({ ids, ends, leaving })))
 }
@@ -39,10 +42,7 @@ export function readNotification(data: Uint8Array): Notification {
 }
 
 /** Makes an endpoint's worker see it at once. The work is counted, in case the notification is lost. */
-export async function markDue(
-  c: Parameters<typeof notifyWorkers>[0] & { readonly endpoints: Pick<EndpointStore, 'countWork'> },
-  webhookId: string,
-): Promise<void> {
+export async function markDue(c: Notifier & Counter, webhookId: string): Promise<void> {
   await c.endpoints.countWork(webhookId)
   notifyWorkers(c, { ids: [webhookId] })
 }

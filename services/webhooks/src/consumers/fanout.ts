@@ -20,7 +20,7 @@ export function startFanout(parts: {
   lease: InstanceLease
   self: () => string | null
   lateness: Pick<FanoutLateness, 'forgive' | 'left'>
-  handle: (messages: readonly DurableMessage[]) => Promise<void>
+  handle: (messages: Messages) => Promise<void>
   logger: Logger
 }): { holds(): boolean; wake(): void; stop(): Promise<void> } {
   const { bus, lease, self, handle, lateness, logger } = parts
@@ -68,15 +68,14 @@ export function startFanout(parts: {
   }
 }
 
+type Messages = readonly DurableMessage[]
+type Handled = Pick<HandledMessage, 'result'> & { readonly message: DurableMessage }
+
 const failuresMax = 5
 const unreadableDelayMs = 200
 
 /** Records, then acknowledges. The unreadable is parked at its fifth failure; a throw repeats the batch. */
-export async function handleFanoutBatch(
-  c: CallsContext,
-  lateness: FanoutLateness,
-  messages: readonly DurableMessage[],
-): Promise<void> {
+export async function handleFanoutBatch(c: CallsContext, lateness: FanoutLateness, messages: Messages) {
   const { recordEvents, rewinds, logger } = c
   const startedAtMs = performance.now()
   const readable: { message: DurableMessage; event: EventMessage }[] = []
@@ -90,9 +89,9 @@ export async function handleFanoutBatch(
   }
   lateness.began(readable.map(({ event }) => event.createdAt))
   const [changed, openRewinds] = await Promise.all([recordTraced(readable, recordEvents), rewinds.open()])
-  const handled: (Pick<HandledMessage, 'result'> & { readonly message: DurableMessage })[] = []
-  for (const { message, event } of readable)
-    handled.push({ message, result: changed.has(event.id) ? 'repaired' : 'unchanged' })
+  const handled = readable.map(({ message, event }): Handled => {
+    return { message, result: changed.has(event.id) ? 'repaired' : 'unchanged' }
+  })
   for (const { message, error } of unreadable) {
     if (message.deliveryCount < failuresMax) message.nak(unreadableDelayMs * message.deliveryCount)
     else {

@@ -16,11 +16,10 @@ export function secretsValidAt(secrets: readonly StoredSecret[], now: Date): Sto
   return secrets.filter(({ validUntil }) => validUntil === null || validUntil > now).slice(0, signaturesMax)
 }
 
+type Rotation = { readonly sealed: string; readonly now: Date; readonly overlapS: number }
+
 /** The replaced one stays valid for `overlapS` seconds, older ones keep their ends. */
-export function rotateSecrets(
-  secrets: readonly StoredSecret[],
-  { sealed, now, overlapS }: { sealed: string; now: Date; overlapS: number },
-): { secrets: StoredSecret[]; previousValidUntil: Date | null } {
+export function rotateSecrets(secrets: readonly StoredSecret[], { sealed, now, overlapS }: Rotation) {
   const end = new Date(now.getTime() + overlapS * 1000)
   const replaced = secrets.map((secret) =>
     secret.validUntil === null ? { ...secret, validUntil: end } : secret,

@@ -25,11 +25,11 @@ export function narrows(before: readonly EventType[], after: readonly EventType[
   return had.some((type) => !after.includes(type))
 }
 
+type Delivered = { eventType: DeliveredType; lane: string; replayId: string | null }
+
 /** Whether a waiting delivery is cancelled: not what was asked for by name, nor of a later replay. */
-export function isUnsubscribed(
-  { events, narrowed }: Subscription,
-  { eventType: type, lane, replayId }: { eventType: DeliveredType; lane: string; replayId: string | null },
-): boolean {
+export function isUnsubscribed({ events, narrowed }: Subscription, delivery: Delivered): boolean {
+  const { eventType: type, lane, replayId } = delivery
   if (type === 'webhook.test' || wants({ events }, type) || lane === 'manual') return false
   return replayId === null || (narrowed !== undefined && replayId < narrowed.replayId)
 }

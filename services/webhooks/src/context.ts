@@ -42,7 +42,6 @@ export type WebhooksContext = {
   readonly audit: AuditOutbox
   readonly cursors: CursorCodec
   readonly secretCipher: SecretCipher
-  /** Tells who follows the account, if anybody does. */
   readonly notes: TailNotes
   readonly clock: Clock
   readonly logger: Logger
@@ -53,7 +52,6 @@ export type WebhooksContext = {
   readonly scaleMs: (ms: number) => number
   /** Where endpoints may be; on this machine only in TEST. */
   readonly outbound: OutboundSettings
-  /** Asks whether a change of a LIVE endpoint needs a second person. */
   readonly askApproval: AskApproval
   /** Most endpoints of a scope that an event goes to. */
   readonly eventEndpointsMax: number

@@ -6,23 +6,21 @@ import type { RunContext } from './actions/endpoint-run.ts'
 import type { Slots } from './actions/slots.ts'
 
 export function createMetrics(registry: Registry, slots: Slots): RunContext['onAttempt'] {
+  const registers = [registry]
   const attempts = new Counter({
     name: 'pitboss_webhook_attempts_total',
     help: 'Delivery attempts by result',
-    labelNames: ['result'],
-    registers: [registry],
+    ...{ labelNames: ['result'] as const, registers },
   })
   const duration = new Histogram({
     name: 'pitboss_webhook_attempt_seconds',
     help: 'Duration of delivery attempts',
-    buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 15],
-    registers: [registry],
+    ...{ buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 15], registers },
   })
   const wait = new Histogram({
     name: 'pitboss_webhook_first_attempt_wait_seconds',
     help: 'From the making of a delivery to its first attempt',
-    buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 300],
-    registers: [registry],
+    ...{ buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 300], registers },
   })
   const help = 'Attempts in flight in this process'
   registerGauge(registry, 'pitboss_webhook_attempts_in_flight', help, slots.inFlight)

@@ -70,7 +70,6 @@ export function startWorkers(
     async stop() {
       await Promise.all([deliveryLag, fanout, dispatcher, figures].map((part) => part.stop()))
     },
-    /** The clean end, after all work: others take over at once. */
     retire: heartbeat.stop,
   }
 }

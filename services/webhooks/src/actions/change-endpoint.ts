@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
-import type { ActedBy } from '@pitboss/contracts/audit'
+import { type ActedBy, actedBy } from '@pitboss/contracts/audit'
+import type { Caller } from '@pitboss/contracts/caller'
 import { eventType, type WebhookTest } from '@pitboss/contracts/objects/event'
 import type { webhookPatchSchema } from '@pitboss/contracts/objects/webhook'
 import { ServiceError } from '@pitboss/errors/service-error'
@@ -50,10 +51,10 @@ async function changePresent(...args: Parameters<typeof change>): Promise<Endpoi
 export async function patchEndpoint(
   c: WebhooksContext,
   found: EndpointDocument,
-  { url, events, description, max_in_flight: maxInFlight }: z.output<typeof webhookPatchSchema>,
-  asker: ActedBy,
-  context: HandlerContext,
+  { caller, body }: { readonly caller: Caller; readonly body: z.output<typeof webhookPatchSchema> },
+  call: HandlerContext,
 ): Promise<EndpointDocument> {
+  const { url, events, description, max_in_flight: maxInFlight } = body
   if (url !== undefined) await checkEndpointUrl(c, found, url)
   if (events !== undefined) {
     // Those that it has already are no more.
@@ -69,12 +70,12 @@ export async function patchEndpoint(
   }
   // What was recorded before the change goes by the former list.
   const end = await c.events.endOf(found)
-  let by = asker
+  let by = actedBy(caller, call)
   if (url !== undefined && url !== found.url && found.environment === 'LIVE') {
     const seen = createHash('sha256').update(found.url).digest('base64url')
     const order = { act: 'endpoint.change', webhook_id: found._id, url } as const
     const [before, after] = [presentEndpoint(found), presentEndpoint({ ...found, url })]
-    by = await c.askApproval({ by, order, seen, object: objectOf(found), before, after }, context)
+    by = await c.askApproval({ by, order, seen, object: objectOf(found), before, after }, call)
   }
   const endpoint = await changePresent(c, by, 'endpoint.change', found, (current) => {
     if (Object.keys(fields).length === 0) return null
@@ -125,13 +126,10 @@ export async function pauseEndpoint(c: WebhooksContext, found: EndpointDocument,
   return endpoint
 }
 
+type Held = 'deliver' | 'skip'
+
 /** Ends a pause. @param held whether held deliveries are delivered or cancelled */
-export async function resumeEndpoint(
-  c: WebhooksContext,
-  found: EndpointDocument,
-  held: 'deliver' | 'skip',
-  by: ActedBy,
-): Promise<EndpointDocument> {
+export async function resumeEndpoint(c: WebhooksContext, found: EndpointDocument, held: Held, by: ActedBy) {
   const now = c.clock.now()
   const skippedTo = held === 'skip' ? { skippedTo: await c.events.endOf(found) } : {}
   const endpoint = await changePresent(c, by, 'endpoint.resume', found, ({ health }) =>

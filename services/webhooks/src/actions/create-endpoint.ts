@@ -1,4 +1,4 @@
-import type { ActedBy } from '@pitboss/contracts/audit'
+import { actedBy } from '@pitboss/contracts/audit'
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Caller, Scope } from '@pitboss/contracts/caller'
 import { toAccountMode } from '@pitboss/contracts/primitives'
@@ -23,6 +23,8 @@ import type { EndpointDocument } from '../storage/collections.ts'
 import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import type { WebhooksContext } from '../context.ts'
 
+type NewEndpoint = Omit<z.output<typeof webhookCreateSchema>, 'environment'>
+
 const endpointsMax = 1000
 /** Opened secrets that are remembered, since each attempt needs one. */
 const openedMax = 2000
@@ -35,12 +37,12 @@ const openedMax = 2000
  */
 export async function createEndpoint(
   c: WebhooksContext,
-  { scope, idempotencyKey: key }: Caller,
-  body: Omit<z.output<typeof webhookCreateSchema>, 'environment'>,
-  asker: ActedBy,
-  context: HandlerContext,
+  { caller, body }: { readonly caller: Caller; readonly body: NewEndpoint },
+  call: HandlerContext,
 ): Promise<{ endpoint: EndpointDocument; secret?: string }> {
   const { endpoints } = c
+  const { scope, idempotencyKey: key } = caller
+  const asker = actedBy(caller, call)
   await checkEndpointUrl(c, scope, body.url)
   const { max_in_flight: inFlightMax } = body
   const now = c.clock.now()
@@ -72,7 +74,7 @@ export async function createEndpoint(
   const order = { act: 'endpoint.create', url: body.url } as const
   const orderObject = { type: 'endpoint', id: body.url }
   const grave = { by: asker, order, seen: 'none', object: orderObject, before: null, after }
-  const by = scope.environment === 'LIVE' ? await c.askApproval(grave, context) : asker
+  const by = scope.environment === 'LIVE' ? await c.askApproval(grave, call) : asker
   const object = { type: 'endpoint', id: _id }
   const entry = c.audit.entry(by, { act: 'endpoint.create', object, before: null, after })
   const { result, created } = await createOnce<EndpointDocument>({

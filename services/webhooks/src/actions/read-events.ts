@@ -125,7 +125,6 @@ export async function eventsOfRoundAnywhere({ events, history }: WebhooksContext
   return Promise.all(found.map(async ({ id, body }) => ({ body, deliveries: await deliveriesOf(id) })))
 }
 
-/** The start of a list's window: `from`, else seven days before its end. */
 export function windowStart(from: string | undefined, end: Date): Date {
   return from === undefined ? new Date(end.getTime() - defaultWindowMs) : new Date(from)
 }

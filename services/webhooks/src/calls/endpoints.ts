@@ -12,8 +12,8 @@ import { instantText, presentEndpoint } from '../records/webhook-records.ts'
 /** Webhook endpoints. Source: docs/contract.md, sections 7 and 11. */
 export function endpointHandlers(c: CallsContext): CallHandler[] {
   return [
-    handler(endpoints.createWebhook.call, async ({ caller, body }, call) => {
-      const { endpoint, secret } = await createEndpoint(c, caller, body, actedBy(caller, call), call)
+    handler(endpoints.createWebhook.call, async (request, call) => {
+      const { endpoint, secret } = await createEndpoint(c, request, call)
       return answer(presentEndpoint(endpoint, secret), 201)
     }),
     handler(endpoints.listWebhooks.call, async ({ caller, query }) => {
@@ -29,8 +29,8 @@ export function endpointHandlers(c: CallsContext): CallHandler[] {
       answer(await readAttemptSeries(c, await findEndpoint(c, request), request.query)),
     ),
     handler(endpoints.patchWebhook.call, async (request, call) => {
-      const [found, by] = [await findEndpoint(c, request), actedBy(request.caller, call)]
-      return answer(presentEndpoint(await changes.patchEndpoint(c, found, request.body, by, call)))
+      const found = await findEndpoint(c, request)
+      return answer(presentEndpoint(await changes.patchEndpoint(c, found, request, call)))
     }),
     handler(endpoints.deleteWebhook.call, async (request, call) => {
       await changes.removeEndpoint(c, await findEndpoint(c, request), actedBy(request.caller, call))

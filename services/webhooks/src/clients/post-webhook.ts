@@ -88,7 +88,6 @@ export function createPostWebhook(outbound: OutboundSettings, timeoutMs = exchan
   return { post, close: () => Promise.all([agents.TEST.destroy(), agents.LIVE.destroy()]) }
 }
 
-/** Where endpoints of an environment may be. */
 export function policyOf(outbound: OutboundSettings, environment: Setup): OutboundPolicy {
   return { ...outbound, environment, allowLoopback: environment === 'TEST' && outbound.allowLoopback }
 }

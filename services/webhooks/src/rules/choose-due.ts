@@ -87,7 +87,6 @@ const pauseTexts: Readonly<Record<PauseReason, string>> = {
   GONE: 'paused: 410 Gone',
 }
 
-/** How a delivery waits for its next attempt. */
 export type Waiting = {
   readonly lane: Lane
   /** When a worker may claim it; `never` while it is claimed or not pending. */

@@ -62,12 +62,10 @@ export type AttemptResult = {
 
 type Scale = (ms: number) => number
 
-/** The most attempts in flight of an endpoint: its own setting, else 8. */
 export function inFlightMaxOf({ maxInFlight }: { readonly maxInFlight?: number }): number {
   return maxInFlight ?? inFlightMaxDefault
 }
 
-/** The health of a new endpoint, which starts at its full pace. */
 export function newHealth(inFlightMax = inFlightMaxDefault): EndpointHealth {
   return {
     ...{ status: 'ACTIVE', pauseReason: null, lastSuccessAt: null },

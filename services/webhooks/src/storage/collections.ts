@@ -226,7 +226,6 @@ export function keyOf({ _id, webhookId }: Pick<DeliveryDocument, '_id' | 'webhoo
   return { _id, webhookId }
 }
 
-/** The fields that bind a query to its scope. */
 export function scopeFields({ operatorId, environment }: Scope) {
   return { operatorId, environment }
 }

@@ -123,7 +123,6 @@ export function createDeliveryHistory(sources: LogSources & { readonly stored: D
       return withoutTwice([...documents, ...items], (a, b) => newestFirst(b, a)).slice(0, limit)
     },
 
-    /** `DeliveryStore.health`. */
     async health(scope: Scope, since: Date, max: number) {
       const [{ hasDelivered, ...counts }, hasItems, waiting] = await Promise.all([
         ...([stored.health(scope, since, max), ranges.hasItems(scope)] as const),
@@ -175,7 +174,6 @@ async function* only(all: Source, filter: DeliveryFilter): AsyncGenerator<Delive
   }
 }
 
-/** The first of each id, in order. */
 function withoutTwice(all: readonly DeliveryDocument[], order: typeof newestFirst): DeliveryDocument[] {
   return [...new Map(all.toReversed().map((one) => [one._id, one])).values()].toSorted(order)
 }

@@ -8,10 +8,14 @@ import { orderOf } from './new-delivery.ts'
 
 const batchMax = 500
 const moveBatchesMax = 10_000
+const firstIds = { projection: { _id: 1 }, limit: batchMax } as const
+
+const waitingStatuses: ('PENDING' | 'HELD')[] = ['PENDING', 'HELD']
 
 const cancelled = { $set: { status: 'CANCELLED', dueAt: never, nextAttemptAt: null } } as const
 
 type Known = Pick<DeliveryDocument, '_id' | 'webhookId' | 'attemptCount'>
+type Statuses = readonly DeliveryDocument['status'][]
 type ReplayKey = { readonly _id: string; readonly webhookId: string }
 type ReplayCounts = { readonly created: number; readonly delivered: number; readonly failed: number }
 
@@ -24,10 +28,7 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
   ): Promise<number> {
     let moved = 0
     for (let batch = 0; batch < moveBatchesMax; batch++) {
-      const found = await deliveries
-        .find(filter, { projection: { _id: 1 } })
-        .limit(batchMax)
-        .toArray()
+      const found = await deliveries.find(filter, firstIds).toArray()
       if (found.length === 0) return moved
       const ids = found.map(({ _id }) => _id)
       const { modifiedCount } = await deliveries.updateMany({ ...filter, _id: { $in: ids } }, update)
@@ -107,12 +108,8 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
     },
 
     /** Makes an ended delivery due once more. Null for a foreign one, or one that has changed meanwhile. */
-    reopen: (
-      scope: Scope,
-      { _id, webhookId, status, attemptCount }: Known & Pick<DeliveryDocument, 'status'>,
-      now: Date,
-      audit: AuditEntry,
-    ) => {
+    reopen(scope: Scope, delivery: Known & Pick<DeliveryDocument, 'status'>, now: Date, audit: AuditEntry) {
+      const { _id, webhookId, status, attemptCount } = delivery
       const asked = { status: 'PENDING', lane: 'manual', single: true, scheduleBase: attemptCount } as const
       const times = { dueAt: now, nextAttemptAt: now, deliveredAt: null }
       const filter = { _id, webhookId, ...scopeFields(scope), status, attemptCount }
@@ -128,11 +125,12 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
 
     /** Starts ended deliveries of the job's endpoint again, in its lane. @returns how many it took */
     async replayAgain(
-      { _id: replayId, webhookId }: ReplayKey,
+      job: ReplayKey,
       ids: readonly string[],
-      statuses: readonly DeliveryDocument['status'][],
+      statuses: Statuses,
       now: Date,
     ): Promise<number> {
+      const { _id: replayId, webhookId } = job
       if (ids.length === 0) return 0
       const ended = { _id: { $in: [...ids] }, webhookId, status: { $in: [...statuses] } }
       const found = await deliveries.find(ended, { projection: { status: 1, attemptCount: 1 } }).toArray()
@@ -150,7 +148,7 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
 
     /** Takes back a job's deliveries without a new attempt, and cancels its own; not those in flight. */
     async cancelReplay({ _id: replayId, webhookId }: ReplayKey): Promise<void> {
-      for (const status of ['PENDING', 'HELD'] as const) {
+      for (const status of waitingStatuses) {
         const mine = { webhookId, replayId, status, claimToken: 0, single: false }
         for (const before of ['FAILED', 'DELIVERED'] as const) {
           await move(
@@ -164,15 +162,9 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
 
     /** Each in one query: a sum counts one twice. With none open again: the last may have ended since. */
     async countReplay(replayId: string): Promise<ReplayCounts & { open: boolean }> {
-      const waiting: Filter<DeliveryDocument> = {
-        replayId,
-        status: { $in: ['PENDING', 'HELD'] },
-        single: false,
-      }
-      const [counts, open] = await Promise.all([
-        endedBy(replayId),
-        deliveries.findOne(waiting, { projection: { _id: 1 } }),
-      ])
+      const waiting = { replayId, status: { $in: waitingStatuses }, single: false }
+      const first = deliveries.findOne(waiting, { projection: { _id: 1 } })
+      const [counts, open] = await Promise.all([endedBy(replayId), first])
       return open === null ? { ...(await endedBy(replayId)), open: false } : { ...counts, open: true }
     },
   }

@@ -54,12 +54,8 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
     return last === null ? firstEndOf(scope) : { seq: readLogKey(last._id).seq, highAt: last.h }
   }
 
-  /** The recorded ones of `ids`, of every account. @param eventOf makes one of what is read of a document */
-  async function withIds<Event>(
-    ids: readonly string[],
-    eventOf: (document: LogDocument) => Event,
-    options: FindOptions = {},
-  ): Promise<(Event | LoggedEvent)[]> {
+  /** The recorded ones of `ids`, of every account. */
+  async function withIds<Event>(ids: readonly string[], { eventOf, options }: Shape<Event>) {
     if (ids.length === 0) return []
     const late = await log.find({ e: { $in: [...ids] } }, options).toArray()
     const found = new Set(late.map(({ e }) => e))
@@ -70,7 +66,7 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
   const writer: LogWriter = {
     store: {
       endOf,
-      withIds: (ids) => withIds(ids, recordedOf, { projection: { e: 1, t: 1 } }),
+      withIds: (ids) => withIds(ids, { eventOf: recordedOf, options: { projection: { e: 1, t: 1 } } }),
       insert: (documents) => insertOrdered(log, documents),
     },
     ...{ ends: new BoundedMap(scopesMax), recent: new Map(), steadyMs: () => performance.now(), pause },
@@ -81,11 +77,8 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
     return next === null ? null : { seq: readLogKey(next._id).seq, highAt: next.h }
   })
 
-  async function pageOf<Event>(
-    [scope, afterSeq, limit, window = everything]: Page,
-    eventOf: (document: LogDocument) => Event,
-    options: FindOptions = {},
-  ): Promise<(Event | LoggedEvent)[]> {
+  async function pageOf<Event>(page: Page, { eventOf, options }: Shape<Event>) {
+    const [scope, afterSeq, limit, window = everything] = page
     const isEarly = afterSeq < (await firstEndOf(scope)).seq
     const early = isEarly ? await first.readAfter(scope, afterSeq, limit, window) : []
     const left = limit - early.length
@@ -136,10 +129,10 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
     },
 
     /** Events after `afterSeq` in recording order, at most `limit`. */
-    readAfter: (...page: Page): Promise<LoggedEvent[]> => pageOf(page, loggedOf),
+    readAfter: (...page: Page): Promise<LoggedEvent[]> => pageOf(page, whole),
 
     /** `readAfter` without the bodies. */
-    headersAfter: (...page: Page): Promise<EventHeader[]> => pageOf(page, headerOf, { projection }),
+    headersAfter: (...page: Page): Promise<EventHeader[]> => pageOf(page, headers),
 
     /** Events for an endpoint after `afterSeq`, the newest first: of this type, recorded until `to`. */
     newestFor(webhook: WebhookPlace, type: EventType | null, to: Date | null): AsyncIterable<EventHeader> {
@@ -159,15 +152,15 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
     },
 
     find: async (scope: Scope, id: string): Promise<LoggedEvent | null> =>
-      (await withIds([id], loggedOf)).find((one) => isSameScope(one.scope, scope)) ?? null,
+      (await withIds([id], whole)).find((one) => isSameScope(one.scope, scope)) ?? null,
 
     async bodies(scope: Scope, ids: readonly string[]): Promise<Map<string, string>> {
-      const found = (await withIds(ids, loggedOf)).filter((one) => isSameScope(one.scope, scope))
+      const found = (await withIds(ids, whole)).filter((one) => isSameScope(one.scope, scope))
       return new Map(found.map(({ id, body }) => [id, body]))
     },
 
     /** The recorded ones of `ids`, of every account. */
-    headersOf: (ids: readonly string[]): Promise<EventHeader[]> => withIds(ids, headerOf, { projection }),
+    headersOf: (ids: readonly string[]): Promise<EventHeader[]> => withIds(ids, headers),
 
     /** Events of every account whose ids begin with `prefix`: made in one millisecond. */
     async madeAtInstant(prefix: string, limit: number): Promise<EventHeader[]> {
@@ -189,11 +182,8 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
 }
 
 /** One of the log's few rare types is read by its own index, several of them each by itself. */
-async function pageOfLog(
-  log: Collection<LogDocument>,
-  [scope, afterSeq, limit, { types, from, to }]: Required<Page>,
-  options: FindOptions,
-): Promise<LogDocument[]> {
+async function pageOfLog(log: Collection<LogDocument>, asked: Required<Page>, options: FindOptions) {
+  const [scope, afterSeq, limit, { types, from, to }] = asked
   const inWindow = { _id: keysAfter(scope, afterSeq), ...createdIn('c', from, to) }
   const page = (filter: Filter<LogDocument>, hint: { hint?: string } = {}) =>
     log.find({ ...inWindow, ...filter }, { ...options, ...hint, sort: { _id: 1 }, limit }).toArray()
@@ -218,3 +208,8 @@ const loggedOf = (document: LogDocument): LoggedEvent => ({
   ...headerOf(document),
   body: unpackText(document.b),
 })
+
+/** What is made of a document, and what of it has to be read for that. */
+type Shape<Event> = { readonly eventOf: (document: LogDocument) => Event; readonly options: FindOptions }
+const whole: Shape<LoggedEvent> = { eventOf: loggedOf, options: {} }
+const headers: Shape<EventHeader> = { eventOf: headerOf, options: { projection } }

@@ -13,7 +13,6 @@ export const isSameScope = (a: Scope, b: Scope) =>
 /** A number as keys have it: they sort by it. */
 export const seqText = (seq: number) => String(seq).padStart(seqDigits, '0')
 
-/** The `_id` of the event with this recording number. */
 export const logKey = ({ operatorId, environment }: Scope, seq: number) =>
   nameOf([operatorId, environment, seqText(seq)])
 

@@ -50,7 +50,6 @@ export function startDispatcher({
       await writeSuccesses(c, memory.successes)
     },
     onRecorded: (batch: Recorded): void => share.noteRecorded(c, known, batch),
-    /** The endpoints that no live worker has, as they were last found. */
     untaken: () => [...known.untaken.values()],
     lateness: (now: Date): LateEndpoint[] => [...known.runs.values()].map((run) => latenessOfRun(run, now)),
   }

@@ -57,7 +57,6 @@ export function startHeartbeat({ instances, clockAgrees, hasLeft, logger }: Hear
 
   return {
     self,
-    /** The others that are alive, as of the last beat. */
     others: (): readonly string[] => seen?.others ?? [],
     listen: (listener: HeartbeatListener): void => void listeners.push(listener),
     /** The clean end, after all work: others take over at once. */

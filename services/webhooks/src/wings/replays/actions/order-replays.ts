@@ -15,7 +15,6 @@ import type { ReplayDocument, ReplayStore } from '../storage/replay-store.ts'
 import { countSelection } from './advance-replays.ts'
 
 export type ReplaysContext = WebhooksContext & {
-  /** Most replays of an account under way at once. */
   readonly replaysMax: number
   readonly replays: ReplayStore
   /** Has the jobs advanced at once, when they are advanced here. */

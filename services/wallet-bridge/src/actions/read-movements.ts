@@ -14,6 +14,7 @@ import type { MovementDocument } from '../storage/movement-document.ts'
 type ListQuery = z.infer<typeof endpoint.query>
 type Movements = Pick<Settlement, 'movements'>
 type Reads = Pick<WalletContext, 'movements' | 'cursors' | 'clock'>
+type OfMovement = { readonly transaction_id: string }
 type Lists = Pick<WalletContext, 'lists' | 'cursors'>
 
 /** Lists show every step of a movement by then. */
@@ -66,8 +67,8 @@ export async function listTransactions({ lists, cursors }: Lists, scope: Scope, 
 }
 
 /** The wallet calls of a movement, in the order in which they were made. Throws as the two above do. */
-export async function listAttempts(context: Reads, caller: Caller, transactionId: string, query: PageQuery) {
-  const document = await findTransaction(context, caller, transactionId)
+export async function listAttempts(context: Reads, caller: Caller, of: OfMovement, query: PageQuery) {
+  const document = await findTransaction(context, caller, of.transaction_id)
   return readPage({
     cursors: context.cursors,
     binding: { list: 'attempts', scope: scopeOf(document), reference: document.reference },

@@ -21,11 +21,17 @@ export function gatewayCalls(context: WalletContext): CallHandler[] {
   return [
     ...walletCalls(context),
     ...transactionCalls(context),
-    ...compositionCalls(context),
     handler(calls.walletCallback, async (callback, { requestId }) => {
       await handleCallback(context, callback, requestId)
       return null
     }),
+    // What the gateway composes answers for people from.
+    handler(roundTransactions, async ({ caller, roundId }) => {
+      const max = dossierMax.movements
+      const found = await context.movements.ofRound(caller.scope, roundId, max + 1)
+      return { data: found.slice(0, max).map(records.toMovementFacts), complete: found.length <= max }
+    }),
+    handler(walletHealth, ({ caller }) => wallets.readHealth(context, caller.scope)),
   ]
 }
 
@@ -88,22 +94,7 @@ function transactionCalls(context: WalletContext): CallHandler[] {
     ...handlers(
       [endpoints.getTransactionAttempts.call, endpoints.dashboardGetTransactionAttempts.call],
       async ({ caller, params, query }) =>
-        answerPage(
-          await listAttempts(context, caller, params.transaction_id, query),
-          records.toAttemptRecord,
-        ),
+        answerPage(await listAttempts(context, caller, params, query), records.toAttemptRecord),
     ),
-  ]
-}
-
-/** What the gateway composes answers for people from. Source: docs/contract.md, section 3. */
-function compositionCalls(context: WalletContext): CallHandler[] {
-  return [
-    handler(roundTransactions, async ({ caller, roundId }) => {
-      const max = dossierMax.movements
-      const found = await context.movements.ofRound(caller.scope, roundId, max + 1)
-      return { data: found.slice(0, max).map(records.toMovementFacts), complete: found.length <= max }
-    }),
-    handler(walletHealth, ({ caller }) => wallets.readHealth(context, caller.scope)),
   ]
 }

@@ -16,7 +16,6 @@ export type Breakers = ReturnType<typeof createBreakers>
 type BreakerParts = {
   readonly scaleMs: ScaleMs
   readonly nowMs: () => number
-  /** Sends a note to the other processes. */
   readonly notify: (note: BreakerNote) => void
   readonly onOpened: (walletKey: string) => void
   /** Called when a wallet answers again, this process or another one, after its breaker was open. */
@@ -53,7 +52,6 @@ export function createBreakers({ scaleMs, nowMs, notify, onOpened, onClosed }: B
       count(key, answered)
       notify({ wallet: key, news: answered ? 'answered' : 'unknown' })
     },
-    /** Takes in a note of another process. */
     receive({ wallet, news }: BreakerNote): void {
       if (news === 'probed') states.set(wallet, rules.deferProbe(stateOf(wallet), nowMs(), scaleMs))
       else count(wallet, news === 'answered')

@@ -11,7 +11,6 @@ import { renderWalletBody } from './render-movement.ts'
 
 const operationOf = { BET: 'debit', WIN: 'credit', REFUND: 'credit', ROLLBACK: 'rollback' } as const
 
-/** The state of a new movement: pending and due at once. */
 export function initialState(type: MovementType, at: Date): MovementState {
   return {
     type,

@@ -83,7 +83,6 @@ export function createListedMovements(db: Db) {
     /** Unfinished movements of every account whose last writer is not among these instances. */
     unowned: (limit: number, alive: readonly string[]): Promise<MovementDocument[]> =>
       read({ open: true, o: { $nin: [...alive] } }, limit, { hint: 'open' }),
-    /** Confirms the primary by its majority. */
     confirmPrimary: () => confirmPrimary(collection),
   }
 }
@@ -95,7 +94,6 @@ export function listedAfter(entries: readonly MoneyEntry[]): ListedMovement[] {
   return [...moneyOf(entries).values()].map((one) => (hasWork(one) ? { ...one, ...shown } : one))
 }
 
-/** The movement that a document of the collection shows. */
 export function fromListed(stored: StoredMovement): MovementDocument {
   const listed = unpackOthers<ListedMovement | EarlierMovement>(stored)
   if ('version' in listed) return fromEarlier(listed)

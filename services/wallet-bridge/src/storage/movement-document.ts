@@ -14,7 +14,6 @@ export type AttemptRecord = {
   readonly walletCode: string | null
   readonly classification: 'SUCCESS' | 'REFUSED' | 'UNKNOWN'
   readonly error: string | null
-  /** Fields of the answer that say something which nobody can read. */
   readonly unreadable?: readonly UnreadableField[]
   /** First 4 KiB of the answer. */
   readonly responseExcerpt: string | null

@@ -51,9 +51,7 @@ export function createMovementStore({
   lists: Pick<ListedMovements, 'find' | 'ofRound' | 'confirmPrimary'>
   /** Resolves when the list documents of the stream stand at the entry of that number. */
   isListed: (stream: StreamKey, number: number) => Promise<void>
-  /** Whether lists may have movements of earlier builds, which have no entries. */
   hasEarlier?: () => boolean
-  /** Called with each audit entry that an entry of this process has. */
   onAudit?: (auditId: string) => void
 }) {
   const streams = new BoundedMap<string, StreamKey>(streamsMax)

@@ -22,7 +22,6 @@ export type WalletDocument = Versioned &
     readonly url: string
     readonly timeoutMs: number
     readonly settleLosses: 'none' | 'zero_credit'
-    /** Origins of earlier addresses whose ledger the present one serves. */
     readonly formerOrigins?: readonly string[]
     /** When movements of this wallet raise flags; absent until the account chooses. */
     readonly flagRules?: FlagRules

@@ -7,22 +7,17 @@ import type { WalletContext } from '../context.ts'
 
 const reportEveryMs = 5000
 const shortenEveryMs = 60_000
-const levels = [
-  { name: '24h', field: 'over24h' },
-  { name: '1h', field: 'over1h' },
-  { name: '5m', field: 'over5m' },
-] as const
+const levels = { '24h': 'over24h', '1h': 'over1h', '5m': 'over5m' } as const
 
 /** `wake` is the resolver's of this process. */
 type Upkeep = Pick<Storage, 'db' | 'clockAheadMs'> &
-  Pick<Poll, 'wake'> & {
-    /** Makes due what waits longer than its age allows. @returns the number */
-    readonly endLongWaits: (now: Date) => number
-  }
+  Pick<Poll, 'wake'> & { readonly endLongWaits: (now: Date) => number }
 
 /** Starts what calls no wallet for a player: alarms of pending movements, and figures. */
-export function startUpkeep(context: WalletContext, upkeep: Upkeep): Poll[] {
-  const { db, clockAheadMs, endLongWaits, wake } = upkeep
+export function startUpkeep(
+  context: WalletContext,
+  { db, clockAheadMs, endLongWaits, wake }: Upkeep,
+): Poll[] {
   const { clock, logger } = context
   const lastCounts = new Map<string, number>()
 
@@ -56,7 +51,7 @@ async function reportPending(context: WalletContext, lastCounts: Map<string, num
   const oldest_age_s = oldest === null ? 0 : Math.floor((now.getTime() - oldest.createdAt.getTime()) / 1000)
   metrics.pending(figures, oldest_age_s)
   const about = { oldest_age_s, oldest_reference: oldest?.reference, operator_id: oldest?.operatorId }
-  for (const { name, field } of levels) {
+  for (const [name, field] of Object.entries(levels)) {
     const movements = figures[field]
     const before = lastCounts.get(name) ?? 0
     lastCounts.set(name, movements)

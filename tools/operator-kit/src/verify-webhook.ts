@@ -80,16 +80,28 @@ export async function verify(
   }
 }
 
+const encoder = new TextEncoder()
+const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+/** Keys of the secrets in use: making one takes longer than a signature. */
+const keys = new Map<string, ReturnType<typeof crypto.subtle.importKey>>()
+
+function keyOf(secret: string) {
+  const known = keys.get(secret)
+  if (known !== undefined) return known
+  const key = crypto.subtle.importKey('raw', encoder.encode(secret), algorithm, false, ['sign'])
+  const [oldest] = keys.keys()
+  if (oldest !== undefined && keys.size >= SECRETS_MAX) keys.delete(oldest)
+  keys.set(secret, key)
+  return key
+}
+
 async function sign(secret: string, timestamp: string, rawBody: Uint8Array | string): Promise<string> {
-  const encoder = new TextEncoder()
   const head = encoder.encode(`${timestamp}.`)
   const body = typeof rawBody === 'string' ? encoder.encode(rawBody) : rawBody
   const message = new Uint8Array(head.length + body.length)
   message.set(head)
   message.set(body, head.length)
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-  const key = await crypto.subtle.importKey('raw', encoder.encode(secret), algorithm, false, ['sign'])
-  const mac = new Uint8Array(await crypto.subtle.sign('HMAC', key, message))
+  const mac = new Uint8Array(await crypto.subtle.sign('HMAC', await keyOf(secret), message))
   return Array.from(mac, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
@@ -102,7 +114,7 @@ function equalInConstantTime(a: string, b: string): boolean {
 
 function readHeader(headers: WebhookHeaders, name: string): string | null {
   if (isHeaderMap(headers)) return headers.get(name)
-  const found = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1]
+  const found = headers[name] ?? Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1]
   return typeof found === 'string' ? found : (found?.[0] ?? null)
 }
 

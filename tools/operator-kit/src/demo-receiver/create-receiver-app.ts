@@ -31,7 +31,12 @@ export async function createReceiverApp(options: ReceiverAppOptions): Promise<Fa
   app.post('/*', async (request, reply) => {
     const body = rawBody(request.body)
     const at = now()
-    const result = await verify(request.headers, body, await secrets.read(), { nowS: at.getTime() / 1000 })
+    const verifyBy = (known: readonly string[]) =>
+      verify(request.headers, body, known, { nowS: at.getTime() / 1000 })
+    const judged = await verifyBy(await secrets.read())
+    const isOfSecret = !judged.ok && ['NO_SECRET', 'SIGNATURE_MISMATCH'].includes(judged.reason)
+    // The secret may have been written a moment ago.
+    const result = isOfSecret ? await verifyBy(await secrets.readNow()) : judged
     const path = request.url
     const eventType = headerText(request, 'x-svc-event-type')
     const commanded = behaviour.take({ path, type: eventType })

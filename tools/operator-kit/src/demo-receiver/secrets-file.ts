@@ -5,23 +5,36 @@ import { z } from 'zod'
 export const secretsSchema = z.strictObject({ secrets: z.array(z.string().min(1).max(256)).max(20) })
 
 export type SecretsFile = {
-  /** The secrets now; the file is read again when it has changed. An absent file means none. */
+  /** The secrets of a second ago or less. An absent file means none. */
   read(): Promise<readonly string[]>
+  /** The secrets now; the file is read again when it has changed. */
+  readNow(): Promise<readonly string[]>
   write(secrets: readonly string[]): Promise<void>
 }
 
+/** A look at the file for each delivery takes as long as its signature. */
+const trustedMs = 1000
+
 /** The receiver's signing secrets in a JSON file of mode 600 that others may write too. */
 export function createSecretsFile(path: string): SecretsFile {
-  let known: { version: string; secrets: readonly string[] } | null = null
+  let known: { version: string | null; secrets: readonly string[] } | null = null
+  let seenMs = 0
+
+  async function readNow(): Promise<readonly string[]> {
+    const nowMs = performance.now()
+    const version = await versionOf(path)
+    if (known === null || known.version !== version) known = { version, secrets: await readSecrets(version) }
+    seenMs = nowMs
+    return known.secrets
+  }
+
+  async function readSecrets(version: string | null): Promise<readonly string[]> {
+    return version === null ? [] : secretsSchema.parse(JSON.parse(await readFile(path, 'utf8'))).secrets
+  }
+
   return {
-    async read() {
-      const version = await versionOf(path)
-      if (version === null) return []
-      if (known?.version !== version) {
-        known = { version, secrets: secretsSchema.parse(JSON.parse(await readFile(path, 'utf8'))).secrets }
-      }
-      return known.secrets
-    },
+    read: async () => (known !== null && performance.now() - seenMs < trustedMs ? known.secrets : readNow()),
+    readNow,
     async write(secrets) {
       await mkdir(dirname(path), { recursive: true })
       const draft = `${path}.${process.pid}.new`

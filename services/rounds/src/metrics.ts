@@ -21,11 +21,10 @@ export function createStateNote(registry: Registry) {
   }
 }
 
+type PlayNotes = Pick<RoundsContext, 'noteConflict' | 'noteRefusedSettlement'>
+
 /** Counts and logs what a person has to know of; each refused settlement is asked for again for ever. */
-export function createPlayNotes(
-  registry: Registry,
-  logger: Logger,
-): Pick<RoundsContext, 'noteConflict' | 'noteRefusedSettlement'> {
+export function createPlayNotes(registry: Registry, logger: Logger): PlayNotes {
   const ofConflicts =
     "Requests of operators' servers whose transaction_id is that of a movement of a game round"
   const conflicts = registerCounter(registry, 'pitboss_rounds_id_conflicts_total', ofConflicts)

@@ -59,12 +59,10 @@ export async function applyAndReport(context: PlayContext, stored: StoredRound, 
   )
 }
 
+type Known = { readonly movement: Movement; readonly outcome: MovementOutcome }
+
 /** Applies a certain state of a movement. Clients choose ids: a movement of another round changes nothing. */
-export async function applyMovement(
-  context: PlayContext,
-  stored: StoredRound,
-  { movement, outcome }: { readonly movement: Movement; readonly outcome: MovementOutcome },
-) {
+export async function applyMovement(context: PlayContext, stored: StoredRound, { movement, outcome }: Known) {
   const isOwn = movement.round_id === stored.round.id
   const message = isOwn ? movementMessage(movement, outcome) : null
   return message === null ? stored : applyMessage(context, stored, message)

@@ -16,12 +16,17 @@ import { roundBytes } from '../records/present-round.ts'
 import { certainMovements } from '../rules/movement.ts'
 import { standingOf } from '../rules/round.ts'
 
+type CertainQuery = RequestOf<typeof opsCertainMovements>
+type UnendedQuery = RequestOf<typeof opsUnendedRounds>
+type RoundsQuery = Pick<RequestOf<typeof dashboardListRounds.call>, 'caller' | 'query'>
+
 const unendedMax = 200
 /** Rounds of a page of certain movements: each may have 400. */
 const certainMax = 25
 const openPhases = ['OPEN', 'PENDING', 'SETTLING'] as const
 
 type Rounds = Pick<RoundsContext, 'rounds'>
+type Reading = Pick<RoundsContext, 'rounds' | 'cursors'>
 
 /** Finds a round, once lists show it as this does. @throws ServiceError ROUND_NOT_FOUND */
 export async function findRound({ rounds }: Rounds, caller: Caller, roundId: string) {
@@ -44,10 +49,7 @@ export async function countUnfinished({ rounds }: Rounds, scope: Scope) {
 }
 
 /** What certainly ended in a page of rounds open or ended since `from`. @param after the last `next` */
-export async function listCertain(
-  { rounds }: Rounds,
-  { scope, from, after }: RequestOf<typeof opsCertainMovements>,
-) {
+export async function listCertain({ rounds }: Rounds, { scope, from, after }: CertainQuery) {
   if (after === null) await rounds.showUndone()
   const [phase = 'OPEN', at = '', id = ''] = after?.split(' ') ?? []
   const open = openPhases.find((one) => one === phase)
@@ -79,10 +81,7 @@ export async function readStakeStanding({ rounds }: Rounds, asked: RequestOf<typ
 }
 
 /** Rounds of an account that the game drives and that have not ended, newest first, for operations. */
-export async function listUnended(
-  { rounds }: Rounds,
-  { scope, status, after: before }: RequestOf<typeof opsUnendedRounds>,
-) {
+export async function listUnended({ rounds }: Rounds, { scope, status, after: before }: UnendedQuery) {
   if (before === null) await rounds.showUndone()
   const page = await rounds.list(scope, { status }, { before, max: unendedMax })
   const next = page.length < unendedMax ? null : (page.at(-1)?.id ?? null)
@@ -90,10 +89,7 @@ export async function listUnended(
   return { data: found.map(({ id, playerId, game }) => ({ round_id: id, player_id: playerId, game })), next }
 }
 
-export async function listRounds(
-  { rounds, cursors }: Pick<RoundsContext, 'rounds' | 'cursors'>,
-  { caller, query }: Pick<RequestOf<typeof dashboardListRounds.call>, 'caller' | 'query'>,
-) {
+export async function listRounds({ rounds, cursors }: Reading, { caller, query }: RoundsQuery) {
   const { scope } = caller
   const { limit, cursor, environment: _environment, ...filters } = query
   const { player_id: playerId, session_id: sessionId, game, status, currency } = filters

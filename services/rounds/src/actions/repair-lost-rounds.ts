@@ -13,6 +13,7 @@ import { conflict } from '../rules/refusal.ts'
 import { hasMovement, isUnfinished, type RoundState } from '../rules/round.ts'
 import { sequenceKey } from '../storage/round-document.ts'
 
+type Skip = RequestOf<typeof opsSkipNonces>
 type Started = z.output<typeof startedRound>
 type Player = Pick<Started, 'player_id' | 'game' | 'currency'>
 
@@ -89,11 +90,7 @@ async function refundRefusal(context: Healing, scope: Scope, stake: Movement): P
 }
 
 /** Moves sequences beyond nonces of events, standing stake or not. @returns rounds whose nonce was free */
-export async function skipNonces(
-  context: Healing,
-  skip: RequestOf<typeof opsSkipNonces>,
-  requestId: string,
-): Promise<Started[]> {
+export async function skipNonces(context: Healing, skip: Skip, requestId: string): Promise<Started[]> {
   const { scope, rounds: started, order } = skip
   const skipped: Started[] = []
   for (const one of started) {

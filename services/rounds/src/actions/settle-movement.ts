@@ -21,6 +21,7 @@ import { applyMovement, refreshAll, refreshMovements, withdrawIntent } from './c
 import { answerOf, bury, findDriven, intend, type MovementRequest } from './operator-movement.ts'
 import { pollFirstMs, pollLastMs } from './place-stake.ts'
 
+type WinBody = Extract<TransactionBody, { type: 'WIN' }>
 type ReversalBody = Extract<TransactionBody, { reference_transaction_id: string }>
 
 const triesMax = 8
@@ -33,10 +34,7 @@ const staleRoundCodes: readonly string[] = [
 /** The stake or win of a reversal, or its round, is no more. */
 const goneCodes: readonly string[] = ['TRANSACTION_NOT_FOUND', 'ROUND_NOT_FOUND']
 
-export async function addWin(
-  context: PlayContext,
-  request: MovementRequest<Extract<TransactionBody, { type: 'WIN' }>>,
-) {
+export async function addWin(context: PlayContext, request: MovementRequest<WinBody>) {
   const { caller, body, call } = request
   const stored = await findDriven(context, caller, body.round_id)
   const { currency } = stored.round

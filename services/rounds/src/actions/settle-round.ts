@@ -69,18 +69,13 @@ function nextStep(
   return reversal === undefined ? null : place(reversalOrder(round, reversal))
 }
 
-async function settleGrant(
-  context: PlayContext,
-  stored: StoredRound,
-  grantId: string,
-  how: 'use' | 'return',
-) {
+async function settleGrant(context: PlayContext, stored: StoredRound, id: string, how: 'use' | 'return') {
   const { round } = stored
   if (how === 'return') {
-    await context.grants.giveBack(scopeOf(round), grantId, round.id)
+    await context.grants.giveBack(scopeOf(round), id, round.id)
     return applyMessage(context, stored, { type: 'grant-returned' })
   }
-  const used = await context.grants.use(scopeOf(round), grantId, round.id, context.clock.now())
+  const used = await context.grants.use(scopeOf(round), id, round.id, context.clock.now())
   await failpoint('rounds.grant-used')
   return applyMessage(context, stored, { type: used ? 'grant-used' : 'grant-denied' })
 }

@@ -115,12 +115,10 @@ export function judgeAmount(text: string | undefined, currency: string | undefin
   readAmount(text, currency, path)
 }
 
+type Enabled = Pick<Account, 'currencies'>
+
 /** @param path null where the session names the currency. @throws ServiceError CURRENCY_NOT_SUPPORTED */
-export function assertCurrency(
-  currency: string,
-  account: Pick<Account, 'currencies'>,
-  path: string | null,
-): void {
+export function assertCurrency(currency: string, account: Enabled, path: string | null): void {
   const isKnown = currencyDigits(currency) !== null
   if (isKnown && account.currencies.includes(currency)) return
   const enabled = account.currencies.length === 0 ? 'none' : account.currencies.join(', ')

@@ -180,11 +180,10 @@ export function hasMovement(round: RoundState, id: string): boolean {
   return movementsOf(round).some(({ transactionId }) => transactionId === id)
 }
 
+type Reversible = Pick<RoundState, 'stakes' | 'reversals'>
+
 /** What the round knows of a stake: taken (refunds included), not taken or rolled back, or nothing. */
-export function standingOf(
-  { stakes, reversals }: Pick<RoundState, 'stakes' | 'reversals'>,
-  id: string,
-): StakeStanding {
+export function standingOf({ stakes, reversals }: Reversible, id: string): StakeStanding {
   const stake = stakes.find(({ transactionId }) => transactionId === id)
   if (stake === undefined) return 'unknown'
   const isRefunded = reversals.some(

@@ -40,6 +40,10 @@ export const players: Wing = {
   }),
 }
 
+type NonceQuery = RequestOf<typeof listNonces.call>
+type DataQuery = RequestOf<typeof opsPlayerData>
+type Erasure = RequestOf<typeof opsErasePlayer>
+
 const dayMs = 24 * 60 * 60 * 1000
 const sumsOfMs = 30 * dayMs
 /** No session is longer than a day; one that was claimed under a key may carry an earlier id. */
@@ -111,10 +115,7 @@ function presentSums(sums: readonly RoundSums[]): Player['play'] {
 }
 
 /** Lists each nonce of a player in a game, newest first. @throws ServiceError GAME_NOT_FOUND, NOT_FOUND */
-async function listNoncesOf(
-  context: RoundsContext,
-  request: RequestOf<typeof listNonces.call>,
-): Promise<Page<Nonce>> {
+async function listNoncesOf(context: RoundsContext, request: NonceQuery): Promise<Page<Nonce>> {
   const { rounds, commitments, cursors } = context
   const { scope } = request.caller
   const { player_id: playerId, game } = request.params
@@ -173,14 +174,8 @@ async function readNonces(context: RoundsContext, chain: string, from: number, t
   })
 }
 
-/** Idempotency keys show a session again for 24 hours after it was made, as it was. */
-const detailsNeededMs = 24 * 60 * 60 * 1000
-
 /** Reads a page of one kind of a player's records, newest first. Source: docs/data.md. */
-async function readPlayerData(
-  context: RoundsContext,
-  asked: RequestOf<typeof opsPlayerData>,
-): Promise<DataPage> {
+async function readPlayerData(context: RoundsContext, asked: DataQuery): Promise<DataPage> {
   const { scope, playerId, kind, before } = asked
   const { sessions, rounds, grants, hooks } = context
   const now = context.clock.now()
@@ -211,14 +206,11 @@ async function readPlayerData(
  * before, by number: the audit must not retain what the erasure takes. Source: docs/data.md.
  * @returns how many sessions lost details, or would in a dry run, and how many still have them
  */
-async function erasePlayer(
-  context: RoundsContext,
-  request: RequestOf<typeof opsErasePlayer>,
-  requestId: string,
-) {
+async function erasePlayer(context: RoundsContext, request: Erasure, requestId: string) {
   const { sessions, audit, clock } = context
   const { scope, playerId, order } = request
-  const endedBy = new Date(clock.now().getTime() - detailsNeededMs)
+  // Idempotency keys show a session again for 24 hours after it was made, as it was.
+  const endedBy = new Date(clock.now().getTime() - dayMs)
   const { ended, all } = await sessions.countDetails(scope, playerId, endedBy)
   const kept = all - ended
   if (order.dryRun || ended === 0) return { erased: ended, kept }

@@ -70,10 +70,7 @@ type ReceiptsContext = RoundsContext & {
  * Stores what the player's page showed of a settled round; the first receipt counts. @throws ServiceError
  * ROUND_NOT_FOUND; ROUND_IN_PROGRESS; CONFLICT when not settled, or for another; VALIDATION_ERROR at `hash`
  */
-async function keepReceipt(
-  context: ReceiptsContext,
-  request: RequestOf<typeof sendReceipt.call>,
-): Promise<SealedReceipt> {
+async function keepReceipt(context: ReceiptsContext, request: RequestOf<typeof sendReceipt.call>) {
   const { caller, body, added } = request
   const { round_id: roundId } = request.params
   const { receipts, clock } = context

@@ -63,6 +63,8 @@ export function registerAlarms(registry: Registry, returns: Pick<ReturnsStore, '
   registerGauge(registry, 'pitboss_return_alarms', help, returns.countOpen)
 }
 
+type Lift = RequestOf<typeof opsLiftReturnAlarm>
+
 type ReturnsContext = Pick<RoundsContext, 'games' | 'cursors' | 'audit' | 'clock' | 'logger'> & {
   readonly returns: ReturnsStore
   readonly rule: AlarmRule
@@ -107,11 +109,7 @@ async function takeDown(context: ReturnsContext, { _id, game, stream }: AlarmDoc
 }
 
 /** Lifts an alarm: its stream restarts, and its game comes back unless something else took it down. */
-async function liftAlarm(
-  context: ReturnsContext,
-  asked: RequestOf<typeof opsLiftReturnAlarm>,
-  requestId: string,
-) {
+async function liftAlarm(context: ReturnsContext, asked: Lift, requestId: string) {
   const { order, alarmId, keepDown } = asked
   const { returns, audit, clock } = context
   const found = await returns.findAlarm(alarmId)

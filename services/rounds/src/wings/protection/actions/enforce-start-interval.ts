@@ -30,19 +30,17 @@ export function enforceStartInterval(context: Pacing, scope: Scope, session: Pac
   }
 }
 
+type Answer = RequestOf<typeof realityCheck.call>
+
 /**
  * Answers a reality check once: going on starts the next interval, stopping closes the session.
  * @throws ServiceError SESSION_NOT_FOUND; CONFLICT without reality checks; SESSION_CLOSED, SESSION_EXPIRED
  */
-export async function answerRealityCheck(
-  context: RoundsContext,
-  { caller, body: { choice } }: RequestOf<typeof realityCheck.call>,
-  now: Date,
-) {
+export async function answerRealityCheck(context: RoundsContext, { caller, body }: Answer, now: Date) {
   const { scope, session } = await findPlayer(context, caller)
   const dueAt = realityCheckAt(session)
   if (dueAt === null) throw conflict('This session has no reality checks.')
-  if (choice === 'stop') return closeSession(context, caller, session._id, { now, by: null })
+  if (body.choice === 'stop') return closeSession(context, caller, session._id, { now, by: null })
   assertSessionOpen(session, now)
   if (now < dueAt) return session
   const answered = await context.sessions.keepRealityCheck(scope, session._id, now)

@@ -35,6 +35,8 @@ export type LimitsContext = Pick<RoundsContext, 'clock' | 'clockOffsetMs'> & {
   readonly rounds: Pick<RoundsContext['rounds'], 'charged'>
 }
 
+type PutRequest = RequestOf<typeof putting.call>
+type Standing = Pick<LimitsNow, 'limits' | 'now'>
 type LimitsNow = NonNullable<Awaited<ReturnType<typeof readLimits>>>
 
 export async function showLimits(context: ProtectionContext, scope: Scope, playerId: string) {
@@ -50,11 +52,9 @@ export async function showLimits(context: ProtectionContext, scope: Scope, playe
  * Asking for the same again changes nothing. @param by who is audited: the person, or the operator's server
  * @throws ServiceError VALIDATION_ERROR for an amount, or a limit that is named twice; CURRENCY_NOT_SUPPORTED
  */
-export async function setLimits(
-  context: ProtectionContext,
-  { caller, params: { player_id: playerId }, body }: RequestOf<typeof putting.call>,
-  by: ActedBy,
-) {
+export async function setLimits(context: ProtectionContext, asked: PutRequest, by: ActedBy) {
+  const { caller, body } = asked
+  const { player_id: playerId } = asked.params
   const { playerLimits, sessions, clock } = context
   const { scope } = caller
   const [wanted, reason] = [readWanted(body.limits, caller), body.reason ?? null]
@@ -133,12 +133,8 @@ async function changeLimits<Result>(
 }
 
 /** Reads the milliseconds in which the player had a session open, by the limits of time. */
-async function readPlayed(
-  { sessions }: LimitsContext,
-  scope: Scope,
-  playerId: string,
-  { limits, now }: Pick<LimitsNow, 'limits' | 'now'>,
-) {
+async function readPlayed({ sessions }: LimitsContext, scope: Scope, playerId: string, state: Standing) {
+  const { limits, now } = state
   const timed = limits
     .filter(({ kind }) => kind === 'time')
     .map((limit) => ({ limit, from: rules.periodAt(limit.period, now).from }))

@@ -17,22 +17,19 @@ import { isEndedByStop, type LastBet, nextLookAt, stopStatusAt } from '../rules/
 import type { StopDocument } from '../storage/stops-store.ts'
 import type { ProtectionContext } from './player-limits.ts'
 
+type StopRequest = RequestOf<typeof api.dashboardStopPlayer.call>
+type LiftRequest = RequestOf<typeof api.dashboardLiftStop.call>
+type ListRequest = RequestOf<typeof api.dashboardListStops.call>
+
 /**
  * Stops a player. A repeat answers the stop in force; a later end moves its end. The stop is stored first;
  * then it closes the player's sessions, which refuses new stakes, and hands open rounds to the sweeper, which
  * ends them to the player's advantage. @param by the person who is audited; null for an
  * operator's server. @throws ServiceError VALIDATION_ERROR at `until`; CONFLICT when the stop in force ends later
  */
-export async function stopPlayer(
-  context: ProtectionContext,
-  {
-    caller: { scope },
-    params: { player_id: playerId },
-    body,
-  }: RequestOf<typeof api.dashboardStopPlayer.call>,
-  by: ActedBy | null,
-) {
-  const { reason, until: untilText } = body
+export async function stopPlayer(context: ProtectionContext, asked: StopRequest, by: ActedBy | null) {
+  const [{ scope }, { player_id: playerId }] = [asked.caller, asked.params]
+  const { reason, until: untilText } = asked.body
   const now = context.clock.now()
   const until = untilText === undefined ? null : new Date(untilText)
   if (until !== null && until <= now) throw invalidField('until', 'must lie in the future')
@@ -42,7 +39,7 @@ export async function stopPlayer(
     ...{ liftedAt: null, liftReason: null, roundsEndedAt: null, lastBet: null },
     ...{ inForce: true, unsigned: true, dueAt: now },
   }
-  const entry = entryOf(context, 'player.stop', by, null, wanted)
+  const entry = by && entryOf(context, by, wanted, null)
   const isBegun = await context.stops.begin(wanted, entry)
   const stopped = isBegun ? wanted : await extendStop(context, wanted, by)
   if (stopped === null)
@@ -60,22 +57,19 @@ async function extendStop(context: ProtectionContext, asked: StopDocument, by: A
   if (current === null) return null
   const isSame = current.reason === reason && current.endsAt.getTime() === endsAt.getTime()
   if (isSame) return current
-  const entry = entryOf(context, 'player.stop', by, current, { ...current, ...wanted })
+  const entry = by && entryOf(context, by, { ...current, ...wanted }, current)
   return stops.extend(scope, current._id, wanted, now, entry)
 }
 
 /** Lifts the stop in force, or answers the last lifted one. @throws ServiceError CONFLICT for none */
-export async function liftStop(
-  context: ProtectionContext,
-  { caller: { scope }, params: { player_id: playerId }, body }: RequestOf<typeof api.dashboardLiftStop.call>,
-  by: ActedBy | null,
-) {
+export async function liftStop(context: ProtectionContext, asked: LiftRequest, by: ActedBy | null) {
+  const [{ scope }, { player_id: playerId }] = [asked.caller, asked.params]
+  const { reason } = asked.body
   const { stops, sessions } = context
-  const { reason } = body
   const now = context.clock.now()
   const current = await stops.current(scope, playerId)
   const after = current && { ...current, liftedAt: now, liftReason: reason }
-  const entry = after && entryOf(context, 'player.lift-stop', by, current, after)
+  const entry = by && after && entryOf(context, by, after, current)
   const [last] = await stops.list(scope, playerId, { before: null, max: 1 })
   const lifted = (await stops.lift(scope, playerId, now, reason, entry)) ?? last ?? null
   if (lifted === null || lifted.liftedAt === null) throw conflict('No stop of this player is in force.')
@@ -84,38 +78,29 @@ export async function liftStop(
   return lifted
 }
 
-export async function listStops(
-  { stops, cursors }: ProtectionContext,
-  {
-    caller: { scope },
-    params: { player_id: playerId },
-    query,
-  }: RequestOf<typeof api.dashboardListStops.call>,
-) {
+export async function listStops({ stops, cursors }: ProtectionContext, asked: ListRequest) {
+  const [{ scope }, { player_id: playerId }] = [asked.caller, asked.params]
   return readPage({
     cursors,
     binding: { list: 'player-stops', scope, filters: { playerId } },
-    query,
+    query: asked.query,
     read: (before, max) => stops.list(scope, playerId, { before, max }),
     positionOf: ({ _id }) => _id,
   })
 }
 
-function entryOf(
-  { audit, clock }: ProtectionContext,
-  act: 'player.stop' | 'player.lift-stop',
-  by: ActedBy | null,
-  before: StopDocument | null,
-  after: StopDocument,
-) {
-  if (by === null) return null
-  const now = clock.now()
+function entryOf(context: ProtectionContext, by: ActedBy, after: StopDocument, before: StopDocument | null) {
+  const now = context.clock.now()
   const shown = (one: StopDocument) => {
     const { last_bet: _bet, rounds_ended_at: _ended, record: _record, ...rest } = presentStop(one, now)
     return rest
   }
-  const object = { type: 'player-stop', id: after._id } as const
-  return audit.entry(by, { act, object, before: before && shown(before), after: shown(after) })
+  return context.audit.entry(by, {
+    act: after.liftedAt === null ? 'player.stop' : 'player.lift-stop',
+    object: { type: 'player-stop', id: after._id },
+    before: before && shown(before),
+    after: shown(after),
+  })
 }
 
 /** Rounds that are read at once for the last bet; refused stakes leave rounds that have not started. */

@@ -187,13 +187,10 @@ export function usedOf({ charges, sums }: LimitBook, limit: PlayerLimit, now: Da
   return open + (over?.stakes ?? 0n) - (kind === 'loss' ? (over?.payouts ?? 0n) : 0n)
 }
 
+type Asked = Pick<Charge, 'currency' | 'minor'>
+
 /** The first limit of money that `stake` would exceed at `now`, with what is left of it; null for none. */
-export function exceededLimit(
-  limits: readonly PlayerLimit[],
-  book: LimitBook,
-  stake: Pick<Charge, 'currency' | 'minor'>,
-  now: Date,
-): { limit: PlayerLimit; left: bigint } | null {
+export function exceededLimit(limits: readonly PlayerLimit[], book: LimitBook, stake: Asked, now: Date) {
   for (const limit of limits) {
     if (limit.kind === 'time' || limit.currency !== stake.currency) continue
     const left = limit.value - usedOf(book, limit, now)

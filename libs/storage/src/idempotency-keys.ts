@@ -1,4 +1,5 @@
-import type { Scope } from '@pitboss/contracts/caller'
+import type { Caller, Scope } from '@pitboss/contracts/caller'
+import { hashBody } from '@pitboss/contracts/json'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Db } from 'mongodb'
 import type { IndexDeclaration } from './ensure-indexes.ts'
@@ -80,12 +81,40 @@ export async function claimIdempotencyKey({
   })
 }
 
-/** Forgets the key of an object that is gone and must not be made again under its id. */
-export async function forgetIdempotencyKeyOf(db: Db, objectId: string): Promise<void> {
-  await db.collection<KeyDocument>('idempotency_keys').deleteMany({ objectId })
-}
-
 function objectUnder(present: KeyDocument, bodyHash: string): string {
   if (present.bodyHash === bodyHash) return present.objectId
   throw new ServiceError('CONFLICT', { message: 'This Idempotency-Key was used with a different body.' })
+}
+
+/** A creation under its caller's key. `list` names what is created; `body` is hashed, so it has no secret. */
+type Creation = { readonly list: string; readonly body: unknown; readonly now: Date }
+type Owner = Pick<Caller, 'scope' | 'idempotencyKey'>
+
+export type IdempotencyKeys = ReturnType<typeof createIdempotencyKeys>
+
+/** The ids of what requests with an Idempotency-Key create. Source: docs/contract.md, section 1. */
+export function createIdempotencyKeys({ db }: { db: Db }) {
+  const useOf = ({ scope }: Owner, { list, body, now }: Creation) => {
+    return { db, scope, list, now, bodyHash: hashBody(body) }
+  }
+  return {
+    /** The id that was claimed under the caller's key; null for none. @throws as `peekIdempotencyKey` */
+    async find(owner: Owner, creation: Creation): Promise<string | null> {
+      const { idempotencyKey: key } = owner
+      return key === null ? null : peekIdempotencyKey({ ...useOf(owner, creation), key })
+    },
+
+    /** A fresh id, or the first one when the caller repeats its key. @throws as `claimIdempotencyKey` */
+    async claim(owner: Owner, creation: Creation & { readonly newId: () => string }) {
+      const { idempotencyKey: key } = owner
+      const { newId } = creation
+      if (key === null) return { objectId: newId(), fresh: true }
+      return claimIdempotencyKey({ ...useOf(owner, creation), key, newId })
+    },
+
+    /** Forgets the key of an object that is gone and must not be made again under its id. */
+    async forget(objectId: string): Promise<void> {
+      await db.collection<KeyDocument>('idempotency_keys').deleteMany({ objectId })
+    },
+  }
 }

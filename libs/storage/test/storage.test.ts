@@ -1,3 +1,4 @@
+import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { type Document, Long } from 'mongodb'
 import t from 'tap'
@@ -5,7 +6,7 @@ import { connectStorage } from '../src/connect-storage.ts'
 import { ensureIndexes } from '../src/ensure-indexes.ts'
 import { fencedUpdate } from '../src/change-fenced.ts'
 import { hashBody } from '@pitboss/contracts/json'
-import { claimIdempotencyKey, idempotencyKeyIndexes } from '../src/idempotency-keys.ts'
+import { claimIdempotencyKey, createIdempotencyKeys, idempotencyKeyIndexes } from '../src/idempotency-keys.ts'
 import { createLease, leaseIndexes } from '../src/lease.ts'
 import { auditOutboxIndex } from '../src/audit-outbox.ts'
 import { memoryLogger, silentLogger, testStorage } from './fixtures/test-storage.ts'
@@ -242,4 +243,25 @@ await t.test('storage', async (t) => {
       t.not(late[0]?.objectId, claims[0]?.objectId)
     },
   )
+
+  await t.test('an idempotency key says nothing in another account or environment', async (t) => {
+    await ensureIndexes(db, idempotencyKeyIndexes)
+    const keys = createIdempotencyKeys({ db })
+    const creation = { list: 'sessions', body: {}, now: new Date('2026-11-20T10:00:00.000Z') }
+    const under = (of: Scope) => ({ scope: of, idempotencyKey: 'of the owner' })
+    const claim = (of: Scope, id: string) => keys.claim(under(of), { ...creation, newId: () => id })
+    t.same(await claim(scope, 'ses_own'), { objectId: 'ses_own', fresh: true })
+    const others: Scope[] = [
+      { ...scope, operatorId: '6f1f9d0e-5a0b-4c57-9a52-3d1c1f0f8a99' },
+      { ...scope, environment: 'LIVE' },
+    ]
+    for (const [at, other] of others.entries()) {
+      t.equal(await keys.find(under(other), creation), null)
+      t.same(await claim(other, `ses_${at}`), { objectId: `ses_${at}`, fresh: true })
+    }
+    t.equal(await keys.find(under(scope), creation), 'ses_own')
+    await keys.forget('ses_own')
+    t.equal(await keys.find(under(scope), creation), null)
+    t.equal(await keys.find(under(others[0] ?? scope), creation), 'ses_0')
+  })
 })

@@ -203,7 +203,7 @@ function coreOf(machine: Machine, world: World, storage: RunRounds): RoundsConte
       ...{ change: notSimulated, changeSeen: notSimulated, takeDown: notSimulated },
       ...{ bringBack: notSimulated, setStatus: notSimulated },
     },
-    keys: { find: async () => null, claim: async (_caller, _creation, newKey) => newKey() },
+    keys: { find: async () => null, claim: async (_, { newId }) => ({ objectId: newId(), fresh: true }) },
     bus: world.bus.busOf(machine),
     wallet: walletWith(wallet, has),
     catalogue: catalogueWith(createCatalogue(), has),

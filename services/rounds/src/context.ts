@@ -7,6 +7,7 @@ import type { Clock } from '@pitboss/runtime/clock'
 import { createMailbox } from '@pitboss/runtime/mailbox'
 import type { AuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { CursorCodec } from '@pitboss/storage/cursor'
+import type { IdempotencyKeys } from '@pitboss/storage/idempotency-keys'
 import type { Logger } from 'pino'
 import type { PlayerSession } from '@pitboss/contracts/endpoints/play'
 import type { ServiceError } from '@pitboss/errors/service-error'
@@ -17,7 +18,6 @@ import type { transition } from './rules/transition.ts'
 import type { CommitmentsStore } from './storage/commitments-store.ts'
 import type { GamesStore } from './storage/games-store.ts'
 import type { GrantsStore } from './storage/grants-store.ts'
-import type { KeysStore } from './storage/keys-store.ts'
 import type { LostRounds } from './storage/lost-rounds.ts'
 import type { FactFold } from './storage/rounds-journal.ts'
 import type { RoundsStore } from './storage/rounds-store.ts'
@@ -31,7 +31,7 @@ export type RoundsContext = {
   readonly sessions: Omit<SessionsStore, 'show'>
   readonly grants: GrantsStore
   readonly games: GamesStore
-  readonly keys: KeysStore
+  readonly keys: Pick<IdempotencyKeys, 'find' | 'claim'>
   /** Counts what entries of all processes have not counted yet. */
   readonly sums: { catchUp(): Promise<void> }
   readonly bus: Pick<Bus, 'call'>

@@ -11,6 +11,7 @@ import type { ServiceHost } from '@pitboss/runtime/run-service'
 import { createAuditOutbox } from '@pitboss/storage/audit-outbox'
 import type { Storage } from '@pitboss/storage/connect-storage'
 import { createCursorCodec } from '@pitboss/storage/cursor'
+import { createIdempotencyKeys } from '@pitboss/storage/idempotency-keys'
 import type { Keyring } from '@pitboss/storage/keyring'
 import { shareCopies } from '@pitboss/storage/shared-copies'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
@@ -28,7 +29,6 @@ import { transition } from './rules/transition.ts'
 import { createCommitmentsStore } from './storage/commitments-store.ts'
 import { createGamesStore } from './storage/games-store.ts'
 import { createGrantsStore } from './storage/grants-store.ts'
-import { createKeysStore } from './storage/keys-store.ts'
 import { createLostRounds } from './storage/lost-rounds.ts'
 import { openRounds } from './storage/rounds-journal.ts'
 import type { Wing } from './wing.ts'
@@ -88,7 +88,7 @@ export async function openContext(given: {
     lost: createLostRounds({ journal, lists, rounds, commitments }),
     catalogue: createCatalogue(),
     grants: createGrantsStore({ db }),
-    keys: createKeysStore({ db }),
+    keys: createIdempotencyKeys({ db }),
     games: createGamesStore({ db, copies }),
     sums: journal.sums,
     wallet: createWalletClient({ bus }),

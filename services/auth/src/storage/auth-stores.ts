@@ -1,12 +1,11 @@
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import { idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
+import { createIdempotencyKeys, idempotencyKeyIndexes } from '@pitboss/storage/idempotency-keys'
 import type { Db } from 'mongodb'
 import { auditOutboxIndex } from '@pitboss/storage/audit-outbox'
 import { approvalIndexes, createApprovalsStore } from './approvals-store.ts'
 import { auditHeadIndexes, auditIndexes, createAuditsStore } from './audits-store.ts'
 import { createCredentialsStore } from './credentials-store.ts'
-import { createIdempotencyStore } from './idempotency-store.ts'
 import { createRequestLogsStore } from './logs-store.ts'
 import { createBrandsStore, createOperatorsStore, createPlatformStore } from './operators-store.ts'
 import { createPeopleStore } from './people-store.ts'
@@ -21,7 +20,7 @@ export function authStores(from: { db: Db; cursors: CursorCodec }) {
     audits: createAuditsStore(from),
     brands: createBrandsStore(from),
     credentials: createCredentialsStore(from),
-    idempotency: createIdempotencyStore(from),
+    idempotency: createIdempotencyKeys(from),
     operators: createOperatorsStore(from),
     people: createPeopleStore(from),
     platform: createPlatformStore(from),

@@ -18,7 +18,6 @@ type Ids = {
   brandId: string
   viewId: string
   userId: string
-  idempotencyKey: string
 }
 
 const owner: Scope = { operatorId: randomUUID(), environment: 'SANDBOX' }
@@ -28,8 +27,6 @@ const session = {
   ...{ id: 'fam_1', createdAt: now, lastUsedAt: now, expiresAt: later },
   ...{ clientAddress: null, userAgent: null },
 }
-/** A claim of an idempotency key for an id that is the same in each call, so that answers can be compared. */
-const claim = { list: 'brands', body: { name: 'The brand' }, newId: () => 'brd_fresh', now }
 
 const db = await openTestDatabase(t)
 await ensureIndexes(db, authIndexes)
@@ -37,7 +34,7 @@ const cursors = createCursorCodec({
   keyring: parseKeyring(`k1:${randomBytes(32).toString('base64')}`),
 })
 const stores = authStores({ db, cursors })
-const { approvals, audits, brands, credentials, idempotency, operators, views } = stores
+const { approvals, audits, brands, credentials, operators, views } = stores
 const { people, platform, refreshTokens, requestLogs, signingKeys } = stores
 const ids = newIds()
 const entry = sampleAuditEntry(owner.operatorId)
@@ -70,7 +67,7 @@ await holdIsolation(t, {
       views: internal('has its own table below'),
       ...{
         credentials: internal('has its own table below'),
-        idempotency: internal('has its own table below'),
+        idempotency: internal('libs/storage/src/idempotency-keys.ts, with the scope of its caller'),
       },
       ...{ operators: internal('has its own table below'), people: internal('has its own table below') },
       ...{
@@ -118,10 +115,6 @@ await holdIsolation(t, {
       headsDue: internal(chains),
       lastLink: internal(chains),
       sign: internal(chains),
-    }),
-    createIdempotencyStore: table(idempotency, {
-      claim: scoped((scope, { idempotencyKey }) => idempotency.claim({ scope, idempotencyKey }, claim)),
-      forget: internal(publishing),
     }),
     createOperatorsStore: table(operators, {
       insert: internal(orders),
@@ -243,16 +236,14 @@ function newIds(): Ids {
     brandId: newId('brd'),
     viewId: newId('viw'),
     userId: newId('usr'),
-    idempotencyKey: randomUUID(),
   }
 }
 
 /**
- * Makes an account, a brand, a key, a request with it, an idempotency key and a person with an unconfirmed
- * second factor.
+ * Makes an account, a brand, a key, a request with it and a person with an unconfirmed second factor.
  */
 async function makeThings(): Promise<void> {
-  const { approvalId, apiKey, brandId, viewId, userId, idempotencyKey } = ids
+  const { approvalId, apiKey, brandId, viewId, userId } = ids
   const { operatorId } = owner
   await operators.insert({
     ...{ _id: operatorId, name: 'Casino', plan: 'paid', approved: true, suspended: false, livePlay: 'on' },
@@ -268,7 +259,6 @@ async function makeThings(): Promise<void> {
   await audits.append([{ entry: knownEntry, source: 'auth', proof: 'none' }], new Date())
   const signed = { seq: 1, hash: 'x', at: now, jws: 'x' }
   await audits.sign({ _id: operatorId, unsigned: null, dueAt: now }, signed, later)
-  await idempotency.claim({ scope: owner, idempotencyKey }, { ...claim, newId: () => brandId })
   await brands.insert({ _id: brandId, operatorId, name: 'The brand', createdAt: now })
   await views.insert({
     ...{ _id: viewId, operatorId, page: '/rounds', name: 'The view', query: '', createdAt: now },

@@ -55,7 +55,7 @@ export async function openSession(context: RoundsContext, caller: Caller, body: 
   const terms = await readTerms(context, caller, body)
   await hooks.beforeSession(scope, body.player_id)
   const session = {
-    _id: await keys.claim(caller, creation, () => context.newId('ses')),
+    _id: (await keys.claim(caller, { ...creation, newId: () => context.newId('ses') })).objectId,
     ...{ scope: scopeKey(scope), ...scope, playerId: body.player_id, game: body.game },
     ...{ currency: body.currency, brandId: body.brand ?? null, language: body.language ?? null },
     ...{ country: body.country ?? null, returnUrl: body.return_url ?? null },

@@ -15,7 +15,6 @@ import { newRound } from '../../src/rules/new-round.ts'
 import { createCommitmentsStore } from '../../src/storage/commitments-store.ts'
 import { createGamesStore } from '../../src/storage/games-store.ts'
 import { createGrantsStore } from '../../src/storage/grants-store.ts'
-import { createKeysStore } from '../../src/storage/keys-store.ts'
 import { createPacesStore, createSpendsStore } from '../../src/wings/protection/storage/paces-store.ts'
 import { createPlayerLimitsStore } from '../../src/wings/protection/storage/player-limits-store.ts'
 import { createReceiptsStore } from '../../src/wings/receipts/storage/receipts-store.ts'
@@ -58,13 +57,11 @@ const refusal = { code: 'ROUND_IN_PROGRESS', message: 'no', details: null } as c
 const dead = { ...refusal, requestHash: 'hash', meaning: null }
 const killed = { ...dead, kind: 'request' } as const
 const killedMovement = { ...dead, kind: 'movement' } as const
-const creation = { list: 'free-bets', body: {}, now }
 const stores = storesOf(shardedRounds(db))
 const {
   commitments,
   games,
   grants,
-  keys,
   lists,
   lost,
   paces,
@@ -110,7 +107,6 @@ await holdIsolation(t, {
     sealedSeed: ids.sealedSeed,
     nonce: 7,
     refusedId: newId('bet'),
-    keyOfOwner: 'a-key-of-nobody',
   },
   folder: new URL('../../src/storage/', import.meta.url),
   stores: {
@@ -147,12 +143,6 @@ await holdIsolation(t, {
       giveBack: scoped((scope, { grantId, openId }) => grants.giveBack(scope, grantId, openId)),
       cancel: scoped((scope, { grantId }) => grants.cancel(scope, grantId, later)),
       list: scoped((scope, { playerId }) => grants.list(scope, { playerId }, { ...page, now })),
-    }),
-    createKeysStore: table(keys, {
-      find: scoped((scope, { keyOfOwner }) => keys.find({ scope, idempotencyKey: keyOfOwner }, creation)),
-      claim: scoped((scope, { keyOfOwner }) =>
-        keys.claim({ scope, idempotencyKey: keyOfOwner }, creation, () => 'frb_fresh'),
-      ),
     }),
     createPacesStore: table(paces, {
       last: scoped((scope, { playerId }) => paces.last(scope, playerId)),
@@ -409,7 +399,6 @@ function storesOf(db: Db) {
     ...{ rounds, lists, journal, commitments },
     games: createGamesStore({ db, copies: exactReads }),
     grants: createGrantsStore({ db }),
-    keys: createKeysStore({ db }),
     lost: createLostRounds({ journal, lists, rounds, commitments }),
     paces: createPacesStore({ db }),
     playerLimits: createPlayerLimitsStore({ db }),
@@ -434,7 +423,6 @@ async function makeThings() {
     commitments,
     games,
     grants,
-    keys,
     paces,
     playerLimits,
     receipts,
@@ -445,7 +433,6 @@ async function makeThings() {
     sessions,
     stops,
   } = stores
-  const keyOfOwner = 'key-of-the-owner'
   const playerId = 'player-of-the-owner'
   const scope = scopeKey(owner)
   const sequence = sequenceKey(owner, game, playerId)
@@ -556,10 +543,8 @@ async function makeThings() {
   const refusedId = newId('bet')
   await rounds.killRequest(sequence, refusedId, killed)
   await rounds.killMovement(owner, refusedId, killedMovement)
-  await keys.claim({ scope: owner, idempotencyKey: keyOfOwner }, creation, () => grantId)
   return {
     refusedId,
-    keyOfOwner,
     ...{ stopId, stoppedId },
     ...{ playerId, sessionId: session._id, openId: open.id, grantId, sealedSeed: open.sealedSeed, nonce: 6 },
     transactionId: open.stakes[0]?.transactionId ?? '',

@@ -65,13 +65,13 @@ async function grantFreeBets(context: RoundsContext, { caller, body }: Creation,
   const named = body.reference === undefined ? null : await grants.findReferenced(scope, body.reference)
   if (named !== null) {
     sameGrant(named, body)
-    await keys.claim(caller, creation, () => named._id)
+    await keys.claim(caller, { ...creation, newId: () => named._id })
     return named
   }
 
   const { stake, expiresAt } = await check(context, caller, body, now)
   const made: GrantDocument = {
-    _id: await keys.claim(caller, creation, () => newId('frb')),
+    _id: (await keys.claim(caller, { ...creation, newId: () => newId('frb') })).objectId,
     ...{ scope: scopeKey(scope), environment: scope.environment, playerId: body.player_id, game: body.game },
     ...{ currency: body.currency, stake: String(stake), count: body.count, remaining: body.count },
     ...(body.reference === undefined ? {} : { reference: body.reference }),

@@ -57,6 +57,17 @@ export function createdFilter(
   return { ...(ids === null ? {} : { [id]: ids }), ...(createdAt === null ? {} : { [time]: createdAt }) }
 }
 
+const usualWindowMs = 7 * 24 * 60 * 60 * 1000
+
+export type WindowQuery = { readonly from?: string | undefined; readonly to?: string | undefined }
+
+/** Reads a list's time window: `to` without `from` ends seven days. Source: docs/contract.md, section 11. */
+export function readWindow({ from, to }: WindowQuery): { from: Date | undefined; to: Date | undefined } {
+  const end = to === undefined ? undefined : new Date(to)
+  if (from !== undefined) return { from: new Date(from), to: end }
+  return { from: end === undefined ? undefined : new Date(end.getTime() - usualWindowMs), to: end }
+}
+
 /** The filters that are given: an undefined one is none. */
 export function definedOf(filters: object): Document {
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))

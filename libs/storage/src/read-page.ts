@@ -49,6 +49,24 @@ export function withinBytes<Item>(items: readonly Item[], bytesOf: (item: Item) 
   return taken
 }
 
+const operatedMax = 100
+
+/** Reads a page for operations, without a cursor: with where the next one begins; null for the last. */
+export async function dataPage<Item extends { readonly _id: string } | { readonly id: string }, Shown>(
+  read: (max: number) => Promise<readonly Item[]>,
+  present: (item: Item) => Shown,
+  {
+    limit = operatedMax,
+    positionOf = (item) => ('_id' in item ? item._id : item.id),
+    bytesOf = () => 0,
+  }: { limit?: number; positionOf?: (item: Item) => string; bytesOf?: (item: Item) => number } = {},
+): Promise<{ data: Shown[]; next: string | null }> {
+  const found = await read(limit + 1)
+  const items = withinBytes(found.slice(0, limit), bytesOf)
+  const last = found.length > items.length ? items.at(-1) : undefined
+  return { data: items.map(present), next: last === undefined ? null : positionOf(last) }
+}
+
 /** The answer to a request for a page, each of its items presented. */
 export function answerPage<Item, Shown>({ items, nextCursor }: Page<Item>, present: (item: Item) => Shown) {
   return { status: 200, body: { data: items.map(present), next_cursor: nextCursor } }

@@ -1,21 +1,22 @@
 import { createHash } from 'node:crypto'
-import type { appendRequestLog } from '@pitboss/contracts/calls/auth'
 import type { Scope } from '@pitboss/contracts/caller'
+import type { appendRequestLog } from '@pitboss/contracts/calls/auth'
 import { canonicalJson } from '@pitboss/contracts/json'
 import type { ScopeName } from '@pitboss/contracts/objects/account'
+import { readWindow } from '@pitboss/storage/created-within'
 import type { z } from 'zod'
-import type { RequestLogDocument, RequestLogFilters } from '../storage/logs-store.ts'
-import type { PageQuery } from '../storage/page.ts'
 import { toPublicRequest } from '../records/account-view.ts'
 import { groupMistakes } from '../rules/group-mistakes.ts'
 import { scopeOfRequest } from '../rules/scope-of-request.ts'
+import type { RequestLogDocument, RequestLogFilters } from '../storage/logs-store.ts'
+import type { PageQuery } from '../storage/page.ts'
 import type { AuthDeps } from './deps.ts'
 
 type Row = z.infer<typeof appendRequestLog.request>['rows'][number]
 
 /** Bounds of one answer about mistakes. Source: ours. */
 const [refusalsMax, mistakesMax] = [5000, 100]
-const defaultWindowMs = 7 * 24 * 60 * 60 * 1000
+const mistakesMs = 7 * 24 * 60 * 60 * 1000
 
 /** Writes and lists the requests of the last 30 days. Source: docs/contract.md, sections 3 and 11. */
 export function createRecordRequests({ stores: { requestLogs, credentials } }: AuthDeps) {
@@ -43,7 +44,7 @@ export function createRecordRequests({ stores: { requestLogs, credentials } }: A
 
     /** What went wrong in the last 7 days, by the newest refusals. */
     async mistakes(scope: Scope, now: Date) {
-      const from = new Date(now.getTime() - defaultWindowMs)
+      const from = new Date(now.getTime() - mistakesMs)
       const rows = await requestLogs.refused(scope, from, refusalsMax + 1)
       const data = groupMistakes(rows.slice(0, refusalsMax).map(toPublicRequest)).slice(0, mistakesMax)
       return { data, from: from.toISOString(), complete: rows.length <= refusalsMax }
@@ -51,12 +52,8 @@ export function createRecordRequests({ stores: { requestLogs, credentials } }: A
 
     /** Lists rows, newest first; a list with an end alone begins 7 days before it. */
     list(scope: Scope, { limit, cursor, ...filters }: RequestLogFilters & PageQuery) {
-      const { from, to } = filters
-      const start =
-        from === undefined && to !== undefined
-          ? new Date(new Date(to).getTime() - defaultWindowMs).toISOString()
-          : from
-      return requestLogs.page(scope, { ...filters, from: start }, { limit, cursor })
+      const from = filters.from ?? readWindow(filters).from?.toISOString()
+      return requestLogs.page(scope, { ...filters, from }, { limit, cursor })
     },
   }
 }

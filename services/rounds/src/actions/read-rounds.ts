@@ -1,3 +1,4 @@
+import type { RequestOf } from '@pitboss/contracts/call'
 import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
 import type {
   opsCertainMovements,
@@ -6,11 +7,11 @@ import type {
   StakeStanding,
 } from '@pitboss/contracts/calls/rounds'
 import type { dashboardListRounds } from '@pitboss/contracts/endpoints/rounds'
-import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import { ServiceError } from '@pitboss/errors/service-error'
+import { readConfirmed } from '@pitboss/storage/confirm-primary'
+import { readWindow } from '@pitboss/storage/created-within'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
-import { readPage, withinBytes } from '@pitboss/storage/read-page'
-import type { RequestOf } from '@pitboss/contracts/call'
+import { readPage } from '@pitboss/storage/read-page'
 import type { RoundsContext } from '../context.ts'
 import { roundBytes } from '../records/present-round.ts'
 import { certainMovements } from '../rules/movement.ts'
@@ -107,33 +108,6 @@ export async function listRounds({ rounds, cursors }: Reading, { caller, query }
     positionOf: ({ id }) => id,
     bytesOf: roundBytes,
   })
-}
-
-const dayMs = 24 * 60 * 60 * 1000
-const windowDays = 7
-
-export type WindowQuery = { from?: string | undefined; to?: string | undefined }
-
-/** Reads a list's time window: `to` without `from` ends seven days. Source: docs/contract.md, section 11. */
-export function readWindow({ from, to }: WindowQuery): { from: Date | undefined; to: Date | undefined } {
-  const end = to === undefined ? undefined : new Date(to)
-  if (from !== undefined) return { from: new Date(from), to: end }
-  return { from: end === undefined ? undefined : new Date(end.getTime() - windowDays * dayMs), to: end }
-}
-
-const dataMax = 100
-
-/** Reads a page for operations, and where the next one begins; null for the last. */
-export async function dataPage<Item extends { readonly _id: string } | { readonly id: string }, Shown>(
-  read: (max: number) => Promise<readonly Item[]>,
-  present: (item: Item) => Shown,
-  { bytesOf = () => 0, limit = dataMax }: { bytesOf?: (item: Item) => number; limit?: number } = {},
-): Promise<{ data: Shown[]; next: string | null }> {
-  const found = await read(limit + 1)
-  const items = withinBytes(found.slice(0, limit), bytesOf)
-  const last = found.length > items.length ? items.at(-1) : undefined
-  const next = last === undefined ? null : '_id' in last ? last._id : last.id
-  return { data: items.map(present), next }
 }
 
 /** Answers once lists show the round of the answer or error. Source: docs/contract.md, section 12. */

@@ -3,6 +3,7 @@ import type { createSession, dashboardListSessions as endpoint } from '@pitboss/
 import { profileOf } from '@pitboss/contracts/jurisdictions'
 import { invalidField, readAll, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
+import { readWindow } from '@pitboss/storage/created-within'
 import { eventIdOf } from '@pitboss/storage/event-id'
 import { outboxEntry } from '@pitboss/storage/outbox-entry'
 import type { z } from 'zod'
@@ -25,7 +26,6 @@ import { assertRealMoney } from '../rules/live-rules.ts'
 import { scopeKey, scopeOf, sequenceKey } from '../storage/round-document.ts'
 import type { SessionDocument } from '../storage/sessions-store.ts'
 import { readOfferedGame } from './offered-game.ts'
-import { readWindow } from './read-rounds.ts'
 
 type SessionBody = z.output<typeof createSession.call.request>['body']
 type Terms = Pick<SessionDocument, 'limits' | 'jurisdiction' | 'realityCheckS' | 'stakeCap'>

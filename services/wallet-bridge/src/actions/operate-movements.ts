@@ -1,24 +1,22 @@
-import * as calls from '@pitboss/contracts/calls/wallet-ops'
-import * as records from '../records/render-movement.ts'
 import { orderedBy } from '@pitboss/contracts/audit'
+import type { RequestOf } from '@pitboss/contracts/call'
+import type { opsHealMovements } from '@pitboss/contracts/calls/wallet-ops'
+import * as calls from '@pitboss/contracts/calls/wallet-ops'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { withinBytes } from '@pitboss/storage/read-page'
-import type { z } from 'zod'
+import { dataPage } from '@pitboss/storage/read-page'
 import type { Settlement, WalletContext } from '../context.ts'
 import { documentOf, freshRollback, initialState } from '../records/new-movement.ts'
-import type { MovementDocument } from '../storage/movement-document.ts'
-import { type EntryOf, applyMessage, entriesOf } from './apply-message.ts'
-import { originalOf } from './read-movements.ts'
-import type { opsHealMovements } from '@pitboss/contracts/calls/wallet-ops'
+import * as records from '../records/render-movement.ts'
 import type { MovementState } from '../rules/movement.ts'
+import type { MovementDocument } from '../storage/movement-document.ts'
+import { applyMessage, entriesOf, type EntryOf } from './apply-message.ts'
 import { isUncalled } from './place-movement.ts'
 import { findConfirmed, storeOnce } from './place-reversal.ts'
+import { originalOf } from './read-movements.ts'
 
-type Asked<Call extends { readonly request: z.ZodType }> = z.output<Call['request']>
-type ResolveOrder = Asked<typeof calls.opsResolveMovement>
+type ResolveOrder = RequestOf<typeof calls.opsResolveMovement>
 
 const walletPagesMax = 200
-const playerPageMax = 100
 const stakesPageMax = 1000
 const inDoubtPageMax = 500
 
@@ -34,7 +32,7 @@ export async function findByReference({ wallets, lists, movements }: WalletConte
 }
 
 /** Movements of every account, oldest first. `olderThanS` is an age in seconds. */
-export async function listOverall(context: WalletContext, asked: Asked<typeof calls.opsListMovements>) {
+export async function listOverall(context: WalletContext, asked: RequestOf<typeof calls.opsListMovements>) {
   const { status, olderThanS, limit } = asked
   const now = context.clock.now()
   const createdBefore = olderThanS === null ? null : new Date(now.getTime() - olderThanS * 1000)
@@ -43,22 +41,24 @@ export async function listOverall(context: WalletContext, asked: Asked<typeof ca
 }
 
 /** A page of the movements of a player, newest first, and where the next one begins. */
-export async function listOfPlayer({ lists }: WalletContext, asked: Asked<typeof calls.opsPlayerMovements>) {
+export async function listOfPlayer(
+  { lists }: WalletContext,
+  asked: RequestOf<typeof calls.opsPlayerMovements>,
+) {
   const { scope, playerId, before } = asked
-  const found = await lists.newestFirst(scope, { playerId }, { before, limit: playerPageMax + 1 })
-  // Each wallet call may keep 4 KiB of an answer.
-  const attemptBytes = (one: MovementDocument) => Buffer.byteLength(JSON.stringify(one.attempts))
-  const items = withinBytes(found.slice(0, playerPageMax), attemptBytes)
-  const next = found.length > items.length ? (items.at(-1)?.reference ?? null) : null
-  const data = items.map((document) => ({
+  const present = (document: MovementDocument) => ({
     movement: records.toMovementRecord(document),
     attempts: document.attempts.map(records.toAttemptRecord),
-  }))
-  return { data, next }
+  })
+  return dataPage((limit) => lists.newestFirst(scope, { playerId }, { before, limit }), present, {
+    positionOf: ({ reference }) => reference,
+    // Each wallet call may keep 4 KiB of an answer.
+    bytesOf: ({ attempts }) => Buffer.byteLength(JSON.stringify(attempts)),
+  })
 }
 
 /** The stakes among the next 1000 movements of a window, oldest first, and where the next page begins. */
-export async function listStakes({ lists }: WalletContext, asked: Asked<typeof calls.opsListStakes>) {
+export async function listStakes({ lists }: WalletContext, asked: RequestOf<typeof calls.opsListStakes>) {
   const { scope, from, to, after } = asked
   const window = { from: new Date(from), to: new Date(to) }
   const found = await lists.oldestFirst(scope, window, { after, limit: stakesPageMax })
@@ -67,7 +67,7 @@ export async function listStakes({ lists }: WalletContext, asked: Asked<typeof c
 }
 
 /** A page of the stakes that are in doubt, oldest first. */
-export async function listInDoubt({ lists }: WalletContext, asked: Asked<typeof calls.opsStakesInDoubt>) {
+export async function listInDoubt({ lists }: WalletContext, asked: RequestOf<typeof calls.opsStakesInDoubt>) {
   const { scope, after } = asked
   const found = await lists.inDoubt(scope, { after, limit: inDoubtPageMax })
   const data = found.map(({ transactionId: transaction_id, reference, roundId: round_id, createdAt }) => {
@@ -152,7 +152,7 @@ export async function listEnds({ lists }: Pick<WalletContext, 'lists'>, roundId:
 /** Makes and publishes these events of a round again. @returns the ids of those its movements call for */
 export async function republishEnds(
   context: WalletContext,
-  asked: Asked<typeof calls.opsRepublishMovements>,
+  asked: RequestOf<typeof calls.opsRepublishMovements>,
 ) {
   const ends = await listEnds(context, asked.roundId)
   const chosen = ends.filter(({ entry }) => asked.eventIds.includes(entry.id))
@@ -161,7 +161,7 @@ export async function republishEnds(
   return chosen.map(({ entry }) => entry.id)
 }
 
-export type Heal = z.output<typeof opsHealMovements.request>
+export type Heal = RequestOf<typeof opsHealMovements>
 type Certain = Heal['movements'][number]
 
 /**

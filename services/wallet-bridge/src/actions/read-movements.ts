@@ -2,14 +2,15 @@ import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller
 import { roundMovementsMax } from '@pitboss/contracts/calls/wallet-ops'
 import type { dashboardListTransactions as endpoint } from '@pitboss/contracts/endpoints/wallet'
 import { invalidField } from '@pitboss/errors/service-error'
+import { readWindow, type WindowQuery } from '@pitboss/storage/created-within'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { type PageQuery, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import type { Settlement, WalletContext } from '../context.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
 import { hasAnswer, hasWork } from '../rules/movement.ts'
-import type { MovementFilters } from '../storage/movement-lists.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
+import type { MovementFilters } from '../storage/movement-lists.ts'
 
 type ListQuery = z.infer<typeof endpoint.query>
 type Movements = Pick<Settlement, 'movements'>
@@ -19,7 +20,6 @@ type Lists = Pick<WalletContext, 'lists' | 'cursors'>
 
 /** Lists show every step of a movement by then. */
 const listedWithinMs = 10_000
-const defaultWindowMs = 7 * 24 * 60 * 60 * 1000
 
 /** Finds a movement for rounds, which keeps none itself, and whether its first try has ended. */
 export async function findAnswered({ movements }: Movements, scope: Scope, transactionId: string) {
@@ -80,7 +80,7 @@ export async function listAttempts(context: Reads, caller: Caller, of: OfMovemen
 }
 
 /** @throws ServiceError VALIDATION_ERROR for a window that ends before it begins */
-export function windowOf(query: { readonly from?: string | undefined; readonly to?: string | undefined }) {
+export function windowOf(query: WindowQuery) {
   const [from, to] = [query.from, query.to].map((at) => (at === undefined ? undefined : new Date(at)))
   if (from !== undefined && to !== undefined && from > to)
     throw invalidField('from', 'must not be after "to"')
@@ -88,8 +88,8 @@ export function windowOf(query: { readonly from?: string | undefined; readonly t
 }
 
 function filtersOf(query: Omit<ListQuery, 'limit' | 'cursor' | 'environment'>): MovementFilters {
-  const { from: given, to } = windowOf(query)
-  const from = given ?? (to === undefined ? undefined : new Date(to.getTime() - defaultWindowMs))
+  const { to } = windowOf(query)
+  const { from } = readWindow(query)
   const { player_id: playerId, round_id: roundId, session_id: sessionId, type, status } = query
   return { playerId, roundId, sessionId, type, status, from, to }
 }

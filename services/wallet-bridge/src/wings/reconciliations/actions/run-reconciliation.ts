@@ -13,13 +13,11 @@ import type {
 import type { Scope } from '@pitboss/contracts/caller'
 import { invalidField } from '@pitboss/errors/service-error'
 import { newJob } from '@pitboss/storage/job-store'
-import type { z } from 'zod'
+import type { RequestOf } from '@pitboss/contracts/call'
 import type { WalletContext } from '../../../context.ts'
 import { paidAt } from '../../../rules/event-of-end.ts'
 import { walletKeyOf } from '../../../rules/movement-keys.ts'
 import { compareLedger, type LedgerRow, toOurMovement } from '../rules/compare-ledger.ts'
-
-type Asked<Call extends { readonly request: z.ZodType }> = z.output<Call['request']>
 
 export type ReconciliationContext = WalletContext & {
   readonly reconciliations: Jobs<ReconciliationDocument, 'differences'>
@@ -115,7 +113,7 @@ export function tallyDifferences() {
 }
 
 /** Stores a chunk of a ledger. @throws ServiceError CONFLICT at the first one while a job runs */
-export async function storeChunk(context: ReconciliationContext, chunk: Asked<typeof keepLedgerChunk>) {
+export async function storeChunk(context: ReconciliationContext, chunk: RequestOf<typeof keepLedgerChunk>) {
   const { caller, id, index, lines } = chunk
   const { scope } = caller
   if (index === 0) await context.reconciliations.assertNoneRuns(scope, walletKeyOf(scope))
@@ -128,7 +126,7 @@ export async function storeChunk(context: ReconciliationContext, chunk: Asked<ty
  */
 export async function startReconciliation(
   { reconciliations, chunks, clock }: ReconciliationContext,
-  asked: Asked<typeof startCall>,
+  asked: RequestOf<typeof startCall>,
   call: HandlerContext,
 ): Promise<ReconciliationDocument> {
   const { caller, id, lines: linesTotal } = asked

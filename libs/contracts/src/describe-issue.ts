@@ -47,7 +47,7 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
     case 'invalid_format':
       return 'prefix' in issue ? `must begin with "${String(issue.prefix)}"` : undefined
     case 'unrecognized_keys':
-      return unknownField(issue.inst)
+      return unknownField(issue)
     case 'invalid_key':
       return 'is not a name that a field may have'
     default:
@@ -55,12 +55,20 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** Names the fields that the object has instead. */
-function unknownField(schema: z.core.$ZodRawIssue['inst']): string {
-  const { def } = schema?._zod ?? {}
+/** Names the fields that the object has instead, first the one that is only spelt otherwise. */
+function unknownField({ inst, keys }: z.core.$ZodRawIssue<z.core.$ZodIssueUnrecognizedKeys>): string {
+  const { def } = inst?._zod ?? {}
   const shape = def !== undefined && 'shape' in def ? def.shape : null
   const known = typeof shape === 'object' && shape !== null ? Object.keys(shape) : []
-  return known.length === 0 ? 'is not a known field' : `is not a known field: there are ${known.join(', ')}`
+  if (known.length === 0) return 'is not a known field'
+  const [given = '', ...others] = keys
+  const meant = others.length === 0 ? known.find((name) => lettersOf(name) === lettersOf(given)) : undefined
+  const all = `there are ${known.join(', ')}`
+  return `is not a known field: ${meant === undefined ? all : `did you mean ${meant}? ${all}`}`
+}
+
+function lettersOf(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 }
 
 /** Names the values that are allowed. */

@@ -61,7 +61,9 @@ t.test('a round that the operator drives', async (t) => {
   const settled = await rig.round(roundId)
   t.match(settled, { status: 'SETTLED', payout: '23.00', outcome: { reels: [7, 7, 7] } })
   t.ok(verifyRound(settled).valid, 'its commitment verifies')
-  t.equal(await codeOf(win({})), 'ROUND_ALREADY_SETTLED')
+  const refused = await errorOf(win({}))
+  t.equal(refused.code, 'ROUND_ALREADY_SETTLED')
+  t.match(refused.details, [{ path: 'transaction_id', message: /refused under another one, too/ }])
   t.equal(await codeOf(refund({ reference_transaction_id: 'b1' })), 'ROUND_ALREADY_SETTLED')
   const rollback = { type: 'ROLLBACK', reference_transaction_id: 'w1' }
   t.equal((await send(rig, rollback)).status, 201)

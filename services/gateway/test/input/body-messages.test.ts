@@ -82,5 +82,12 @@ t.test('a field that is not known is answered with those that are', (t) => {
     ok: false,
     details: [{ path: 'session_id', message: `is not a known field: there are ${known}` }],
   })
+  const { round_id: roundId, ...others } = win
+  t.match(validatePart(transactionBodySchema, { ...others, roundId }, 'body'), {
+    details: [
+      { path: 'round_id', message: 'is required' },
+      { path: 'roundId', message: `is not a known field: did you mean round_id? there are ${known}` },
+    ],
+  })
   t.end()
 })

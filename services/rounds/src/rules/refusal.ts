@@ -19,9 +19,15 @@ const sparingCodes: readonly ErrorCode[] = [
   ...(['SESSION_EXPIRED', 'SESSION_CLOSED', 'VALIDATION_ERROR', 'TRANSACTION_CONFLICT'] as const),
 ]
 
-const usedUp: ErrorDetail = {
-  path: 'transaction_id',
-  message: 'is used up by this refusal; send the request under a new one',
+/** Refusals of what is over, under any id. */
+const lastingCodes: readonly ErrorCode[] = ['ROUND_ALREADY_SETTLED', 'TRANSACTION_ALREADY_REVERSED']
+const idPath = 'transaction_id'
+
+function usedUp(code: ErrorCode): ErrorDetail {
+  const remedy = lastingCodes.includes(code)
+    ? 'the request would be refused under another one, too'
+    : 'send the request under a new one'
+  return { path: idPath, message: `is used up by this refusal; ${remedy}` }
 }
 
 /** The refusal that kills the id of a request that failed with `error`; null when the id stays alive. */
@@ -29,7 +35,7 @@ export function refusalOf(error: unknown): Refusal | null {
   if (!(error instanceof ServiceError) || error.retryable) return null
   const { code, message, details = [] } = error
   if (sparingCodes.includes(code) || code.endsWith('NOT_FOUND')) return null
-  return { code, message, details: namesItsId(error) ? details : [...details, usedUp] }
+  return { code, message, details: namesItsId(error) ? details : [...details, usedUp(code)] }
 }
 
 export function refusalError({ code, message, details }: Refusal): ServiceError {
@@ -44,7 +50,7 @@ export function namingItsId(error: ServiceError): ServiceError {
 
 /** Whether the error says that the id of its request is used up: then a record or a dead id says so, too. */
 export function namesItsId({ details = [] }: ServiceError): boolean {
-  return details.some(({ path }) => path === usedUp.path)
+  return details.some(({ path }) => path === idPath)
 }
 
 export function conflict(message: string): ServiceError {

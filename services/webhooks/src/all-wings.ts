@@ -6,7 +6,5 @@ import { replays } from './wings/replays/wing.ts'
 
 export const allWings: readonly Wing[] = [certifications, replays]
 
-export const { indexes, audited, seals } = joinDeclarations([
-  { indexes: coreIndexes, audited: coreAudited, seals: sealedSecrets },
-  ...allWings,
-])
+const core = { indexes: coreIndexes, audited: coreAudited, seals: sealedSecrets }
+export const { indexes, audited, seals } = joinDeclarations([core, ...allWings])

@@ -51,14 +51,10 @@ export async function startWebhooks(options: Options): Promise<RunningService> {
   const { c, instances, copies } = await openContext({ config, bus, db, keyring, clock, wrap, logger })
   const recording = createFanoutLateness()
   let holdsFanout = () => false
-  const remake = {
-    positions: createConsumerPositions(db),
-    orders: c.rewinds.orders,
-    onBack: recording.forgive,
-  }
+  const remake = { positions: createConsumerPositions(db), orders: c.rewinds.orders }
   const watch = watchConsumer({
     ...{ bus, consumer: webhooksFanout, logger, nowMs },
-    remake: { ...remake, notes: () => holdsFanout() },
+    remake: { ...remake, notes: () => holdsFanout(), onBack: recording.forgive },
   })
   const { stream } = webhooksFanout
   const { durable_name: name } = webhooksFanout.config

@@ -56,6 +56,7 @@ type Parts = Pick<WebhooksContext, 'bus' | 'db' | 'clock' | 'logger'> & {
 export async function openContext({ config, keyring, wrap, ...given }: Parts) {
   const { bus, db, clock, logger } = given
   const collections = collectionsOf(db)
+  const isDenied = createIsDenied(config, logger)
   const steadyMs = createSteadyClock()
   const instances = createInstances({
     ...{ collection: collections.instances, build: serviceVersion, slot: config.PITBOSS_SLOT ?? null },
@@ -82,10 +83,7 @@ export async function openContext({ config, keyring, wrap, ...given }: Parts) {
     secretCipher: createSecretCipher(createSecretBox(keyring, 'webhook-secret')),
     notes: createTailNotes({ bus, root: 'webhooks', logger }),
     scaleMs: createTimeScale(config.PITBOSS_TIME_SCALE).scaleMs,
-    outbound: {
-      allowLoopback: config.PITBOSS_ALLOW_LOOPBACK_WEBHOOKS,
-      isDenied: createIsDenied(config, logger),
-    },
+    outbound: { allowLoopback: config.PITBOSS_ALLOW_LOOPBACK_WEBHOOKS, isDenied },
     askApproval: createAskApproval({ bus, service }),
     eventEndpointsMax: config.PITBOSS_LIMIT_EVENT_ENDPOINTS,
   }

@@ -8,7 +8,7 @@ import { newHealthChanges } from './actions/settle-attempt.ts'
 import type { FanoutLateness } from './actions/record-batch.ts'
 import { readAttempts } from './actions/read-endpoints.ts'
 import { readDueLag } from './actions/read-status.ts'
-import { recordEvents } from './actions/record-events.ts'
+import { type RecordEvents, recordEvents } from './actions/record-events.ts'
 import { createSlots } from './actions/slots.ts'
 import { listenForNotifications } from './clients/notify-workers.ts'
 import type { PostWebhook } from './clients/post-webhook.ts'
@@ -48,10 +48,8 @@ export function startWorkers(
     onAttempt: createMetrics(registry, slots),
   })
   const figures = startFigures({ ...c, clockAheadMs, readFacts: (from) => readAttempts(c, from) })
-  const calls: CallsContext = {
-    ...c,
-    recordEvents: wrap.recordEvents((messages) => recordEvents(c, messages, dispatcher.onRecorded)),
-  }
+  const record: RecordEvents = (messages) => recordEvents(c, messages, dispatcher.onRecorded)
+  const calls: CallsContext = { ...c, recordEvents: wrap.recordEvents(record) }
   const fanout = startFanout({
     lease: createInstanceLease({ db, name: 'fanout', isAlive: instances.isAlive }),
     ...{ bus, self: heartbeat.self, lateness: recording, logger },

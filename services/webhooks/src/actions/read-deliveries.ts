@@ -18,6 +18,8 @@ import { instantText, presentDelivery } from '../records/webhook-records.ts'
 import { countedElsewhere } from '../storage/range-items.ts'
 import { markDue } from '../clients/notify-workers.ts'
 
+type DeliveriesQuery = z.output<typeof listDeliveriesEndpoint.query>
+
 const dayMs = 24 * 60 * 60 * 1000
 const waitsAtOnce = 8
 
@@ -32,10 +34,8 @@ export async function explainWait(c: WebhooksContext, delivery: DeliveryDocument
   const { health } = endpoint
   const isOpen = health.breaker.probeAt !== null
   const paceNow = Math.min(health.pace.inFlight, inFlightMaxOf(endpoint))
-  const [inFlight, probe] = await Promise.all([
-    c.deliveries.inFlight(delivery.webhookId),
-    isOpen ? c.deliveries.probe(delivery.webhookId, nextProbe(health), now) : null,
-  ])
+  const found = isOpen ? c.deliveries.probe(delivery.webhookId, nextProbe(health), now) : null
+  const [inFlight, probe] = await Promise.all([c.deliveries.inFlight(delivery.webhookId), found])
   return waitOf({
     delivery,
     health: { ...health, pace: { ...health.pace, inFlight: paceNow } },
@@ -52,10 +52,8 @@ export async function deliveriesOfEvents(c: WebhooksContext, scope: Scope, ids: 
 /** Reads how an account's deliveries stand. Counts stop at `countedMax`. */
 export async function readHealth({ endpoints, history, clock }: WebhooksContext, scope: Scope) {
   const since = new Date(clock.now().getTime() - dayMs)
-  const [{ oldestPendingAt, hasDelivered: ever_delivered, ...counts }, found] = await Promise.all([
-    history.health(scope, since, countedMax),
-    endpoints.list(scope, null, countedMax),
-  ])
+  const reads = [history.health(scope, since, countedMax), endpoints.list(scope, null, countedMax)] as const
+  const [{ oldestPendingAt, hasDelivered: ever_delivered, ...counts }, found] = await Promise.all(reads)
   const where = (isSo: (endpoint: EndpointDocument) => boolean) => found.filter(isSo).map(({ _id }) => _id)
   return {
     ...{ ...counts, endpoints: found.length, ever_delivered },
@@ -66,11 +64,7 @@ export async function readHealth({ endpoints, history, clock }: WebhooksContext,
 }
 
 /** A page of deliveries, newest first. A `to` without `from` is a window of seven days. */
-export function listDeliveries(
-  c: WebhooksContext,
-  scope: Scope,
-  query: z.output<typeof listDeliveriesEndpoint.query>,
-) {
+export function listDeliveries(c: WebhooksContext, scope: Scope, query: DeliveriesQuery) {
   const { webhook_id, status, event_type, event_id, from, to } = query
   const end = to === undefined ? null : new Date(to)
   const start = from === undefined && end === null ? null : windowStart(from, end ?? c.clock.now())

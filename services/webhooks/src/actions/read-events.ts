@@ -58,19 +58,15 @@ export async function listEvents(
   const last = page.at(-1)
   const { seq, id, recordedAt } = last === undefined || (sawAll && end.seq > last.seq) ? end : last
   const place = id === null ? {} : { id, at: recordedAt.getTime() }
-  return {
-    bodies: page.map(({ body }) => body),
-    nextCursor: cursors.encode(binding, { seq: Math.max(seq, afterSeq), from: from.getTime(), ...place }),
-  }
+  const next = { seq: Math.max(seq, afterSeq), from: from.getTime(), ...place }
+  return { bodies: page.map(({ body }) => body), nextCursor: cursors.encode(binding, next) }
 }
 
+type StartedQuery = z.output<typeof opsRoundsStarted.request>
 const startedEvent = z.object({ data: eventDataSchemas['round.started'] })
 
 /** Reads a page of the rounds that began within a window, for operations. `next` is null after the last one. */
-export async function listStarted(
-  { events }: WebhooksContext,
-  asked: z.output<typeof opsRoundsStarted.request>,
-) {
+export async function listStarted({ events }: WebhooksContext, asked: StartedQuery) {
   const { scope, after } = asked
   const [from, to] = [new Date(asked.from), new Date(asked.to)]
   const seq = after ?? (await events.seqBefore(scope, from))
@@ -150,10 +146,10 @@ export async function readLoggedStake(
   asked: z.output<typeof showLoggedStake.request>,
 ): Promise<StakeStanding> {
   const { scope, roundId, transactionId } = asked
-  const stake = { roundId, transactionId, since: new Date(asked.since) }
+  const since = new Date(asked.since)
   const standingOf = (bodies: readonly string[]) => {
     const found = bodies.flatMap((body) => readLoggedEvent(body) ?? [])
-    return standingInEvents(found, stake)
+    return standingInEvents(found, { roundId, transactionId, since })
   }
   const recorded = await events.ofRound(scope, roundId, roundEventsMax)
   const standing = standingOf(recorded.map(({ body }) => body))
@@ -164,11 +160,7 @@ export async function readLoggedStake(
     const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
     return bytes.includes(roundId) || bytes.includes(`"${transactionId}"`)
   }
-  const sent = await readStreamSince(bus, webhooksFanout.stream, {
-    since: new Date(stake.since),
-    max: messagesMax,
-    isMeant,
-  })
+  const sent = await readStreamSince(bus, webhooksFanout.stream, { since, max: messagesMax, isMeant })
   if (sent === null) return 'unknown'
   const streamed = standingOf(sent.map(({ data }) => Buffer.from(data).toString('utf8')))
   return streamed === 'silent' ? 'not-taken' : streamed

@@ -53,10 +53,8 @@ export function eventHandlers(c: CallsContext): CallHandler[] {
       const sent = await deliveries.deliveriesOfEvents(c, caller.scope, ids, max + 1)
       const facts = sent.slice(0, max).map((one) => records.presentDeliveryFacts(one.delivery, one.wait))
       const factsOf = (id: string) => facts.filter(({ event_id }) => event_id === id)
-      return {
-        data: shown.map((event) => ({ event, deliveries: factsOf(event.id) })),
-        complete: complete && sent.length <= max,
-      }
+      const data = shown.map((event) => ({ event, deliveries: factsOf(event.id) }))
+      return { data, complete: complete && sent.length <= max }
     }),
     handler(deliveryHealth, ({ caller }) => deliveries.readHealth(c, caller.scope)),
   ]

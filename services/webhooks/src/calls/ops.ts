@@ -20,10 +20,8 @@ export function opsHandlers(c: CallsContext): CallHandler[] {
     }),
     handler(calls.opsShowDelivery, async ({ deliveryId }) => {
       const delivery = await findDeliveryAnywhere(c, deliveryId)
-      return {
-        ...records.presentDeliveryDetail(delivery, await explainWait(c, delivery), c.scaleMs),
-        operator_id: operatorHandleOf(delivery.operatorId),
-      }
+      const detail = records.presentDeliveryDetail(delivery, await explainWait(c, delivery), c.scaleMs)
+      return { ...detail, operator_id: operatorHandleOf(delivery.operatorId) }
     }),
     handler(calls.opsRetryDelivery, async ({ order, deliveryId }, { requestId }) =>
       records.presentDeliveryWithOperator(await orderRetry(c, order, deliveryId, requestId)),

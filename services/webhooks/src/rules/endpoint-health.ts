@@ -109,7 +109,7 @@ export function isFullyHealthy(health: EndpointHealth, inFlightMax = inFlightMax
 export function backlogOwedFor(
   { status, breaker: { probeAt, closedAt = null } }: EndpointHealth,
   doneFor: Date | null,
-): Date | null {
+) {
   if (status === 'PAUSED' || probeAt !== null || closedAt === null) return null
   return doneFor === null || closedAt > doneFor ? closedAt : null
 }

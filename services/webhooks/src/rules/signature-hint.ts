@@ -89,10 +89,8 @@ function spaced(value: unknown): string {
 }
 
 function asciiOnly(text: string): string {
-  return text.replace(
-    /[\u0080-\uffff]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return text.replace(/[\u0080-\uffff]/g, escaped)
 }
 
 const hex = (secret: string, message: string) => createHmac('sha256', secret).update(message).digest('hex')

@@ -24,8 +24,7 @@ export function rotateSecrets(secrets: readonly StoredSecret[], { sealed, now, o
   const replaced = secrets.map((secret) =>
     secret.validUntil === null ? { ...secret, validUntil: end } : secret,
   )
-  return {
-    secrets: [{ sealed, createdAt: now, validUntil: null }, ...replaced].slice(0, secretsKept),
-    previousValidUntil: overlapS === 0 ? null : end,
-  }
+  const present: StoredSecret = { sealed, createdAt: now, validUntil: null }
+  const previousValidUntil = overlapS === 0 ? null : end
+  return { secrets: [present, ...replaced].slice(0, secretsKept), previousValidUntil }
 }

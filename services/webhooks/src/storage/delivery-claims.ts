@@ -108,18 +108,14 @@ function claimOperation({ due, token, now }: Claim, others: readonly Claim[]) {
   const { webhookId, dueAt, attemptCount } = due
   const ids = [due._id, ...others.map((claim) => claim.due._id)]
   const waiting = { status: 'PENDING', claimToken: 0, dueAt, attemptCount } as const
-  return {
-    filter: { _id: { $in: ids }, webhookId, ...waiting },
-    update: { $set: { claimToken: token, claimedAt: now, dueAt: never, attemptCount: attemptCount + 1 } },
-  }
+  const $set = { claimToken: token, claimedAt: now, dueAt: never, attemptCount: attemptCount + 1 }
+  return { filter: { _id: { $in: ids }, webhookId, ...waiting }, update: { $set } }
 }
 
 function completionOperation({ claimed, fields, attempt }: Completion) {
   const { _id, webhookId, claimToken, attemptCount } = claimed
-  return {
-    filter: { _id, webhookId, claimToken, attemptCount },
-    update: { $set: { ...fields, claimToken: 0, claimedAt: null }, $push: pushOf(attempt) },
-  }
+  const update = { $set: { ...fields, claimToken: 0, claimedAt: null }, $push: pushOf(attempt) }
+  return { filter: { _id, webhookId, claimToken, attemptCount }, update }
 }
 
 /** The times distinguish a worker's record from that of the next one, which recovered the delivery. */

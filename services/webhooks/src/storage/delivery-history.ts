@@ -124,10 +124,12 @@ export function createDeliveryHistory(sources: LogSources & { readonly stored: D
     },
 
     async health(scope: Scope, since: Date, max: number) {
-      const [{ hasDelivered, ...counts }, hasItems, waiting] = await Promise.all([
-        ...([stored.health(scope, since, max), ranges.hasItems(scope)] as const),
+      const reads = [
+        stored.health(scope, since, max),
+        ranges.hasItems(scope),
         late.count(scope, max),
-      ])
+      ] as const
+      const [{ hasDelivered, ...counts }, hasItems, waiting] = await Promise.all(reads)
       return { ...added(counts, waiting, max), failed: counts.failed, hasDelivered: hasDelivered || hasItems }
     },
 

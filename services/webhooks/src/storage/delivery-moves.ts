@@ -15,6 +15,7 @@ const waitingStatuses: ('PENDING' | 'HELD')[] = ['PENDING', 'HELD']
 const cancelled = { $set: { status: 'CANCELLED', dueAt: never, nextAttemptAt: null } } as const
 
 type Known = Pick<DeliveryDocument, '_id' | 'webhookId' | 'attemptCount'>
+type OfEndpoint = Filter<DeliveryDocument> & { readonly webhookId: string }
 type Statuses = readonly DeliveryDocument['status'][]
 type ReplayKey = { readonly _id: string; readonly webhookId: string }
 type ReplayCounts = { readonly created: number; readonly delivered: number; readonly failed: number }
@@ -22,10 +23,7 @@ type ReplayCounts = { readonly created: number; readonly delivered: number; read
 /** Changes by people, pauses and replay jobs. Each names the endpoint, the shard key. */
 export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliveries'>) {
   /** Updates in batches, so that no single write grows with the backlog. @returns how many were changed */
-  async function move(
-    filter: Filter<DeliveryDocument> & { readonly webhookId: string },
-    update: UpdateFilter<DeliveryDocument>,
-  ): Promise<number> {
+  async function move(filter: OfEndpoint, update: UpdateFilter<DeliveryDocument>): Promise<number> {
     let moved = 0
     for (let batch = 0; batch < moveBatchesMax; batch++) {
       const found = await deliveries.find(filter, firstIds).toArray()
@@ -46,24 +44,20 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
   async function endedBy(replayId: string): Promise<ReplayCounts> {
     // Deliveries that a cancelled job took back have no attempt since.
     const own = { replayId, single: false, firstAttemptAt: { $ne: null } }
-    const [created, delivered, failed] = await Promise.all([
-      deliveries.countDocuments({ replayId }),
-      deliveries.countDocuments({ ...own, status: 'DELIVERED' }),
-      deliveries.countDocuments({ ...own, status: 'FAILED' }),
-    ])
+    const count = (filter: Filter<DeliveryDocument>) => deliveries.countDocuments(filter)
+    const ended = [count({ ...own, status: 'DELIVERED' }), count({ ...own, status: 'FAILED' })] as const
+    const [created, delivered, failed] = await Promise.all([count({ replayId }), ...ended])
     return { created, delivered, failed }
   }
 
   return {
     /** Makes all due that is pending and not in flight, once for this closing of the breaker. */
-    pullBacklog: (webhookId: string, closedAt: Date, now: Date): Promise<number> =>
-      move(
-        {
-          ...{ webhookId, status: 'PENDING', dueAt: { $gt: now, $lt: never } },
-          $or: [{ pulledFor: null }, { pulledFor: { $lt: closedAt } }],
-        },
-        { $set: { dueAt: now, nextAttemptAt: now, pulledFor: closedAt } },
-      ),
+    pullBacklog(webhookId: string, closedAt: Date, now: Date): Promise<number> {
+      const later = { webhookId, status: 'PENDING', dueAt: { $gt: now, $lt: never } } as const
+      const unpulled = { $or: [{ pulledFor: null }, { pulledFor: { $lt: closedAt } }] }
+      const due = { dueAt: now, nextAttemptAt: now, pulledFor: closedAt }
+      return move({ ...later, ...unpulled }, { $set: due })
+    },
 
     hold: (webhookId: string): Promise<number> =>
       move(
@@ -101,10 +95,8 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
 
     /** Cancels these, unless they are in flight or a person has asked for them meanwhile. */
     async cancelWaiting(webhookId: string, ids: readonly string[]): Promise<void> {
-      await deliveries.updateMany(
-        { _id: { $in: [...ids] }, webhookId, status: 'PENDING', claimToken: 0, lane: { $ne: 'manual' } },
-        cancelled,
-      )
+      const waiting = { webhookId, status: 'PENDING', claimToken: 0, lane: { $ne: 'manual' } } as const
+      await deliveries.updateMany({ ...waiting, _id: { $in: [...ids] } }, cancelled)
     },
 
     /** Makes an ended delivery due once more. Null for a foreign one, or one that has changed meanwhile. */
@@ -124,12 +116,7 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
     },
 
     /** Starts ended deliveries of the job's endpoint again, in its lane. @returns how many it took */
-    async replayAgain(
-      job: ReplayKey,
-      ids: readonly string[],
-      statuses: Statuses,
-      now: Date,
-    ): Promise<number> {
+    async replayAgain(job: ReplayKey, ids: readonly string[], statuses: Statuses, now: Date) {
       const { _id: replayId, webhookId } = job
       if (ids.length === 0) return 0
       const ended = { _id: { $in: [...ids] }, webhookId, status: { $in: [...statuses] } }
@@ -151,10 +138,8 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
       for (const status of waitingStatuses) {
         const mine = { webhookId, replayId, status, claimToken: 0, single: false }
         for (const before of ['FAILED', 'DELIVERED'] as const) {
-          await move(
-            { ...mine, previousStatus: before, firstAttemptAt: null },
-            { $set: { status: before, dueAt: never, nextAttemptAt: null } },
-          )
+          const ended = { status: before, dueAt: never, nextAttemptAt: null }
+          await move({ ...mine, previousStatus: before, firstAttemptAt: null }, { $set: ended })
         }
         await move(mine, cancelled)
       }

@@ -8,6 +8,7 @@ import { type Collections, type EndpointDocument, scopeFields } from './collecti
 
 const changeTriesMax = 8
 
+type Copies = Pick<SharedCopies, 'of'>
 type Fence = { readonly _id: string; readonly leaseToken?: number }
 type Decide = (endpoint: EndpointDocument) => UpdateFilter<EndpointDocument> | null
 
@@ -28,10 +29,7 @@ const mayHaveSentEarlier = 1000
 /** The endpoints of an operator as they were read, and when by the steady clock of the process. */
 export type EndpointsRead = { readonly endpoints: readonly EndpointDocument[]; readonly atMs: number }
 
-export function createEndpointStore(
-  { endpoints }: Pick<Collections, 'endpoints'>,
-  { of }: Pick<SharedCopies, 'of'>,
-) {
+export function createEndpointStore({ endpoints }: Pick<Collections, 'endpoints'>, { of }: Copies) {
   async function update(filter: Fence, changes: UpdateFilter<EndpointDocument>): Promise<void> {
     await endpoints.updateOne(filter, changes)
   }
@@ -47,10 +45,8 @@ export function createEndpointStore(
     const byOperator = Map.groupBy(await endpoints.find(wanted).toArray(), ({ operatorId }) => operatorId)
     return operatorIds.map((_id) => ({ _id, endpoints: byOperator.get(_id) ?? [], atMs }))
   })
-  const targets = of<EndpointsRead>(
-    'endpoints',
-    async (operatorId) => (await readTargets(operatorId)) ?? { endpoints: [], atMs: 0 },
-  )
+  const none: EndpointsRead = { endpoints: [], atMs: 0 }
+  const targets = of('endpoints', async (operatorId) => (await readTargets(operatorId)) ?? none)
 
   return {
     read: (id: string) => endpoints.findOne({ _id: id }),

@@ -144,11 +144,9 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
     /** How many events of these types there are for an endpoint, at most `max`, and the first one. */
     async countFor(webhook: WebhookPlace, types: readonly EventType[], max: number) {
       const wanted = { ...eventsFor(webhook), ...(types.length === 0 ? {} : { t: { $in: [...types] } }) }
-      const [count, first] = await Promise.all([
-        log.countDocuments(wanted, { limit: max }),
-        log.findOne(wanted, { projection, sort: { _id: 1 } }),
-      ])
-      return { count, first: first === null ? null : headerOf(first) }
+      const first = log.findOne(wanted, { projection, sort: { _id: 1 } })
+      const [count, oldest] = await Promise.all([log.countDocuments(wanted, { limit: max }), first])
+      return { count, first: oldest && headerOf(oldest) }
     },
 
     find: async (scope: Scope, id: string): Promise<LoggedEvent | null> =>
@@ -171,10 +169,8 @@ export async function openEventLog(collections: Pick<Collections, 'log' | 'event
 
     /** In recording order; of every account for null. */
     async ofRound(scope: Scope | null, roundId: string, limit: number): Promise<LoggedEvent[]> {
-      const [early, late] = await Promise.all([
-        first.ofRound(roundId, limit),
-        log.find({ r: roundId }, { sort: { _id: 1 }, hint: 'round', limit }).toArray(),
-      ])
+      const found = log.find({ r: roundId }, { sort: { _id: 1 }, hint: 'round', limit }).toArray()
+      const [early, late] = await Promise.all([first.ofRound(roundId, limit), found])
       const all = [...early, ...late.map(loggedOf)].toSorted((a, b) => a.seq - b.seq).slice(0, limit)
       return scope === null ? all : all.filter((one) => isSameScope(one.scope, scope))
     },
@@ -193,10 +189,9 @@ async function pageOfLog(log: Collection<LogDocument>, asked: Required<Page>, op
   return found.toSorted((a, b) => (a._id < b._id ? -1 : 1)).slice(0, limit)
 }
 
-const eventsFor = (place: WebhookPlace) => ({
-  _id: keysAfter(place, place.afterSeq),
-  targets: place.webhookId,
-})
+function eventsFor({ afterSeq, webhookId: targets, ...scope }: WebhookPlace) {
+  return { _id: keysAfter(scope, afterSeq), targets }
+}
 
 function headerOf(document: Omit<LogDocument, 'b'>): EventHeader {
   const { _id, e: id, t: type, c: createdAt, ra: recordedAt, r: roundId = null, targets, tp } = document
@@ -204,10 +199,9 @@ function headerOf(document: Omit<LogDocument, 'b'>): EventHeader {
   return { ...readLogKey(_id), id, type, createdAt, recordedAt, roundId, targets, ...traced }
 }
 
-const loggedOf = (document: LogDocument): LoggedEvent => ({
-  ...headerOf(document),
-  body: unpackText(document.b),
-})
+function loggedOf(document: LogDocument): LoggedEvent {
+  return { ...headerOf(document), body: unpackText(document.b) }
+}
 
 /** What is made of a document, and what of it has to be read for that. */
 type Shape<Event> = { readonly eventOf: (document: LogDocument) => Event; readonly options: FindOptions }

@@ -9,6 +9,8 @@ import type { Document } from 'mongodb'
 
 export const coreAudited = ['endpoints', 'deliveries', 'parked', 'rewinds'] as const
 
+const probeAt = 'health.breaker.probeAt'
+const ofRareType = { eventType: { $gt: 'transaction.bet', $lt: 'transaction.win' } }
 const pending = { status: 'PENDING' }
 const ofScope = { operatorId: 1, environment: 1 } as const
 const withItems = { hi: { $gt: new Date(0) } }
@@ -40,11 +42,7 @@ export const coreIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> 
     { name: 'lease', key: { leaseOwner: 1 } },
     { name: 'due', key: { dueAt: 1 }, retired: true },
     partial('late', { isLate: 1 }, { isLate: true }),
-    partial(
-      'breaker_open',
-      { 'health.breaker.probeAt': 1 },
-      { 'health.breaker.probeAt': { $gt: new Date(0) } },
-    ),
+    partial('breaker_open', { [probeAt]: 1 }, { [probeAt]: { $gt: new Date(0) } }),
     auditOutboxIndex,
   ],
   deliveries: [
@@ -52,11 +50,7 @@ export const coreIndexes: Readonly<Record<string, readonly IndexDeclaration[]>> 
     { name: 'list_status', key: { status: 1, ...ofScope, order: -1 } },
     { name: 'list_webhook', key: { webhookId: 1, order: -1 } },
     // Few documents have these types: transaction.failed, transaction.rollback, webhook.test.
-    partial(
-      'list_rare_type',
-      { ...ofScope, eventType: 1, order: -1 },
-      { eventType: { $gt: 'transaction.bet', $lt: 'transaction.win' } },
-    ),
+    partial('list_rare_type', { ...ofScope, eventType: 1, order: -1 }, ofRareType),
     partial('list_test', { ...ofScope, order: -1 }, { eventType: 'webhook.test' }),
     { name: 'event', key: { eventId: 1 } },
     partial('lane_due', { webhookId: 1, lane: 1, dueAt: 1 }, pending),

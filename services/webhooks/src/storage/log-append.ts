@@ -83,10 +83,8 @@ export async function appendEvents(
     if (attempt > 0) await log.pause(attempt * pauseMs)
     const before = await endsOf(log, open)
     const wanted = open.filter((one) => mayBeRecorded(recent, one, endIn(before, scopeKey(one.scope)).floor))
-    const [found, targetsOf] = await Promise.all([
-      wanted.length === 0 ? [] : store.withIds(wanted.map(({ id }) => id)),
-      readTargets(),
-    ])
+    const search = wanted.length === 0 ? [] : store.withIds(wanted.map(({ id }) => id))
+    const [found, targetsOf] = await Promise.all([search, readTargets()])
     const fresh = numbered(withoutKnown(open, found, { known, refused }), before, targetsOf)
     // Until it is known what stands, the next append reads the end again.
     for (const { key } of fresh) ends.delete(key)

@@ -71,10 +71,8 @@ export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
     },
 
     async between(webhookId: string, from: number, to: number): Promise<RangeDocument[]> {
-      const [before, others] = await Promise.all([
-        lastUpTo(webhookId, from),
-        ranges.find({ _id: ofEndpoint(webhookId, from + 1, to) }, { sort: { _id: 1 } }).toArray(),
-      ])
+      const later = ranges.find({ _id: ofEndpoint(webhookId, from + 1, to) }, { sort: { _id: 1 } }).toArray()
+      const [before, others] = await Promise.all([lastUpTo(webhookId, from), later])
       return [...(before === null ? [] : [before]), ...others].filter((range) => range.to >= from)
     },
 

@@ -32,10 +32,8 @@ export const certifications: Wing = {
       ...{ ...core, of: ' of this endpoint', summary: presentSummary, placesMax, clockAheadMs },
     })
     const context = { ...core, post, certifications: jobs }
-    return {
-      calls: certificationCalls(context),
-      start: () => jobs.start((held) => runCertification(context, held)),
-    }
+    const calls = certificationCalls(context)
+    return { calls, start: () => jobs.start((held) => runCertification(context, held)) }
   },
 }
 

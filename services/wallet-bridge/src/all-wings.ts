@@ -20,7 +20,5 @@ const coreIndexes = {
   ...{ ...auditEntriesIndexes, ...upgradeIndexes },
 }
 
-export const { indexes, audited, seals } = joinDeclarations([
-  { indexes: coreIndexes, audited: ['wallets', 'audit_entries'], seals: sealedSecrets },
-  ...allWings,
-])
+const core = { indexes: coreIndexes, audited: ['wallets', 'audit_entries'], seals: sealedSecrets }
+export const { indexes, audited, seals } = joinDeclarations([core, ...allWings])

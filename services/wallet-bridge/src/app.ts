@@ -62,10 +62,7 @@ export async function startWalletBridge(parts: Parts): Promise<RunningService> {
   registerDueLags(registry, resolver)
   const workers = [
     resolver,
-    ...startUpkeep(context, {
-      ...{ db: storage.db, clockAheadMs },
-      ...{ endLongWaits: opened.unfinished.endLongWaits, wake: resolver.wake },
-    }),
+    ...startUpkeep(context, { ...opened.unfinished, db: storage.db, clockAheadMs, wake: resolver.wake }),
     ...open.flatMap(({ start }) => start?.() ?? []),
   ]
   const stopAudit = opened.audit.start()

@@ -123,11 +123,8 @@ export async function readStatus({ wallets, breakers }: WalletContext, scope: Sc
 
 /** Reads how the scope's wallet stands; the count stops at `countedMax`. */
 export async function readHealth({ wallets, lists, breakers }: WalletContext, scope: Scope) {
-  const [wallet, unresolved, oldest] = await Promise.all([
-    wallets.find(scope),
-    lists.unresolved(scope, countedMax),
-    lists.oldestOf(scope),
-  ])
+  const reads = [wallets.find(scope), lists.unresolved(scope, countedMax), lists.oldestOf(scope)] as const
+  const [wallet, unresolved, oldest] = await Promise.all(reads)
   return {
     ...{ configured: wallet !== null, breaker_open: breakers.isOpen(walletKeyOf(scope)), unresolved },
     oldest_unresolved: oldest && {
@@ -184,10 +181,8 @@ function graveAct(present: WalletDocument, by: ActedBy, order: Grave['order'], a
 
 /** Refuses to leave an address where movements or rounds are open. @throws ServiceError CONFLICT */
 async function refuseOpenMoney({ lists, bus }: WalletContext, scope: Scope): Promise<void> {
-  const [movements, { count: rounds }] = await Promise.all([
-    lists.unresolved(scope),
-    bus.call(countUnfinishedRounds, { scope }),
-  ])
+  const asked = bus.call(countUnfinishedRounds, { scope })
+  const [movements, { count: rounds }] = await Promise.all([lists.unresolved(scope), asked])
   if (movements === 0 && rounds === 0) return
   const message =
     `Unresolved movements: ${movements}, unfinished rounds: ${rounds}. Wait until they have ended, or say ` +

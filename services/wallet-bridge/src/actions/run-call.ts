@@ -3,7 +3,7 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Settlement } from '../context.ts'
 import type { WalletCallResult } from '../clients/wallet-client.ts'
 import { freshRollback } from '../records/new-movement.ts'
-import { type Judgement, type MessageOf, type WalletCall, wasAcknowledged } from '../rules/movement.ts'
+import { type Judgement, type WalletCall, wasAcknowledged } from '../rules/movement.ts'
 import { callTimeoutMs } from '../rules/retry-schedule.ts'
 import { addressFor } from '../rules/wallet.ts'
 import { contradictionOf, judgeExchange } from '../rules/wallet-answers.ts'
@@ -20,13 +20,9 @@ const clocksApartMs = 2 * clockDifferenceMaxMs
 const sendWithinMs = 2000
 const excerptBytesMax = 4096
 
-export function beginCall(
-  wallet: Pick<Wallet, 'timeoutMs'>,
-  at: Date,
-  newId: (prefix: string) => string,
-): MessageOf<'call-begun'> {
+export function beginCall(wallet: Pick<Wallet, 'timeoutMs'>, at: Date, newId: (prefix: string) => string) {
   const leaseMs = sendWithinMs + wallet.timeoutMs + clocksApartMs
-  return { kind: 'call-begun', at, token: newId('call'), leaseMs }
+  return { kind: 'call-begun', at, token: newId('call'), leaseMs } as const
 }
 
 /**
@@ -167,10 +163,8 @@ function traceWalletCall(document: MovementDocument, requestId: string, work: Wo
     const judged = await work()
     const { exchange } = judged.result
     const { kind } = judged.answer
-    span.set({
-      'pitboss.judged': kind,
-      ...(exchange.kind === 'answer' ? { 'http.response.status_code': exchange.httpStatus } : {}),
-    })
+    if (exchange.kind === 'answer') span.set({ 'http.response.status_code': exchange.httpStatus })
+    span.set({ 'pitboss.judged': kind })
     if (kind === 'unknown') {
       span.unknown()
       span.fail(judged.answer.reason)

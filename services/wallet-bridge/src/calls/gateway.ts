@@ -71,12 +71,8 @@ function walletCalls(context: WalletContext): CallHandler[] {
 }
 
 function settingsOf(body: z.output<typeof walletPutSchema>) {
-  return {
-    url: body.url,
-    timeoutMs: body.timeout_ms,
-    settleLosses: body.settle_losses,
-    isSameLedger: body.same_ledger ?? false,
-  }
+  const { url, timeout_ms: timeoutMs, settle_losses: settleLosses, same_ledger: isSameLedger = false } = body
+  return { url, timeoutMs, settleLosses, isSameLedger }
 }
 
 function transactionCalls(context: WalletContext): CallHandler[] {

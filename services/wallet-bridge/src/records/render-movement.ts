@@ -7,7 +7,7 @@ import { eventIdOf } from '@pitboss/storage/event-id'
 import { type OutboxEntry, outboxEntry } from '@pitboss/storage/outbox-entry'
 import { eventOfEnd } from '../rules/event-of-end.ts'
 import { scopeOf } from '../rules/movement-keys.ts'
-import { type MovementEventType, type MovementState, outcomeOf } from '../rules/movement.ts'
+import { type MovementEventType, type MovementType, outcomeOf } from '../rules/movement.ts'
 import type { AttemptRecord, MovementDocument, MovementFacts } from '../storage/movement-document.ts'
 import type { WalletDocument } from '../storage/wallet-document.ts'
 
@@ -29,19 +29,9 @@ export function toMovementRecord(document: MovementDocument): Movement {
 
 /** Returns the fields with which the record and the event of a movement begin. */
 function sharedFieldsOf(document: MovementDocument) {
-  const { transactionId, reference, type, status, amount, currency } = document
-  const { playerId: player_id, sessionId: session_id, roundId: round_id } = document
-  return {
-    transaction_id: transactionId,
-    reference,
-    type,
-    status,
-    amount,
-    currency,
-    player_id,
-    session_id,
-    round_id,
-  }
+  const { transactionId: transaction_id, reference, type, status, amount, currency } = document
+  const ids = { player_id: document.playerId, session_id: document.sessionId, round_id: document.roundId }
+  return { transaction_id, reference, type, status, amount, currency, ...ids }
 }
 
 export function toMovementAnswer(document: MovementDocument) {
@@ -118,11 +108,7 @@ export function toEndEvent(document: MovementDocument) {
 }
 
 /** The exact text that every try of a movement sends to the wallet. Source: docs/contract.md, section 6. */
-export function renderWalletBody(
-  facts: Omit<MovementFacts, 'body'>,
-  type: MovementState['type'],
-  occurredAt: Date,
-): string {
+export function renderWalletBody(facts: Omit<MovementFacts, 'body'>, type: MovementType, occurredAt: Date) {
   const { transactionId, referenceTransactionId, reference, game, sessionId, playerId, brandId } = facts
   const { walletRoundId: roundId, walletGameId: gameId, currency, amount, freeBet, roundClosed } = facts
   const call: WalletMovementCall = {

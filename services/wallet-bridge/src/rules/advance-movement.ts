@@ -5,11 +5,7 @@ import { hasCome, nextOwedTryAt, nextStakeTryAt, type ScaleMs } from './retry-sc
 import * as reversals from './reverse-movement.ts'
 
 /** A message that does not fit the state changes nothing. Source: docs/contract.md, sections 5 and 11. */
-export function advanceMovement(
-  state: MovementState,
-  message: MovementMessage,
-  scaleMs: ScaleMs,
-): MovementStep {
+export function advanceMovement(state: MovementState, message: MovementMessage, scaleMs: ScaleMs) {
   switch (message.kind) {
     case 'call-begun':
       return beginCall(state, message, scaleMs)
@@ -71,11 +67,8 @@ function beginCall(state: MovementState, message: MessageOf<'call-begun'>, scale
   const { at, token, leaseMs } = message
   if (nextAction(state, at, scaleMs) !== 'call') return ignored(state)
   const until = new Date(at.getTime() + leaseMs)
-  return applied(state, at, {
-    tries: state.tries + 1,
-    call: { token, attempt: state.tries + 1, startedAt: at, until },
-    dueAt: until,
-  })
+  const tries = state.tries + 1
+  return applied(state, at, { tries, call: { token, attempt: tries, startedAt: at, until }, dueAt: until })
 }
 
 type Refusal = Answer & { readonly judgement: Exclude<Judgement, { kind: 'success' }> }
@@ -101,11 +94,8 @@ function takeAnswer(state: MovementState, answer: Answer, scaleMs: ScaleMs): Mov
   }
   if (judgement.kind === 'success') return succeed(state, at, { ...ended, ...taken(judgement) })
   if (state.type === 'BET') return takeStakeRefusal(state, { ...answer, judgement }, ended)
-  return applied(state, at, {
-    ...ended,
-    pendingCode: ended.pendingCode ?? 'WALLET_UNAVAILABLE',
-    dueAt: nextOwedTryAt(state, at, scaleMs),
-  })
+  const pendingCode = ended.pendingCode ?? 'WALLET_UNAVAILABLE'
+  return applied(state, at, { ...ended, pendingCode, dueAt: nextOwedTryAt(state, at, scaleMs) })
 }
 
 /**

@@ -19,12 +19,7 @@ export type BreakerState = {
 export const closedBreaker: BreakerState = { unknownsInARow: 0, window: [], probeAtMs: null }
 
 /** Opened by 10 unknown outcomes in a row, or half of at least 20 calls in 30 s; closed by any answer. */
-export function recordOutcome(
-  state: BreakerState,
-  answered: boolean,
-  nowMs: number,
-  scaleMs: ScaleMs,
-): BreakerState {
+export function recordOutcome(state: BreakerState, answered: boolean, nowMs: number, scaleMs: ScaleMs) {
   if (answered && state.probeAtMs !== null) return closedBreaker
   const second = Math.floor(nowMs / scaleMs(bucketMs))
   const recent = state.window.filter((bucket) => bucket.second > second - buckets)

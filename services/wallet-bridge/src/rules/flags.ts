@@ -34,10 +34,7 @@ export function isFirstUnknown(before: UnknownTries, after: UnknownTries): boole
 type InRound = Money & Pick<MovementState, 'status'> & { readonly reference: string }
 
 /** Whether a movement gives money back after its round's win, itself or a stake; references sort by time. */
-export function isBackAfterWin(
-  movement: Pick<InRound, 'type' | 'reference'>,
-  round: readonly InRound[],
-): boolean {
+export function isBackAfterWin(movement: Pick<InRound, 'type' | 'reference'>, round: readonly InRound[]) {
   const { type, reference } = movement
   if (type !== 'ROLLBACK' && type !== 'REFUND') return false
   const isEarlierWin = (other: InRound) =>

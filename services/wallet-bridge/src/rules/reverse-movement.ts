@@ -12,10 +12,8 @@ const endBy = { REFUND: 'REFUNDED', ROLLBACK: 'ROLLED_BACK' } as const
 export function askVoid(state: MovementState, message: MessageOf<'void-asked'>): MovementStep {
   const { at, rollback, requestHash } = message
   if (state.type !== 'BET' || state.status !== 'PENDING' || state.reversal !== null) return ignored(state)
-  return applied(state, at, {
-    pendingCode: state.pendingCode ?? 'WALLET_UNAVAILABLE',
-    ...owed(rollback, at, { requestHash }),
-  })
+  const pendingCode = state.pendingCode ?? 'WALLET_UNAVAILABLE'
+  return applied(state, at, { pendingCode, ...owed(rollback, at, { requestHash }) })
 }
 
 /** Gives the movement the reversal that a caller asks for, or refuses it. A repeat is ignored. */

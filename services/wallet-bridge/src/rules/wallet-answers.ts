@@ -49,11 +49,7 @@ const operationMeanings: Readonly<Record<WalletOperation, ReadonlyMap<string, Me
 const walletCodeCharactersMax = 128
 
 /** `unknown` unless clear: the wallet may have moved money. Source: docs/contract.md, section 6. */
-export function judgeExchange(
-  operation: WalletOperation,
-  currency: string,
-  exchange: WalletExchange,
-): Judgement {
+export function judgeExchange(operation: WalletOperation, currency: string, exchange: WalletExchange) {
   if (exchange.kind === 'timeout') {
     const { begunWith } = exchange
     const began = begunWith === undefined ? '' : `: http status ${begunWith} came, the body did not end`
@@ -138,12 +134,8 @@ export function readBalanceAnswer(currency: string, exchange: WalletExchange): B
   return { kind: 'balance', amount: judged.balanceAfter }
 }
 
-function unknown(
-  reason: string,
-  walletCode: string | null = null,
-  code: PendingCode = 'WALLET_UNAVAILABLE',
-): Judgement {
-  return { kind: 'unknown', code, walletCode, reason }
+function unknown(reason: string, walletCode: string | null = null, code: PendingCode = 'WALLET_UNAVAILABLE') {
+  return { kind: 'unknown', code, walletCode, reason } as const
 }
 
 function readCode(body: JsonObject): string | null {

@@ -154,11 +154,10 @@ export function createMovementStore({
       if (hasEarlier() && (await lists.find(document._id))?.n === 0) return 'taken'
       const stream = roundMoney.moneyStream(document)
       if (!isFirst) await bringOver(document)
-      else if (journal.memory.get(stream) === undefined)
-        journal.memory.set(stream, {
-          ...{ entries: [], unclaimed: [], last: 0, end: 0 },
-          seenMs: journal.steadyMs(),
-        })
+      else if (journal.memory.get(stream) === undefined) {
+        const seenMs = journal.steadyMs()
+        journal.memory.set(stream, { entries: [], unclaimed: [], last: 0, end: 0, seenMs })
+      }
       const inserted = await insertOnce(document, options)
       if (typeof inserted === 'string' || !('refused' in inserted)) return inserted
       // What this process remembered of the round may be old: a refusal is decided on what stands.

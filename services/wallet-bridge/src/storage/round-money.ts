@@ -150,10 +150,7 @@ export function decidedOf(
     ...(state.dueAt === read.dueAt ? { dueAt: stored.dueAt } : {}),
     ...(attempt === null ? {} : { attemptedAt: attempt.storedAt }),
   }
-  const push = {
-    ...(attempt === null ? {} : { attempts: [attempt] }),
-    ...(look === null ? {} : { lookFor: [look] }),
-  }
+  const push = { ...(attempt && { attempts: [attempt] }), ...(look && { lookFor: [look] }) }
   const pushed = Object.keys(push).length === 0 ? {} : { push }
   return {
     facts: [{ of: stored.transactionId, ...changeBetween(stored, after), ...pushed }],

@@ -14,10 +14,7 @@ type Upkeep = Pick<Storage, 'db' | 'clockAheadMs'> &
   Pick<Poll, 'wake'> & { readonly endLongWaits: (now: Date) => number }
 
 /** Starts what calls no wallet for a player: alarms of pending movements, and figures. */
-export function startUpkeep(
-  context: WalletContext,
-  { db, clockAheadMs, endLongWaits, wake }: Upkeep,
-): Poll[] {
+export function startUpkeep(context: WalletContext, { db, clockAheadMs, endLongWaits, wake }: Upkeep) {
   const { clock, logger } = context
   const lastCounts = new Map<string, number>()
 

@@ -64,13 +64,9 @@ export const certifications: Wing = {
 
 /** The public record of a certification without its cases. Source: docs/contract.md, section 3. */
 function toCertificationSummary(document: Omit<CertificationDocument, 'cases'>) {
-  const {
-    playerId,
-    currency,
-    blockedPlayerId: blocked_player_id,
-    unknownPlayerId: unknown_player_id,
-  } = document
-  return { ...summaryOf(document), player_id: playerId, currency, blocked_player_id, unknown_player_id }
+  const { playerId: player_id, currency, blockedPlayerId, unknownPlayerId } = document
+  const others = { blocked_player_id: blockedPlayerId, unknown_player_id: unknownPlayerId }
+  return { ...summaryOf(document), player_id, currency, ...others }
 }
 
 function toCertification(document: CertificationDocument) {

@@ -10,11 +10,8 @@ export function toFlag(flag: FlagDocument): Flag {
 }
 
 export function toFlagCase(flag: FlagDocument): FlagCase {
-  return {
-    ...shared(flag),
-    transaction_ids: [...flag.transactionIds],
-    notes: flag.notes.map(({ at, by, text }) => ({ at: at.toISOString(), by, text })),
-  }
+  const notes = flag.notes.map(({ at, by, text }) => ({ at: at.toISOString(), by, text }))
+  return { ...shared(flag), transaction_ids: [...flag.transactionIds], notes }
 }
 
 /** What the audit log keeps of a case: its status, the number of its notes and the last one. */

@@ -71,10 +71,8 @@ export function createFlagStore(db: Db) {
     /** Lets a flag name these movements, when it names fewer. */
     async grow(flagId: string, transactionIds: readonly string[], now: Date): Promise<void> {
       const next = `transactionIds.${transactionIds.length - 1}`
-      await flags.updateOne(
-        { _id: flagId, [next]: { $exists: false } },
-        { $set: { transactionIds, updatedAt: now }, $inc: { version: 1 } },
-      )
+      const update = { $set: { transactionIds, updatedAt: now }, $inc: { version: 1 } }
+      await flags.updateOne({ _id: flagId, [next]: { $exists: false } }, update)
     },
     /** Counts a movement once. @returns all of its subject, up to `flagMax.transactions` */
     async count(
@@ -101,11 +99,7 @@ export function createFlagStore(db: Db) {
     },
     find: (scope: Scope, flagId: string) => flags.findOne({ _id: flagId, walletKey: walletKeyOf(scope) }),
     /** Newest first by the time of the first movement. */
-    list(
-      scope: Scope,
-      { from, to, ...named }: FlagFilters,
-      { before, limit }: Before,
-    ): Promise<FlagDocument[]> {
+    list(scope: Scope, { from, to, ...named }: FlagFilters, { before, limit }: Before) {
       const page = createdFilter({ prefix: 'flg', from, to, before }, '_id', 'happenedAt')
       const filter: Filter<FlagDocument> = { walletKey: walletKeyOf(scope), ...definedOf(named), ...page }
       const found = flags.find(filter).sort({ _id: -1 }).limit(limit).maxTimeMS(listMsMax)

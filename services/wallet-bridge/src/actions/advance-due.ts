@@ -82,12 +82,9 @@ const pollLastMs = 200
 export type PlaceContext = { readonly requestId: string; readonly deadlineAtMs: number }
 
 /** Waits for the end of a first try, or makes it. Past the deadline the resolver goes on with it. */
-export async function awaitFirstTry(
-  settlement: Settlement,
-  given: MovementDocument,
-  { requestId, deadlineAtMs }: PlaceContext,
-): Promise<MovementDocument> {
+export async function awaitFirstTry(settlement: Settlement, given: MovementDocument, call: PlaceContext) {
   const { movements, clock, wait } = settlement
+  const { requestId, deadlineAtMs } = call
   let document = given
   let pollMs = pollFirstMs
   while (!hasAnswer(document)) {

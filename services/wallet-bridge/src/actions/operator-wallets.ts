@@ -125,12 +125,9 @@ export async function readStatus({ wallets, breakers }: WalletContext, scope: Sc
 export async function readHealth({ wallets, lists, breakers }: WalletContext, scope: Scope) {
   const reads = [wallets.find(scope), lists.unresolved(scope, countedMax), lists.oldestOf(scope)] as const
   const [wallet, unresolved, oldest] = await Promise.all(reads)
-  return {
-    ...{ configured: wallet !== null, breaker_open: breakers.isOpen(walletKeyOf(scope)), unresolved },
-    oldest_unresolved: oldest && {
-      ...{ transaction_id: oldest.transactionId, created_at: oldest.createdAt.toISOString() },
-    },
-  }
+  const breaker_open = breakers.isOpen(walletKeyOf(scope))
+  const first = oldest && { transaction_id: oldest.transactionId, created_at: oldest.createdAt.toISOString() }
+  return { configured: wallet !== null, breaker_open, unresolved, oldest_unresolved: first }
 }
 
 /** Asks the wallet for a player's balance, for at most 5 s. Null without a usable answer. */

@@ -35,7 +35,7 @@ export async function placeMovement(
   const placement = { ...context, scope, spec }
   const stored =
     type === 'REFUND' || type === 'ROLLBACK'
-      ? await placeReversal(settlement, { ...placement, spec: { ...spec, type } }, stake)
+      ? await placeReversal(settlement, { ...placement, spec: { ...spec, type }, stake })
       : await place(settlement, placement)
   // What the answer names, lists show.
   await settlement.movements.listed(stored.document)

@@ -13,23 +13,22 @@ import { beginReversal } from './begin-reversal.ts'
 import { runCall } from './run-call.ts'
 
 export type Placement = PlaceContext & { readonly scope: Scope; readonly spec: MovementSpec }
-type ReversalPlacement = Placement & { readonly spec: { readonly type: 'REFUND' | 'ROLLBACK' } }
+type ReversalPlacement = Placement & {
+  readonly spec: { readonly type: 'REFUND' | 'ROLLBACK' }
+  readonly stake: MovementSpec | undefined
+}
 
 /** Gives back a movement; its one `reversal` is the first to be set. @throws as `placeMovement` does */
-export async function placeReversal(
-  settlement: Settlement,
-  placement: ReversalPlacement,
-  stake: MovementSpec | undefined,
-): Promise<Stored> {
+export async function placeReversal(settlement: Settlement, placement: ReversalPlacement): Promise<Stored> {
   const { inTurn, wallets, clock, newId } = settlement
-  const { scope, spec } = placement
+  const { scope, spec, stake } = placement
   const joined = await joinPresent(settlement, placement)
   if (joined !== null) return joined
   const { type, transactionId, requestHash, roundClosed } = spec
   const reversal = { transactionId, reference: newId('txn') }
   const asked = { type, reversal, requestHash, roundClosed }
   const message = { kind: 'reversal-asked', at: clock.now(), ...asked } as const
-  const original = await originalOf(settlement, placement, stake, message)
+  const original = await originalOf(settlement, placement, message)
   if (stake !== undefined) refuseOtherRequest(original.document, stake)
   refuseOtherAmount(original.document, spec)
   const wallet = await wallets.open(scope)
@@ -53,13 +52,9 @@ export async function placeReversal(
 }
 
 /** A stake never placed is recorded with its rollback; one taken and lost, with its refund. */
-async function originalOf(
-  settlement: Settlement,
-  { scope, spec }: ReversalPlacement,
-  stake: MovementSpec | undefined,
-  message: MovementMessage,
-): Promise<Stored> {
+async function originalOf(settlement: Settlement, placement: ReversalPlacement, message: MovementMessage) {
   const { movements, rules } = settlement
+  const { scope, spec, stake } = placement
   const { type, referenceTransactionId: id } = spec
   const present = id === null ? null : await findConfirmed(movements, scope, id)
   if (present !== null) return { document: present, created: false }
@@ -76,7 +71,6 @@ export function findConfirmed(movements: MovementStore, scope: Scope, transactio
   return readConfirmed(() => movements.find(scope, transactionId), { confirm })
 }
 
-type Voided = { readonly stake: MovementDocument; readonly rollback: MovementDocument | null }
 type VoidOrder = {
   readonly stake: MovementSpec
   readonly rollbackTransactionId: string
@@ -89,20 +83,12 @@ type VoidOrder = {
  * A stake that may come from a backup stays pending: the resolver asks about it first (advance-due.ts).
  * @throws ServiceError TRANSACTION_CONFLICT when the id belongs to another request; WALLET_NOT_CONFIGURED
  */
-export async function voidStake(
-  settlement: Settlement,
-  scope: Scope,
-  order: VoidOrder,
-  context: PlaceContext,
-): Promise<Voided> {
+export async function voidStake(settlement: Settlement, scope: Scope, order: VoidOrder, call: PlaceContext) {
   const { movements, clock, newId } = settlement
-  const { stake: spec, rollbackTransactionId } = order
-  const message = {
-    kind: 'void-asked',
-    at: clock.now(),
-    rollback: { ...freshRollback(spec, newId), transactionId: rollbackTransactionId },
-    requestHash: `void:${spec.requestHash}`,
-  } as const
+  const { stake: spec } = order
+  const rollback = { ...freshRollback(spec, newId), transactionId: order.rollbackTransactionId }
+  const requestHash = `void:${spec.requestHash}`
+  const message = { kind: 'void-asked', at: clock.now(), rollback, requestHash } as const
   const stake = await stakeToVoid(settlement, scope, order, message)
   if (stake.requestHash !== spec.requestHash || stake.roundId !== spec.roundId)
     throw new ServiceError('TRANSACTION_CONFLICT')
@@ -114,7 +100,7 @@ export async function voidStake(
   const begun = isRefused ? null : await beginReversal(settlement, stake, message)
   await failpoint('wallet.void-asked')
   const placed = begun !== null && 'reversal' in begun ? begun.reversal : null
-  const ended = placed === null ? null : await awaitFirstTry(settlement, placed, context)
+  const ended = placed === null ? null : await awaitFirstTry(settlement, placed, call)
   const after = (await movements.findById(stake._id)) ?? stake
   await Promise.all([after, ...(ended === null ? [] : [ended])].map(movements.listed))
   return { stake: after, rollback: ended }
@@ -151,8 +137,8 @@ export type Stored = { readonly document: MovementDocument; readonly created: bo
 export async function storeOnce(
   movements: MovementStore,
   document: MovementDocument,
-  options: InsertOptions = {},
-): Promise<Stored> {
+  options?: InsertOptions,
+) {
   const inserted = await movements.insert(document, options)
   if (typeof inserted === 'string') return findStored(movements, document._id)
   if ('refused' in inserted) throw inserted.refused

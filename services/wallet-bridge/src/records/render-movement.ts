@@ -121,11 +121,9 @@ export function renderWalletBody(facts: Omit<MovementFacts, 'body'>, type: Movem
 
 /** The dashboard's record of a wallet, without its secret. Source: docs/contract.md, section 3. */
 export function toWalletRecord(wallet: WalletDocument) {
+  const { environment, url, timeoutMs: timeout_ms, settleLosses: settle_losses } = wallet
   return {
-    environment: toAccountMode(wallet.environment),
-    url: wallet.url,
-    timeout_ms: wallet.timeoutMs,
-    settle_losses: wallet.settleLosses,
+    ...{ environment: toAccountMode(environment), url, timeout_ms, settle_losses },
     created_at: wallet.createdAt.toISOString(),
     updated_at: wallet.updatedAt.toISOString(),
   }

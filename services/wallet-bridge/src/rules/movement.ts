@@ -153,7 +153,7 @@ export const eventOfSuccess = {
 
 /** The result of a message. `ignored` and `refused` leave the state as it was. */
 export type MovementStep =
-  | { readonly kind: 'applied'; readonly state: MovementState; readonly event: MovementEventType | null }
+  | { readonly kind: 'applied'; readonly state: MovementState; readonly event: StepEvent }
   | { readonly kind: 'ignored'; readonly state: MovementState }
   | {
       readonly kind: 'refused'
@@ -162,13 +162,14 @@ export type MovementStep =
       readonly message: string
     }
 
+type StepEvent = MovementEventType | null
 export type Change = Partial<Omit<MovementState, 'type' | 'operation' | 'createdAt' | 'updatedAt'>>
 
 export function applied(
   state: MovementState,
   at: Date,
   change: Change,
-  event: MovementEventType | null = null,
+  event: StepEvent = null,
 ): MovementStep {
   return { kind: 'applied', state: { ...state, ...change, updatedAt: at }, event }
 }

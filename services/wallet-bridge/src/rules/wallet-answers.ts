@@ -103,13 +103,8 @@ function judgeCode(operation: WalletOperation, currency: string, coded: CodedAns
     ...(isGiven(body.balance) && balance === null ? (['balance'] as const) : []),
     ...(isGiven(body.transactionId) && transactionId === null ? (['transactionId'] as const) : []),
   ]
-  return {
-    kind: 'success',
-    walletCode,
-    walletTransactionId: transactionId,
-    balanceAfter: balance === null ? null : formatAmount(balance, currency),
-    unreadable,
-  }
+  const balanceAfter = balance === null ? null : formatAmount(balance, currency)
+  return { kind: 'success', walletCode, walletTransactionId: transactionId, balanceAfter, unreadable }
 }
 
 /** Judges an answer that does not know an original which this wallet acknowledged; null for others. */

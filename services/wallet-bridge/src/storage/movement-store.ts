@@ -194,11 +194,8 @@ export function createMovementStore({
     async republish(document: MovementDocument, event: OutboxEntry): Promise<void> {
       await bringOver(document)
       const { transactionId } = document
-      await changeMoney(document, (money) =>
-        money.has(transactionId)
-          ? { facts: [{ of: transactionId }], events: [{ ...event, again: true }] }
-          : null,
-      )
+      const again = { facts: [{ of: transactionId }], events: [{ ...event, again: true }] } as const
+      await changeMoney(document, (money) => (money.has(transactionId) ? again : null))
     },
 
     /** Resolves when lists show the movement as this document does, or as it was later. */

@@ -90,7 +90,7 @@ export class EndpointRun {
     this.scope = scopeFields(endpoint)
     this.token = endpoint.leaseToken
     this.logger = c.logger.child({ webhook_id: endpoint._id })
-    this.view = openEndpointView(c, this.logger, endpoint, this.inFlight)
+    this.view = openEndpointView(c, this, endpoint)
     this.isLate = endpoint.isLate ?? false
   }
 }

@@ -23,15 +23,12 @@ const resumeOf = ({ health, heldRule }: EndpointDocument) =>
 /** Without a notification, an endpoint read no longer ago than this is sent to. Source: ours. */
 const trustedMsMax = 200
 
+type Owner = { readonly logger: Logger; readonly inFlight: ReadonlyMap<string, unknown> }
+
 export type EndpointView = ReturnType<typeof openEndpointView>
 
 /** Opens what a worker knows of its endpoint and the stored deliveries that wait; empty before a refresh. */
-export function openEndpointView(
-  c: WebhooksContext,
-  logger: Logger,
-  leased: EndpointDocument,
-  inFlight: ReadonlyMap<string, unknown>,
-) {
+export function openEndpointView(c: WebhooksContext, { logger, inFlight }: Owner, leased: EndpointDocument) {
   const { endpoints, deliveries, clock } = c
   const { _id: webhookId, leaseToken: token } = leased
   let current = leased

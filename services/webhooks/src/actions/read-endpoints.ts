@@ -8,6 +8,7 @@ import { type FigureFact, storedFacts } from '@pitboss/storage/fold-figures'
 import { readSeries, type SeriesQuery } from '@pitboss/storage/read-series'
 import { countsOfAttempt, endpointPointOf } from '../rules/attempt-figures.ts'
 
+type Lists = Pick<WebhooksContext, 'endpoints' | 'cursors'>
 type OfEndpoint = { readonly caller: Caller; readonly params: { readonly webhook_id: string } }
 
 /** Finds the endpoint of a request. @throws ServiceError NOT_FOUND for an unknown, foreign or deleted one */
@@ -15,11 +16,7 @@ export function findEndpoint({ endpoints }: WebhooksContext, { caller, params }:
   return findInScopes(lookupScopes(caller), (scope) => endpoints.find(scope, params.webhook_id))
 }
 
-export function listEndpoints(
-  { endpoints, cursors }: Pick<WebhooksContext, 'endpoints' | 'cursors'>,
-  scope: Scope,
-  query: PageQuery,
-) {
+export function listEndpoints({ endpoints, cursors }: Lists, scope: Scope, query: PageQuery) {
   return readPage({
     ...{ cursors, binding: ['webhooks', scope.operatorId, scope.environment], query },
     read: (before, limit) => endpoints.list(scope, before, limit),

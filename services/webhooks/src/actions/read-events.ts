@@ -28,6 +28,8 @@ const positionSchema = z.strictObject({
   ...{ id: eventId.optional(), at: z.int().optional() },
 })
 
+type Reads = Pick<WebhooksContext, 'events' | 'cursors' | 'clock'>
+type EventsQuery = z.output<typeof listEventsEndpoint.query>
 type Hour = { count: number; types: Record<string, number>; ids: ReturnType<typeof createHash> }
 
 /* Reads of the event log. Source: docs/contract.md, sections 7, 10 and 11. */
@@ -36,11 +38,7 @@ type Hour = { count: number; types: Record<string, number>; ids: ReturnType<type
  * Reads a page in recording order. Its cursor continues after the last event, also when there is none yet;
  * after a restore of the log, what was recorded again is read again. @throws ServiceError VALIDATION_ERROR
  */
-export async function listEvents(
-  { events, cursors, clock }: Pick<WebhooksContext, 'events' | 'cursors' | 'clock'>,
-  scope: Scope,
-  query: z.output<typeof listEventsEndpoint.query>,
-): Promise<{ bodies: string[]; nextCursor: string }> {
+export async function listEvents({ events, cursors, clock }: Reads, scope: Scope, query: EventsQuery) {
   const { operatorId, environment } = scope
   const { cursor, type = null } = query
   const binding = ['events', operatorId, environment, type, query.from ?? 'default', query.to ?? null]

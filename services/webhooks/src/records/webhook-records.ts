@@ -4,7 +4,7 @@ import { eventEnvelopeSchema } from '@pitboss/contracts/objects/event'
 import type { DeliveryFacts } from '@pitboss/contracts/objects/dossier'
 import { attemptsEnded, type Wait } from '../rules/choose-due.ts'
 import { inFlightMaxOf } from '../rules/endpoint-health.ts'
-import { ladderAhead } from '../rules/retry-schedule.ts'
+import { ladderAhead, type ScaleMs } from '../rules/retry-schedule.ts'
 import type * as documents from '../storage/collections.ts'
 
 /* Stored documents as public records. Source: docs/contract.md, sections 7, 10 and 11. */
@@ -54,7 +54,7 @@ export function presentDelivery(delivery: documents.DeliveryDocument): Delivery 
 export function presentDeliveryDetail(
   delivery: documents.DeliveryDocument,
   wait: Wait | null,
-  scaleMs: (ms: number) => number,
+  scaleMs: ScaleMs,
 ) {
   const ahead = delivery.status === 'PENDING' && !delivery.single && delivery.claimToken === 0
   const rungs = ahead ? ladderAhead(delivery, delivery.firstAttemptAt, scaleMs) : []

@@ -1,5 +1,6 @@
 import { fasterPace, type Pace, slowestPace } from '@pitboss/contracts/delivery-pace'
 import type { EventType } from '@pitboss/contracts/objects/event'
+import type { ScaleMs } from './retry-schedule.ts'
 
 /** Streak, breaker, pause and pace of an endpoint. Source: docs/contract.md, sections 7, 11 and 12. */
 
@@ -60,8 +61,6 @@ export type AttemptResult = {
   readonly failedInStreak: number | null
 }
 
-type Scale = (ms: number) => number
-
 export function inFlightMaxOf({ maxInFlight }: { readonly maxInFlight?: number }): number {
   return maxInFlight ?? inFlightMaxDefault
 }
@@ -86,7 +85,7 @@ export function isShut({ status, breaker }: EndpointHealth): boolean {
 export function afterAttempt(
   health: EndpointHealth,
   result: AttemptResult,
-  scaleMs: Scale,
+  scaleMs: ScaleMs,
   inFlightMax = inFlightMaxDefault,
 ): EndpointHealth {
   return result.ok ? afterSuccess(health, result.at, inFlightMax) : afterFailure(health, result, scaleMs)
@@ -121,14 +120,9 @@ export function paused(health: EndpointHealth): EndpointHealth {
 /** Resumes with an ended streak and a closed breaker; an active endpoint stays as it is. */
 export function resumed(health: EndpointHealth): EndpointHealth {
   if (health.status === 'ACTIVE') return health
-  return {
-    ...health,
-    status: 'ACTIVE',
-    pauseReason: null,
-    streak: endedStreak(health),
-    breaker: { ...health.breaker, probeAt: null, intervalMs: 0 },
-    pace: slowestPace,
-  }
+  const active = { status: 'ACTIVE', pauseReason: null, pace: slowestPace } as const
+  const breaker = { ...health.breaker, probeAt: null, intervalMs: 0 }
+  return { ...health, ...active, streak: endedStreak(health), breaker }
 }
 
 /** Only the success that closes the breaker pulls the backlog forward and starts the pace at its slowest. */
@@ -143,7 +137,7 @@ function afterSuccess(health: EndpointHealth, at: Date, inFlightMax: number): En
 }
 
 /** The pace stays: an event that is refused must not hold up others. If all are, the breaker opens. */
-function afterFailure(health: EndpointHealth, result: AttemptResult, scaleMs: Scale): EndpointHealth {
+function afterFailure(health: EndpointHealth, result: AttemptResult, scaleMs: ScaleMs): EndpointHealth {
   const { number, attempts, deliveries, since } = health.streak
   const streak = {
     ...{ number, attempts: attempts + 1, since: since ?? result.at },
@@ -154,7 +148,7 @@ function afterFailure(health: EndpointHealth, result: AttemptResult, scaleMs: Sc
   return { ...failed, status: pauseReason === null ? 'ACTIVE' : 'PAUSED', pauseReason }
 }
 
-function pauseAfter(health: EndpointHealth, result: AttemptResult, scaleMs: Scale): PauseReason | null {
+function pauseAfter(health: EndpointHealth, result: AttemptResult, scaleMs: ScaleMs): PauseReason | null {
   const { streak, lastSuccessAt } = health
   const { at, gone, exhausted, firstAttemptAt } = result
   if (gone) return 'GONE'
@@ -165,7 +159,7 @@ function pauseAfter(health: EndpointHealth, result: AttemptResult, scaleMs: Scal
 }
 
 /** The breaker after one more failure than `health` counts. */
-function breakerAfterFailure({ breaker, streak }: EndpointHealth, result: AttemptResult, scaleMs: Scale) {
+function breakerAfterFailure({ breaker, streak }: EndpointHealth, result: AttemptResult, scaleMs: ScaleMs) {
   const { probeAt, probes = 0, refusedTypes = [] } = breaker
   const probeIn = (ms: number) => ({ probeAt: new Date(result.at.getTime() + scaleMs(ms)), intervalMs: ms })
   if (probeAt === null) {

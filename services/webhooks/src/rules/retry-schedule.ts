@@ -1,3 +1,6 @@
+/** Divides the delays of the schedule; see docs/contract.md, section 9. */
+export type ScaleMs = (ms: number) => number
+
 const hourMs = 3_600_000
 
 /** Seconds before each step, 23 h 42 m in all. Source: docs/contract.md, section 7. */
@@ -25,7 +28,7 @@ function earliestAgeMs(step: number): number {
 const plainAgeMs = (step: number): number => delaysMs.slice(0, step).reduce<number>((sum, ms) => sum + ms, 0)
 
 /** When each step can be due if all attempts fail at once. @param firstAttemptAt of this run; null before */
-export function ladderAhead(place: Place, firstAttemptAt: Date | null, scaleMs: (ms: number) => number) {
+export function ladderAhead(place: Place, firstAttemptAt: Date | null, scaleMs: ScaleMs) {
   const { step, stepDueAt } = place
   const beganMs = (firstAttemptAt ?? stepDueAt).getTime()
   const rungs = [{ step, from: stepDueAt, to: stepDueAt }]
@@ -76,7 +79,7 @@ type Attempt = {
   readonly retryAfterMs: number | null
   /** 0 to 1, drawn by the caller. */
   readonly random: number
-  readonly scaleMs: (ms: number) => number
+  readonly scaleMs: ScaleMs
 }
 
 /** @param single one attempt and no schedule. Source: docs/contract.md, sections 7, 11 and 12. */

@@ -124,12 +124,10 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
       if (found.length === 0) return 0
       const again = { status: 'PENDING', lane: 'replay', single: false, replayId } as const
       const times = { step: 1, stepDueAt: now, firstAttemptAt: null, dueAt: now, nextAttemptAt: now }
-      const operations = found.map(({ _id, status, attemptCount }) => ({
-        updateOne: {
-          filter: { _id, webhookId, status, attemptCount },
-          update: { $set: { ...again, ...times, scheduleBase: attemptCount, previousStatus: status } },
-        },
-      }))
+      const operations = found.map(({ _id, status, attemptCount }) => {
+        const $set = { ...again, ...times, scheduleBase: attemptCount, previousStatus: status }
+        return { updateOne: { filter: { _id, webhookId, status, attemptCount }, update: { $set } } }
+      })
       return (await deliveries.bulkWrite(operations, { ordered: false })).modifiedCount
     },
 

@@ -124,11 +124,12 @@ export function createEndpointStore({ endpoints }: Pick<Collections, 'endpoints'
       const seen = await endpoints.findOne({ _id: id, leaseOwner: { $nin: [...aliveOthers] } })
       if (seen === null) return null
       const { leaseToken } = seen
-      const endpoint = await endpoints.findOneAndUpdate(
-        { _id: id, leaseToken },
-        { $set: { leaseOwner: owner, leaseToken: leaseToken + 1 }, $max: { leaseAhead: aheadMax } },
-        { returnDocument: 'after' },
-      )
+      const lease = {
+        $set: { leaseOwner: owner, leaseToken: leaseToken + 1 },
+        $max: { leaseAhead: aheadMax },
+      }
+      const mine = { _id: id, leaseToken }
+      const endpoint = await endpoints.findOneAndUpdate(mine, lease, { returnDocument: 'after' })
       if (endpoint === null) return null
       const { leaseOwner, leaseAhead } = seen
       const isClean = leaseToken === 0 || (leaseOwner === null && leaseAhead !== undefined)

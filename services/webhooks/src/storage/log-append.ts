@@ -170,15 +170,17 @@ const eventsMax = 32_768
 /** From where on a log's events are remembered: `highMs` is the latest creation time up to there. */
 export type Floor = { highMs: number }
 
+type Opened = Pick<NewEvent, 'id' | 'openedAtMs' | 'createdAt'>
+
 /** What this process has recorded lately, by id, the oldest first. */
 export type RecentEvents = Map<string, { readonly floor: Floor; readonly highMs: number }>
 
 /** Whether the log is to be searched for the event; all that follows `floor` this process has recorded. */
 export function mayBeRecorded(
   recent: RecentEvents,
-  { id, openedAtMs, createdAt }: Pick<NewEvent, 'id' | 'openedAtMs' | 'createdAt'>,
+  { id, openedAtMs, createdAt }: Opened,
   { highMs }: Floor,
-): boolean {
+) {
   // An id that names a time to come was not made here, and proves nothing.
   const isPlausible = openedAtMs !== null && openedAtMs <= createdAt.getTime() + apartMaxMs
   return !isPlausible || openedAtMs <= highMs + apartMaxMs || recent.has(id)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Scope } from '@pitboss/contracts/caller'
 import { idCharacters } from '@pitboss/contracts/id-characters'
-import { placeAfterInterruption } from '../rules/retry-schedule.ts'
+import { placeAfterInterruption, type ScaleMs } from '../rules/retry-schedule.ts'
 import { type DeliveryDocument, type DueDelivery, type EventHeader, never } from './collections.ts'
 
 const idTimeCharacters = 10
@@ -12,10 +12,7 @@ export type NewDelivery = Scope &
   Partial<Pick<DeliveryDocument, 'replayId' | 'testBody' | 'single' | 'traceparent'>>
 
 /** What the retry schedule goes by. @param random 0 to 1 */
-export type ScheduleContext = {
-  readonly random: () => number
-  readonly scaleMs: (ms: number) => number
-}
+export type ScheduleContext = { readonly random: () => number; readonly scaleMs: ScaleMs }
 
 /** The delivery of an event to an endpoint, as workers know it before it is stored. */
 export function newDueOf(webhookId: string, event: EventHeader): DueDelivery {

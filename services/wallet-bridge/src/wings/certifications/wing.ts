@@ -115,10 +115,15 @@ async function unchangedWallet({ wallets }: CertificationContext, job: Certifica
 
 async function send({ client }: CertificationContext, wallet: Wallet, request: ExchangeRequest) {
   const { path, headers, body, timeoutMs } = request
+  const operation = operations.find((name) => path === `/${name}`) ?? 'balance'
+  const requestId = headers['x-request-id'] ?? ''
   const { exchange, latencyMs } = await client.call({
     wallet,
-    operation: operations.find((name) => path === `/${name}`) ?? 'balance',
-    ...{ body, headers, timeoutMs, requestId: headers['x-request-id'] ?? '' },
+    operation,
+    body,
+    headers,
+    timeoutMs,
+    requestId,
   })
   return { ...exchangedOf(exchange, timeoutMs), latencyMs }
 }

@@ -40,6 +40,16 @@ export class ServiceError extends Error {
   }
 }
 
+export function conflict(message: string): ServiceError {
+  return new ServiceError('CONFLICT', { message })
+}
+
+/** The refusal of what may go well in a second. @param why for the log */
+export function tryAgain(why?: string): ServiceError {
+  const cause = why === undefined ? undefined : new Error(why)
+  return new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })
+}
+
 /** A VALIDATION_ERROR about exactly one field. */
 export function invalidField(path: string, message: string): ServiceError {
   return new ServiceError('VALIDATION_ERROR', {

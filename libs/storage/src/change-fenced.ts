@@ -1,4 +1,4 @@
-import { ServiceError } from '@pitboss/errors/service-error'
+import { tryAgain } from '@pitboss/errors/service-error'
 import type { Collection, Document, Filter, UpdateFilter, WithId } from 'mongodb'
 
 /**
@@ -28,10 +28,7 @@ export async function changeFenced<Document, Result>({
     if (result !== null) return result
     current = await reread(current)
   }
-  throw new ServiceError('SERVICE_UNAVAILABLE', {
-    retryAfterS: 1,
-    cause: new Error(`${name} kept changing`),
-  })
+  throw tryAgain(`${name} kept changing`)
 }
 
 /** Fields of every version-fenced document. */

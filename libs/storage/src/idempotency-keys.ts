@@ -1,9 +1,9 @@
 import type { Caller, Scope } from '@pitboss/contracts/caller'
 import { hashBody } from '@pitboss/contracts/json'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { conflict, tryAgain } from '@pitboss/errors/service-error'
 import type { Db } from 'mongodb'
-import type { IndexDeclaration } from './ensure-indexes.ts'
 import { insertedFirst } from './create-once.ts'
+import type { IndexDeclaration } from './ensure-indexes.ts'
 
 type KeyDocument = { _id: string; bodyHash: string; objectId: string; createdAt: Date }
 
@@ -75,15 +75,12 @@ export async function claimIdempotencyKey({
     const { matchedCount } = await keys.replaceOne({ _id, createdAt: present.createdAt }, claim)
     if (matchedCount === 1) return { objectId: claim.objectId, fresh: true }
   }
-  throw new ServiceError('SERVICE_UNAVAILABLE', {
-    retryAfterS: 1,
-    cause: new Error(`the claim of ${list} kept losing`),
-  })
+  throw tryAgain(`the claim of ${list} kept losing`)
 }
 
 function objectUnder(present: KeyDocument, bodyHash: string): string {
   if (present.bodyHash === bodyHash) return present.objectId
-  throw new ServiceError('CONFLICT', { message: 'This Idempotency-Key was used with a different body.' })
+  throw conflict('This Idempotency-Key was used with a different body.')
 }
 
 /** A creation under its caller's key. `list` names what is created; `body` is hashed, so it has no secret. */

@@ -1,10 +1,10 @@
 import type { ActedBy, AuditEntry } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { conflict, ServiceError } from '@pitboss/errors/service-error'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { Poll } from '@pitboss/runtime/poll'
 import type { Logger } from 'pino'
-import { type AuditOutbox, auditedInsert } from './audit-outbox.ts'
+import { auditedInsert, type AuditOutbox } from './audit-outbox.ts'
 import type { CursorCodec } from './cursor.ts'
 import { findInScopes } from './find-in-scopes.ts'
 import type { JobDocument, JobStore } from './job-store.ts'
@@ -52,7 +52,7 @@ export function openJobs<Job extends JobDocument, Large extends keyof Job & stri
 
   function underWay(running: Pick<JobDocument, '_id'> | null): ServiceError {
     const named = running === null ? `A ${kind}${of}` : `The ${kind} ${running._id}`
-    return new ServiceError('CONFLICT', { message: `${named} is under way. Wait for its end.` })
+    return conflict(`${named} is under way. Wait for its end.`)
   }
 
   return {

@@ -1,5 +1,5 @@
+import { tryAgain } from '@pitboss/errors/service-error'
 import type { Collection, Db } from 'mongodb'
-import { ServiceError } from '@pitboss/errors/service-error'
 import { insertedFirst } from '../create-once.ts'
 import type { InstanceDocument } from './instances.ts'
 import type { Entry } from './journal.ts'
@@ -72,8 +72,7 @@ export async function fold<Fact, Doc extends Sum>(
     } as unknown as Doc
     if (await store.write(after)) return
   }
-  const cause = new Error(`the sum ${id} kept changing`)
-  throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })
+  throw tryAgain(`the sum ${id} kept changing`)
 }
 
 /** As `fold`, of items that entries hold. @param add the sum with the items that it has not counted */

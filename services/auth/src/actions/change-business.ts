@@ -1,11 +1,11 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
-import type { ApprovedBy } from '@pitboss/contracts/calls/approvals'
 import type { CallContext } from '@pitboss/contracts/call'
-import { currenciesInUse } from '@pitboss/contracts/calls/rounds'
 import type { Caller, Scope } from '@pitboss/contracts/caller'
+import type { ApprovedBy } from '@pitboss/contracts/calls/approvals'
+import { currenciesInUse } from '@pitboss/contracts/calls/rounds'
 import type { brandCreateSchema, businessPatchSchema } from '@pitboss/contracts/objects/account'
 import type { GraveOrder } from '@pitboss/contracts/objects/approval'
-import { invalidField, readAll, ServiceError } from '@pitboss/errors/service-error'
+import { conflict, invalidField, readAll, ServiceError } from '@pitboss/errors/service-error'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import type { z } from 'zod'
 import { toPublicBrand, toPublicBusiness } from '../records/account-view.ts'
@@ -62,7 +62,7 @@ export function createChangeBusiness(deps: AuthDeps) {
     if (body.second_person === true) {
       if ((await people.countApprovers(scope, null, approversMin)) >= approversMin) return
       const message = 'Nobody could approve: the account needs two active people who are OWNER or ADMIN.'
-      throw new ServiceError('CONFLICT', { message })
+      throw conflict(message)
     }
     await askToEnd('secondPerson', operator, body, by)
   }
@@ -147,7 +147,7 @@ export function createChangeBusiness(deps: AuthDeps) {
       const makeId = () => newId('brd')
       const claim = await idempotency.claim(caller, { list: 'brands', body, newId: makeId, now })
       if ((await brands.count(caller.scope)) >= brandsMax)
-        throw new ServiceError('CONFLICT', { message: `An account has at most ${brandsMax} brands.` })
+        throw conflict(`An account has at most ${brandsMax} brands.`)
       const { operatorId } = caller.scope
       const brand = {
         ...{ _id: claim.objectId, operatorId, name, createdAt: now },
@@ -156,8 +156,7 @@ export function createChangeBusiness(deps: AuthDeps) {
       const object = { type: 'brand', id: brand._id }
       const change = { act: 'brand.create', object, before: null, after: toPublicBrand(brand) }
       const stored = await brands.insert({ ...brand, ...auditedInsert(audit.entry(by, change)) })
-      if (stored === null)
-        throw new ServiceError('CONFLICT', { message: 'There is a brand of this name already.' })
+      if (stored === null) throw conflict('There is a brand of this name already.')
       await publishBrands(caller.scope)
       return stored
     },

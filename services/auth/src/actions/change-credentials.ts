@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { ActedBy } from '@pitboss/contracts/audit'
-import type { ApprovedBy } from '@pitboss/contracts/calls/approvals'
 import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
-import { toEventEnvironment } from '@pitboss/contracts/primitives'
+import type { ApprovedBy } from '@pitboss/contracts/calls/approvals'
 import type { credentialCreateSchema, credentialPatchSchema } from '@pitboss/contracts/objects/account'
 import type { GraveOrder } from '@pitboss/contracts/objects/approval'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { toEventEnvironment } from '@pitboss/contracts/primitives'
+import { ServiceError, tryAgain } from '@pitboss/errors/service-error'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import type { z } from 'zod'
 import { toPublicCredential } from '../records/account-view.ts'
@@ -227,7 +227,7 @@ export function createChangeCredentials(deps: AuthDeps) {
         await publishAccessChange.credential(api_key)
         return 'done'
       }
-      throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
+      throw tryAgain()
     },
   }
 }

@@ -1,7 +1,7 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
 import type { Caller } from '@pitboss/contracts/caller'
 import type { User } from '@pitboss/contracts/objects/user'
-import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { conflict, invalidField, ServiceError } from '@pitboss/errors/service-error'
 import type { PageQuery } from '@pitboss/storage/read-page'
 import { toPublicSession, toPublicUser } from '../records/user-view.ts'
 import { requireUncommonPassword } from '../rules/people-rules.ts'
@@ -124,8 +124,7 @@ export function createChangeOwnLogin(deps: AuthDeps) {
      */
     async enrolTotp(caller: Caller, password: string, by: ActedBy) {
       const user = await selfWithPassword(caller, password, 'password', by)
-      if (user.totp?.confirmed === true)
-        throw new ServiceError('CONFLICT', { message: 'A second factor is in use already; remove it first.' })
+      if (user.totp?.confirmed === true) throw conflict('A second factor is in use already; remove it first.')
       const { secret, otpauthUrl, sealedSecret } = secondFactor.enrol(user)
       await people.enrolTotp(user, user._id, sealedSecret, await entry(by, 'totp.enrol', user, user))
       return { secret, otpauth_url: otpauthUrl }
@@ -134,10 +133,8 @@ export function createChangeOwnLogin(deps: AuthDeps) {
     /** Confirms the second factor with its first code, makes ten recovery codes and ends every session. */
     async confirmTotp(caller: Caller, code: string, by: ActedBy) {
       const user = await self(caller)
-      if (user.totp === null)
-        throw new ServiceError('CONFLICT', { message: 'Start with POST /v1/dashboard/me/totp.' })
-      if (user.totp.confirmed)
-        throw new ServiceError('CONFLICT', { message: 'The second factor is confirmed already.' })
+      if (user.totp === null) throw conflict('Start with POST /v1/dashboard/me/totp.')
+      if (user.totp.confirmed) throw conflict('The second factor is confirmed already.')
       const after = { ...user, totp: { ...user.totp, confirmed: true } }
       const codes = await secondFactor.confirm(user, code, await entry(by, 'totp.confirm', user, after))
       if (codes === null)

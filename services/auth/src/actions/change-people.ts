@@ -1,18 +1,18 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
-import type { acceptInvitation } from '@pitboss/contracts/calls/auth'
 import type { Caller, Role, Scope } from '@pitboss/contracts/caller'
-import type { inviteUser } from '@pitboss/contracts/endpoints/people'
 import type { ApprovedBy } from '@pitboss/contracts/calls/approvals'
+import type { acceptInvitation } from '@pitboss/contracts/calls/auth'
+import type { inviteUser } from '@pitboss/contracts/endpoints/people'
 import type { GraveOrder } from '@pitboss/contracts/objects/approval'
 import { password as passwordSchema, type User } from '@pitboss/contracts/objects/user'
-import { ServiceError, invalidField } from '@pitboss/errors/service-error'
+import { conflict, invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { isDuplicateKey } from '@pitboss/storage/create-once'
 import type { z } from 'zod'
-import { approversMin, mayApprove } from '../rules/approvals.ts'
-import { actedByPerson } from '../rules/acted-by-person.ts'
-import { requireUncommonPassword } from '../rules/people-rules.ts'
 import { toPublicUser } from '../records/user-view.ts'
+import { actedByPerson } from '../rules/acted-by-person.ts'
+import { approversMin, mayApprove } from '../rules/approvals.ts'
+import { requireUncommonPassword } from '../rules/people-rules.ts'
 import type { AccountScope, PageQuery } from '../storage/page.ts'
 import type { UserDocument } from '../storage/people-store.ts'
 import type { AuthDeps } from './deps.ts'
@@ -55,7 +55,7 @@ export function createChangePeople(deps: AuthDeps) {
     if (inactive.length > 0) await operators.removeInactiveOwners(account, inactive)
     const isRemoved = await operators.removeOwner(account, userId)
     if (!isRemoved && (await operators.owners(account)).includes(userId)) {
-      throw new ServiceError('CONFLICT', { message: 'The last owner can be neither removed nor demoted.' })
+      throw conflict('The last owner can be neither removed nor demoted.')
     }
   }
 
@@ -66,7 +66,7 @@ export function createChangePeople(deps: AuthDeps) {
     if ((await people.countApprovers({ operatorId }, _id, approversMin)) >= approversMin) return
     const message =
       'Grave acts need a second person: the account keeps two active people who are OWNER or ADMIN.'
-    throw new ServiceError('CONFLICT', { message })
+    throw conflict(message)
   }
 
   async function setRole(user: UserDocument, role: Role, by: ActedBy): Promise<User> {

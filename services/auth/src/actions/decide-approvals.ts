@@ -1,7 +1,7 @@
 import type { ActedBy, AuditEntry } from '@pitboss/contracts/audit'
 import type { Caller } from '@pitboss/contracts/caller'
 import { isPermitted } from '@pitboss/contracts/objects/approval'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { conflict, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { approvedBy, toPublicApproval } from '../records/approval-view.ts'
 import { roleOf } from '../records/user-view.ts'
@@ -51,7 +51,7 @@ export function createDecideApprovals(deps: AuthDeps) {
     if (asker !== null && mayAskFor(found.order, roleOf(asker, owners))) return
     const outcome = 'Who asked for it may not do it any more.'
     await endUndone(found, { status: 'STALE', outcome })
-    throw new ServiceError('CONFLICT', { message: outcome })
+    throw conflict(outcome)
   }
 
   /** @returns null when another process has decided */
@@ -78,7 +78,7 @@ export function createDecideApprovals(deps: AuthDeps) {
     const madeBefore = new Date(clock.now().getTime() - approverAgeMs)
     if ((await people.countApprovers(found, found.by.actor.id, 1, madeBefore)) === 0) return
     const message = 'Somebody of the account can approve it; operations do so for a missing person alone.'
-    throw new ServiceError('CONFLICT', { message })
+    throw conflict(message)
   }
 
   return {
@@ -124,10 +124,9 @@ export function createDecideApprovals(deps: AuthDeps) {
         const noted = { by: name, reason: by.reason, at: clock.now() }
         if (await approvals.noteOperations(account, id, noted, entryOf(by, 'approve', found)))
           return find({ scope: account }, id)
-        throw new ServiceError('CONFLICT', { message: 'Somebody else has approved it; look at it again.' })
+        throw conflict('Somebody else has approved it; look at it again.')
       }
-      if (sameName(first.by, name))
-        throw new ServiceError('CONFLICT', { message: `${first.by} has approved it; another person has to.` })
+      if (sameName(first.by, name)) throw conflict(`${first.by} has approved it; another person has to.`)
       const decidedBy = { userId: 'operations', email: `${first.by}, ${name}` }
       const entry = entryOf(by, 'approve', found)
       const approved = await carryOutOnce(found, decidedBy, entry)

@@ -1,7 +1,7 @@
 import type { ActedBy } from '@pitboss/contracts/audit'
 import type { Caller } from '@pitboss/contracts/caller'
 import type { viewCreateSchema } from '@pitboss/contracts/objects/account'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { conflict, ServiceError } from '@pitboss/errors/service-error'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import type { z } from 'zod'
 import { toPublicView } from '../records/account-view.ts'
@@ -21,15 +21,14 @@ export function createKeepViews({ stores, audit, clock, newId }: AuthDeps) {
       const makeId = () => newId('viw')
       const claim = await idempotency.claim(caller, { list: 'views', body, newId: makeId, now })
       if ((await views.count(caller.scope)) >= viewsMax)
-        throw new ServiceError('CONFLICT', { message: `An account has at most ${viewsMax} views.` })
+        throw conflict(`An account has at most ${viewsMax} views.`)
       const { operatorId } = caller.scope
       const madeBy = { userId: by.actor.id, email: by.actor.name }
       const view = { _id: claim.objectId, operatorId, ...body, madeBy, createdAt: now }
       const object = { type: 'view', id: view._id }
       const change = { act: 'view.create', object, before: null, after: toPublicView(view) }
       const stored = await views.insert({ ...view, ...auditedInsert(audit.entry(by, change)) })
-      if (stored === null)
-        throw new ServiceError('CONFLICT', { message: 'The page has a view of this name already.' })
+      if (stored === null) throw conflict('The page has a view of this name already.')
       return stored
     },
 

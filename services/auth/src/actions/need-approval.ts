@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ActedBy } from '@pitboss/contracts/audit'
 import type { ApprovedBy, NeedApproval } from '@pitboss/contracts/calls/approvals'
 import { isPermitted } from '@pitboss/contracts/objects/approval'
-import { approvalNeeded, ServiceError } from '@pitboss/errors/service-error'
+import { approvalNeeded, ServiceError, tryAgain } from '@pitboss/errors/service-error'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { approvedBy, toPublicApproval } from '../records/approval-view.ts'
 import { alreadyEnded, approvalMs, requirePerson } from '../rules/approvals.ts'
@@ -49,7 +49,7 @@ export function createNeedApproval(deps: Pick<AuthDeps, 'stores' | 'audit' | 'cl
       const entry = audit.entry(act.by, { ...asked, after: toPublicApproval(made) })
       if (await approvals.insert({ ...made, ...auditedInsert(entry) })) return { waits: made }
     }
-    throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
+    throw tryAgain()
   }
 
   function newApproval(operatorId: string, act: NeedApproval): ApprovalDocument {

@@ -1,7 +1,7 @@
 import type { AuditActor } from '@pitboss/contracts/audit'
 import type { Role } from '@pitboss/contracts/caller'
 import type { ApprovalStatus, GraveOrder } from '@pitboss/contracts/objects/approval'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { conflict, ServiceError } from '@pitboss/errors/service-error'
 
 /** Time within which a second person may approve. Source: docs/contract.md, section 3, "Approval". */
 export const approvalMs = 24 * 60 * 60 * 1000
@@ -66,5 +66,5 @@ const ends: Readonly<Record<ApprovalStatus, string>> = {
 
 /** The CONFLICT of who decides on what is decided. */
 export function alreadyEnded(status: ApprovalStatus): ServiceError {
-  return new ServiceError('CONFLICT', { message: ends[status] })
+  return conflict(ends[status])
 }

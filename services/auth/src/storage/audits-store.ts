@@ -1,6 +1,6 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
 import { type AuditLink, type AuditProof, type AuditSource, hashOfLink } from '@pitboss/contracts/audit-chain'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { tryAgain } from '@pitboss/errors/service-error'
 import { isDuplicateKey } from '@pitboss/storage/create-once'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
@@ -119,7 +119,7 @@ export function createAuditsStore({ db, cursors }: { db: Db; cursors: CursorCode
         if ((await audits.countDocuments({ _id: { $in: [_id, audit_id] } }, { limit: 1 })) > 0) return false
       }
     }
-    throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
+    throw tryAgain()
   }
 
   return {

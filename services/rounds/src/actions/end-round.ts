@@ -1,15 +1,14 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
-import type { Caller } from '@pitboss/contracts/caller'
-import { ServiceError } from '@pitboss/errors/service-error'
 import { orderedBy } from '@pitboss/contracts/audit'
-import type { opsEndRoundAsTold, opsResolveOwed } from '@pitboss/contracts/calls/rounds'
 import type { RequestOf } from '@pitboss/contracts/call'
+import type { Caller } from '@pitboss/contracts/caller'
+import type { opsEndRoundAsTold, opsResolveOwed } from '@pitboss/contracts/calls/rounds'
+import { conflict, ServiceError, tryAgain } from '@pitboss/errors/service-error'
 import { parseAmount } from '@pitboss/money/amount'
 import type { PlayContext, RoundsContext } from '../context.ts'
 import { endEvent } from '../records/present-round.ts'
 import { graceMs } from '../rules/due-at.ts'
 import { resourceOf, reversalOrder, unknownOutcome, winSpec } from '../rules/movement.ts'
-import { conflict } from '../rules/refusal.ts'
 import { isUnfinished, type RoundState } from '../rules/round.ts'
 import { scopeOf, type StoredRound } from '../storage/round-document.ts'
 import { applyMessage, applyMovement, refreshAll } from './change-round.ts'
@@ -47,7 +46,7 @@ async function claimPending(context: PlayContext, caller: Caller, roundId: strin
     const claimed = await context.rounds.claim(stored, new Date(context.clock.now().getTime() + graceMs))
     if (claimed !== null) return claimed
   }
-  throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
+  throw tryAgain()
 }
 
 function notPending({ status }: RoundState): ServiceError {

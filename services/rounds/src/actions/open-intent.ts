@@ -1,5 +1,5 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { ServiceError, tryAgain } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Pace, PlayContext } from '../context.ts'
 import { newRound, type WantedRound } from '../rules/new-round.ts'
@@ -104,6 +104,5 @@ export async function makeRound(
 }
 
 export function keepsChanging(sequence: string): ServiceError {
-  const cause = new Error(`rounds of ${sequence} kept being opened and taken back`)
-  return new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })
+  return tryAgain(`rounds of ${sequence} kept being opened and taken back`)
 }

@@ -1,7 +1,7 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { Caller, Scope } from '@pitboss/contracts/caller'
 import type { Movement, TransactionBody } from '@pitboss/contracts/objects/movement'
-import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { invalidField, ServiceError, tryAgain } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import type { Placed } from '../clients/wallet.ts'
@@ -112,7 +112,7 @@ export async function intend(
   })
   if (told === null) {
     const first = await findFirst(context, request)
-    if (first === null) throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
+    if (first === null) throw tryAgain()
     return answerRepeat(context, first, request)
   }
   const { stored: intended, changed } = told
@@ -192,8 +192,7 @@ async function kill(context: Reading, scope: Scope, transactionId: string, dead:
     if (other !== undefined) return other
     if (await context.rounds.killMovement(scope, transactionId, dead)) return dead
   }
-  const cause = new Error(`movements under ${transactionId} kept being stored and taken back`)
-  throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })
+  throw tryAgain(`movements under ${transactionId} kept being stored and taken back`)
 }
 
 function deadAnswerOf({ kind, meaning, ...dead }: DeadRequest, body: TransactionBody): ServiceError {

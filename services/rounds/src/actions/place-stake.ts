@@ -1,7 +1,7 @@
-import type { CallContext } from '@pitboss/contracts/call'
-import { invalidField, ServiceError } from '@pitboss/errors/service-error'
-import { failpoint } from '@pitboss/runtime/failpoint'
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
+import type { CallContext } from '@pitboss/contracts/call'
+import { invalidField, ServiceError, tryAgain } from '@pitboss/errors/service-error'
+import { failpoint } from '@pitboss/runtime/failpoint'
 import { together } from '@pitboss/runtime/together'
 import type { Placed, Shown } from '../clients/wallet.ts'
 import type { PlayContext } from '../context.ts'
@@ -134,7 +134,7 @@ async function poll(
       // A primary that has been replaced may still show an intent that was taken back since.
       await context.rounds.confirmPrimary()
       const isOurs = await isIntended(context, round, transactionId)
-      throw isOurs ? new ServiceError('TRANSACTION_CONFLICT') : takenBack()
+      throw isOurs ? new ServiceError('TRANSACTION_CONFLICT') : tryAgain()
     }
     const nowMs = context.clock.now().getTime()
     const isLate = call.atOnce === true || nowMs + pollMs >= call.deadlineAtMs - reserveMs
@@ -142,7 +142,7 @@ async function poll(
     if (shown !== null) note(shown)
     else {
       if (isLate || nowMs - startMs >= intentMs) throw unknownOutcome(resourceOf(round, transactionId))
-      if (!(await isIntended(context, round, transactionId))) throw takenBack()
+      if (!(await isIntended(context, round, transactionId))) throw tryAgain()
     }
     await context.wait(pollMs)
   }
@@ -152,8 +152,4 @@ async function poll(
 async function isIntended(context: PlayContext, round: RoundState, transactionId: string): Promise<boolean> {
   const stored = await context.rounds.find(scopeOf(round), round.id)
   return stored !== null && hasMovement(stored.round, transactionId)
-}
-
-function takenBack(): ServiceError {
-  return new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
 }

@@ -1,6 +1,6 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import type { TransactionBody } from '@pitboss/contracts/objects/movement'
-import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { invalidField, ServiceError, tryAgain } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { readConfirmed } from '@pitboss/storage/confirm-primary'
 import type { PlayContext } from '../context.ts'
@@ -73,7 +73,7 @@ export async function reverse(context: PlayContext, request: MovementRequest<Rev
     const own = intended.round.reversals.find((one) => one.transactionId === body.transaction_id) ?? reversal
     return settle(context, intended, reversalOrder(intended.round, own), call)
   }
-  throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
+  throw tryAgain()
 }
 
 /** The round with this movement; a rollback of one that has not arrived leaves a tombstone. */

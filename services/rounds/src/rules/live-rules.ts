@@ -1,7 +1,6 @@
 import type { Account, Caller } from '@pitboss/contracts/caller'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { conflict, ServiceError } from '@pitboss/errors/service-error'
 import { assertCurrency } from './limits.ts'
-import { conflict } from './refusal.ts'
 
 export const neverEnds = new Date('9999-12-31T23:59:59.999Z')
 

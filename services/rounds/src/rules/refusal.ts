@@ -53,10 +53,6 @@ export function namesItsId({ details = [] }: ServiceError): boolean {
   return details.some(({ path }) => path === idPath)
 }
 
-export function conflict(message: string): ServiceError {
-  return new ServiceError('CONFLICT', { message })
-}
-
 export function refusedError({ code, path, message }: Omit<Refused, 'kind'>): ServiceError {
   if (code === 'VALIDATION_ERROR' && path !== undefined) return invalidField(path, message ?? 'is not valid')
   return message === undefined ? new ServiceError(code) : new ServiceError(code, { message })

@@ -1,9 +1,9 @@
+import type { Scope } from '@pitboss/contracts/caller'
+import { ServiceError, tryAgain } from '@pitboss/errors/service-error'
 import type { BoundedMap } from '@pitboss/runtime/bounded-map'
-import { ServiceError } from '@pitboss/errors/service-error'
 import { append, type Decided, reload } from '@pitboss/storage/journal/journal'
 import type { StreamKey } from '@pitboss/storage/journal/journal-keys'
 import type { RunningJournal } from '@pitboss/storage/journal/open-journal'
-import type { Scope } from '@pitboss/contracts/caller'
 import { hasMovement, isUnfinished, owesSomething, type RoundState } from '../rules/round.ts'
 import type { RoundWork } from './due-rounds.ts'
 import {
@@ -137,8 +137,7 @@ export function rememberEnd({ ends, journal }: RoundStreams, round: RoundState, 
 }
 
 export function unanswered(name: string): ServiceError {
-  const cause = new Error(`it is not known whether an entry of ${name} stands`)
-  return new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })
+  return tryAgain(`it is not known whether an entry of ${name} stands`)
 }
 
 export type ClaimedBy = { readonly stored: StoredRound } | { readonly dead: NonNullable<StreamState['dead']> }

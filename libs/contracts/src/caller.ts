@@ -8,6 +8,16 @@ import { brandId, currency, eventEnvironment, idempotencyKey, sessionId, userId,
 export const scopeSchema = z.strictObject({ operatorId: uuid, environment: eventEnvironment })
 export type Scope = z.infer<typeof scopeSchema>
 
+/** The scope of a record, without the record. */
+export function scopeOf({ operatorId, environment }: Scope): Scope {
+  return { operatorId, environment }
+}
+
+/** A scope as keys and filters have it. */
+export function scopeKey({ operatorId, environment }: Scope): string {
+  return `${operatorId}/${environment}`
+}
+
 export const roleSchema = z.enum(['OWNER', 'ADMIN', 'DEVELOPER', 'SUPPORT', 'VIEWER'])
 export type Role = z.infer<typeof roleSchema>
 

@@ -1,5 +1,5 @@
+import { scopeKey } from '@pitboss/contracts/caller'
 import type { GrantDocument } from '@pitboss/rounds/storage/grants-store'
-import { scopeKey } from '@pitboss/rounds/storage/round-document'
 import type { Machine } from './machine.ts'
 import { type GrantUses, scope } from './world.ts'
 

@@ -1,7 +1,6 @@
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import type { GameStart } from '@pitboss/rounds/wings/protection/rules/stop'
 import type { PacesStore } from '@pitboss/rounds/wings/protection/storage/paces-store'
-import { scopeKey } from '@pitboss/rounds/storage/round-document'
 import type { StopDocument, StopsStore } from '@pitboss/rounds/wings/protection/storage/stops-store'
 import type { Machine } from './machine.ts'
 import { notSimulated } from './not-simulated.ts'

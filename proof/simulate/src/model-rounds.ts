@@ -1,6 +1,7 @@
 import type { Random } from '@pitboss/chaos/random'
+import { scopeKey } from '@pitboss/contracts/caller'
 import type { RoundState } from '@pitboss/rounds/rules/round'
-import { scopeKey, type RoundDocument } from '@pitboss/rounds/storage/round-document'
+import type { RoundDocument } from '@pitboss/rounds/storage/round-document'
 import { createShownRounds, type RoundLists } from '@pitboss/rounds/storage/round-lists'
 import { claimsOfEntry, type RoundEntry, type RoundFact } from '@pitboss/rounds/storage/round-stream'
 import type { InstanceDocument } from '@pitboss/storage/journal/instances'

@@ -1,10 +1,9 @@
-import { scopeKey } from '@pitboss/rounds/storage/round-document'
+import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import type {
   createSessionsStore,
   SessionDocument,
   SessionsStore,
 } from '@pitboss/rounds/storage/sessions-store'
-import type { Scope } from '@pitboss/contracts/caller'
 import type { Machine } from './machine.ts'
 import { notSimulated } from './not-simulated.ts'
 

@@ -1,4 +1,5 @@
 import type { CallContext } from '@pitboss/contracts/call'
+import { scopeOf } from '@pitboss/contracts/caller'
 import type { MovementOutcome } from '@pitboss/contracts/calls/wallet'
 import type { Movement } from '@pitboss/contracts/objects/movement'
 import { ServiceError } from '@pitboss/errors/service-error'
@@ -11,7 +12,7 @@ import { movementMessage } from '../rules/movement.ts'
 import { refusedError } from '../rules/refusal.ts'
 import type { RoundChange, RoundContext, RoundMessage } from '../rules/round-message.ts'
 import { hasMovement, isUnfinished, openMovementIds, type RoundState } from '../rules/round.ts'
-import { type RoundWrite, scopeOf, sequenceOf, type StoredRound } from '../storage/round-document.ts'
+import { type RoundWrite, sequenceOf, type StoredRound } from '../storage/round-document.ts'
 
 const triesMax = 12
 const withdrawalsMax = 5

@@ -1,10 +1,11 @@
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
+import { scopeOf } from '@pitboss/contracts/caller'
 import { ServiceError, tryAgain } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import type { Pace, PlayContext } from '../context.ts'
 import { newRound, type WantedRound } from '../rules/new-round.ts'
 import { isUnfinished, type RoundState } from '../rules/round.ts'
-import { scopeOf, sequenceKey, type StoredRound } from '../storage/round-document.ts'
+import { sequenceKey, type StoredRound } from '../storage/round-document.ts'
 import type { LastNonce } from '../storage/round-streams.ts'
 import { openRound, refreshMovements } from './change-round.ts'
 

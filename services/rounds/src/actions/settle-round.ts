@@ -1,4 +1,5 @@
 import type { CallContext } from '@pitboss/contracts/call'
+import { scopeOf } from '@pitboss/contracts/caller'
 import { type MovementSpec, stakeLifeMs } from '@pitboss/contracts/calls/wallet'
 import type { ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
@@ -6,7 +7,7 @@ import type { PlayContext } from '../context.ts'
 import { graceMs, isRecent } from '../rules/due-at.ts'
 import { type MovementOrder, reversalOrder, stakeSpec, winSpec } from '../rules/movement.ts'
 import { openMovementIds, type RoundState } from '../rules/round.ts'
-import { scopeOf, type StoredRound } from '../storage/round-document.ts'
+import type { StoredRound } from '../storage/round-document.ts'
 import { applyMessage, applyMovement, refreshAll } from './change-round.ts'
 
 type Settling = {

@@ -1,6 +1,7 @@
 import { shedByCallee } from '@pitboss/bus/call-failure'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import type { CallContext, RequestOf } from '@pitboss/contracts/call'
+import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import {
   type MovementSpec,
   placeMovement,
@@ -10,7 +11,6 @@ import {
   voidStake,
   walletStatus,
 } from '@pitboss/contracts/calls/wallet'
-import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { togetherNext, type Turns } from '@pitboss/runtime/together'
 import type { z } from 'zod'
@@ -42,7 +42,7 @@ export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
      * breaker does not count: wallet-bridge decides on probes. @throws ServiceError WALLET_NOT_CONFIGURED
      */
     async assertConfigured(scope: Scope, context?: CallContext) {
-      const status = await togetherNext(statuses, `${scope.operatorId}/${scope.environment}`, () =>
+      const status = await togetherNext(statuses, scopeKey(scope), () =>
         bus.call(walletStatus, { scope }, context),
       )
       if (!status.configured) throw new ServiceError('WALLET_NOT_CONFIGURED')

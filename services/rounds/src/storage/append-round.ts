@@ -1,7 +1,7 @@
+import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import { changeBetween } from '@pitboss/storage/journal/change-document'
 import { append, type Decided, load } from '@pitboss/storage/journal/journal'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
-import type { Scope } from '@pitboss/contracts/caller'
 import type { Reversal, RoundState, Stake, Win } from '../rules/round.ts'
 import {
   type DatedCommitment,
@@ -9,7 +9,6 @@ import {
   type FactEntry,
   type RoundFields,
   type RoundWrite,
-  scopeKey,
   sequenceOf,
   type StoredRound,
 } from './round-document.ts'

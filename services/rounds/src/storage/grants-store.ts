@@ -1,13 +1,13 @@
-import type { Scope } from '@pitboss/contracts/caller'
 import type { AuditEntry } from '@pitboss/contracts/audit'
+import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import type { FreeBet } from '@pitboss/contracts/objects/game'
 import { auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
+import { readToEnd } from '@pitboss/storage/bounded-read'
 import { createOnce } from '@pitboss/storage/create-once'
 import { type IndexDeclaration, partialIndex } from '@pitboss/storage/ensure-indexes'
 import { idempotencyKeyLifetimeMs } from '@pitboss/storage/idempotency-keys'
-import { type Db } from 'mongodb'
-import { readToEnd } from '@pitboss/storage/bounded-read'
-import { type Filters, type PageBounds, pageFilter, scopeKey } from './round-document.ts'
+import type { Db } from 'mongodb'
+import { type Filters, type PageBounds, pageFilter } from './round-document.ts'
 
 const openGrantsMax = 200
 /** Bound of `closedTo`: rounds of a player and game follow each other. */

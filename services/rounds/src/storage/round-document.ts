@@ -1,9 +1,9 @@
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import type { JsonObject } from '@pitboss/fairness/games/game'
 import { createdFilter, definedOf } from '@pitboss/storage/created-within'
 import type { StreamKey } from '@pitboss/storage/journal/journal-keys'
-import { type Packed, unpackOthers } from '@pitboss/storage/packed'
 import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
+import { type Packed, unpackOthers } from '@pitboss/storage/packed'
 import type { Document } from 'mongodb'
 import type { Commitment } from '../rules/new-round.ts'
 import {
@@ -111,10 +111,6 @@ export type RoundWrite = {
   readonly fact: (ReportFact & { id: string; rules?: string }) | null
 }
 
-export function scopeKey({ operatorId, environment }: Scope): string {
-  return `${operatorId}/${environment}`
-}
-
 /** The place of a page in a list whose newest come first, and the number of its items. */
 export type PageBounds = { readonly before: string | null; readonly max: number }
 
@@ -131,10 +127,6 @@ export function pageFilter(
   window: Parameters<typeof createdFilter>[0],
 ): Document {
   return { scope: scopeKey(scope), ...definedOf(equal), ...createdFilter(window) }
-}
-
-export function scopeOf({ operatorId, environment }: Scope): Scope {
-  return { operatorId, environment }
 }
 
 export function sequenceOf(round: RoundState): string {

@@ -1,12 +1,12 @@
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
+import { readToEnd } from '@pitboss/storage/bounded-read'
 import { confirmPrimary } from '@pitboss/storage/confirm-primary'
 import { createdFilter } from '@pitboss/storage/created-within'
 import { type IndexDeclaration, partialIndex } from '@pitboss/storage/ensure-indexes'
 import { createGroupFind, findByIds } from '@pitboss/storage/group-find'
 import { createListDocuments } from '@pitboss/storage/journal/list-documents'
 import type { Db, Document } from 'mongodb'
-import { readToEnd } from '@pitboss/storage/bounded-read'
 import { isUnfinished, owesSomething, type RoundState } from '../rules/round.ts'
 import {
   decodeMinor,
@@ -21,7 +21,6 @@ import {
   playedIn,
   type RoundDocument,
   roundOf,
-  scopeKey,
 } from './round-document.ts'
 import type { StreamState } from './round-stream.ts'
 

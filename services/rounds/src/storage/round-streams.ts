@@ -1,4 +1,4 @@
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import { ServiceError, tryAgain } from '@pitboss/errors/service-error'
 import type { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { append, type Decided, reload } from '@pitboss/storage/journal/journal'
@@ -12,7 +12,6 @@ import {
   fieldsOf,
   type RoundDocument,
   type RoundFields,
-  scopeKey,
   sequenceOf,
   type StoredRound,
 } from './round-document.ts'

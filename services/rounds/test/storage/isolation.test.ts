@@ -7,9 +7,9 @@ import { outboxEntry } from '@pitboss/storage/outbox-entry'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import { exactReads } from '@pitboss/testing/exact-reads'
 import { holdIsolation, linesFor } from '@pitboss/testing/hold-isolation'
-import type { Db } from 'mongodb'
 import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
+import type { Db } from 'mongodb'
 import t from 'tap'
 import { newRound } from '../../src/rules/new-round.ts'
 import { createCommitmentsStore } from '../../src/storage/commitments-store.ts'
@@ -22,7 +22,8 @@ import { createLostRounds } from '../../src/storage/lost-rounds.ts'
 import { createReportAdjustments, createReportsStore } from '../../src/wings/reports/storage/reports-store.ts'
 import { createReportPlayers } from '../../src/wings/reports/storage/report-players.ts'
 import { createReturnsStore } from '../../src/wings/returns/storage/returns-store.ts'
-import { encodeRound, type FactEntry, sequenceKey, scopeKey } from '../../src/storage/round-document.ts'
+import { encodeRound, type FactEntry, sequenceKey } from '../../src/storage/round-document.ts'
+import { scopeKey } from '@pitboss/contracts/caller'
 import { createRoundLists } from '../../src/storage/round-lists.ts'
 import { streamState } from '../../src/storage/round-stream.ts'
 import { createRoundWork } from '../../src/storage/due-rounds.ts'
@@ -331,16 +332,7 @@ await holdIsolation(t, {
     }),
   },
   others: [
-    ...[
-      'pageFilter',
-      'playedIn',
-      'roundOf',
-      'scopeKey',
-      'scopeOf',
-      'sequenceKey',
-      'sequenceOf',
-      'openedByPage',
-    ],
+    ...['pageFilter', 'playedIn', 'roundOf', 'sequenceKey', 'sequenceOf', 'openedByPage'],
     ...['encodeRound', 'decodeRound', 'decodeMinor', 'fieldsOf', 'stakeRangeOf', 'receiptBinding'],
     ...[
       'streamState',

@@ -1,7 +1,7 @@
 import { answer, type HandlerContext, handlers } from '@pitboss/bus/serve-calls'
 import { personActing } from '@pitboss/contracts/audit'
 import type { RequestOf } from '@pitboss/contracts/call'
-import { type Caller, lookupScopes } from '@pitboss/contracts/caller'
+import { type Caller, lookupScopes, scopeKey } from '@pitboss/contracts/caller'
 import * as api from '@pitboss/contracts/endpoints/rounds'
 import { conflict, invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
@@ -14,7 +14,6 @@ import { grantStatusAt, presentFreeBet } from '../../records/present-session.ts'
 import { assertCurrency, isWithin, judgeAmount, readAmount } from '../../rules/limits.ts'
 import { neverEnds } from '../../rules/live-rules.ts'
 import type { GrantDocument } from '../../storage/grants-store.ts'
-import { scopeKey } from '../../storage/round-document.ts'
 import type { Wing } from '../../wing.ts'
 
 /** Grants of free bets by operators. Source: docs/contract.md, section 4, "Free bets". */

@@ -1,9 +1,9 @@
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import { readToEnd } from '@pitboss/storage/bounded-read'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db, Decimal128 } from 'mongodb'
-import { type PackedRound, scopeKey } from '../../../storage/round-document.ts'
+import type { PackedRound } from '../../../storage/round-document.ts'
 import type { GameStart } from '../rules/stop.ts'
 
 /** Time for which a start is kept: longer than any gap between two starts. Source: ours. */

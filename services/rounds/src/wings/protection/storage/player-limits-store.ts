@@ -1,11 +1,11 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import { auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { fencedWrite } from '@pitboss/storage/change-fenced'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db } from 'mongodb'
-import { decodeMinor, scopeKey } from '../../../storage/round-document.ts'
+import { decodeMinor } from '../../../storage/round-document.ts'
 import type { Charge, LimitBook, PlayerLimit, Sum, WantedLimit } from '../rules/player-limits.ts'
 
 export type LimitChange = {

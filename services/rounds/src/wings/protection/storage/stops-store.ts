@@ -1,11 +1,11 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import { auditedInsert, auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { readToEnd } from '@pitboss/storage/bounded-read'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import { type IndexDeclaration, partialIndex } from '@pitboss/storage/ensure-indexes'
 import type { Db, Filter } from 'mongodb'
-import { type PageBounds, scopeKey } from '../../../storage/round-document.ts'
+import type { PageBounds } from '../../../storage/round-document.ts'
 import type { LastBet } from '../rules/stop.ts'
 
 const dueMax = 100

@@ -1,10 +1,9 @@
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import { type SealedReceipt, sealedReceiptSchema } from '@pitboss/contracts/objects/receipt'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import type { SealedPlace } from '@pitboss/storage/rewrite-seals'
 import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import type { Db } from 'mongodb'
-import { scopeKey } from '../../../storage/round-document.ts'
 
 type ReceiptDocument = { _id: string; scope: string; receivedAt: Date; sealed: string }
 

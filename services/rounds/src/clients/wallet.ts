@@ -21,8 +21,7 @@ export type Placed = z.infer<(typeof placeMovement)['reply']>
 /** `not-written`: wallet-bridge certainly does not have it. `unknown`: the answer got lost. */
 export type Placement =
   | { readonly kind: 'placed'; readonly placed: Placed }
-  | { readonly kind: 'not-written'; readonly error: ServiceError }
-  | { readonly kind: 'unknown'; readonly error: ServiceError }
+  | { readonly kind: 'not-written' | 'unknown'; readonly error: ServiceError }
 
 const balanceBudgetMs = 2500
 /** Kept for the answer's way back when wallet-bridge has not answered in time. */

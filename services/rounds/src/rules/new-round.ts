@@ -22,14 +22,13 @@ export type WantedRound = Pick<
 
 type WantedIds = Pick<WantedRound, 'driver' | 'clientTransactionId'>
 
-type NewRound = WantedRound & {
-  readonly commitment: Commitment
-  readonly grantId: string | null
-  readonly settleLosses: 'none' | 'zero_credit'
-  readonly now: Date
-  readonly newId: (prefix: string) => string
-  readonly newUuid: () => string
-}
+type NewRound = WantedRound &
+  Pick<RoundState, 'grantId' | 'settleLosses'> & {
+    readonly commitment: Commitment
+    readonly now: Date
+    readonly newId: (prefix: string) => string
+    readonly newUuid: () => string
+  }
 
 /** A round before anything has happened: PENDING, with its nonce, its seed and the id of its stake fixed. */
 export function newRound({

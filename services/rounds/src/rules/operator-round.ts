@@ -17,17 +17,13 @@ export function changeOperatorRound(round: RoundState, message: AddMessage | Mes
   if (message.type === 'withdraw') return withdraw(round, message.transactionId)
   if (round.driver !== 'operator')
     return refuse('VALIDATION_ERROR', { path: 'round_id', message: 'is a round that the service plays' })
-  if (hasMovement(round, addedId(message))) return 'unchanged'
+  const added = 'stake' in message ? message.stake : 'win' in message ? message.win : message.reversal
+  if (hasMovement(round, added.transactionId)) return 'unchanged'
   if (movementsOf(round).length >= movementsMax)
     return refuse('CONFLICT', { message: 'This round has as many movements as a round can have.' })
   if (message.type === 'add-stake') return addStake(round, message)
   if (message.type === 'add-win') return addWin(round, message)
   return addReversal(round, message)
-}
-
-function addedId(message: AddMessage): string {
-  if (message.type === 'add-stake') return message.stake.transactionId
-  return message.type === 'add-win' ? message.win.transactionId : message.reversal.transactionId
 }
 
 function addStake(round: RoundState, { stake }: MessageOf<'add-stake'>): Step {

@@ -2,38 +2,28 @@ import type { ErrorCode } from '@pitboss/errors/catalogue'
 import type { PlayState } from '@pitboss/fairness/games/game'
 import type { RefusalCode, ReportFact, Reversal, RoundState, Stake, Win } from './round.ts'
 
+type Message<Type extends string, More = object> = Type extends Type ? { readonly type: Type } & More : never
+type OfMovement = { readonly transactionId: string }
+
 export type RoundMessage =
-  | { readonly type: 'stake-taken'; readonly transactionId: string }
-  | { readonly type: 'stake-refused'; readonly transactionId: string; readonly code: RefusalCode }
+  | Message<'grant-used' | 'grant-denied' | 'grant-returned' | 'cash-out'>
+  | Message<'stake-taken' | 'win-paid' | 'win-failed' | 'reversal-done' | 'reversal-failed', OfMovement>
+  | Message<'withdraw', OfMovement>
+  | Message<'stake-refused', OfMovement & { readonly code: RefusalCode }>
   /** The stake was rolled back or refunded, and the wallet has acknowledged that. */
-  | { readonly type: 'stake-returned'; readonly transactionId: string; readonly refusal: RefusalCode | null }
-  | { readonly type: 'grant-used' }
-  | { readonly type: 'grant-denied' }
-  | { readonly type: 'grant-returned' }
-  | { readonly type: 'reveal'; readonly tile: number }
-  | { readonly type: 'cash-out' }
+  | Message<'stake-returned', OfMovement & { readonly refusal: RefusalCode | null }>
+  | Message<'reveal', { readonly tile: number }>
   /** The player has left the round: nothing was done in it after `since`. */
-  | { readonly type: 'abandon'; readonly since: Date }
+  | Message<'abandon', { readonly since: Date }>
   /** The end by an event that a restored database lacks. `play` is null for a voided round. */
-  | {
-      readonly type: 'end-as-told'
-      readonly play: { readonly actions: readonly number[]; readonly payout: bigint } | null
-      readonly endReason: string | null
-    }
+  | Message<'end-as-told', { readonly play: ToldPlay | null; readonly endReason: string | null }>
   /** The reason, from an event, why this round was voided; what became of its stake is still unknown. */
-  | { readonly type: 'learn-end-reason'; readonly endReason: string }
-  | { readonly type: 'win-paid'; readonly transactionId: string }
-  | { readonly type: 'win-failed'; readonly transactionId: string }
-  | { readonly type: 'add-stake'; readonly stake: Stake }
-  | {
-      readonly type: 'add-win'
-      readonly win: Win
-      readonly outcome: Readonly<Record<string, unknown>> | null
-    }
-  | { readonly type: 'add-reversal'; readonly reversal: Reversal }
-  | { readonly type: 'reversal-done'; readonly transactionId: string }
-  | { readonly type: 'reversal-failed'; readonly transactionId: string }
-  | { readonly type: 'withdraw'; readonly transactionId: string }
+  | Message<'learn-end-reason', { readonly endReason: string }>
+  | Message<'add-stake', { readonly stake: Stake }>
+  | Message<'add-win', { readonly win: Win; readonly outcome: RoundState['outcome'] }>
+  | Message<'add-reversal', { readonly reversal: Reversal }>
+
+type ToldPlay = { readonly actions: readonly number[]; readonly payout: bigint }
 
 export type MessageOf<Type extends RoundMessage['type']> = Extract<RoundMessage, { type: Type }>
 export type PlayerAction = MessageOf<'reveal' | 'cash-out'>

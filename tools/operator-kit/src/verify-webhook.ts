@@ -80,28 +80,26 @@ export async function verify(
   }
 }
 
-const encoder = new TextEncoder()
-const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-/** Keys of the secrets in use: making one takes longer than a signature. */
-const keys = new Map<string, ReturnType<typeof crypto.subtle.importKey>>()
+type Mac = { update(part: Uint8Array | string): Mac; digest(encoding: 'hex'): string }
+type NodeCrypto = { createHmac(algorithm: 'sha256', key: string): Mac }
+/** Types of other runtimes know no `process`. */
+type Runtime = { process?: { getBuiltinModule?(name: string): object | undefined } }
 
-function keyOf(secret: string) {
-  const known = keys.get(secret)
-  if (known !== undefined) return known
-  const key = crypto.subtle.importKey('raw', encoder.encode(secret), algorithm, false, ['sign'])
-  const [oldest] = keys.keys()
-  if (oldest !== undefined && keys.size >= SECRETS_MAX) keys.delete(oldest)
-  keys.set(secret, key)
-  return key
-}
+const ofNode = (globalThis as Runtime).process?.getBuiltinModule?.('node:crypto') as NodeCrypto | undefined
 
 async function sign(secret: string, timestamp: string, rawBody: Uint8Array | string): Promise<string> {
+  // It takes a tenth of the time that WebCrypto does.
+  if (ofNode !== undefined)
+    return ofNode.createHmac('sha256', secret).update(`${timestamp}.`).update(rawBody).digest('hex')
+  const encoder = new TextEncoder()
   const head = encoder.encode(`${timestamp}.`)
   const body = typeof rawBody === 'string' ? encoder.encode(rawBody) : rawBody
   const message = new Uint8Array(head.length + body.length)
   message.set(head)
   message.set(body, head.length)
-  const mac = new Uint8Array(await crypto.subtle.sign('HMAC', await keyOf(secret), message))
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const key = await crypto.subtle.importKey('raw', encoder.encode(secret), algorithm, false, ['sign'])
+  const mac = new Uint8Array(await crypto.subtle.sign('HMAC', key, message))
   return Array.from(mac, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 

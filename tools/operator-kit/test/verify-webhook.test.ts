@@ -31,6 +31,17 @@ await t.test('a delivery signed by openssl verifies from text, bytes and Headers
   )
 })
 
+await t.test('without Node’s own HMAC, as in a browser, the same verifies', async (t) => {
+  const { getBuiltinModule } = process
+  t.teardown(() => Object.assign(process, { getBuiltinModule }))
+  Object.assign(process, { getBuiltinModule: undefined })
+  const { href } = new URL('../src/verify-webhook.ts?browser', import.meta.url)
+  const browser: { verify: typeof verify } = await import(href)
+  t.match(await browser.verify(headers, body, 'whsec_a', { nowS }), { ok: true })
+  t.match(await browser.verify(headers, new TextEncoder().encode(body), 'whsec_a', { nowS }), { ok: true })
+  t.match(await browser.verify(headers, body, 'whsec_b', { nowS }), { reason: 'SIGNATURE_MISMATCH' })
+})
+
 await t.test('during a rotation either secret is enough, in any order', async (t) => {
   for (const signature of [`${BY_A} ${BY_B}`, `${BY_B} ${BY_A}`, `v2=zzz ${BY_A}`]) {
     t.match(

@@ -28,6 +28,29 @@ export type SealedPlace = {
   readonly valuesIn: (document: Document) => readonly SealedValue[]
 }
 
+type SealedFields = Pick<SealedPlace, 'collection' | 'shardKey' | 'purpose'> & {
+  readonly filter?: Document
+  /** Fields that each hold a sealed text or nothing, dotted where they are nested. */
+  readonly paths: readonly string[]
+  readonly aadOf: (document: Document) => string
+}
+
+/** The place of texts that documents hold in these fields. */
+export function sealedFields({ paths, aadOf, filter = {}, ...place }: SealedFields): SealedPlace {
+  return {
+    ...{ ...place, filter },
+    holding(range) {
+      const [only = {}, ...others] = paths.map((path) => ({ [path]: range }))
+      return others.length === 0 ? only : { $or: [only, ...others] }
+    },
+    valuesIn: (document) =>
+      paths.flatMap((path) => {
+        const sealed: unknown = path.split('.').reduce<Document>((part, name) => part?.[name], document)
+        return typeof sealed === 'string' ? [{ path, sealed, aad: aadOf(document) }] : []
+      }),
+  }
+}
+
 /** Sealed texts that are renewed by rules of their own, as those of a journal are. */
 export type SealedRecords<Sealed extends SealedRecord = SealedRecord> = {
   readonly collection: string

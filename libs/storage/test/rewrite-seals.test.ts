@@ -3,7 +3,7 @@ import pino from 'pino'
 import t from 'tap'
 import { parseKeyring } from '../src/keyring.ts'
 import { openKeyring } from '../src/open-keyring.ts'
-import { createRewriteSeals, type SealedPlace } from '../src/rewrite-seals.ts'
+import { createRewriteSeals, sealedFields, type SealedPlace } from '../src/rewrite-seals.ts'
 import { createSecretBox } from '../src/stored-secrets.ts'
 import { testStorage } from './fixtures/test-storage.ts'
 
@@ -127,6 +127,35 @@ await t.test('a secret that is replaced meanwhile is never put back', async (t) 
   await seals.page({ after: null, isDry: false })
   const [sealed = ''] = (await things.findOne({ _id: 'x' }))?.secrets ?? []
   t.equal(under(current).open(sealed, 'things/x'), 'after')
+})
+
+await t.test('fields that hold a secret or nothing are sealed again, nested ones too', async (t) => {
+  const { db } = freshDatabase(`${current},${former}`)
+  const wallets = db.collection<Document & { _id: string }>('wallets')
+  const aadOf = ({ _id }: Document) => `wallet/${_id}`
+  const sealed = (id: string, text: string) => under(former).seal(text, `wallet/${id}`)
+  await wallets.insertMany([
+    { _id: 'both', now: sealed('both', 'one'), before: { sealed: sealed('both', 'two') } },
+    { _id: 'one', now: sealed('one', 'three') },
+    { _id: 'none', before: null },
+  ])
+  const place = sealedFields({ collection: 'wallets', purpose, paths: ['now', 'before.sealed'], aadOf })
+  const seals = createRewriteSeals({
+    ...{ db, keyring: parseKeyring(`${current},${former}`), places: [place] },
+    logger: pino({ level: 'silent' }),
+  })
+  t.match(await seals.page({ after: null, isDry: false }), { rewritten: 3, damaged: 0, next: null })
+  const [both, one, none] = await wallets
+    .find({}, { sort: { _id: 1 } })
+    .toArray()
+    .then((found) => ['both', 'one', 'none'].map((id) => found.find(({ _id }) => _id === id)))
+  const open = (id: string, text: unknown) => under(current).open(String(text), `wallet/${id}`)
+  t.equal(open('both', both?.now), 'one')
+  t.equal(open('both', both?.before.sealed), 'two')
+  t.equal(open('one', one?.now), 'three')
+  t.same(none, { _id: 'none', before: null })
+  const holding = { $gt: 'v1.b.', $lt: 'v1.b/' }
+  t.equal(await wallets.countDocuments(place.holding(holding)), 2)
 })
 
 await t.test('a start names the missing key under which something is sealed', async (t) => {

@@ -1,21 +1,18 @@
-import type { SealedPlace } from '@pitboss/storage/rewrite-seals'
-import type { Document } from 'mongodb'
+import { sealedFields, type SealedPlace } from '@pitboss/storage/rewrite-seals'
 
 /** Everything that auth seals: signing keys and secrets of second factors. */
 export const sealedPlaces: readonly SealedPlace[] = [
-  placeOf('signing_keys', 'sealedPrivateJwk', (id) => `signing-key/${id}`),
-  placeOf('users', 'totp.sealedSecret', (id) => `totp/${id}`),
+  placeOf('signing_keys', 'sealedPrivateJwk', 'signing-key'),
+  placeOf('users', 'totp.sealedSecret', 'totp'),
 ]
 
-function placeOf(collection: string, path: string, aadOf: (id: string) => string): SealedPlace {
-  return {
+function placeOf(collection: string, path: string, what: string): SealedPlace {
+  const filter = { [path]: { $type: 'string' } }
+  return sealedFields({
     collection,
     purpose: 'auth',
-    filter: { [path]: { $type: 'string' } },
-    holding: (range) => ({ [path]: range }),
-    valuesIn(document) {
-      const sealed: unknown = path.split('.').reduce<Document>((part, name) => part[name], document)
-      return typeof sealed === 'string' ? [{ path, sealed, aad: aadOf(String(document._id)) }] : []
-    },
-  }
+    filter,
+    paths: [path],
+    aadOf: ({ _id }) => `${what}/${_id}`,
+  })
 }

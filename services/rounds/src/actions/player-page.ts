@@ -16,11 +16,7 @@ import { settleRound } from './settle-round.ts'
 
 const freeBetsShownMax = 50
 
-type Showing = Pick<RoundsContext, 'rounds' | 'commitments' | 'wallet' | 'clock' | 'catalogue' | 'hooks'> & {
-  readonly sessions: Pick<RoundsContext['sessions'], 'find'>
-  readonly grants: Pick<RoundsContext['grants'], 'open'>
-  readonly games: Pick<RoundsContext['games'], 'copy'>
-}
+type Showing = Omit<PlayContext, 'hooks'> & Pick<RoundsContext, 'hooks'>
 
 /** Shows what a player's page shows. Source: docs/contract.md, section 11. @throws SESSION_NOT_FOUND */
 export async function showPlayer(context: Showing, caller: Caller, call: HandlerContext) {

@@ -1,12 +1,12 @@
+import { ConfigError } from '@pitboss/runtime/load-config'
 import { standingAmong } from '@pitboss/storage/journal/claims'
 import { append, type ClaimDocument, type JournalStore, load } from '@pitboss/storage/journal/journal'
 import { entryNumber, type StreamKey } from '@pitboss/storage/journal/journal-keys'
-import type { SealedPlace, SealedRecords, SealedValue } from '@pitboss/storage/rewrite-seals'
-import { kidOf } from '@pitboss/storage/stored-secrets'
-import type { Db, Document } from 'mongodb'
-import { ConfigError } from '@pitboss/runtime/load-config'
 import { mongodbJournal } from '@pitboss/storage/journal/mongodb-journal'
 import type { Keyring } from '@pitboss/storage/keyring'
+import { sealedFields, type SealedRecords, type SealedValue } from '@pitboss/storage/rewrite-seals'
+import { kidOf } from '@pitboss/storage/stored-secrets'
+import type { Db } from 'mongodb'
 import { isUnfinished } from '../rules/round.ts'
 import { decodeRound, type RoundFields } from './round-document.ts'
 import { bookKey, bookKind, type RoundFact, streamState } from './round-stream.ts'
@@ -97,14 +97,11 @@ function chainOf({ _id }: ClaimDocument): string {
 const purpose = 'server-seeds'
 
 /** What the core seals as documents: the seeds of commitments that no round has made. */
-export const sealedSeeds: readonly SealedPlace[] = [
-  {
-    ...{ collection: 'commitments', shardKey: 'chain', purpose, filter: {} },
-    holding: (range: Document) => ({ sealedSeed: range }),
-    valuesIn: ({ chain, nonce, sealedSeed }) => [
-      { path: 'sealedSeed', sealed: String(sealedSeed), aad: `${nonce}/${chain}` },
-    ],
-  },
+export const sealedSeeds = [
+  sealedFields({
+    ...{ collection: 'commitments', shardKey: 'chain', purpose, paths: ['sealedSeed'] },
+    aadOf: ({ chain, nonce }) => `${nonce}/${chain}`,
+  }),
 ]
 
 /** Seeds in the journal: of each sequence's last round and its next nonce. An entry renews them. */

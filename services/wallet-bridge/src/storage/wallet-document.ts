@@ -5,12 +5,11 @@ import { auditedInsert, auditedUpdate, type WithAudit } from '@pitboss/storage/a
 import { changeFenced, fencedUpdate, type Versioned } from '@pitboss/storage/change-fenced'
 import { insertedFirst } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import type { SealedPlace } from '@pitboss/storage/rewrite-seals'
+import { sealedFields, type SealedPlace } from '@pitboss/storage/rewrite-seals'
 import type { SharedCopies } from '@pitboss/storage/shared-copies'
 import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import type { Db } from 'mongodb'
 import { createHash } from 'node:crypto'
-import { z } from 'zod'
 import { flagRulesOf } from '../rules/flags.ts'
 import { scopeOf, walletKeyOf } from '../rules/movement-keys.ts'
 import type { Secrets } from '../rules/wallet.ts'
@@ -149,23 +148,11 @@ export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedC
   }
 }
 
-const formerSecretSchema = z.object({ sealed: z.string() })
-
 export const sealedSecrets: readonly SealedPlace[] = [
-  {
-    collection: 'wallets',
-    purpose: 'secret-box',
-    filter: {},
-    holding: (range) => ({ $or: [{ sealedSecret: range }, { 'formerSecret.sealed': range }] }),
-    valuesIn: ({ _id, sealedSecret, formerSecret }) => {
-      const aad = aadOf(String(_id))
-      const former = formerSecretSchema.safeParse(formerSecret).data
-      return [
-        { path: 'sealedSecret', sealed: String(sealedSecret), aad },
-        ...(former === undefined ? [] : [{ path: 'formerSecret.sealed', sealed: former.sealed, aad }]),
-      ]
-    },
-  },
+  sealedFields({
+    ...{ collection: 'wallets', purpose: 'secret-box', paths: ['sealedSecret', 'formerSecret.sealed'] },
+    aadOf: ({ _id }) => aadOf(String(_id)),
+  }),
 ]
 
 /** Time to keep a used signature; it is fresh for 300 s before and after its own time. */

@@ -60,6 +60,8 @@ export const games: Wing = {
 
 type LimitsOrder = RequestOf<typeof opsSetGameLimits>
 type GamePatch = RequestOf<typeof api.patchGame.call>['body']
+const limitNames = ['min_stake', 'max_stake', 'max_payout'] as const
+
 type Asked = { readonly account: Account; readonly slug: string; readonly patch: GamePatch }
 
 /**
@@ -103,11 +105,9 @@ async function changeApprovedGame(
 
 async function readPatch(context: RoundsContext, { account, slug, patch }: Asked) {
   readAll(
-    ...(patch.limits ?? []).flatMap(({ currency, min_stake, max_stake, max_payout }, position) => [
-      () => judgeAmount(min_stake, currency, `limits.${position}.min_stake`),
-      () => judgeAmount(max_stake, currency, `limits.${position}.max_stake`),
-      () => judgeAmount(max_payout, currency, `limits.${position}.max_payout`),
-    ]),
+    ...(patch.limits ?? []).flatMap((limits, at) =>
+      limitNames.map((name) => () => judgeAmount(limits[name], limits.currency, `limits.${at}.${name}`)),
+    ),
   )
   const view = await showGame(context, account.operator_id, slug)
   const given: GameChange = {

@@ -1,7 +1,7 @@
 import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import { type SealedReceipt, sealedReceiptSchema } from '@pitboss/contracts/objects/receipt'
 import { insertedFirst } from '@pitboss/storage/create-once'
-import type { SealedPlace } from '@pitboss/storage/rewrite-seals'
+import { sealedFields } from '@pitboss/storage/rewrite-seals'
 import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import type { Db } from 'mongodb'
 
@@ -18,17 +18,10 @@ export function receiptBinding({ _id, scope }: Pick<ReceiptDocument, '_id' | 'sc
   return `receipt/${scope}/${_id}`
 }
 
-export const receiptPlace: SealedPlace = {
-  ...{ collection: 'receipts', purpose: receiptPurpose, filter: {} },
-  holding: (range) => ({ sealed: range }),
-  valuesIn: ({ _id, scope, sealed }) => [
-    {
-      path: 'sealed',
-      sealed: String(sealed),
-      aad: receiptBinding({ _id: String(_id), scope: String(scope) }),
-    },
-  ],
-}
+export const receiptPlace = sealedFields({
+  ...{ collection: 'receipts', purpose: receiptPurpose, paths: ['sealed'] },
+  aadOf: ({ _id, scope }) => receiptBinding({ _id: String(_id), scope: String(scope) }),
+})
 
 /** A round has one receipt at most: the first. */
 export function createReceiptsStore({ db, secretBox }: { db: Db; secretBox: SecretBox }) {

@@ -1,4 +1,4 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
 /** Registers a gauge without labels whose value is read when it is scraped. */
 export function registerGauge(
@@ -15,16 +15,29 @@ export function registerGauge(
   })
 }
 
-/** Registers a counter, by a label if it has one. @param values of the label that are shown from 0 on */
+type Labels<Label extends string> = Label | readonly Label[]
+
+/** Registers a counter, by labels if it has any. @param values of its only label, shown from 0 on */
 export function registerCounter<Label extends string = never>(
   registry: Registry,
   name: string,
   help: string,
-  label?: Label,
+  labels: Labels<Label> = [],
   values: readonly string[] = [],
 ): Counter<Label> {
-  const labelNames = label === undefined ? [] : [label]
+  const labelNames = [labels].flat()
   const counter = new Counter<string>({ name, help, labelNames, registers: [registry] })
-  for (const value of values) counter.inc({ [String(label)]: value }, 0)
+  for (const value of values) counter.inc({ [String(labelNames[0])]: value }, 0)
   return counter
+}
+
+/** Registers a histogram, by labels if it has any. @param buckets their upper limits */
+export function registerHistogram<Label extends string = never>(
+  registry: Registry,
+  name: string,
+  help: string,
+  buckets: number[],
+  labels: Labels<Label> = [],
+): Histogram<Label> {
+  return new Histogram<string>({ name, help, labelNames: [labels].flat(), buckets, registers: [registry] })
 }

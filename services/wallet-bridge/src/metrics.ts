@@ -1,5 +1,5 @@
-import { registerGauge } from '@pitboss/runtime/register-metrics'
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { registerCounter, registerGauge, registerHistogram } from '@pitboss/runtime/register-metrics'
+import { Gauge, type Registry } from 'prom-client'
 import type { WalletOperation } from './rules/movement.ts'
 import type { MovementStore } from './storage/movement-store.ts'
 import type { PendingFigures } from './storage/movement-lists.ts'
@@ -10,38 +10,25 @@ const operations: readonly WalletOperation[] = ['debit', 'credit', 'rollback']
 const bucketsS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 
 export function createWalletMetrics(registry: Registry) {
-  const registers = [registry]
-  const calls = new Counter({
-    name: 'pitboss_wallet_calls_total',
-    help: 'Calls to wallets by operation and by how the answer was judged',
-    ...{ labelNames: ['operation', 'judged'] as const, registers },
-  })
-  const latency = new Histogram({
-    name: 'pitboss_wallet_call_seconds',
-    help: 'Time that wallets take to answer',
-    ...{ labelNames: ['operation'] as const, buckets: bucketsS, registers },
-  })
-  const outcomes = new Counter({
-    name: 'pitboss_movements_ended_total',
-    help: 'Movements by type and outcome, counted by the process whose write gave it',
-    ...{ labelNames: ['type', 'outcome'] as const, registers },
-  })
+  const ofCalls = 'Calls to wallets by operation and by how the answer was judged'
+  const calls = registerCounter(registry, 'pitboss_wallet_calls_total', ofCalls, ['operation', 'judged'])
+  const took = 'Time that wallets take to answer'
+  const latency = registerHistogram(registry, 'pitboss_wallet_call_seconds', took, bucketsS, 'operation')
+  const ofEnds = 'Movements by type and outcome, counted by the process whose write gave it'
+  const outcomes = registerCounter(registry, 'pitboss_movements_ended_total', ofEnds, ['type', 'outcome'])
   const unresolved = new Gauge({
     name: 'pitboss_movements_pending',
     help: 'Movements without a certain outcome, by least age',
-    ...{ labelNames: ['older_than'] as const, registers },
+    ...{ labelNames: ['older_than'] as const, registers: [registry] },
   })
-  const oldest = new Gauge({
-    name: 'pitboss_movements_oldest_pending_seconds',
-    help: 'Age of the oldest movement without a certain outcome',
-    registers,
-  })
-  const repeated = new Counter({
-    name: 'pitboss_wallet_first_try_duplicates_total',
-    help: 'Answers DUPLICATE to the first try of a movement',
-    ...{ labelNames: ['operation'] as const, registers },
-  })
-  for (const operation of operations) repeated.inc({ operation }, 0)
+  let oldestS = 0
+  const ofAge = 'Age of the oldest movement without a certain outcome'
+  registerGauge(registry, 'pitboss_movements_oldest_pending_seconds', ofAge, () => oldestS)
+  const [name, help] = [
+    'pitboss_wallet_first_try_duplicates_total',
+    'Answers DUPLICATE to the first try of a movement',
+  ]
+  const repeated = registerCounter(registry, name, help, 'operation', operations)
   return {
     /** A wallet has answered the first try of a movement as one that it did before. */
     repeatedAtFirstTry: (operation: WalletOperation) => repeated.inc({ operation }),
@@ -55,7 +42,7 @@ export function createWalletMetrics(registry: Registry) {
       unresolved.set({ older_than: '5m' }, over5m)
       unresolved.set({ older_than: '1h' }, over1h)
       unresolved.set({ older_than: '24h' }, over24h)
-      oldest.set(oldestAgeS)
+      oldestS = oldestAgeS
     },
   }
 }

@@ -1,30 +1,21 @@
-import { registerGauge } from '@pitboss/runtime/register-metrics'
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { registerCounter, registerGauge, registerHistogram } from '@pitboss/runtime/register-metrics'
+import { Gauge, type Registry } from 'prom-client'
 import type { UnseenLag } from './actions/read-status.ts'
 import { type DueLags, type EndpointLateness, noDueLags, standings, worstLags } from './rules/lateness.ts'
 import type { RunContext } from './actions/endpoint-run.ts'
 import type { Slots } from './actions/slots.ts'
 
+const bucketsS = [0.01, 0.05, 0.1, 0.5, 1, 5]
+
 export function createMetrics(registry: Registry, slots: Slots): RunContext['onAttempt'] {
-  const registers = [registry]
-  const attempts = new Counter({
-    name: 'pitboss_webhook_attempts_total',
-    help: 'Delivery attempts by result',
-    ...{ labelNames: ['result'] as const, registers },
-  })
-  const duration = new Histogram({
-    name: 'pitboss_webhook_attempt_seconds',
-    help: 'Duration of delivery attempts',
-    ...{ buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 15], registers },
-  })
-  const wait = new Histogram({
-    name: 'pitboss_webhook_first_attempt_wait_seconds',
-    help: 'From the making of a delivery to its first attempt',
-    ...{ buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 300], registers },
-  })
+  const ofAttempts = 'Delivery attempts by result'
+  const attempts = registerCounter(registry, 'pitboss_webhook_attempts_total', ofAttempts, 'result')
+  const took = 'Duration of delivery attempts'
+  const duration = registerHistogram(registry, 'pitboss_webhook_attempt_seconds', took, [...bucketsS, 15])
+  const [waited, waitsS] = ['From the making of a delivery to its first attempt', [...bucketsS, 30, 300]]
+  const wait = registerHistogram(registry, 'pitboss_webhook_first_attempt_wait_seconds', waited, waitsS)
   const help = 'Attempts in flight in this process'
   registerGauge(registry, 'pitboss_webhook_attempts_in_flight', help, slots.inFlight)
-
   return (delivery, { ok, sentAt, durationMs }) => {
     attempts.inc({ result: ok ? 'accepted' : 'failed' })
     duration.observe(durationMs / 1000)
@@ -36,11 +27,10 @@ export function createMetrics(registry: Registry, slots: Slots): RunContext['onA
 /** Creates the gauges of late events and deliveries. @param readDueLag reads what no worker sees */
 export function createLatenessNote(registry: Registry, readDueLag: () => Promise<UnseenLag>) {
   let seen = noDueLags
-  const late = new Gauge({
-    name: 'pitboss_webhook_late_seconds',
-    help: 'How much later than their receivers would have it new events reach them; new play yields from ten seconds on',
-    registers: [registry],
-  })
+  let lateS = 0
+  const ofLate =
+    'How much later than their receivers would have it new events reach them; new play yields from ten seconds on'
+  registerGauge(registry, 'pitboss_webhook_late_seconds', ofLate, () => lateS)
   const breakersOpen = new Gauge({
     name: 'pitboss_webhook_breakers_open',
     help: 'Endpoints that get probes alone because ten attempts in a row failed',
@@ -60,7 +50,7 @@ export function createLatenessNote(registry: Registry, readDueLag: () => Promise
     },
   })
   return (worstMs: number, endpoints: Iterable<EndpointLateness>): void => {
-    late.set(worstMs / 1000)
+    lateS = worstMs / 1000
     seen = worstLags(endpoints)
   }
 }

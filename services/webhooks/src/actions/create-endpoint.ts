@@ -10,8 +10,7 @@ import { checkOutboundUrlAndResolve } from '@pitboss/outbound/address-guard'
 import { policyOf } from '../clients/post-webhook.ts'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { createOnce } from '@pitboss/storage/create-once'
-import { hashBody } from '@pitboss/contracts/json'
-import { claimIdempotencyKey } from '@pitboss/storage/idempotency-keys'
+import { createIdempotencyKeys } from '@pitboss/storage/idempotency-keys'
 import type { z } from 'zod'
 import { notifyWorkers } from '../clients/notify-workers.ts'
 import { presentEndpoint } from '../records/webhook-records.ts'
@@ -41,16 +40,14 @@ export async function createEndpoint(
   call: HandlerContext,
 ): Promise<{ endpoint: EndpointDocument; secret?: string }> {
   const { endpoints } = c
-  const { scope, idempotencyKey: key } = caller
+  const { scope, idempotencyKey } = caller
   const asker = actedBy(caller, call)
   await checkEndpointUrl(c, scope, body.url)
   const { max_in_flight: inFlightMax } = body
   const now = c.clock.now()
-  const newId = () => c.newId('whe')
-  const keyScope = { operatorId: scope.operatorId, environment: 'SANDBOX' } as const
-  const claim = { db: c.db, scope: keyScope, list: 'webhooks', bodyHash: hashBody(body), newId, now }
-  const { objectId: _id, fresh } =
-    key === null ? { objectId: newId(), fresh: true } : await claimIdempotencyKey({ ...claim, key })
+  const owner = { scope: { ...scope, environment: 'SANDBOX' as const }, idempotencyKey }
+  const creation = { list: 'webhooks', body, now, newId: () => c.newId('whe') }
+  const { objectId: _id, fresh } = await createIdempotencyKeys(c).claim(owner, creation)
   const present = fresh ? null : await endpoints.known(scope, _id)
   if (present !== null) {
     // Who created it may have died before its note.

@@ -4,13 +4,13 @@ import { countedMax } from '@pitboss/contracts/objects/overview'
 import { deliveryId } from '@pitboss/contracts/primitives'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
+import { readWindow } from '@pitboss/storage/created-within'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import { inFlightMaxOf, nextProbe } from '../rules/endpoint-health.ts'
 import { type Wait, waitOf } from '../rules/choose-due.ts'
 import type { DeliveryDocument, EndpointDocument } from '../storage/collections.ts'
-import { windowStart } from './read-events.ts'
 import type { WebhooksContext } from '../context.ts'
 import { type ActedBy, orderedBy } from '@pitboss/contracts/audit'
 import type { OpsOrder } from '@pitboss/contracts/calls/auth-ops'
@@ -66,13 +66,12 @@ export async function readHealth({ endpoints, history, clock }: WebhooksContext,
 /** A page of deliveries, newest first. A `to` without `from` is a window of seven days. */
 export function listDeliveries(c: WebhooksContext, scope: Scope, query: DeliveriesQuery) {
   const { webhook_id, status, event_type, event_id, from, to } = query
-  const end = to === undefined ? null : new Date(to)
-  const start = from === undefined && end === null ? null : windowStart(from, end ?? c.clock.now())
-  const filter = { webhookId: webhook_id, status, eventType: event_type, eventId: event_id }
+  const ofEvent = { eventType: event_type, eventId: event_id }
+  const filter = { webhookId: webhook_id, status, ...ofEvent, ...readWindow(query) }
   const bound = { webhook_id, status, event_type, event_id, from, to }
   return readPage({
     ...{ cursors: c.cursors, binding: ['deliveries', scope.operatorId, scope.environment, bound], query },
-    read: (before, limit) => c.history.list(scope, { ...filter, from: start, to: end, before }, limit),
+    read: (before, limit) => c.history.list(scope, { ...filter, before }, limit),
     positionOf: ({ order }) => order,
   })
 }

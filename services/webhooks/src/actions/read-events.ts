@@ -44,7 +44,8 @@ export async function listEvents({ events, cursors, clock }: Reads, scope: Scope
   const binding = ['events', operatorId, environment, type, query.from ?? 'default', query.to ?? null]
   const position = cursor === undefined ? null : positionSchema.parse(cursors.decode(binding, cursor))
   const to = query.to === undefined ? null : new Date(query.to)
-  const from = position === null ? windowStart(query.from, to ?? clock.now()) : new Date(position.from)
+  const usualMs = (to ?? clock.now()).getTime() - defaultWindowMs
+  const from = new Date(position?.from ?? query.from ?? usualMs)
   const end = await events.lastOf(scope)
   const afterSeq =
     position === null ? await events.seqBefore(scope, from) : await events.standing(scope, position, end)
@@ -117,10 +118,6 @@ export async function eventsOfRoundAnywhere({ events, history }: WebhooksContext
   const found = await events.ofRound(null, roundId, roundEventsMax)
   const deliveriesOf = (eventId: string) => history.list(null, { eventId }, deliveriesOfEventMax)
   return Promise.all(found.map(async ({ id, body }) => ({ body, deliveries: await deliveriesOf(id) })))
-}
-
-export function windowStart(from: string | undefined, end: Date): Date {
-  return from === undefined ? new Date(end.getTime() - defaultWindowMs) : new Date(from)
 }
 
 /** The part of a page that one message holds, at least one event. The cursor continues after it. */

@@ -1,11 +1,10 @@
 import { type ActedBy, orderedBy } from '@pitboss/contracts/audit'
 import type { OpsOrder } from '@pitboss/contracts/calls/auth-ops'
 import type { createReplay } from '@pitboss/contracts/endpoints/webhooks'
-import { hashBody } from '@pitboss/contracts/json'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
-import { claimIdempotencyKey, peekIdempotencyKey } from '@pitboss/storage/idempotency-keys'
+import { createIdempotencyKeys } from '@pitboss/storage/idempotency-keys'
 import { type PageQuery, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import type { WebhooksContext } from '../../../context.ts'
@@ -91,14 +90,17 @@ export function presentReplay(replay: CountedReplay) {
   }
 }
 
-type KeyUse = Parameters<typeof peekIdempotencyKey>[0]
+/** Each endpoint has a list of keys. */
+const creationOf = ({ clock }: ReplaysContext, { _id }: EndpointDocument, body: ReplayBody) => {
+  return { list: `replays/${_id}`, body, now: clock.now() }
+}
 
 /** No `types` stand for those of the endpoint. A dry run counts and makes nothing. */
 async function begin(
   c: ReplaysContext,
   endpoint: EndpointDocument,
   body: ReplayBody,
-  key: KeyUse | null,
+  idempotencyKey: string | null,
   by: ActedBy,
 ): Promise<CountedReplay> {
   const { events, replays, replaysMax } = c
@@ -119,8 +121,8 @@ async function begin(
     const message = `An account has at most ${replaysMax} running replays; cancel one, or wait for its end.`
     throw new ServiceError('CONFLICT', { message })
   }
-  const newId = () => c.newId('rpl')
-  const _id = key === null ? newId() : (await claimIdempotencyKey({ ...key, newId })).objectId
+  const creation = { ...creationOf(c, endpoint, body), newId: () => c.newId('rpl') }
+  const { objectId: _id } = await createIdempotencyKeys(c).claim({ scope, idempotencyKey }, creation)
   const doneSeq = await events.seqBefore(scope, from)
   const job: ReplayDocument = { ...counted, _id, status: 'RUNNING', doneSeq, selected: false }
   const object = { type: 'endpoint', id: endpoint._id }
@@ -131,8 +133,8 @@ async function begin(
 }
 
 /**
- * Starts a job, or counts what one would send: once under its idempotency key, which stands for `body`. Each
- * endpoint has a list of keys; a preview has none. Source: docs/contract.md, sections 7, 11 and 12.
+ * Starts a job, or counts what one would send: once under its idempotency key, which stands for `body`. A
+ * preview has none. Source: docs/contract.md, sections 7, 11 and 12.
  * @throws ServiceError CONFLICT for a paused endpoint, an account with all its replays under way, a used key
  */
 export async function startReplay(
@@ -142,13 +144,10 @@ export async function startReplay(
   body: ReplayBody,
   by: ActedBy,
 ) {
-  if (key === null || body.dry_run) return begin(c, endpoint, body, null, by)
-  const { _id } = endpoint
-  const names = { db: c.db, scope: scopeFields(endpoint), list: `replays/${_id}`, now: c.clock.now() }
-  const use = { ...names, key, bodyHash: hashBody(body) }
-  const earlierId = await peekIdempotencyKey(use)
-  const earlier = earlierId === null ? null : await c.replays.find(endpoint, _id, earlierId)
-  return earlier === null ? begin(c, endpoint, body, use, by) : withCounts(c, earlier)
+  const owner = { scope: scopeFields(endpoint), idempotencyKey: body.dry_run ? null : key }
+  const earlierId = await createIdempotencyKeys(c).find(owner, creationOf(c, endpoint, body))
+  const earlier = earlierId === null ? null : await c.replays.find(endpoint, endpoint._id, earlierId)
+  return earlier === null ? begin(c, endpoint, body, owner.idempotencyKey, by) : withCounts(c, earlier)
 }
 
 type OrderedReplay = Pick<ReplayBody, 'from' | 'to' | 'only'> & { readonly webhookId: string }

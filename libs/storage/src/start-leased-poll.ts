@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Poll, startPoll } from '@pitboss/runtime/poll'
+import { commonPauseMs, type Poll, startPoll } from '@pitboss/runtime/poll'
 import { createLease } from './lease.ts'
 
 /**
@@ -35,7 +35,7 @@ export function startLeasedPoll({
     async work(stopping) {
       if (idle !== undefined && (await idle.isIdle())) {
         await release()
-        return idle.everyMs
+        return commonPauseMs(idle.everyMs, performance.now())
       }
       while (!stopping.aborted && (await hold()) && (await work(stopping)));
     },

@@ -4,7 +4,7 @@ import { scopeOf } from '@pitboss/contracts/caller'
 import { answerRealityCheck as realityCheck } from '@pitboss/contracts/endpoints/play'
 import * as api from '@pitboss/contracts/endpoints/players'
 import { profileOf } from '@pitboss/contracts/jurisdictions'
-import { startPoll } from '@pitboss/runtime/poll'
+import { commonPauseMs, startPoll } from '@pitboss/runtime/poll'
 import { whileClockAgrees } from '@pitboss/runtime/while-clock-agrees'
 import { answerPage, dataPage } from '@pitboss/storage/read-page'
 import type { Hooks } from '../../context.ts'
@@ -52,7 +52,8 @@ export const protection: Wing = {
     const settle = whileClockAgrees(clockAheadMs, (stopping: AbortSignal) => settleStops(context, stopping))
     const poll = (event: string, idleMs: number, look: (stopping: AbortSignal) => Promise<unknown>) => ({
       ...{ event, everyMs: lookEveryMs, logger: core.logger },
-      work: async (stopping: AbortSignal) => ((await look(stopping)) === 0 ? idleMs : lookEveryMs),
+      work: async (stopping: AbortSignal) =>
+        (await look(stopping)) === 0 ? commonPauseMs(idleMs, performance.now()) : lookEveryMs,
     })
     const start = () => {
       // While auth is away they wait.

@@ -155,14 +155,15 @@ t.test('a rollback that overtakes its stake voids the round, and the stake is ne
   const rig = await startRig(t, { replicas: 2 })
   const session = await rig.openSession()
   const goOn = Promise.withResolvers<void>()
-  rig.wallet.next({ kind: 'late', until: goOn.promise })
+  const asked = Promise.withResolvers<void>()
+  rig.wallet.next({ kind: 'late', until: goOn.promise, onCall: asked.resolve })
   const stake = bet(rig, session, { transaction_id: 'slow-stake' })
   const rollback = {
     type: 'ROLLBACK',
     transaction_id: 'overtaking',
     reference_transaction_id: 'slow-stake',
   }
-  await rig.until(async () => (await rig.storage.db.collection('journal').countDocuments()) > 0)
+  await asked.promise
   const back = await send(rig, rollback)
   t.match(back, { status: 201, body: { type: 'ROLLBACK', status: 'SUCCESS' } })
   t.match(await rig.round(back.body.round_id), { status: 'VOIDED', payout: '0.00' })
@@ -194,10 +195,12 @@ t.test('a stake that another write has touched is not reported as gone', async (
   const rig = await startRig(t)
   const session = await rig.openSession()
   const goOn = Promise.withResolvers<void>()
-  rig.wallet.next({ kind: 'late', until: goOn.promise, then: 'unwritten' }, { kind: 'lost' })
+  const asked = Promise.withResolvers<void>()
+  const late = { kind: 'late', until: goOn.promise, then: 'unwritten', onCall: asked.resolve } as const
+  rig.wallet.next(late, { kind: 'lost' })
   const first = errorOf(bet(rig, session, { transaction_id: 'touched' }))
   const back = { type: 'ROLLBACK', reference_transaction_id: 'touched', transaction_id: 'back' }
-  await rig.until(async () => (await rig.storage.db.collection('journal').countDocuments()) > 0)
+  await asked.promise
   await rig.until(async () => (await codeOf(send(rig, back))) === 'WALLET_TIMEOUT')
   goOn.resolve()
   t.match(await first, { code: 'WALLET_TIMEOUT', resource: { transaction_id: 'touched' } })

@@ -69,6 +69,7 @@ export async function findPlayerRound({ rounds }: Rounds, { scope, session }: Pl
   return stored
 }
 
+/** Reads a page of the player's rounds, newest nonce first. Source: docs/contract.md, section 11. */
 export async function listPlayerRounds(context: RoundsContext, caller: Caller, query: PageQuery) {
   const { scope, sequence } = await findPlayer(context, caller)
   return readPage({

@@ -12,6 +12,7 @@ import type { PlayContext, RoundsContext } from '../context.ts'
 import { presentSession } from '../records/present-session.ts'
 import { presentFairness, presentRound } from '../records/present-round.ts'
 
+/** Calls of operators about sessions. Source: docs/contract.md, sections 4 and 11. */
 export function sessionCalls(context: RoundsContext): CallHandler[] {
   const { clock } = context
   return [
@@ -36,6 +37,7 @@ export function sessionCalls(context: RoundsContext): CallHandler[] {
   ]
 }
 
+/** Calls of a player's browser, under `/v1/game`. Source: docs/contract.md, sections 4 and 11. */
 export function playerCalls(context: RoundsContext & PlayContext): CallHandler[] {
   const shown = (run: () => ReturnType<typeof playRound>, status?: 201) =>
     showFirst(context, async () => answer(presentRound(await run()), status))

@@ -13,6 +13,7 @@ import { endEvent, presentRound } from '../records/present-round.ts'
 
 type Context = RoundsContext & PlayContext
 
+/** Calls about rounds. Source: docs/contract.md, sections 4, 6, 10 and 11. */
 export function roundCalls(context: Context): CallHandler[] {
   const { rounds } = context
 

@@ -61,6 +61,7 @@ export type AttemptResult = {
   readonly failedInStreak: number | null
 }
 
+/** The most attempts in flight of an endpoint: its own setting, else 8. */
 export function inFlightMaxOf({ maxInFlight }: { readonly maxInFlight?: number }): number {
   return maxInFlight ?? inFlightMaxDefault
 }

@@ -6,7 +6,7 @@ import { insertedFirst } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db } from 'mongodb'
 import { decodeMinor } from '../../../storage/round-document.ts'
-import type { Charge, LimitBook, PlayerLimit, Sum, WantedLimit } from '../rules/player-limits.ts'
+import type { LimitBook, PlayerLimit, WantedLimit } from '../rules/player-limits.ts'
 
 export type LimitChange = {
   readonly at: Date
@@ -22,22 +22,15 @@ export type StoredLimits = {
 }
 
 type Changed = Pick<StoredLimits, 'limits' | 'changes'>
-type Text<Part, Field extends keyof Part> = Omit<Part, Field> & Record<Field, string>
-type StoredWanted = Text<WantedLimit, 'value'>
-type StoredLimit = Omit<Text<PlayerLimit, 'value'>, 'next'> & {
-  next: { value: string | null; at: Date } | null
-}
 
 /** Amounts are minor units as text. */
-type LimitsDocument = WithAudit & {
-  /** `<operatorId>/<environment>/<playerId>`. */
-  _id: string
-  version: number
-  limits: StoredLimit[]
-  changes: { at: Date; reason: string | null; limits: StoredWanted[] }[]
-  charges: Text<Charge, 'minor'>[]
-  sums: Text<Sum, 'stakes' | 'payouts'>[]
-}
+type LimitsDocument = WithAudit &
+  ReturnType<typeof encodeLimits> &
+  ReturnType<typeof encodeBook> & {
+    /** `<operatorId>/<environment>/<playerId>`. */
+    _id: string
+    version: number
+  }
 
 export const playerLimitIndexes: readonly IndexDeclaration[] = [auditOutboxIndex]
 
@@ -64,46 +57,45 @@ export function createPlayerLimitsStore({ db }: { db: Db }) {
     },
 
     set(scope: Scope, playerId: string, version: number, changed: Changed, audit: AuditEntry) {
-      const changes = changed.changes.map((one) => ({ ...one, limits: one.limits.map(encodeValue) }))
-      const fields = { limits: changed.limits.map(encodeLimit), changes }
-      const update = auditedUpdate<LimitsDocument>({ $set: fields }, audit)
+      const update = auditedUpdate<LimitsDocument>({ $set: encodeLimits(changed) }, audit)
       return fencedWrite(players, { _id: keyOf(scope, playerId) }, version, update)
     },
 
-    keep: (scope: Scope, playerId: string, version: number, { charges, sums }: LimitBook): Promise<boolean> =>
-      fencedWrite(players, { _id: keyOf(scope, playerId) }, version, {
-        $set: {
-          charges: charges.map((one) => ({ ...one, minor: String(one.minor) })),
-          sums: sums.map((one) => ({ ...one, stakes: String(one.stakes), payouts: String(one.payouts) })),
-        },
-      }),
+    keep: (scope: Scope, playerId: string, version: number, book: LimitBook): Promise<boolean> =>
+      fencedWrite(players, { _id: keyOf(scope, playerId) }, version, { $set: encodeBook(book) }),
+  }
+}
+
+function encodeLimits({ limits, changes }: Changed) {
+  const wanted = (limit: WantedLimit) => ({ ...limit, value: String(limit.value) })
+  return {
+    limits: limits.map(({ next, ...limit }) => {
+      const later = next && { ...next, value: next.value === null ? null : String(next.value) }
+      return { ...wanted(limit), next: later }
+    }),
+    changes: changes.map((one) => ({ ...one, limits: one.limits.map(wanted) })),
+  }
+}
+
+function encodeBook({ charges, sums }: LimitBook) {
+  return {
+    charges: charges.map((one) => ({ ...one, minor: String(one.minor) })),
+    sums: sums.map((one) => ({ ...one, stakes: String(one.stakes), payouts: String(one.payouts) })),
   }
 }
 
 function decode({ version, limits, changes, charges, sums }: LimitsDocument): StoredLimits {
+  const wanted = <Limit extends { value: string }>(limit: Limit) => ({ ...limit, value: BigInt(limit.value) })
   return {
     version,
     limits: limits.map(({ next, ...limit }) => {
-      const later = next === null ? null : { ...next, value: next.value === null ? null : BigInt(next.value) }
-      return { ...decodeValue(limit), next: later }
+      const later = next && { ...next, value: next.value === null ? null : BigInt(next.value) }
+      return { ...wanted(limit), next: later }
     }),
-    changes: changes.map((one) => ({ ...one, limits: one.limits.map(decodeValue) })),
+    changes: changes.map((one) => ({ ...one, limits: one.limits.map(wanted) })),
     book: {
       charges: charges.map(decodeMinor),
       sums: sums.map((one) => ({ ...one, stakes: BigInt(one.stakes), payouts: BigInt(one.payouts) })),
     },
   }
-}
-
-function encodeLimit({ next, ...limit }: PlayerLimit): StoredLimit {
-  const later = next === null ? null : { ...next, value: next.value === null ? null : String(next.value) }
-  return { ...encodeValue(limit), next: later }
-}
-
-function encodeValue(limit: WantedLimit): StoredWanted {
-  return { ...limit, value: String(limit.value) }
-}
-
-function decodeValue(limit: StoredWanted): WantedLimit {
-  return { ...limit, value: BigInt(limit.value) }
 }

@@ -57,8 +57,9 @@ function notPending({ status }: RoundState): ServiceError {
 type Order = RequestOf<typeof opsResolveOwed>
 
 /**
- * Ends an owed movement by a person's word, once wallet-bridge has refused it for good again. @returns the
- * round's status. @throws ServiceError ROUND_NOT_FOUND; CONFLICT when it is not owed, or wallet-bridge has it
+ * Ends an owed movement by a person's word, once wallet-bridge has refused it for good again. Source:
+ * docs/runbook.md. @returns the round's status. @throws ServiceError ROUND_NOT_FOUND; CONFLICT when the round
+ * does not owe it, or wallet-bridge has it: then it is ended there
  */
 export async function resolveOwed(context: RoundsContext & PlayContext, asked: Order, requestId: string) {
   const { order, roundId, transactionId, as } = asked
@@ -102,8 +103,8 @@ type Told = RequestOf<typeof opsEndRoundAsTold>
 /**
  * Ends a round that a restored database has open again, as its event says: its player knows what the seed
  * gives. A stake that has gone back is learned from wallet-bridge; an outcome is drawn from the round's own
- * seed and must give the same. @returns the status; PENDING while the stake is settled. @throws ServiceError
- * ROUND_NOT_FOUND; CONFLICT when the operator drives the round, or it ends otherwise
+ * seed and must give the same. Source: docs/runbook.md. @returns the status; PENDING while its stake settles
+ * @throws ServiceError ROUND_NOT_FOUND; CONFLICT when the operator drives the round, or it ends otherwise
  */
 export async function endAsTold(context: RoundsContext & PlayContext, told: Told, requestId: string) {
   const { order, roundId, end } = told
@@ -136,7 +137,10 @@ function playOf({ catalogue }: PlayContext, { game, currency }: RoundState, end:
   return { actions: read.actions, payout: parseAmount(end.payout, currency) }
 }
 
-/** Publishes the event of a round's end again. @returns its id; null for none. @throws ROUND_NOT_FOUND */
+/**
+ * Publishes the event of a round's end once more; its id follows from the round. Source: docs/runbook.md.
+ * @returns its id; null for a round that has not ended or never started. @throws ServiceError ROUND_NOT_FOUND
+ */
 export async function republishEnd(context: RoundsContext, roundId: string, dryRun: boolean) {
   const stored = await findAnyRound(context, roundId)
   const event = endEvent(stored.round)

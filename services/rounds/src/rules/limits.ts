@@ -184,7 +184,10 @@ function capOf({ stakeCap, ...session }: Capped): StakeCap | null {
   return stakeCap === undefined ? null : (profileOf(session).stakeCaps[stakeCap] ?? null)
 }
 
-/** Refuses a stake at which no win pays. @param multipliers the smallest first @throws BET_LIMIT_EXCEEDED */
+/**
+ * Refuses a stake at which no win pays. @param multipliers the smallest first. Source: docs/contract.md,
+ * section 4, "Games". @throws ServiceError BET_LIMIT_EXCEEDED, naming the least stake that pays
+ */
 export function assertPays(
   multipliers: readonly Rational[],
   rtp: Rational,

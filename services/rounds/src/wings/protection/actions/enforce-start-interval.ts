@@ -32,7 +32,8 @@ export function enforceStartInterval(context: Pacing, scope: Scope, session: Pac
 type Answer = RequestOf<typeof realityCheck.call>
 
 /**
- * Answers a reality check once: going on starts the next interval, stopping closes the session.
+ * Answers a reality check once: going on starts the next interval, stopping closes the session. Source:
+ * docs/contract.md, section 4, "Jurisdictions".
  * @throws ServiceError SESSION_NOT_FOUND; CONFLICT without reality checks; SESSION_CLOSED, SESSION_EXPIRED
  */
 export async function answerRealityCheck(context: RoundsContext, { caller, body }: Answer, now: Date) {

@@ -48,7 +48,8 @@ export async function showLimits(context: ProtectionContext, scope: Scope, playe
 /**
  * Sets all limits of a player. Its document is there, and its sessions are marked, before the first limit is:
  * so with the answer every stake is held against it, and a crash leaves either no limit or one that holds.
- * Asking for the same again changes nothing. @param by who is audited: the person, or the operator's server
+ * Asking for the same again changes nothing. Source: docs/contract.md, section 4, "Limits of a player".
+ * @param by who is audited: the person, or the operator's server
  * @throws ServiceError VALIDATION_ERROR for an amount, or a limit that is named twice; CURRENCY_NOT_SUPPORTED
  */
 export async function setLimits(context: ProtectionContext, asked: PutRequest, by: ActedBy) {

@@ -23,8 +23,9 @@ type ListRequest = RequestOf<typeof api.dashboardListStops.call>
 /**
  * Stops a player. A repeat answers the stop in force; a later end moves its end. The stop is stored first;
  * then it closes the player's sessions, which refuses new stakes, and hands open rounds to the sweeper, which
- * ends them to the player's advantage. @param by the person who is audited; null for an
- * operator's server. @throws ServiceError VALIDATION_ERROR at `until`; CONFLICT when the stop in force ends later
+ * ends them to the player's advantage. Source: docs/contract.md, section 4, "Stops". @param by the person who
+ * is audited; null for an operator's server. @throws ServiceError VALIDATION_ERROR at `until`; CONFLICT when
+ * the stop in force ends later
  */
 export async function stopPlayer(context: ProtectionContext, asked: StopRequest, by: ActedBy | null) {
   const [{ scope }, { player_id: playerId }] = [asked.caller, asked.params]
@@ -167,7 +168,8 @@ function endOf({ liftedAt, endsAt }: Pick<StopDocument, 'liftedAt' | 'endsAt'>):
 
 /**
  * Signs the stops whose rounds have ended. The record's bytes are stored before their signature: a process
- * that dies between, or a second replica, changes neither. @throws the last failure, after all were tried
+ * that dies between, or a second replica, changes neither. Source: docs/contract.md, section 4, "Stops".
+ * @returns how many waited. @throws the last failure, after all were tried
  */
 export async function signStops(context: ProtectionContext, stopping: AbortSignal): Promise<number> {
   let failure: unknown = null

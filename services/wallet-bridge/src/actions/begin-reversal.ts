@@ -1,6 +1,6 @@
+import { scopeOf } from '@pitboss/contracts/caller'
 import type { Settlement } from '../context.ts'
 import { freshRollback, reversalDocumentOf } from '../records/new-movement.ts'
-import { scopeOf } from '../rules/movement-keys.ts'
 import type { MovementMessage, MovementStep } from '../rules/movement.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 import type { AlsoChanged } from '../storage/round-money.ts'

@@ -1,3 +1,4 @@
+import { scopeOf } from '@pitboss/contracts/caller'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { showStakeStanding } from '@pitboss/contracts/calls/rounds'
 import { stakeLifeMs } from '@pitboss/contracts/calls/wallet'
@@ -6,7 +7,6 @@ import type { Doubt } from '@pitboss/contracts/objects/dossier'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { Logger } from 'pino'
-import { scopeOf } from '../rules/movement-keys.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 
 /** Whether it is known that a stake was taken, or that no success was published; else why it is in doubt. */

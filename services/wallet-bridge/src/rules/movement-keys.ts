@@ -11,7 +11,3 @@ export function walletKeyOf(scope: Scope): string {
 export function movementIdOf(scope: Scope, transactionId: string): string {
   return `${walletKeyOf(scope)}/${transactionId}`
 }
-
-export function scopeOf({ operatorId, environment }: Scope): Scope {
-  return { operatorId, environment }
-}

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeOf } from '@pitboss/contracts/caller'
 import type { FlagRules } from '@pitboss/contracts/objects/flag'
 import { auditedInsert, auditedUpdate, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { changeFenced, fencedUpdate, type Versioned } from '@pitboss/storage/change-fenced'
@@ -11,7 +11,7 @@ import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import type { Db } from 'mongodb'
 import { createHash } from 'node:crypto'
 import { flagRulesOf } from '../rules/flags.ts'
-import { scopeOf, walletKeyOf } from '../rules/movement-keys.ts'
+import { walletKeyOf } from '../rules/movement-keys.ts'
 import type { Secrets } from '../rules/wallet.ts'
 
 /** A stored wallet. `_id` is the wallet key; the secret is encrypted for that key only. */

@@ -1,4 +1,4 @@
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeOf } from '@pitboss/contracts/caller'
 import { createSignal } from '@pitboss/runtime/poll'
 import type { Logger } from 'pino'
 import type { PostWebhook } from '../clients/post-webhook.ts'
@@ -7,7 +7,7 @@ import type { Turns } from '../rules/choose-due.ts'
 import { inFlightMaxOf } from '../rules/endpoint-health.ts'
 import { createLateness } from '../rules/lateness.ts'
 import type { Passage } from '../rules/passage.ts'
-import { type DueDelivery, type LoggedEvent, scopeFields } from '../storage/collections.ts'
+import type { DueDelivery, LoggedEvent } from '../storage/collections.ts'
 import type { TakenEndpoint } from '../storage/endpoint-store.ts'
 import type { AcceptedDelivery } from '../storage/range-store.ts'
 import type { HealthChanges } from './settle-attempt.ts'
@@ -87,7 +87,7 @@ export class EndpointRun {
     const { endpoint } = taken
     this.taken = taken
     this.webhookId = endpoint._id
-    this.scope = scopeFields(endpoint)
+    this.scope = scopeOf(endpoint)
     this.token = endpoint.leaseToken
     this.logger = c.logger.child({ webhook_id: endpoint._id })
     this.view = openEndpointView(c, this, endpoint)

@@ -1,7 +1,7 @@
-import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller'
+import { type Caller, lookupScopes, type Scope, scopeOf } from '@pitboss/contracts/caller'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { type PageQuery, readPage } from '@pitboss/storage/read-page'
-import { type EndpointDocument, scopeFields } from '../storage/collections.ts'
+import type { EndpointDocument } from '../storage/collections.ts'
 import type { WebhooksContext } from '../context.ts'
 import { durationBoundsMs, firstDelayBoundsMs } from '@pitboss/contracts/objects/series'
 import { type FigureFact, storedFacts } from '@pitboss/storage/fold-figures'
@@ -32,7 +32,7 @@ export async function* readAttempts(
   for await (const delivery of history.attemptedSince(from)) {
     const { webhookId: subject, createdAt, attempts, eventType } = delivery
     if (eventType === 'webhook.test') continue
-    const of = { scope: scopeFields(delivery), subject }
+    const of = { scope: scopeOf(delivery), subject }
     yield* storedFacts(of, attempts, (attempt) => countsOfAttempt(attempt, createdAt))
   }
 }
@@ -40,7 +40,7 @@ export async function* readAttempts(
 /** @throws ServiceError VALIDATION_ERROR as `seriesWindow` does */
 export async function readAttemptSeries(c: WebhooksContext, endpoint: EndpointDocument, query: SeriesQuery) {
   const { _id } = endpoint
-  const target = { scope: scopeFields(endpoint), subject: _id }
+  const target = { scope: scopeOf(endpoint), subject: _id }
   const series = await readSeries({ ...c, target, query, pointOf: endpointPointOf })
   const bounds = { duration_bounds_ms: [...durationBoundsMs], first_delay_bounds_ms: [...firstDelayBoundsMs] }
   return { webhook_id: _id, ...series, ...bounds }

@@ -225,7 +225,3 @@ export function collectionsOf(db: Db) {
 export function keyOf({ _id, webhookId }: Pick<DeliveryDocument, '_id' | 'webhookId'>) {
   return { _id, webhookId }
 }
-
-export function scopeFields({ operatorId, environment }: Scope) {
-  return { operatorId, environment }
-}

@@ -1,9 +1,9 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeOf } from '@pitboss/contracts/caller'
 import type { Filter, UpdateFilter } from 'mongodb'
 import { auditedUpdate } from '@pitboss/storage/audit-outbox'
 import type { EventType } from '@pitboss/contracts/objects/event'
-import { type Collections, type DeliveryDocument, never, scopeFields } from './collections.ts'
+import { type Collections, type DeliveryDocument, never } from './collections.ts'
 import { orderOf } from './new-delivery.ts'
 
 const batchMax = 500
@@ -104,14 +104,14 @@ export function createDeliveryMoves({ deliveries }: Pick<Collections, 'deliverie
       const { _id, webhookId, status, attemptCount } = delivery
       const asked = { status: 'PENDING', lane: 'manual', single: true, scheduleBase: attemptCount } as const
       const times = { dueAt: now, nextAttemptAt: now, deliveredAt: null }
-      const filter = { _id, webhookId, ...scopeFields(scope), status, attemptCount }
+      const filter = { _id, webhookId, ...scopeOf(scope), status, attemptCount }
       return changeOne(filter, { ...asked, ...times, previousStatus: status }, audit)
     },
 
     /** Pulls a pending delivery forward. Null for a foreign one, or one that has been sent meanwhile. */
     pullForward(scope: Scope, { _id, webhookId, attemptCount }: Known, now: Date, audit: AuditEntry) {
       const waiting = { attemptCount, status: 'PENDING', claimToken: 0 } as const
-      const filter = { _id, webhookId, ...scopeFields(scope), ...waiting }
+      const filter = { _id, webhookId, ...scopeOf(scope), ...waiting }
       return changeOne(filter, { lane: 'manual', dueAt: now, nextAttemptAt: now }, audit)
     },
 

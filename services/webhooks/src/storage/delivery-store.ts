@@ -1,5 +1,5 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeOf } from '@pitboss/contracts/caller'
 import { amongKeys } from '@pitboss/storage/among-keys'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { createInsertTogether } from '@pitboss/storage/journal/insert-together'
@@ -13,7 +13,7 @@ import type {
   DeliveryStatus,
   DueDelivery,
 } from './collections.ts'
-import { keyOf, never, scopeFields } from './collections.ts'
+import { keyOf, never } from './collections.ts'
 import { createDeliveryClaims } from './delivery-claims.ts'
 import { createDeliveryMoves } from './delivery-moves.ts'
 import { type NewDelivery, newDocument, orderOf } from './new-delivery.ts'
@@ -121,19 +121,19 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
     firstDueAt: async (webhookId: string): Promise<Date | null> =>
       (await firstDue({ webhookId }, 1))[0]?.dueAt ?? null,
 
-    find: (scope: Scope, id: string) => deliveries.findOne({ _id: id, ...scopeFields(scope) }),
+    find: (scope: Scope, id: string) => deliveries.findOne({ _id: id, ...scopeOf(scope) }),
     read: (id: string) => deliveries.findOne({ _id: id }),
 
     /** Newest first, of every account for null. */
     list(scope: Scope | null, filter: DeliveryFilter, limit: number) {
       const hint = scope === null ? null : indexOf(filter)
-      const wanted = { ...listFilter(filter), ...(scope === null ? {} : scopeFields(scope)) }
+      const wanted = { ...listFilter(filter), ...(scope === null ? {} : scopeOf(scope)) }
       const page = { sort: { order: -1 }, limit, ...(hint === null ? {} : { hint }) } as const
       return deliveries.find(wanted, page).toArray()
     },
 
     ofEvents(scope: Scope, eventIds: readonly string[], limit: number) {
-      const wanted = { eventId: { $in: [...eventIds] }, ...scopeFields(scope) }
+      const wanted = { eventId: { $in: [...eventIds] }, ...scopeOf(scope) }
       return deliveries.find(wanted, { sort: { order: 1 }, hint: 'event', limit }).toArray()
     },
 

@@ -1,10 +1,10 @@
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeOf } from '@pitboss/contracts/caller'
 import { changeFenced, fencedUpdate } from '@pitboss/storage/change-fenced'
 import { createGroupFind } from '@pitboss/storage/group-find'
 import type { SharedCopies } from '@pitboss/storage/shared-copies'
 import type { Filter, FindOptions, UpdateFilter, WithId } from 'mongodb'
 import { aheadMax } from '../rules/passage.ts'
-import { type Collections, type EndpointDocument, scopeFields } from './collections.ts'
+import type { Collections, EndpointDocument } from './collections.ts'
 
 const changeTriesMax = 8
 
@@ -16,7 +16,7 @@ export type EndpointStore = ReturnType<typeof createEndpointStore>
 export type EndpointSummary = Scope & Pick<EndpointDocument, '_id' | 'wakes' | 'leaseOwner'>
 const summaryFields = { operatorId: 1, environment: 1, wakes: 1, leaseOwner: 1 } as const
 
-const present = (scope: Scope) => ({ ...scopeFields(scope), deletedAt: null })
+const present = (scope: Scope) => ({ ...scopeOf(scope), deletedAt: null })
 /** Endpoints for which something may be left to do. */
 const withWork = { $or: [{ deletedAt: null }, { closing: true }] }
 
@@ -33,7 +33,7 @@ export function createEndpointStore({ endpoints }: Pick<Collections, 'endpoints'
   async function update(filter: Fence, changes: UpdateFilter<EndpointDocument>): Promise<void> {
     await endpoints.updateOne(filter, changes)
   }
-  const known = (scope: Scope, id: string) => endpoints.findOne({ _id: id, ...scopeFields(scope) })
+  const known = (scope: Scope, id: string) => endpoints.findOne({ _id: id, ...scopeOf(scope) })
   const summariesOf = (filter: Filter<EndpointDocument>, options: FindOptions = {}) =>
     endpoints
       .find({ ...filter, ...withWork }, options)
@@ -145,11 +145,11 @@ export function createEndpointStore({ endpoints }: Pick<Collections, 'endpoints'
 
     /** The endpoints of these ids, also deleted ones; of every account for null. */
     ofIds: (scope: Scope | null, ids: readonly string[]): Promise<EndpointDocument[]> =>
-      endpoints.find({ _id: { $in: [...ids] }, ...(scope === null ? {} : scopeFields(scope)) }).toArray(),
+      endpoints.find({ _id: { $in: [...ids] }, ...(scope === null ? {} : scopeOf(scope)) }).toArray(),
 
     /** The endpoints with new events that wait for a second; also deleted ones. */
     late(scope: Scope | null) {
-      const filter = { isLate: true, ...withWork, ...(scope === null ? {} : scopeFields(scope)) }
+      const filter = { isLate: true, ...withWork, ...(scope === null ? {} : scopeOf(scope)) }
       return endpoints.find(filter, { hint: 'late' }).toArray()
     },
 

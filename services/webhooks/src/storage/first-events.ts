@@ -1,6 +1,6 @@
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeOf } from '@pitboss/contracts/caller'
 import type { Collection, Filter, FindOptions } from 'mongodb'
-import { type EventDocument, type LoggedEvent, scopeFields } from './collections.ts'
+import type { EventDocument, LoggedEvent } from './collections.ts'
 import type { EventWindow } from './event-log.ts'
 import type { LogEnd } from './log-append.ts'
 
@@ -24,20 +24,20 @@ export async function openFirstEvents(events: Collection<EventDocument>) {
     async endOf(scope: Scope): Promise<LogEnd | null> {
       if (isEmpty) return null
       const newest = { sort: { seq: -1 }, projection: { seq: 1, createdHighAt: 1 } } as const
-      const last = await events.findOne(scopeFields(scope), newest)
+      const last = await events.findOne(scopeOf(scope), newest)
       return last === null ? null : { seq: last.seq, highAt: last.createdHighAt }
     },
 
     /** The number before the first event created at `from` or later, where there is one. */
     async seqBefore(scope: Scope, from: Date): Promise<number> {
-      const since = { ...scopeFields(scope), createdHighAt: { $gte: from } }
+      const since = { ...scopeOf(scope), createdHighAt: { $gte: from } }
       const oldest = { sort: { createdHighAt: 1, seq: 1 }, projection: { seq: 1 } } as const
       return ((await events.findOne(since, oldest))?.seq ?? 1) - 1
     },
 
     readAfter(scope: Scope, afterSeq: number, limit: number, { types, from, to }: EventWindow) {
       const ofTypes = types === null ? {} : { type: { $in: [...types] } }
-      const filter = { ...scopeFields(scope), seq: { $gt: afterSeq }, ...ofTypes }
+      const filter = { ...scopeOf(scope), seq: { $gt: afterSeq }, ...ofTypes }
       return find({ ...filter, ...createdIn('createdAt', from, to) }, { sort: { seq: 1 }, limit })
     },
 

@@ -1,6 +1,6 @@
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeOf } from '@pitboss/contracts/caller'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
-import { type DeliveryDocument, type EndpointDocument, type EventHeader, scopeFields } from './collections.ts'
+import type { DeliveryDocument, EndpointDocument, EventHeader } from './collections.ts'
 import { earliest } from '../rules/choose-due.ts'
 import { asideOf } from '../rules/subscription.ts'
 import type { DeliveryFilter } from './delivery-store.ts'
@@ -28,7 +28,7 @@ export function createLateDeliveries({ endpoints, ranges, events }: LogSources) 
     mapBounded(found, lookupsAtOnce, async (endpoint) => {
       const { _id: webhookId, beginsAfter = 0 } = endpoint
       const afterSeq = (await ranges.endOf(webhookId)) ?? beginsAfter
-      return read(endpoint, { ...scopeFields(endpoint), webhookId, afterSeq })
+      return read(endpoint, { ...scopeOf(endpoint), webhookId, afterSeq })
     })
 
   return {

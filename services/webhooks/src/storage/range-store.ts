@@ -1,4 +1,4 @@
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeOf } from '@pitboss/contracts/caller'
 import { createInsertTogether } from '@pitboss/storage/journal/insert-together'
 import type { Filter } from 'mongodb'
 import { type NextRange, rangeSpanMsMax } from '../rules/passage.ts'
@@ -9,7 +9,6 @@ import type {
   EventHeader,
   RangeDocument,
 } from './collections.ts'
-import { scopeFields } from './collections.ts'
 import { isRare } from './log-append.ts'
 import { seqMax, seqText } from './log-keys.ts'
 import { packItems } from './range-items.ts'
@@ -59,7 +58,7 @@ export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
     async insert(endpoint: Owner, { first, to, items }: NextRange<AcceptedDelivery>, { w, at }: Write) {
       const { _id: webhookId } = endpoint
       const _id = rangeKey(webhookId, first)
-      const range = { _id, webhookId, ...scopeFields(endpoint), to, w, at, ...packItems(first, items) }
+      const range = { _id, webhookId, ...scopeOf(endpoint), to, w, at, ...packItems(first, items) }
       const [landed] = await insertTogether([range])
       return landed === 'inserted' || (await ranges.findOne({ _id }, { projection: { w: 1 } }))?.w === w
     },
@@ -81,7 +80,7 @@ export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
       const rare = eventType !== null && eventType !== 'webhook.test' && isRare(eventType) ? eventType : null
       const latest = to === null ? {} : { $lte: new Date(to.getTime() + rangeSpanMsMax) }
       const filter: Filter<RangeDocument> = {
-        ...(scope === null ? {} : scopeFields(scope)),
+        ...(scope === null ? {} : scopeOf(scope)),
         ...(webhookId === null ? {} : { webhookId }),
         ...(rare === null || scope === null ? {} : { x: rare }),
         hi: { $gte: from ?? new Date(1), ...latest },
@@ -97,7 +96,7 @@ export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
     /** Ranges of the scope that may have an item of a delivery made at one of these times. */
     async madeAt(scope: Scope, times: readonly Date[]): Promise<RangeDocument[]> {
       const around = times.map((at) => ({
-        ...scopeFields(scope),
+        ...scopeOf(scope),
         hi: { $gte: at, $lte: new Date(at.getTime() + rangeSpanMsMax) },
         lo: { $lte: at },
       }))
@@ -105,7 +104,7 @@ export function createRangeStore({ ranges }: Pick<Collections, 'ranges'>) {
     },
 
     async hasItems(scope: Scope): Promise<boolean> {
-      const ofScope = { ...scopeFields(scope), hi: { $gte: new Date(1) } }
+      const ofScope = { ...scopeOf(scope), hi: { $gte: new Date(1) } }
       return (await ranges.findOne(ofScope, { projection: { _id: 1 }, hint: 'list' })) !== null
     },
 

@@ -295,7 +295,7 @@ await holdIsolation(t, {
   storesOfLibs,
   others: [
     ...['afterInterruption', 'deliveryIdOf', 'keyOf', 'claimedOf', 'asideAs'],
-    ...['newDocument', 'newDueOf', 'newInterrupted', 'orderOf', 'scopeFields'],
+    ...['newDocument', 'newDueOf', 'newInterrupted', 'orderOf'],
     // Of ranges: what an item stands for.
     ...['attemptsOf', 'countedElsewhere', 'deliveriesOf', 'newestFirst', 'seqText'],
     ...['inOrder', 'packItems'],

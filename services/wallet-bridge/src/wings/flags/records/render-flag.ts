@@ -1,7 +1,7 @@
+import { scopeOf } from '@pitboss/contracts/caller'
 import type { Flag, FlagCase } from '@pitboss/contracts/objects/flag'
 import type { FlagDocument } from '../storage/flag-store.ts'
 import { factIdOf } from '@pitboss/storage/event-id'
-import { scopeOf } from '../../../rules/movement-keys.ts'
 import type { MovementDocument } from '../../../storage/movement-document.ts'
 
 /** The public record of a flag in a list. Source: docs/contract.md, section 3. */

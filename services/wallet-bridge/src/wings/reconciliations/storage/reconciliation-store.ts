@@ -1,11 +1,10 @@
 import type { KeptDifference } from '@pitboss/contracts/objects/reconciliation'
 import { type JobDocument, createJobStore } from '@pitboss/storage/job-store'
 import type { Db } from 'mongodb'
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeOf } from '@pitboss/contracts/caller'
 import type { ledgerLineSchema } from '@pitboss/contracts/calls/reconciliations'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { z } from 'zod'
-import { scopeOf } from '../../../rules/movement-keys.ts'
 
 /** The comparison of a ledger that was sent; `subject` is the key of the account's environment. */
 export type ReconciliationDocument = JobDocument & {

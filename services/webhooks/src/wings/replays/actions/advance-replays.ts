@@ -1,6 +1,7 @@
+import { scopeOf } from '@pitboss/contracts/caller'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { markDue } from '../../../clients/notify-workers.ts'
-import { type DeliveryStatus, scopeFields } from '../../../storage/collections.ts'
+import type { DeliveryStatus } from '../../../storage/collections.ts'
 import { deliveryIdOf, newDocument } from '../../../storage/new-delivery.ts'
 import { countedElsewhere, deliveriesOf } from '../../../storage/range-items.ts'
 import { countReplay, type ReplaysContext } from './order-replays.ts'
@@ -85,7 +86,7 @@ type ReplaySelector = Pick<
 async function selectPage(c: ReplaysContext, job: ReplaySelector, afterSeq: number, limit: number) {
   const { webhookId, from, to } = job
   const types = job.types.length === 0 ? null : job.types
-  const page = await c.events.headersAfter(scopeFields(job), afterSeq, limit, { types, from, to })
+  const page = await c.events.headersAfter(scopeOf(job), afterSeq, limit, { types, from, to })
   const inRange = page.filter(({ seq }) => seq <= job.endSeq)
   const [first, last] = [inRange.at(0), inRange.at(-1)]
   if (first === undefined || last === undefined)
@@ -119,7 +120,7 @@ async function selectPage(c: ReplaysContext, job: ReplaySelector, afterSeq: numb
 
 export async function countSelection(c: ReplaysContext, job: ReplaySelector): Promise<number> {
   let matched = 0
-  for (let seq = await c.events.seqBefore(scopeFields(job), job.from); seq < job.endSeq; ) {
+  for (let seq = await c.events.seqBefore(scopeOf(job), job.from); seq < job.endSeq; ) {
     const page = await selectPage(c, job, seq, countPageSize)
     matched += page.missing.length + page.again.length
     if (page.end) break

@@ -1,3 +1,4 @@
+import { scopeOf } from '@pitboss/contracts/caller'
 import { type ActedBy, orderedBy } from '@pitboss/contracts/audit'
 import type { OpsOrder } from '@pitboss/contracts/calls/auth-ops'
 import type { createReplay } from '@pitboss/contracts/endpoints/webhooks'
@@ -9,7 +10,7 @@ import { type PageQuery, readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import type { WebhooksContext } from '../../../context.ts'
 import { instantText } from '../../../records/webhook-records.ts'
-import { type EndpointDocument, scopeFields } from '../../../storage/collections.ts'
+import type { EndpointDocument } from '../../../storage/collections.ts'
 import type { ReplayDocument, ReplayStore } from '../storage/replay-store.ts'
 import { countSelection } from './advance-replays.ts'
 
@@ -110,7 +111,7 @@ async function begin(
   if (!isDry && endpoint.health.status === 'PAUSED')
     throw new ServiceError('CONFLICT', { message: 'The endpoint is paused. Resume it first.' })
   const types = [...new Set(asked.length > 0 ? asked : endpoint.events)]
-  const scope = scopeFields(endpoint)
+  const scope = scopeOf(endpoint)
   const endSeq = await events.endOf(scope)
   const selector = { ...scope, _id: null, webhookId: endpoint._id, from, to, types, only, endSeq }
   const matched = await countSelection(c, selector)
@@ -144,7 +145,7 @@ export async function startReplay(
   body: ReplayBody,
   by: ActedBy,
 ) {
-  const owner = { scope: scopeFields(endpoint), idempotencyKey: body.dry_run ? null : key }
+  const owner = { scope: scopeOf(endpoint), idempotencyKey: body.dry_run ? null : key }
   const earlierId = await createIdempotencyKeys(c).find(owner, creationOf(c, endpoint, body))
   const earlier = earlierId === null ? null : await c.replays.find(endpoint, endpoint._id, earlierId)
   return earlier === null ? begin(c, endpoint, body, owner.idempotencyKey, by) : withCounts(c, earlier)

@@ -1,11 +1,10 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeOf } from '@pitboss/contracts/caller'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import { auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { createOnce } from '@pitboss/storage/create-once'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db } from 'mongodb'
-import { scopeFields } from '../../../storage/collections.ts'
 
 export const runningMax = 200
 const oldest = { sort: { _id: 1 }, limit: runningMax } as const
@@ -61,12 +60,12 @@ export function createReplayStore(db: Db) {
     read: (id: string) => replays.findOne({ _id: id }),
 
     find: (scope: Scope, webhookId: string, id: string) =>
-      replays.findOne({ _id: id, webhookId, ...scopeFields(scope) }),
+      replays.findOne({ _id: id, webhookId, ...scopeOf(scope) }),
 
     /** Newest first, before `beforeId`. */
     list(scope: Scope, webhookId: string, beforeId: string | null, limit: number) {
       const before = beforeId === null ? {} : { _id: { $lt: beforeId } }
-      const wanted = { webhookId, ...scopeFields(scope), ...before }
+      const wanted = { webhookId, ...scopeOf(scope), ...before }
       return replays.find(wanted, { sort: { _id: -1 }, limit }).toArray()
     },
 
@@ -96,7 +95,7 @@ export function createReplayStore(db: Db) {
 
     /** Changes a job that is still under way. Null for a foreign one, and for one that has ended. */
     change(scope: Scope, id: string, fields: Partial<ReplayDocument>, audit: AuditEntry | null = null) {
-      const running = { _id: id, ...scopeFields(scope), status: 'RUNNING' } as const
+      const running = { _id: id, ...scopeOf(scope), status: 'RUNNING' } as const
       const update = auditedUpdate<ReplayDocument>({ $set: fields }, audit)
       return replays.findOneAndUpdate(running, update, { returnDocument: 'after' })
     },

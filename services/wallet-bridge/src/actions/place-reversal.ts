@@ -119,9 +119,7 @@ async function stakeToVoid(settlement: Settlement, scope: Scope, order: VoidOrde
 }
 
 /** Whether it may come from a backup. */
-function isOld(at: Date, now: Date): boolean {
-  return now.getTime() - at.getTime() > stakeLifeMs
-}
+const isOld = (at: Date, now: Date): boolean => now.getTime() - at.getTime() > stakeLifeMs
 
 function refuseOtherAmount(original: MovementDocument, spec: MovementSpec): void {
   if (spec.currency !== original.currency)

@@ -174,9 +174,7 @@ export function applied(
   return { kind: 'applied', state: { ...state, ...change, updatedAt: at }, event }
 }
 
-export function ignored(state: MovementState): MovementStep {
-  return { kind: 'ignored', state }
-}
+export const ignored = (state: MovementState): MovementStep => ({ kind: 'ignored', state })
 
 /** WALLET_TIMEOUT before the first answer, a refusal after a tombstone, done for what was given back. */
 export function outcomeOf(state: MovementState): MovementOutcome {

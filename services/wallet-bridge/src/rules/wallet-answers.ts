@@ -143,6 +143,4 @@ function readText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value.slice(0, walletCodeCharactersMax) : null
 }
 
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null
-}
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null

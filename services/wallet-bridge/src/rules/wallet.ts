@@ -7,9 +7,7 @@ type Addresses = {
 }
 
 /** The origin of a wallet's address: scheme, host and port. @throws TypeError for text that is no url */
-export function originOf(url: string): string {
-  return new URL(url).origin
-}
+export const originOf = (url: string): string => new URL(url).origin
 
 /** The address to which a movement was first sent, or the present one when it serves the same ledger. */
 export function addressFor(sentTo: string | undefined, { url, formerOrigins = [] }: Addresses): string {

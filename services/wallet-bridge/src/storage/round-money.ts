@@ -82,9 +82,7 @@ export function looksOf(fact: MoneyFact): { transactionId: string; reasons: read
   return asked === undefined ? [] : [{ transactionId: fact.of, reasons: asked.filter(isLookReason) }]
 }
 
-export function isSettled(money: RoundMoney): boolean {
-  return ![...money.values()].some(hasWork)
-}
+export const isSettled = (money: RoundMoney): boolean => ![...money.values()].some(hasWork)
 
 /** The other movement of the round whose wallet call is in flight; a round has one call at a time. */
 export function callingBeside(money: RoundMoney, transactionId: string): MovementDocument | null {
@@ -118,9 +116,7 @@ export function firstEntryOf(movements: readonly MovementDocument[]): Decided<Mo
   return { facts: [first, ...others], claims: movements.map(({ _id }) => claimOf(_id)) }
 }
 
-export function transactionIdIn(id: string): string {
-  return id.split('/').slice(2).join('/')
-}
+export const transactionIdIn = (id: string): string => id.split('/').slice(2).join('/')
 
 export function isStale(money: RoundMoney, { transactionId, n }: MovementDocument): boolean {
   return money.get(transactionId)?.n !== n

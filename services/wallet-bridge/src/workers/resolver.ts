@@ -216,6 +216,4 @@ export function startResolver({ due, clock, newRequestId, logger }: Parts): Reso
   }
 }
 
-function nameOf(kind: Lane['kind'], key: string): string {
-  return `${kind} ${key}`
-}
+const nameOf = (kind: Lane['kind'], key: string): string => `${kind} ${key}`

@@ -150,9 +150,7 @@ type Group = { readonly changes: Change[]; readonly done: ReturnType<typeof writ
 /** Changes of health that wait for the one that is being written. */
 export type HealthChanges = { readonly inTurn: Mailbox; readonly waiting: Map<string, Group> }
 
-export function newHealthChanges(): HealthChanges {
-  return { inTurn: createMailbox(), waiting: new Map() }
-}
+export const newHealthChanges = (): HealthChanges => ({ inTurn: createMailbox(), waiting: new Map() })
 
 type HealthContext = Pick<WebhooksContext, 'endpoints'> & { memory: { healthChanges: HealthChanges } }
 

@@ -139,9 +139,7 @@ function exchangedOf(exchange: WalletExchange, timeoutMs: number) {
   return { kind: 'answer', httpStatus, contentType, body, oddities } as const
 }
 
-function failed({ words: error, remedy }: Failure) {
-  return { kind: 'failure', error, remedy } as const
-}
+const failed = ({ words: error, remedy }: Failure) => ({ kind: 'failure', error, remedy }) as const
 
 /**
  * Orders a certification of the account's TEST wallet in any scope. Source: docs/contract.md, section 3.

@@ -1,6 +1,5 @@
 import { orderedBy } from '@pitboss/contracts/audit'
 import type { RequestOf } from '@pitboss/contracts/call'
-import type { opsHealMovements } from '@pitboss/contracts/calls/wallet-ops'
 import * as calls from '@pitboss/contracts/calls/wallet-ops'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { dataPage } from '@pitboss/storage/read-page'
@@ -161,7 +160,7 @@ export async function republishEnds(
   return chosen.map(({ entry }) => entry.id)
 }
 
-export type Heal = RequestOf<typeof opsHealMovements>
+export type Heal = RequestOf<typeof calls.opsHealMovements>
 type Certain = Heal['movements'][number]
 
 /**

@@ -1,7 +1,6 @@
 import { type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import * as calls from '@pitboss/contracts/calls/wallet-ops'
 import * as movements from '../actions/operate-movements.ts'
-import { healMovements } from '../actions/operate-movements.ts'
 import type { WalletContext } from '../context.ts'
 import * as records from '../records/render-movement.ts'
 
@@ -17,7 +16,7 @@ export function operationsCalls(context: WalletContext): CallHandler[] {
       records.toOperationsRecord(await movements.resolveMovement(context, asked, requestId), clock.now()),
     ),
     handler(calls.opsHealMovements, async (asked, { requestId }) => ({
-      data: await healMovements(context, asked, requestId),
+      data: await movements.healMovements(context, asked, requestId),
     })),
     handler(calls.opsStakesInDoubt, (asked) => movements.listInDoubt(context, asked)),
     handler(calls.opsMovementsOfRound, async ({ roundId }) => {

@@ -37,23 +37,19 @@ const streamsMax = 50_000
 type Decide = (money: roundMoney.RoundMoney) => journals.Decided<roundMoney.MoneyFact> | null
 type Changed = Exclude<journals.Changed<roundMoney.RoundMoney, roundMoney.MoneyFact>, { kind: 'unknown' }>
 
-/** The movements of all rounds over the journal; those of earlier builds are read from the lists. */
-export function createMovementStore({
-  journal,
-  unfinished,
-  lists,
-  isListed,
-  hasEarlier = () => false,
-  onAudit = () => undefined,
-}: {
-  journal: journals.Journal<roundMoney.MoneyFact>
-  unfinished: Pick<UnfinishedMovements, 'own' | 'leave'>
-  lists: Pick<ListedMovements, 'find' | 'ofRound' | 'confirmPrimary'>
+type MovementParts = {
+  readonly journal: journals.Journal<roundMoney.MoneyFact>
+  readonly unfinished: Pick<UnfinishedMovements, 'own' | 'leave'>
+  readonly lists: Pick<ListedMovements, 'find' | 'ofRound' | 'confirmPrimary'>
   /** Resolves when the list documents of the stream stand at the entry of that number. */
-  isListed: (stream: StreamKey, number: number) => Promise<void>
-  hasEarlier?: () => boolean
-  onAudit?: (auditId: string) => void
-}) {
+  readonly isListed: (stream: StreamKey, number: number) => Promise<void>
+  readonly hasEarlier?: () => boolean
+  readonly onAudit?: (auditId: string) => void
+}
+
+/** The movements of all rounds over the journal; those of earlier builds are read from the lists. */
+export function createMovementStore({ journal, unfinished, lists, isListed, ...options }: MovementParts) {
+  const { hasEarlier = () => false, onAudit = () => undefined } = options
   const streams = new BoundedMap<string, StreamKey>(streamsMax)
   const inTurn = createMailbox()
   const untilMs = () => journal.steadyMs() + roundMoney.appendWithinMs

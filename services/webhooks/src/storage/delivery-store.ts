@@ -6,14 +6,7 @@ import { createInsertTogether } from '@pitboss/storage/journal/insert-together'
 import type { Filter } from 'mongodb'
 import { type Lane, lanes } from '../rules/choose-due.ts'
 import type { Probe } from '../rules/endpoint-health.ts'
-import type {
-  AttemptRecord,
-  Collections,
-  DeliveryDocument,
-  DeliveryStatus,
-  DueDelivery,
-} from './collections.ts'
-import { keyOf, never } from './collections.ts'
+import { type Collections, type DeliveryDocument, type DueDelivery, keyOf, never } from './collections.ts'
 import { createDeliveryClaims } from './delivery-claims.ts'
 import { createDeliveryMoves } from './delivery-moves.ts'
 import { type NewDelivery, newDocument, orderOf } from './new-delivery.ts'
@@ -42,7 +35,7 @@ const countedParts = ['attempt', 'sentAt', 'durationMs', 'httpStatus', 'storedAt
 const attempted = [...countedFields, ...countedParts.map((part) => `attempts.${part}`)]
 const attemptedFields = { _id: 0, ...Object.fromEntries(attempted.map((name) => [name, 1])) }
 export type AttemptedDelivery = Pick<DeliveryDocument, (typeof countedFields)[number]> & {
-  readonly attempts: readonly Pick<AttemptRecord, (typeof countedParts)[number]>[]
+  readonly attempts: readonly Pick<DeliveryDocument['attempts'][number], (typeof countedParts)[number]>[]
 }
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>
@@ -140,7 +133,7 @@ export function createDeliveryStore(collections: Pick<Collections, 'deliveries'>
     /** Counts that stop at `max`, with the oldest pending delivery; `failed` of those created at `since`. */
     async health({ operatorId, environment }: Scope, since: Date, max: number) {
       const hint = 'list_status'
-      const of = (status: DeliveryStatus) => ({ status, operatorId, environment })
+      const of = (status: DeliveryDocument['status']) => ({ status, operatorId, environment })
       const count = (filter: Filter<DeliveryDocument>) =>
         deliveries.countDocuments(filter, { limit: max, hint })
       const oldest = { sort: { order: 1 }, hint, projection: { createdAt: 1 } } as const

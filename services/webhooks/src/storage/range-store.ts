@@ -2,13 +2,7 @@ import { type Scope, scopeOf } from '@pitboss/contracts/caller'
 import { createInsertTogether } from '@pitboss/storage/journal/insert-together'
 import type { Filter } from 'mongodb'
 import { type NextRange, rangeSpanMsMax } from '../rules/passage.ts'
-import type {
-  AttemptRecord,
-  Collections,
-  DeliveryDocument,
-  EventHeader,
-  RangeDocument,
-} from './collections.ts'
+import type { Collections, DeliveryDocument, EventHeader, RangeDocument } from './collections.ts'
 import { isRare } from './log-append.ts'
 import { seqMax, seqText } from './log-keys.ts'
 import { packItems } from './range-items.ts'
@@ -22,7 +16,7 @@ const itemBytes = 500
 export type AcceptedDelivery = Pick<EventHeader, 'createdAt'> & {
   readonly eventId: string
   readonly eventType: EventHeader['type']
-  readonly attempt: AttemptRecord
+  readonly attempt: DeliveryDocument['attempts'][number]
 }
 
 type Wanted = { scope: Scope; from: Date; to: Date } & Pick<DeliveryDocument, 'webhookId' | 'eventType'>

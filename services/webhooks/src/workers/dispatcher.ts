@@ -10,14 +10,13 @@ const recordSuccessesEveryMs = 1000
 
 export type Dispatcher = ReturnType<typeof startDispatcher>
 
-/** Shares the endpoints among the living processes, and runs its own. @param listen returns its end */
-export function startDispatcher({
-  listen,
-  ...parts
-}: Omit<share.ShareContext, 'isAlive' | 'heartbeat'> & {
+type DispatcherParts = Omit<share.ShareContext, 'isAlive' | 'heartbeat'> & {
   readonly heartbeat: Heartbeat
   readonly listen: (onNotification: (one: Parameters<typeof share.noteNotification>[1]) => void) => () => void
-}) {
+}
+
+/** Shares the endpoints among the living processes, and runs its own. @param listen returns its end */
+export function startDispatcher({ listen, ...parts }: DispatcherParts) {
   const { heartbeat, memory, logger } = parts
   const isAlive = () => heartbeat.self() !== null
   const c: share.ShareContext = { ...parts, isAlive }

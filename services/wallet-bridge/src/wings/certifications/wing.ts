@@ -114,18 +114,11 @@ async function unchangedWallet({ wallets }: CertificationContext, job: Certifica
 }
 
 async function send({ client }: CertificationContext, wallet: Wallet, request: ExchangeRequest) {
-  const { path, headers, body, timeoutMs } = request
+  const { path, ...sent } = request
   const operation = operations.find((name) => path === `/${name}`) ?? 'balance'
-  const requestId = headers['x-request-id'] ?? ''
-  const { exchange, latencyMs } = await client.call({
-    wallet,
-    operation,
-    body,
-    headers,
-    timeoutMs,
-    requestId,
-  })
-  return { ...exchangedOf(exchange, timeoutMs), latencyMs }
+  const requestId = sent.headers['x-request-id'] ?? ''
+  const { exchange, latencyMs } = await client.call({ wallet, operation, requestId, ...sent })
+  return { ...exchangedOf(exchange, sent.timeoutMs), latencyMs }
 }
 
 const operations: readonly WalletRequest['operation'][] = ['debit', 'credit', 'rollback']

@@ -6,10 +6,7 @@ import type { HeldJob } from '@pitboss/storage/start-job-workers'
 import type { LedgerChunks, LedgerLine, ReconciliationDocument } from '../storage/reconciliation-store.ts'
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import { type ActedBy, actedBy } from '@pitboss/contracts/audit'
-import type {
-  keepLedgerChunk,
-  startReconciliation as startCall,
-} from '@pitboss/contracts/calls/reconciliations'
+import type * as calls from '@pitboss/contracts/calls/reconciliations'
 import type { Scope } from '@pitboss/contracts/caller'
 import { invalidField } from '@pitboss/errors/service-error'
 import { newJob } from '@pitboss/storage/job-store'
@@ -113,7 +110,10 @@ export function tallyDifferences() {
 }
 
 /** Stores a chunk of a ledger. @throws ServiceError CONFLICT at the first one while a job runs */
-export async function storeChunk(context: ReconciliationContext, chunk: RequestOf<typeof keepLedgerChunk>) {
+export async function storeChunk(
+  context: ReconciliationContext,
+  chunk: RequestOf<typeof calls.keepLedgerChunk>,
+) {
   const { caller, id, index, lines } = chunk
   const { scope } = caller
   if (index === 0) await context.reconciliations.assertNoneRuns(scope, walletKeyOf(scope))
@@ -126,7 +126,7 @@ export async function storeChunk(context: ReconciliationContext, chunk: RequestO
  */
 export async function startReconciliation(
   { reconciliations, chunks, clock }: ReconciliationContext,
-  asked: RequestOf<typeof startCall>,
+  asked: RequestOf<typeof calls.startReconciliation>,
   call: HandlerContext,
 ): Promise<ReconciliationDocument> {
   const { caller, id, lines: linesTotal } = asked

@@ -1,6 +1,6 @@
 import { unpackText } from '@pitboss/storage/packed'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { insertOrdered } from '@pitboss/storage/journal/insert-together'
@@ -9,7 +9,7 @@ import type { Collections, EventHeader, LogDocument, LoggedEvent } from './colle
 import { createdIn, openFirstEvents } from './first-events.ts'
 import type { LogEnd, LogWriter, NewEvent, TargetsOf } from './log-append.ts'
 import { appendEvents, isRare } from './log-append.ts'
-import { isSameScope, keysAfter, logKey, readLogKey, scopeKey } from './log-keys.ts'
+import { isSameScope, keysAfter, logKey, readLogKey } from './log-keys.ts'
 import { createSeqSearch } from './seq-search.ts'
 
 /** What of a log is wanted. Null for all types, and for an open end of the window of creation times. */

@@ -1,10 +1,10 @@
 import { packText } from '@pitboss/storage/packed'
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import type { EventType } from '@pitboss/contracts/objects/event'
 import type { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import type { EventHeader, LogDocument, LoggedEvent } from './collections.ts'
-import { isSameScope, logKey, scopeKey } from './log-keys.ts'
+import { isSameScope, logKey } from './log-keys.ts'
 
 /*
  * The event log has one unique key: its `_id`, the number of an event within its account and environment.

@@ -5,8 +5,6 @@ import { nameOf, partsOf } from '@pitboss/storage/journal/journal-keys'
 const seqDigits = 12
 export const seqMax = 10 ** seqDigits - 1
 
-export const scopeKey = ({ operatorId, environment }: Scope) => `${operatorId}/${environment}`
-
 export const isSameScope = (a: Scope, b: Scope) =>
   a.operatorId === b.operatorId && a.environment === b.environment
 

@@ -1,7 +1,6 @@
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { LogEnd } from './log-append.ts'
-import { scopeKey } from './log-keys.ts'
 
 const scopesMax = 1000
 const pointsMax = 64

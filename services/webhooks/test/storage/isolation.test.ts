@@ -301,7 +301,7 @@ await holdIsolation(t, {
     ...['inOrder', 'packItems'],
     // Of the log: keys and filters, and what works with the parts that it is given.
     ...['appendEvents', 'createSeqSearch', 'createdIn', 'isRare', 'keysAfter', 'logKey'],
-    ...['mayBeRecorded', 'noteRecent', 'readLogKey', 'scopeKey', 'isSameScope'],
+    ...['mayBeRecorded', 'noteRecent', 'readLogKey', 'isSameScope'],
   ],
 })
 

@@ -1,3 +1,4 @@
+import { scopeKey } from '@pitboss/contracts/caller'
 import { sampleAuditEntry } from '@pitboss/testing/sample-audit-entry'
 import { notStarted } from '@pitboss/bus/call-failure'
 import { ServiceError } from '@pitboss/errors/service-error'
@@ -13,7 +14,6 @@ import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movement-d
 import { signBody, signatureTimestamp } from '@pitboss/signing/body-signature'
 import { openSettlement } from '@pitboss/wallet-bridge/context'
 import type { Wallet, Wallets } from '@pitboss/wallet-bridge/storage/wallet-document'
-import { walletKeyOf } from '@pitboss/wallet-bridge/rules/movement-keys'
 import type { Journal } from '@pitboss/storage/journal/journal'
 import { advanceMovement } from '@pitboss/wallet-bridge/rules/advance-movement'
 import { hasAnswer } from '@pitboss/wallet-bridge/rules/movement'
@@ -32,7 +32,7 @@ const duePerLook = 128
 const boundReadMs = 3000
 
 const wallet: Wallet = {
-  key: walletKeyOf(scope),
+  key: scopeKey(scope),
   environment: 'SANDBOX',
   url: 'http://127.0.0.1/',
   timeoutMs,

@@ -1,3 +1,4 @@
+import { scopeKey } from '@pitboss/contracts/caller'
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { newId } from '@pitboss/runtime/new-id'
@@ -14,7 +15,6 @@ import { advanceDue } from '../src/actions/advance-due.ts'
 import { placeMovement } from '../src/actions/place-movement.ts'
 import { openSettlement } from '../src/context.ts'
 import type { WalletClient } from '../src/clients/wallet-client.ts'
-import { walletKeyOf } from '../src/rules/movement-keys.ts'
 import { nextTryWithinMs } from '../src/rules/retry-schedule.ts'
 import { indexes } from '../src/all-wings.ts'
 import { createWallets } from '../src/storage/wallet-document.ts'
@@ -38,7 +38,7 @@ const keyring = parseKeyring(`k1:${randomBytes(32).toString('base64')}`)
 const wallets = createWallets(storage.db, createSecretBox(keyring), exactReads)
 const { movements, unfinished } = await openTestMoney(t, storage.db)
 const scope = newScope()
-const walletKey = walletKeyOf(scope)
+const walletKey = scopeKey(scope)
 await wallets.create(
   scope,
   {

@@ -16,7 +16,7 @@ import {
 } from '@pitboss/contracts/calls/wallet-ops'
 import { roundTransactions, walletHealth } from '@pitboss/contracts/calls/dashboard'
 import { reconcileChunk, reconcileOurs, roundMovements } from '@pitboss/contracts/calls/wallet'
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import type { Movement } from '@pitboss/contracts/objects/movement'
 import { newId } from '@pitboss/runtime/new-id'
 import { createFiguresStore } from '@pitboss/storage/figures-store'
@@ -26,7 +26,6 @@ import t from 'tap'
 import type { z } from 'zod'
 import { readCalls } from '../src/actions/read-call-series.ts'
 import { createMovementLists } from '../src/storage/movement-lists.ts'
-import { walletKeyOf } from '../src/rules/movement-keys.ts'
 import { createListedMovements, fromListed } from '../src/storage/listed-movements.ts'
 import {
   callerOf,
@@ -138,7 +137,7 @@ await t.test('one movement is read by the operator and by the dashboard', async 
 await t.test('the series of a wallet counts each call of its movements once', async (t) => {
   const { storage } = suite
   const stored = createListedMovements(storage.db)
-  const attempts = (await stored.collection.find({ walletKey: walletKeyOf(scope) }).toArray()).flatMap(
+  const attempts = (await stored.collection.find({ walletKey: scopeKey(scope) }).toArray()).flatMap(
     (movement) => fromListed(movement).attempts,
   )
   const clock = { now: () => new Date(Date.now() + 10 * settledAfterMs) }

@@ -1,3 +1,4 @@
+import { scopeKey } from '@pitboss/contracts/caller'
 import { opsMovementEvents } from '@pitboss/contracts/calls/wallet-ops'
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
 import { newId } from '@pitboss/runtime/new-id'
@@ -10,7 +11,7 @@ import { waitFor } from '@pitboss/testing/wait-for'
 import t from 'tap'
 import { documentOf, initialState } from '../src/records/new-movement.ts'
 import { toMovementEvent } from '../src/records/render-movement.ts'
-import { movementIdOf, walletKeyOf } from '../src/rules/movement-keys.ts'
+import { movementIdOf } from '../src/rules/movement-keys.ts'
 import type { MovementState } from '../src/rules/movement.ts'
 import { moneyStream } from '../src/storage/round-money.ts'
 import { movementIndexes } from '../src/storage/listed-movements.ts'
@@ -165,7 +166,7 @@ await t.test('a finished movement of an earlier build is joined, told again and 
   t.match(await client.show(finished.transactionId), { movement: { status: 'REFUNDED' } })
   t.match(await stored.findOne({ _id: movementIdOf(scope, finished.transactionId) }), {
     status: 'REFUNDED',
-    walletKey: walletKeyOf(scope),
+    walletKey: scopeKey(scope),
   })
   t.equal((await stored.findOne({ _id: movementIdOf(scope, finished.transactionId) }))?.outbox, undefined)
 })

@@ -1,6 +1,6 @@
+import { scopeKey } from '@pitboss/contracts/caller'
 import { setTimeout as delay } from 'node:timers/promises'
 import { placeMovement } from '@pitboss/contracts/calls/wallet'
-import { walletKeyOf } from '@pitboss/wallet-bridge/rules/movement-keys'
 import { z } from 'zod'
 import type { Cleanup } from '../harness/cleanup.ts'
 import type { Measured } from '../harness/measured.ts'
@@ -150,7 +150,7 @@ async function resolvedAfterMs(
   sinceMs: number,
 ): Promise<number[]> {
   const found = await movements
-    .find({ walletKey: walletKeyOf(scope) })
+    .find({ walletKey: scopeKey(scope) })
     .project<{ updatedAt: Date; status: string }>({ updatedAt: 1, status: 1 })
     .toArray()
   const unsuccessful = found.filter(({ status }) => status !== 'SUCCESS').length

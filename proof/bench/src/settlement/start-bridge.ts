@@ -4,9 +4,8 @@ import { consumeDurable } from '@pitboss/bus/consume-durable'
 import { handler, serveCalls } from '@pitboss/bus/serve-calls'
 import { webhooksFanout } from '@pitboss/bus/topology'
 import { showStakeStanding } from '@pitboss/contracts/calls/rounds'
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import { putWallet } from '@pitboss/contracts/endpoints/wallet'
-import { walletKeyOf } from '@pitboss/wallet-bridge/rules/movement-keys'
 import type { InstanceDocument } from '@pitboss/storage/journal/instances'
 import type { StoredMovement } from '@pitboss/wallet-bridge/storage/listed-movements'
 import type { Collection } from 'mongodb'
@@ -107,7 +106,7 @@ export async function startBridge(cleanup: Cleanup): Promise<Bridge> {
       const scope: Scope = { operatorId: randomUUID(), environment: 'SANDBOX' }
       const url = `${walletUrl}/${name}`
       await register(scope.operatorId, url)
-      const pending = { walletKey: walletKeyOf(scope), status: 'PENDING' as const }
+      const pending = { walletKey: scopeKey(scope), status: 'PENDING' as const }
       return {
         scope,
         walletUrl: url,

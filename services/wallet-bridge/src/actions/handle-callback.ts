@@ -1,4 +1,4 @@
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import type { walletCallback } from '@pitboss/contracts/calls/wallet'
 import { parseJsonObject } from '@pitboss/contracts/json'
 import { walletCallbackSchema } from '@pitboss/contracts/objects/wallet-call'
@@ -8,7 +8,6 @@ import { invalidField, invalidFields, ServiceError } from '@pitboss/errors/servi
 import { verifyBody } from '@pitboss/signing/body-signature'
 import type { z } from 'zod'
 import type { Settlement, WalletContext } from '../context.ts'
-import { walletKeyOf } from '../rules/movement-keys.ts'
 import { secretsAt } from '../rules/wallet.ts'
 import type { MovementDocument } from '../storage/movement-document.ts'
 import { applyMessage } from './apply-message.ts'
@@ -56,7 +55,7 @@ async function verifiedScope(context: Callbacks, callback: Callback, rawBody: Ui
   )
   const isGood = verified.some(({ ok }) => ok)
   if (scope === null || wallet === null || !isGood) throw new ServiceError('INVALID_SIGNATURE')
-  const fresh = await signatures.use(walletKeyOf(scope), timestamp ?? '', signature ?? '', now)
+  const fresh = await signatures.use(scopeKey(scope), timestamp ?? '', signature ?? '', now)
   if (!fresh) throw new ServiceError('INVALID_SIGNATURE')
   return scope
 }

@@ -1,7 +1,7 @@
 import type { AskApproval } from '@pitboss/bus/ask-approval'
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import { type ActedBy, actedBy } from '@pitboss/contracts/audit'
-import type { Caller, Scope } from '@pitboss/contracts/caller'
+import { type Caller, type Scope, scopeKey } from '@pitboss/contracts/caller'
 import type { ApprovedBy } from '@pitboss/contracts/calls/approvals'
 import { countUnfinishedRounds } from '@pitboss/contracts/calls/rounds'
 import type { playerBalance } from '@pitboss/contracts/calls/wallet'
@@ -13,7 +13,6 @@ import { newSecret } from '@pitboss/runtime/new-secret'
 import type { z } from 'zod'
 import type { WalletContext } from '../context.ts'
 import { toWalletRecord } from '../records/render-movement.ts'
-import { walletKeyOf } from '../rules/movement-keys.ts'
 import { formerOriginsAfter, originOf } from '../rules/wallet.ts'
 import { readBalanceAnswer } from '../rules/wallet-answers.ts'
 import type { WalletDocument, WalletSettings } from '../storage/wallet-document.ts'
@@ -117,7 +116,7 @@ export async function findWallet({ wallets }: WalletContext, scope: Scope): Prom
 /** Whether there is a wallet, whether its breaker holds back stakes, and how it takes lost rounds. */
 export async function readStatus({ wallets, breakers }: WalletContext, scope: Scope) {
   const wallet = await wallets.copy(scope)
-  const breakerOpen = breakers.isOpen(walletKeyOf(scope))
+  const breakerOpen = breakers.isOpen(scopeKey(scope))
   return { configured: wallet !== null, breakerOpen, settleLosses: wallet?.settleLosses }
 }
 
@@ -125,7 +124,7 @@ export async function readStatus({ wallets, breakers }: WalletContext, scope: Sc
 export async function readHealth({ wallets, lists, breakers }: WalletContext, scope: Scope) {
   const reads = [wallets.find(scope), lists.unresolved(scope, countedMax), lists.oldestOf(scope)] as const
   const [wallet, unresolved, oldest] = await Promise.all(reads)
-  const breaker_open = breakers.isOpen(walletKeyOf(scope))
+  const breaker_open = breakers.isOpen(scopeKey(scope))
   const first = oldest && { transaction_id: oldest.transactionId, created_at: oldest.createdAt.toISOString() }
   return { configured: wallet !== null, breaker_open, unresolved, oldest_unresolved: first }
 }

@@ -1,11 +1,11 @@
 import type { MovementSpec } from '@pitboss/contracts/calls/wallet'
-import { type Scope, scopeOf } from '@pitboss/contracts/caller'
+import { type Scope, scopeKey, scopeOf } from '@pitboss/contracts/caller'
 import type { FlagRules } from '@pitboss/contracts/objects/flag'
 import { invalidField } from '@pitboss/errors/service-error'
 import { AmountError, formatAmount, parseAmount } from '@pitboss/money/amount'
 import { isBigWin, type LookReason } from '../rules/flags.ts'
 import type { MovementState, MovementType, OwnRollback, Reversal } from '../rules/movement.ts'
-import { movementIdOf, walletKeyOf } from '../rules/movement-keys.ts'
+import { movementIdOf } from '../rules/movement-keys.ts'
 import type { MovementDocument, MovementFacts } from '../storage/movement-document.ts'
 import { renderWalletBody } from './render-movement.ts'
 
@@ -45,7 +45,7 @@ export function documentOf(movement: NewMovement): MovementDocument {
   const { type: _type, callWallet: _callWallet, ...fixed } = spec
   const facts = {
     ...{ ...fixed, amount: normaliseAmount(spec.amount, spec.currency) },
-    ...{ ...scopeOf(scope), walletKey: walletKeyOf(scope), reference },
+    ...{ ...scopeOf(scope), walletKey: scopeKey(scope), reference },
     ...(walletUrl === undefined ? {} : { walletUrl }),
     ...(traceparent === undefined ? {} : { traceparent }),
   }

@@ -1,4 +1,4 @@
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import type { WithAudit } from '@pitboss/storage/audit-outbox'
 import { confirmPrimary } from '@pitboss/storage/confirm-primary'
 import { type IndexDeclaration, partialIndex as partial } from '@pitboss/storage/ensure-indexes'
@@ -7,7 +7,6 @@ import type { WithOutbox } from '@pitboss/storage/outbox-entry'
 import { type Packed, unpackOthers } from '@pitboss/storage/packed'
 import { createListDocuments } from '@pitboss/storage/journal/list-documents'
 import type { Db, Filter, FindOptions } from 'mongodb'
-import { walletKeyOf } from '../rules/movement-keys.ts'
 import { hasWork } from '../rules/movement.ts'
 import { type MoneyEntry, moneyOf } from './round-money.ts'
 import type { MovementDocument } from './movement-document.ts'
@@ -79,7 +78,7 @@ export function createListedMovements(db: Db) {
     },
     /** The movements of a round, oldest first. */
     ofRound: (scope: Scope, roundId: string, limit: number): Promise<MovementDocument[]> =>
-      read({ roundId, walletKey: walletKeyOf(scope) }, limit, { sort: { reference: 1 } }),
+      read({ roundId, walletKey: scopeKey(scope) }, limit, { sort: { reference: 1 } }),
     /** Unfinished movements of every account whose last writer is not among these instances. */
     unowned: (limit: number, alive: readonly string[]): Promise<MovementDocument[]> =>
       read({ open: true, o: { $nin: [...alive] } }, limit, { hint: 'open' }),

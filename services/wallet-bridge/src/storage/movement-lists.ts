@@ -1,8 +1,8 @@
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import { boundedRead } from '@pitboss/storage/bounded-read'
 import { createdFilter, definedOf } from '@pitboss/storage/created-within'
 import type { Collection, Filter, FindOptions } from 'mongodb'
-import { movementIdOf, walletKeyOf } from '../rules/movement-keys.ts'
+import { movementIdOf } from '../rules/movement-keys.ts'
 import type { MovementStatus, MovementType } from '../rules/movement.ts'
 import { type StoredMovement, fromListed } from './listed-movements.ts'
 import type { AttemptRecord, MovementDocument } from './movement-document.ts'
@@ -62,7 +62,7 @@ export function createMovementLists({ collection }: { readonly collection: Colle
     /** Newest first, from the one before `before` on. */
     newestFirst(scope: Scope, { from, to, ...filters }: MovementFilters, { before, limit }: Before) {
       const asked = { ...definedOf(filters), ...within({ from, to }, { before }) }
-      const filter: Filter<StoredMovement> = { walletKey: walletKeyOf(scope), ...asked }
+      const filter: Filter<StoredMovement> = { walletKey: scopeKey(scope), ...asked }
       const found = collection.find(filter).sort({ reference: -1 }).limit(limit).maxTimeMS(listMsMax)
       const index = indexOf(filters)
       const shown = (index === null ? found : found.hint(index)).map(fromListed)
@@ -70,12 +70,12 @@ export function createMovementLists({ collection }: { readonly collection: Colle
     },
     /** Oldest first within a window, from the one after `after` on. */
     oldestFirst: (scope: Scope, window: { from: Date; to: Date }, { after, limit }: After) =>
-      page({ walletKey: walletKeyOf(scope), ...within(window, { after }) }, limit),
+      page({ walletKey: scopeKey(scope), ...within(window, { after }) }, limit),
     /** Pending stakes that rounds does not know, oldest first, after the one that is named. */
     inDoubt(scope: Scope, { after, limit }: After) {
       const later = after === null ? {} : { reference: { $gt: after } }
       const inDoubt = { status: 'PENDING', inDoubt: true, reversal: null } as const
-      return page({ walletKey: walletKeyOf(scope), ...inDoubt, ...later }, limit, { hint: 'rare_status' })
+      return page({ walletKey: scopeKey(scope), ...inDoubt, ...later }, limit, { hint: 'rare_status' })
     },
     byTransactionIds(scope: Scope, transactionIds: readonly string[]) {
       const ids = transactionIds.map((id) => movementIdOf(scope, id))
@@ -118,7 +118,7 @@ export function createMovementLists({ collection }: { readonly collection: Colle
     },
     /** Movements of a wallet that are not resolved, their reversals included; up to `max`. */
     async unresolved(scope: Scope, max = countMax): Promise<number> {
-      const walletKey = walletKeyOf(scope)
+      const walletKey = scopeKey(scope)
       const pending = { walletKey, status: 'PENDING' } as const
       const reversed = { walletKey, open: true, status: { $ne: 'PENDING' } } as const
       const counts = await Promise.all([
@@ -127,7 +127,7 @@ export function createMovementLists({ collection }: { readonly collection: Colle
       ])
       return Math.min(counts[0] + counts[1], max)
     },
-    oldestOf: (scope: Scope) => oldestOf({ walletKey: walletKeyOf(scope), status: 'PENDING' }, 'rare_status'),
+    oldestOf: (scope: Scope) => oldestOf({ walletKey: scopeKey(scope), status: 'PENDING' }, 'rare_status'),
   }
 }
 

@@ -1,4 +1,4 @@
-import { scopeOf } from '@pitboss/contracts/caller'
+import { scopeKey, scopeOf } from '@pitboss/contracts/caller'
 import type { AuditEntry } from '@pitboss/contracts/audit'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { auditedInsert, type WithAudit } from '@pitboss/storage/audit-outbox'
@@ -12,7 +12,6 @@ import type { Collection, Db, Filter } from 'mongodb'
 import type { Logger } from 'pino'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { walletKeyOf } from '../rules/movement-keys.ts'
 import { firstEntryOf, type MoneyFact, moneyOf, moneyStream, type RoundKey } from './round-money.ts'
 import { type EarlierMovement, fromEarlier } from './listed-movements.ts'
 import type { OpenMoney } from './open-money.ts'
@@ -83,7 +82,7 @@ export async function upgradeStorage(
 
   async function bringOver(round: RoundKey): Promise<void> {
     const stream = moneyStream(round)
-    const asked = { roundId: round.roundId, ...scopeOf(round), walletKey: walletKeyOf(round) }
+    const asked = { roundId: round.roundId, ...scopeOf(round), walletKey: scopeKey(round) }
     const found = await movements.find(asked, { sort: { reference: 1 } }).toArray()
     const earlier = found.filter(({ n }) => n === undefined)
     for (const { auditOutbox = [] } of earlier) await moveAudit(auditOutbox)

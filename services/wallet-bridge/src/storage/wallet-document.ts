@@ -1,5 +1,5 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
-import { type Scope, scopeOf } from '@pitboss/contracts/caller'
+import { type Scope, scopeKey, scopeOf } from '@pitboss/contracts/caller'
 import type { FlagRules } from '@pitboss/contracts/objects/flag'
 import { auditedInsert, auditedUpdate, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { changeFenced, fencedUpdate, type Versioned } from '@pitboss/storage/change-fenced'
@@ -11,7 +11,6 @@ import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import type { Db } from 'mongodb'
 import { createHash } from 'node:crypto'
 import { flagRulesOf } from '../rules/flags.ts'
-import { walletKeyOf } from '../rules/movement-keys.ts'
 import type { Secrets } from '../rules/wallet.ts'
 
 /** A stored wallet. `_id` is the wallet key; the secret is encrypted for that key only. */
@@ -60,10 +59,10 @@ export type Wallets = ReturnType<typeof createWallets>
 export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedCopies, 'of'>) {
   const collection = db.collection<WalletDocument>('wallets')
   const findByKey = (key: string) => collection.findOne({ _id: key })
-  const find = (scope: Scope): Promise<WalletDocument | null> => findByKey(walletKeyOf(scope))
+  const find = (scope: Scope): Promise<WalletDocument | null> => findByKey(scopeKey(scope))
   // A copy that is sealed under a former master key opens as well.
   const copies = of('wallets', findByKey)
-  const copy = (scope: Scope) => copies.read(walletKeyOf(scope))
+  const copy = (scope: Scope) => copies.read(scopeKey(scope))
 
   function openDocument(document: WalletDocument): Wallet {
     const { _id: key, environment, url, timeoutMs, settleLosses, formerOrigins = [] } = document
@@ -114,11 +113,11 @@ export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedC
     },
     change,
     /** Drops the copies that processes have of a wallet whose writer may have died before its note. */
-    drop: (scope: Scope): Promise<void> => copies.drop(walletKeyOf(scope)),
+    drop: (scope: Scope): Promise<void> => copies.drop(scopeKey(scope)),
     /** Null when there is a wallet already. */
     async create(scope: Scope, wallet: NewWallet, entryOf: EntryOfChange): Promise<WalletDocument | null> {
       const { secret, at, ...settings } = wallet
-      const key = walletKeyOf(scope)
+      const key = scopeKey(scope)
       const document: WalletDocument = {
         ...{ _id: key, version: 1, ...scopeOf(scope), ...settings, createdAt: at, updatedAt: at },
         sealedSecret: secretBox.seal(secret, aadOf(key)),
@@ -130,7 +129,7 @@ export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedC
     },
     replaceSecret(scope: Scope, rotation: Rotation, entryOf: EntryOfChange): Promise<WalletDocument | null> {
       const { secret, overlapS, at } = rotation
-      const sealedSecret = secretBox.seal(secret, aadOf(walletKeyOf(scope)))
+      const sealedSecret = secretBox.seal(secret, aadOf(scopeKey(scope)))
       const validUntil = new Date(at.getTime() + overlapS * 1000)
       const fieldsOf: FieldsOfChange = ({ sealedSecret: sealed }) => {
         return { sealedSecret, formerSecret: overlapS === 0 ? null : { sealed, validUntil }, updatedAt: at }

@@ -1,4 +1,4 @@
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import { newProgress } from '@pitboss/contracts/certification/progress'
 import { defaultFlagRules } from '@pitboss/contracts/objects/flag'
 import { newId } from '@pitboss/runtime/new-id'
@@ -14,7 +14,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import t from 'tap'
 import { newFlag } from '../../src/wings/flags/records/render-flag.ts'
 import { documentOf, initialState } from '../../src/records/new-movement.ts'
-import { movementIdOf, walletKeyOf } from '../../src/rules/movement-keys.ts'
+import { movementIdOf } from '../../src/rules/movement-keys.ts'
 import { createJobStore } from '@pitboss/storage/job-store'
 import type { CertificationDocument } from '../../src/wings/certifications/wing.ts'
 import { tallyDifferences } from '../../src/wings/reconciliations/actions/run-reconciliation.ts'
@@ -70,7 +70,7 @@ const entryOf = () => sampleAuditEntry()
 const entry = entryOf()
 const ids: Ids = named('the-owners')
 await wallets.create(owner, { ...settings, secret: 'the secret', at: now }, entryOf)
-await signatures.use(walletKeyOf(owner), '1', ids.signature, now)
+await signatures.use(scopeKey(owner), '1', ids.signature, now)
 for (const document of [stakeIn(owner, ids), waitingWinIn(owner)]) {
   const stored = await movements.insert(document)
   if (typeof stored === 'string' || 'refused' in stored) throw new Error('it is not stored')
@@ -101,7 +101,7 @@ await holdIsolation(t, {
   },
   stores: {
     createCallbackSignatures: table(signatures, {
-      use: scoped((scope, { signature }) => signatures.use(walletKeyOf(scope), '1', signature, now)),
+      use: scoped((scope, { signature }) => signatures.use(scopeKey(scope), '1', signature, now)),
     }),
     createReconciliations: jobTable(reconciliations, reconciliationIn, (ids) => ids.reconciliationId),
     createLedgerChunks: table(chunks, {
@@ -114,8 +114,8 @@ await holdIsolation(t, {
       nextWallet: internal(
         'only workers/resolver.ts calls it; it takes no id and gives a wallet key to no caller',
       ),
-      ofWallet: scoped((scope) => unfinished.ofWallet(walletKeyOf(scope), now, 10)),
-      pullForward: scoped((scope) => unfinished.pullForward(walletKeyOf(scope), now)),
+      ofWallet: scoped((scope) => unfinished.ofWallet(scopeKey(scope), now, 10)),
+      pullForward: scoped((scope) => unfinished.pullForward(scopeKey(scope), now)),
       putOff: internal('only advance-due.ts calls it, with a movement that it was given as due'),
       own: internal('only this folder calls it, with the movements of an entry that it has appended'),
       leave: internal('only this folder calls it; it forgets what another process goes on with'),
@@ -150,9 +150,7 @@ await holdIsolation(t, {
       oldestFirst: scoped((scope) => lists.oldestFirst(scope, window, { after: null, limit: 10 })),
       byTransactionIds: scoped((scope, { transactionId }) => lists.byTransactionIds(scope, [transactionId])),
       overall: internal(operations),
-      byReference: scoped((scope, { transactionId }) =>
-        lists.byReference(transactionId, [walletKeyOf(scope)]),
-      ),
+      byReference: scoped((scope, { transactionId }) => lists.byReference(transactionId, [scopeKey(scope)])),
       inDoubt: internal(operations),
       ofRound: internal(operations),
       calledSince: internal('only read-call-series.ts calls it, to count calls of every account'),
@@ -244,8 +242,8 @@ function jobTable<Job extends JobDocument, Large extends keyof Job & string>(
   return table(jobs, {
     insert: scoped((scope, ids) => jobs.insert({ ...jobIn(scope, ids), _id: newId('job') })),
     find: scoped((scope, ids) => jobs.find(scope, idOf(ids))),
-    findRunning: scoped((scope) => jobs.findRunning(scope, walletKeyOf(scope))),
-    list: scoped((scope) => jobs.list(scope, walletKeyOf(scope), { before: null, limit: 10 })),
+    findRunning: scoped((scope) => jobs.findRunning(scope, scopeKey(scope))),
+    list: scoped((scope) => jobs.list(scope, scopeKey(scope), { before: null, limit: 10 })),
     cancel: scoped((scope, ids) => jobs.cancel(scope, idOf(ids), {}, now, entry)),
     claim: internal('only its workers call it, over every account'),
     ...{ release: internal(claimed), renew: internal(claimed) },
@@ -255,7 +253,7 @@ function jobTable<Job extends JobDocument, Large extends keyof Job & string>(
 
 function certificationIn(scope: Scope, { certificationId, playerId }: Ids): CertificationDocument {
   return {
-    ...{ _id: certificationId, ...scope, subject: walletKeyOf(scope), status: 'RUNNING', playerId },
+    ...{ _id: certificationId, ...scope, subject: scopeKey(scope), status: 'RUNNING', playerId },
     ...{ claimedUntil: new Date(0), claimToken: 0, createdAt: now, finishedAt: null },
     ...{ walletUpdatedAt: now, currency: 'USD', blockedPlayerId: null, unknownPlayerId: null },
     ...newProgress(settings.url, 1),
@@ -265,7 +263,7 @@ function certificationIn(scope: Scope, { certificationId, playerId }: Ids): Cert
 function reconciliationIn(scope: Scope, { reconciliationId }: Ids): ReconciliationDocument {
   const { counts, differences } = tallyDifferences()
   return {
-    ...{ _id: reconciliationId, ...scope, subject: walletKeyOf(scope), status: 'RUNNING' },
+    ...{ _id: reconciliationId, ...scope, subject: scopeKey(scope), status: 'RUNNING' },
     ...{ claimedUntil: new Date(0), claimToken: 0, createdAt: now, finishedAt: null, ...window },
     ...{ chunks: 1, linesTotal: 1, lines: 0, matched: 0, counts, differences, reason: null },
   }

@@ -1,9 +1,9 @@
+import { scopeKey } from '@pitboss/contracts/caller'
 import { newId } from '@pitboss/runtime/new-id'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { openTestDatabase } from '@pitboss/testing/open-test-database'
 import t from 'tap'
 import { documentOf, initialState } from '../../src/records/new-movement.ts'
-import { walletKeyOf } from '../../src/rules/movement-keys.ts'
 import type { MovementState } from '../../src/rules/movement.ts'
 import { createUnfinishedMovements } from '../../src/storage/unfinished-movements.ts'
 import { indexes } from '../../src/all-wings.ts'
@@ -56,21 +56,21 @@ t.test('all waiting credits of a wallet that answers again become due', async (t
   await store([...backlog, ...left])
 
   t.equal(await unfinished.nextWallet('', now), null, 'nothing is due before')
-  t.equal(await unfinished.pullForward(walletKeyOf(scope), now), backlog.length)
-  t.same(await dueNow(walletKeyOf(scope)), backlog.map(({ _id }) => _id).toSorted())
-  t.same(await dueNow(walletKeyOf(otherScope)), [], "another wallet's stays as it was")
-  t.equal(await unfinished.nextWallet('', now), walletKeyOf(scope))
-  t.equal(await unfinished.pullForward(walletKeyOf(scope), now), 0, 'a second time there is nothing left')
+  t.equal(await unfinished.pullForward(scopeKey(scope), now), backlog.length)
+  t.same(await dueNow(scopeKey(scope)), backlog.map(({ _id }) => _id).toSorted())
+  t.same(await dueNow(scopeKey(otherScope)), [], "another wallet's stays as it was")
+  t.equal(await unfinished.nextWallet('', now), scopeKey(scope))
+  t.equal(await unfinished.pullForward(scopeKey(scope), now), 0, 'a second time there is nothing left')
 })
 
 t.test(
   'what was tried before a pull forward becomes due, though its entry is known only after it',
   async (t) => {
     const scope = newScope()
-    await unfinished.pullForward(walletKeyOf(scope), now)
+    await unfinished.pullForward(scopeKey(scope), now)
     const [before, after] = [waiting({}, scope), waiting({ updatedAt: inMs(1) }, scope)]
     await store([before, after])
-    t.same(await dueNow(walletKeyOf(scope)), [before._id])
+    t.same(await dueNow(scopeKey(scope)), [before._id])
   },
 )
 
@@ -99,7 +99,7 @@ t.test(
     }
     await store([...Object.values(tooLong), ...Object.values(right)])
     t.equal(unfinished.endLongWaits(now), Object.keys(tooLong).length)
-    t.same(await dueNow(walletKeyOf(scope)), idsOf(tooLong))
+    t.same(await dueNow(scopeKey(scope)), idsOf(tooLong))
     t.equal(unfinished.endLongWaits(now), 0, 'a second time there is nothing left')
   },
 )

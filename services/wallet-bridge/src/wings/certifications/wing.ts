@@ -1,6 +1,6 @@
 import { answer, handler, type HandlerContext } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
-import type { Caller, Scope } from '@pitboss/contracts/caller'
+import { type Caller, type Scope, scopeKey } from '@pitboss/contracts/caller'
 import type { ExchangeRequest } from '@pitboss/contracts/certification/exchange'
 import { summaryOf } from '@pitboss/contracts/certification/progress'
 import { walletCases } from '@pitboss/contracts/certification/wallet/wallet-cases'
@@ -21,7 +21,6 @@ import type { z } from 'zod'
 import { findWallet } from '../../actions/operator-wallets.ts'
 import type { WalletRequest } from '../../clients/wallet-client.ts'
 import type { WalletContext } from '../../context.ts'
-import { walletKeyOf } from '../../rules/movement-keys.ts'
 import type { WalletExchange } from '../../rules/wallet-answers.ts'
 import type { Wallet } from '../../storage/wallet-document.ts'
 import type { Wing } from '../../wing.ts'
@@ -47,7 +46,7 @@ export const certifications: Wing = {
           return answer(toCertification(await startCertification(context, caller, body, call)), 202)
         }),
         handler(endpoints.listWalletCertifications.call, async ({ caller: { scope }, query }) =>
-          answerPage(await jobs.list(scope, walletKeyOf(scope), query), toCertificationSummary),
+          answerPage(await jobs.list(scope, scopeKey(scope), query), toCertificationSummary),
         ),
         handler(endpoints.getWalletCertification.call, async ({ caller, params }) =>
           answer(toCertification(await jobs.find([caller.scope], params.certification_id))),
@@ -151,7 +150,7 @@ async function startCertification(
   const wallet = await findWallet(context, scope)
   const job: CertificationDocument = {
     ...certificationJobs.newCertification({
-      ...{ id: newId('crt'), scope, subject: walletKeyOf(scope) },
+      ...{ id: newId('crt'), scope, subject: scopeKey(scope) },
       ...{ url: wallet.url, casesTotal: walletCases.length, now: clock.now() },
     }),
     walletUpdatedAt: wallet.updatedAt,

@@ -2,12 +2,11 @@ import { answer, handler } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
 import * as starts from '@pitboss/contracts/calls/reconciliations'
 import * as calls from '@pitboss/contracts/calls/wallet'
-import { lookupScopes } from '@pitboss/contracts/caller'
+import { lookupScopes, scopeKey } from '@pitboss/contracts/caller'
 import * as endpoints from '@pitboss/contracts/endpoints/reconciliations'
 import { jobIndexes } from '@pitboss/storage/job-store'
 import { openJobs } from '@pitboss/storage/jobs'
 import { answerPage } from '@pitboss/storage/read-page'
-import { walletKeyOf } from '../../rules/movement-keys.ts'
 import type { Wing } from '../../wing.ts'
 import * as actions from './actions/run-reconciliation.ts'
 import * as stores from './storage/reconciliation-store.ts'
@@ -37,7 +36,7 @@ export const reconciliations: Wing = {
           toReconciliation(await actions.startReconciliation(context, asked, call)),
         ),
         handler(endpoints.listReconciliations.call, async ({ caller: { scope }, query }) =>
-          answerPage(await jobs.list(scope, walletKeyOf(scope), query), toReconciliationSummary),
+          answerPage(await jobs.list(scope, scopeKey(scope), query), toReconciliationSummary),
         ),
         handler(endpoints.getReconciliation.call, async ({ caller, params }) =>
           answer(toReconciliation(await jobs.find(lookupScopes(caller), params.reconciliation_id))),

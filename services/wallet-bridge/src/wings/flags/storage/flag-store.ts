@@ -1,5 +1,5 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import { flagMax, type FlagRule, type FlagStatus } from '@pitboss/contracts/objects/flag'
 import { auditedUpdate, auditOutboxIndex, type WithAudit } from '@pitboss/storage/audit-outbox'
 import { boundedRead } from '@pitboss/storage/bounded-read'
@@ -8,7 +8,6 @@ import { insertedFirst } from '@pitboss/storage/create-once'
 import { createdFilter, definedOf } from '@pitboss/storage/created-within'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
 import type { Db, Filter } from 'mongodb'
-import { walletKeyOf } from '../../../rules/movement-keys.ts'
 import type { MovementDocument } from '../../../storage/movement-document.ts'
 import { listMsMax, type MovementFilters, tooLong } from '../../../storage/movement-lists.ts'
 
@@ -81,7 +80,7 @@ export function createFlagStore(db: Db) {
       { transactionId, reference, createdAt }: Readonly<Pick<MovementDocument, Counted>>,
       now: Date,
     ): Promise<UnknownCount> {
-      const _id = `${walletKeyOf(scope)}/${subject}`
+      const _id = `${scopeKey(scope)}/${subject}`
       // Refused as a duplicate when the movement is counted already.
       await insertedFirst(() =>
         counts.updateOne(
@@ -97,11 +96,11 @@ export function createFlagStore(db: Db) {
       if (counted === null) throw new Error(`the count ${_id} was written and is not found`)
       return counted
     },
-    find: (scope: Scope, flagId: string) => flags.findOne({ _id: flagId, walletKey: walletKeyOf(scope) }),
+    find: (scope: Scope, flagId: string) => flags.findOne({ _id: flagId, walletKey: scopeKey(scope) }),
     /** Newest first by the time of the first movement. */
     list(scope: Scope, { from, to, ...named }: FlagFilters, { before, limit }: Before) {
       const page = createdFilter({ prefix: 'flg', from, to, before }, '_id', 'happenedAt')
-      const filter: Filter<FlagDocument> = { walletKey: walletKeyOf(scope), ...definedOf(named), ...page }
+      const filter: Filter<FlagDocument> = { walletKey: scopeKey(scope), ...definedOf(named), ...page }
       const found = flags.find(filter).sort({ _id: -1 }).limit(limit).maxTimeMS(listMsMax)
       return boundedRead(() => found.toArray(), tooLong)
     },

@@ -7,13 +7,12 @@ import type { LedgerChunks, LedgerLine, ReconciliationDocument } from '../storag
 import type { HandlerContext } from '@pitboss/bus/serve-calls'
 import { type ActedBy, actedBy } from '@pitboss/contracts/audit'
 import type * as calls from '@pitboss/contracts/calls/reconciliations'
-import type { Scope } from '@pitboss/contracts/caller'
+import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import { invalidField } from '@pitboss/errors/service-error'
 import { newJob } from '@pitboss/storage/job-store'
 import type { RequestOf } from '@pitboss/contracts/call'
 import type { WalletContext } from '../../../context.ts'
 import { paidAt } from '../../../rules/event-of-end.ts'
-import { walletKeyOf } from '../../../rules/movement-keys.ts'
 import { compareLedger, type LedgerRow, toOurMovement } from '../rules/compare-ledger.ts'
 
 export type ReconciliationContext = WalletContext & {
@@ -116,7 +115,7 @@ export async function storeChunk(
 ) {
   const { caller, id, index, lines } = chunk
   const { scope } = caller
-  if (index === 0) await context.reconciliations.assertNoneRuns(scope, walletKeyOf(scope))
+  if (index === 0) await context.reconciliations.assertNoneRuns(scope, scopeKey(scope))
   await context.chunks.keep(scope, id, index, lines, context.clock.now())
 }
 
@@ -136,7 +135,7 @@ export async function startReconciliation(
   if ((await chunks.count(scope, id)) !== asked.chunks) throw invalidField('body', 'was not kept whole')
   const { counts, differences } = tallyDifferences()
   const job: ReconciliationDocument = {
-    ...newJob({ id, scope, subject: walletKeyOf(scope), now: clock.now() }),
+    ...newJob({ id, scope, subject: scopeKey(scope), now: clock.now() }),
     ...{ from, to, chunks: asked.chunks, linesTotal, lines: 0, matched: 0, reason: null },
     ...{ counts, differences },
   }

@@ -1,6 +1,6 @@
 import type { LedgerEntry } from '@pitboss/operator-kit/sandbox-wallet/ledger'
 import type { RoundState } from '@pitboss/rounds/rules/round'
-import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
+import type { RenderedEvent } from '@pitboss/storage/rendered-event'
 import { movementIdOf } from '@pitboss/wallet-bridge/rules/movement-keys'
 import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movement-document'
 import { z } from 'zod'
@@ -55,7 +55,7 @@ export type StepChecks = {
   /** A process has written a round, and looks at it at a time. */
   roundKept(round: RoundState, dueAt: Date | null): void
   walletMoved(entry: LedgerEntry): void
-  eventRecorded(entry: OutboxEntry): void
+  eventRecorded(entry: RenderedEvent): void
   /** A call is sent for this round; the function that is returned ends it. */
   callSent(roundId: string, isHolderAlive: () => boolean): () => void
 }

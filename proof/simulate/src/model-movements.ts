@@ -2,7 +2,7 @@ import type { Random } from '@pitboss/chaos/random'
 import type { InstanceDocument } from '@pitboss/storage/journal/instances'
 import type { Entry, JournalDocument } from '@pitboss/storage/journal/journal'
 import { claimKey, type StreamKey } from '@pitboss/storage/journal/journal-keys'
-import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
+import type { RenderedEvent } from '@pitboss/storage/rendered-event'
 import type { MoneyFact } from '@pitboss/wallet-bridge/storage/round-money'
 import { movementIdOf } from '@pitboss/wallet-bridge/rules/movement-keys'
 import type { ListedMovement, ListedMovements } from '@pitboss/wallet-bridge/storage/listed-movements'
@@ -24,7 +24,7 @@ export type ModelMovements = {
   readonly reads: LaggingReads<ListedMovement>
   listsOf(machine: Machine): ListedMovements
   /** Events of entries that `isSent` does not know. */
-  unsent(isSent: (eventId: string) => boolean): readonly OutboxEntry[]
+  unsent(isSent: (eventId: string) => boolean): readonly RenderedEvent[]
   /** Remembers the database as it is. @returns the function that sets it back and says how many movements */
   backUp(): () => string
 }

@@ -7,7 +7,7 @@ import { claimsOfEntry, type RoundEntry, type RoundFact } from '@pitboss/rounds/
 import type { InstanceDocument } from '@pitboss/storage/journal/instances'
 import type { JournalDocument } from '@pitboss/storage/journal/journal'
 import type { StreamKey } from '@pitboss/storage/journal/journal-keys'
-import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
+import type { RenderedEvent } from '@pitboss/storage/rendered-event'
 import type { Faults } from './faults.ts'
 import { foldRound, type Row } from './fold-rounds.ts'
 import type { LaggingReads } from './lagging-reads.ts'
@@ -32,7 +32,7 @@ export type ModelRounds = {
   /** Rounds that are gone since the database was set back. */
   readonly lost: ReadonlyMap<string, RoundState>
   /** Events of entries that `isSent` does not know. */
-  unsent(isSent: (eventId: string) => boolean): readonly OutboxEntry[]
+  unsent(isSent: (eventId: string) => boolean): readonly RenderedEvent[]
   /**
    * Streams of rounds that do not stand yet, since not all claims are their own, and that nobody has
    * withdrawn.

@@ -1,14 +1,14 @@
-import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
+import type { RenderedEvent } from '@pitboss/storage/rendered-event'
 
 /** The event stream: keeps every event once by its id, in the order in which it came. */
 export type ModelStream = {
-  readonly events: readonly OutboxEntry[]
-  publish(entry: OutboxEntry): void
+  readonly events: readonly RenderedEvent[]
+  publish(entry: RenderedEvent): void
   has(id: string): boolean
 }
 
-export function createModelStream(onEvent: (entry: OutboxEntry) => void): ModelStream {
-  const events: OutboxEntry[] = []
+export function createModelStream(onEvent: (entry: RenderedEvent) => void): ModelStream {
+  const events: RenderedEvent[] = []
   const ids = new Set<string>()
   return {
     events,

@@ -46,6 +46,8 @@ t.test('what waits behind an open breaker, at a full receiver and without a work
   const { registry } = service
   const lag = (standing: string) => read(registry, `pitboss_webhook_due_lag_seconds{endpoints="${standing}"}`)
   const breakers = () => read(registry, 'pitboss_webhook_breakers_open')
+  // On a slow machine a delivery may be due before its turn comes.
+  const noneIsLate = (what: string) => waitFor(async () => (await lag('healthy')) === 0, { what })
   t.strictSame(await Promise.all(['healthy', 'full', 'unhealthy', 'untaken'].map(lag)), [0, 0, 0, 0])
   t.equal(await breakers(), 0)
 
@@ -54,7 +56,7 @@ t.test('what waits behind an open breaker, at a full receiver and without a work
   for (let count = 0; count < 12; count += 1) await rig.publish({ type: 'round.completed' })
   await waitFor(async () => (await breakers()) === 1, { what: 'its breaker opens' })
   await waitFor(async () => (await lag('unhealthy')) > 0.5, { what: 'its deliveries are long due' })
-  t.equal(await lag('healthy'), 0)
+  await noneIsLate('of healthy ones none is due')
 
   const held: (() => void)[] = []
   const hanging = await startReceiver(t, (response) => held.push(() => response.writeHead(204).end()))
@@ -62,7 +64,7 @@ t.test('what waits behind an open breaker, at a full receiver and without a work
   for (let count = 0; count < 12; count += 1) await rig.publish()
   await waitFor(() => held.length === 8, { what: 'it has as many attempts as it takes' })
   await waitFor(async () => (await lag('full')) > 1, { what: 'the others are due' })
-  t.equal(await lag('healthy'), 0, 'no worker is to blame')
+  await noneIsLate('no worker is to blame')
   for (const answer of held.splice(0)) answer()
   await waitFor(() => held.length === 4, { what: 'the others come' })
   for (const answer of held) answer()

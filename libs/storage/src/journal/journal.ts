@@ -1,7 +1,7 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { BoundedMap } from '@pitboss/runtime/bounded-map'
-import type { OutboxEntry } from '../outbox-entry.ts'
+import type { RenderedEvent } from '../rendered-event.ts'
 import { claimAgain, claimDocument, isWithdrawn, othersAmong, removeClaims, standingAmong } from './claims.ts'
 import type { Landed } from './group-commit.ts'
 import { type ClaimRange, entryId, entryNumber, type StreamKey } from './journal-keys.ts'
@@ -18,7 +18,7 @@ export type Entry<Fact> = {
   readonly at: Date
   /** Folded by `evolve`. */
   readonly f: readonly Fact[]
-  readonly ev?: readonly OutboxEntry[]
+  readonly ev?: readonly RenderedEvent[]
   /** A person's order. */
   readonly au?: AuditEntry
   /**
@@ -115,7 +115,7 @@ export type Journal<Fact> = {
 export type Decided<Fact> = {
   readonly facts: readonly [Fact, ...Fact[]]
   /** Not together with claims: an entry whose claims may be another's says nothing to the outside. */
-  readonly events?: readonly OutboxEntry[]
+  readonly events?: readonly RenderedEvent[]
   /** What the entry needs for itself; when one of them is another's, the entry counts for nobody. */
   readonly claims?: readonly Claim[]
   /** The entry that this one takes back, and its claims, which become free. */

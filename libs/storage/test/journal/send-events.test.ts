@@ -6,13 +6,13 @@ import { eventsPosition } from '@pitboss/bus/consume-durable'
 import { waitFor } from '@pitboss/testing/wait-for'
 import t, { type Test } from 'tap'
 import { createEventSender } from '../../src/journal/send-events.ts'
-import { outboxEntry } from '../../src/outbox-entry.ts'
+import { renderEvent } from '../../src/rendered-event.ts'
 import { startRestartedBroker } from '../fixtures/restarted-broker.ts'
 import { silentLogger } from '../fixtures/test-storage.ts'
 
 const scope = { operatorId: '0b6d1b52-9a54-4d6b-a1f4-1c4a3f0f7a11', environment: 'LIVE' } as const
 const event = (id: string) =>
-  outboxEntry({ id, type: 'round.started', createdAt: new Date(0), scope, data: { id } })
+  renderEvent({ id, type: 'round.started', createdAt: new Date(0), scope, data: { id } })
 
 /** Events of entries on a broker of its own, whose files can be put back to what they were. */
 async function startRig(t: Test) {

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { DeliverPolicy, type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import { fanoutRewind } from '@pitboss/contracts/calls/webhooks'
-import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
+import type { RenderedEvent } from '@pitboss/storage/rendered-event'
 import { type Collections, collectionsOf } from '@pitboss/webhooks/storage/collections'
 import { logKey } from '@pitboss/webhooks/storage/log-keys'
 import type { Cleanup } from '../harness/cleanup.ts'
@@ -92,7 +92,7 @@ async function rewind({ bus }: ServiceWorld, manager: JetStreamManager, events: 
 async function record(
   { log }: Collections,
   operatorId: string,
-  entries: readonly OutboxEntry[],
+  entries: readonly RenderedEvent[],
 ): Promise<void> {
   const scope = { operatorId, environment: 'SANDBOX' } as const
   const type = 'game.session.created'
@@ -108,7 +108,7 @@ async function record(
   }
 }
 
-async function publishAll(bus: Bus, entries: readonly OutboxEntry[]): Promise<void> {
+async function publishAll(bus: Bus, entries: readonly RenderedEvent[]): Promise<void> {
   const left = entries.values()
   const publish = async () => {
     for (const { id, subject, body } of left) {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { connectBus } from '@pitboss/bus/connect-bus'
 import { newId } from '@pitboss/runtime/new-id'
-import { type OutboxEntry, outboxEntry } from '@pitboss/storage/outbox-entry'
+import { type RenderedEvent, renderEvent } from '@pitboss/storage/rendered-event'
 import pino from 'pino'
 
 export type Publisher = {
@@ -25,8 +25,8 @@ export async function createPublisher(natsUrl: string, operatorId: string): Prom
 }
 
 /** An event of a session that never was. */
-export function sessionEvent(operatorId: string, createdAt: Date): OutboxEntry {
-  return outboxEntry({
+export function sessionEvent(operatorId: string, createdAt: Date): RenderedEvent {
+  return renderEvent({
     id: newId('evt'),
     type: 'game.session.created',
     createdAt,

@@ -7,7 +7,7 @@ import { failpoint } from '@pitboss/runtime/failpoint'
 import { readWindow } from '@pitboss/storage/created-within'
 import { eventIdOf } from '@pitboss/storage/event-id'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
-import { outboxEntry } from '@pitboss/storage/outbox-entry'
+import { renderEvent } from '@pitboss/storage/rendered-event'
 import { readPage } from '@pitboss/storage/read-page'
 import type { z } from 'zod'
 import type { Acting, RoundsContext } from '../context.ts'
@@ -67,7 +67,7 @@ export async function openSession(context: RoundsContext, caller: Caller, body: 
   }
   const type = 'game.session.created'
   const id = eventIdOf(scope, { type, about: session._id })
-  const event = outboxEntry({ id, type, createdAt, scope, data: sessionCreatedData(session) })
+  const event = renderEvent({ id, type, createdAt, scope, data: sessionCreatedData(session) })
   const opened = await sessions.insert(session, event)
   await failpoint('rounds.session-stored')
   await hooks.afterSession(opened, true)

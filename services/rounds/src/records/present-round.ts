@@ -2,7 +2,7 @@ import type { Round } from '@pitboss/contracts/objects/round'
 import type { RoundCompletedData, RoundStartedData } from '@pitboss/contracts/objects/event'
 import { formatAmount } from '@pitboss/money/amount'
 import { eventIdOf } from '@pitboss/storage/event-id'
-import { type OutboxEntry, outboxEntry } from '@pitboss/storage/outbox-entry'
+import { type RenderedEvent, renderEvent } from '@pitboss/storage/rendered-event'
 import type { Commitment } from '../rules/new-round.ts'
 import type { EventType } from '../rules/round-message.ts'
 import type { RoundState } from '../rules/round.ts'
@@ -92,7 +92,7 @@ export function roundEvents(round: RoundState, types: readonly EventType[], crea
   const { operatorId, environment, id } = round
   const scope = { operatorId, environment }
   return types.map((type) =>
-    outboxEntry({
+    renderEvent({
       id: eventIdOf(scope, { type, about: id }),
       type,
       createdAt,
@@ -103,7 +103,7 @@ export function roundEvents(round: RoundState, types: readonly EventType[], crea
 }
 
 /** The event of the round's end, equal to the one written with it; null before it, or if it never started. */
-export function endEvent(round: RoundState): OutboxEntry | null {
+export function endEvent(round: RoundState): RenderedEvent | null {
   const { completedAt, started } = round
   if (completedAt === null || !started) return null
   return roundEvents(round, ['round.completed'], completedAt)[0] ?? null

@@ -1,7 +1,7 @@
 import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import { changeBetween } from '@pitboss/storage/journal/change-document'
 import { append, type Decided, load } from '@pitboss/storage/journal/journal'
-import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
+import type { RenderedEvent } from '@pitboss/storage/rendered-event'
 import type { Reversal, RoundState, Stake, Win } from '../rules/round.ts'
 import {
   type DatedCommitment,
@@ -106,7 +106,7 @@ export async function removeRound(streams: RoundStreams, { stream, version, roun
   return true
 }
 
-export async function publishAgain(streams: RoundStreams, stored: StoredRound, event: OutboxEntry) {
+export async function publishAgain(streams: RoundStreams, stored: StoredRound, event: RenderedEvent) {
   const { id, status } = stored.round
   for (let current: StoredRound | null = stored; current !== null; ) {
     const { stream, version, fields } = current

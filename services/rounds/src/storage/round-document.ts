@@ -2,7 +2,7 @@ import { type Scope, scopeKey } from '@pitboss/contracts/caller'
 import type { JsonObject } from '@pitboss/fairness/games/game'
 import { createdFilter, definedOf } from '@pitboss/storage/created-within'
 import type { StreamKey } from '@pitboss/storage/journal/journal-keys'
-import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
+import type { RenderedEvent } from '@pitboss/storage/rendered-event'
 import { type Packed, unpackOthers } from '@pitboss/storage/packed'
 import type { Document } from 'mongodb'
 import type { Commitment } from '../rules/new-round.ts'
@@ -107,7 +107,7 @@ export type StoredRound = {
 export type RoundWrite = {
   readonly round: RoundState
   readonly dueAt: Date | null
-  readonly events: readonly OutboxEntry[]
+  readonly events: readonly RenderedEvent[]
   readonly fact: (ReportFact & { id: string; rules?: string }) | null
 }
 

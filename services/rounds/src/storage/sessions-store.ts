@@ -11,7 +11,7 @@ import { createGroupFind, findByIds } from '@pitboss/storage/group-find'
 import { idempotencyKeyLifetimeMs } from '@pitboss/storage/idempotency-keys'
 import { entryId, streamKey, type StreamKey } from '@pitboss/storage/journal/journal-keys'
 import { entryOf, type StoredDocument, storedOf } from '@pitboss/storage/journal/mongodb-journal'
-import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
+import type { RenderedEvent } from '@pitboss/storage/rendered-event'
 import type { Db, Filter, UpdateFilter } from 'mongodb'
 import type { StakeRange } from '../rules/limits.ts'
 import type { sessionStatusAt, SessionTimes } from '../rules/live-rules.ts'
@@ -82,7 +82,7 @@ export function createSessionsStore({
   open,
 }: {
   db: Db
-  open: (session: NewSession, event: OutboxEntry) => Promise<boolean>
+  open: (session: NewSession, event: RenderedEvent) => Promise<boolean>
 }) {
   const sessions = db.collection<SessionDocument>('sessions')
   const findTogether = createGroupFind<SessionDocument>((ids) => findByIds(sessions, ids))
@@ -91,7 +91,7 @@ export function createSessionsStore({
 
   return {
     /** Opens the session with its event, or answers the one that has this id already. */
-    async insert(session: NewSession, event: OutboxEntry): Promise<SessionDocument> {
+    async insert(session: NewSession, event: RenderedEvent): Promise<SessionDocument> {
       if (await open(session, event)) return { ...session, version: 1 }
       const { _id, scope } = session
       const present = await sessions.findOne({ _id, scope })

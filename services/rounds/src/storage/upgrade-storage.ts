@@ -1,4 +1,4 @@
-import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
+import type { RenderedEvent } from '@pitboss/storage/rendered-event'
 import { append, load } from '@pitboss/storage/journal/journal'
 import { readIndexes } from '@pitboss/storage/read-indexes'
 import type { Db } from 'mongodb'
@@ -12,7 +12,7 @@ import type { RoundsStore } from './rounds-store.ts'
 import { type SessionDocument, sessionStream } from './sessions-store.ts'
 
 type OlderRound = RoundDocument & {
-  readonly outbox?: readonly OutboxEntry[]
+  readonly outbox?: readonly RenderedEvent[]
   readonly facts?: readonly FactEntry[]
 }
 
@@ -70,7 +70,7 @@ export async function upgradeStorage(context: Upgrading): Promise<void> {
 }
 
 /** Of a release whose sessions held their events until they were sent. */
-type OlderSession = SessionDocument & { readonly outbox: readonly OutboxEntry[]; readonly outboxAt: Date }
+type OlderSession = SessionDocument & { readonly outbox: readonly RenderedEvent[]; readonly outboxAt: Date }
 
 /** Such a release may still run beside this one: what it leaves is taken at the next start. */
 async function takeSessions({ db, journal: { journal } }: Upgrading): Promise<void> {

@@ -3,7 +3,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { newId } from '@pitboss/runtime/new-id'
 import { ensureIndexes } from '@pitboss/storage/ensure-indexes'
 import { parseKeyring } from '@pitboss/storage/keyring'
-import { outboxEntry } from '@pitboss/storage/outbox-entry'
+import { renderEvent } from '@pitboss/storage/rendered-event'
 import { createSecretBox } from '@pitboss/storage/stored-secrets'
 import { exactReads } from '@pitboss/testing/exact-reads'
 import { holdIsolation, linesFor } from '@pitboss/testing/hold-isolation'
@@ -435,7 +435,7 @@ async function makeThings() {
     ...{ playerId, game, currency, brandId: null, language: null, country: 'DE', returnUrl: null },
     ...{ metadata: [], limits: null, createdAt: now, expiresAt: dayEnd, closedAt: null },
   }
-  const event = outboxEntry({
+  const event = renderEvent({
     id: newId('evt'),
     type: 'session.created',
     createdAt: now,

@@ -5,7 +5,7 @@ import type { Movement, MovementAttempt } from '@pitboss/contracts/objects/movem
 import type { WalletMovementCall } from '@pitboss/contracts/objects/wallet-call'
 import { operatorHandleOf, toAccountMode } from '@pitboss/contracts/primitives'
 import { eventIdOf } from '@pitboss/storage/event-id'
-import { type OutboxEntry, outboxEntry } from '@pitboss/storage/outbox-entry'
+import { type RenderedEvent, renderEvent } from '@pitboss/storage/rendered-event'
 import { eventOfEnd } from '../rules/event-of-end.ts'
 import { type MovementEventType, type MovementType, outcomeOf } from '../rules/movement.ts'
 import type { AttemptRecord, MovementDocument, MovementFacts } from '../storage/movement-document.ts'
@@ -83,7 +83,7 @@ export function toAttemptRecord(record: AttemptRecord): MovementAttempt {
 }
 
 /** The event of a step. That of a stake which a tombstone ended names the stake as original. Section 11. */
-export function toMovementEvent(movement: MovementDocument, type: MovementEventType): OutboxEntry {
+export function toMovementEvent(movement: MovementDocument, type: MovementEventType): RenderedEvent {
   const failed = type === 'transaction.failed'
   const selfReversed = type === 'transaction.rollback' && movement.type === 'BET'
   const data: MovementEventData = {
@@ -97,7 +97,7 @@ export function toMovementEvent(movement: MovementDocument, type: MovementEventT
   }
   const scope = scopeOf(movement)
   const id = eventIdOf(scope, { type, about: movement.transactionId, of: movement.roundId })
-  return outboxEntry({ id, type, createdAt: movement.updatedAt, scope, data })
+  return renderEvent({ id, type, createdAt: movement.updatedAt, scope, data })
 }
 
 /** Makes the event of a movement's end from its record; null when it has none. */

@@ -3,7 +3,7 @@ import type { WithAudit } from '@pitboss/storage/audit-outbox'
 import { confirmPrimary } from '@pitboss/storage/confirm-primary'
 import { type IndexDeclaration, partialIndex as partial } from '@pitboss/storage/ensure-indexes'
 import { entryNumber } from '@pitboss/storage/journal/journal-keys'
-import type { WithOutbox } from '@pitboss/storage/outbox-entry'
+import type { RenderedEvent } from '@pitboss/storage/rendered-event'
 import { type Packed, unpackOthers } from '@pitboss/storage/packed'
 import { createListDocuments } from '@pitboss/storage/journal/list-documents'
 import type { Db, Filter, FindOptions } from 'mongodb'
@@ -102,11 +102,12 @@ export function fromListed(stored: StoredMovement): MovementDocument {
 
 /** A movement as builds before the journal stored it. */
 export type EarlierMovement = Omit<MovementDocument, 'n' | 'w'> &
-  WithOutbox &
   WithAudit & {
     readonly version: number
     readonly callingRound: string | null
     readonly lookAt?: Date
+    readonly outbox: readonly RenderedEvent[]
+    readonly outboxAt: Date | null
     /** Present in what this build has written. */
     readonly n?: number
   }

@@ -6,7 +6,7 @@ import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { createMailbox } from '@pitboss/runtime/mailbox'
 import * as journals from '@pitboss/storage/journal/journal'
 import { entryNumber, type StreamKey } from '@pitboss/storage/journal/journal-keys'
-import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
+import type { RenderedEvent } from '@pitboss/storage/rendered-event'
 import { movementIdOf } from '../rules/movement-keys.ts'
 import type { StakeStanding } from '../rules/movement.ts'
 import * as roundMoney from './round-money.ts'
@@ -187,7 +187,7 @@ export function createMovementStore({ journal, unfinished, lists, isListed, ...o
     },
 
     /** Appends an event once more to the movement's round. */
-    async republish(document: MovementDocument, event: OutboxEntry): Promise<void> {
+    async republish(document: MovementDocument, event: RenderedEvent): Promise<void> {
       await bringOver(document)
       const { transactionId } = document
       const again = { facts: [{ of: transactionId }], events: [{ ...event, again: true }] } as const

@@ -2,7 +2,7 @@ import type { AuditEntry } from '@pitboss/contracts/audit'
 import { changeBetween, changeDocument, type DocumentChange } from '@pitboss/storage/journal/change-document'
 import type { Claim, Decided, Entry } from '@pitboss/storage/journal/journal'
 import { claimKey, entryNumber, streamKey } from '@pitboss/storage/journal/journal-keys'
-import type { OutboxEntry } from '@pitboss/storage/outbox-entry'
+import type { RenderedEvent } from '@pitboss/storage/rendered-event'
 import type { AttemptRecord, MovementDocument } from './movement-document.ts'
 import { isLookReason, type LookReason } from '../rules/flags.ts'
 import { hasWork, type MovementState } from '../rules/movement.ts'
@@ -94,7 +94,7 @@ export type AlsoChanged = { readonly document: MovementDocument; readonly state:
 
 export type MovementWrite = {
   readonly state: MovementState
-  readonly events: readonly OutboxEntry[]
+  readonly events: readonly RenderedEvent[]
   readonly attempt: AttemptRecord | null
   readonly audit?: AuditEntry | null
   readonly look?: LookReason | null

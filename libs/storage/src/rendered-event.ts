@@ -1,24 +1,21 @@
 import type { Scope } from '@pitboss/contracts/caller'
 import { recordedTraceparent } from '@pitboss/tracing/spans'
 
-/** An event that waits in its entity's document until the stream has acknowledged it. */
-export type OutboxEntry = {
+/** An event as it is delivered: part of the entry of its change until webhooks has recorded it. */
+export type RenderedEvent = {
   /** Event id; the stream's message id. */
   readonly id: string
   readonly subject: string
   /** The envelope as it will be delivered, byte for byte. */
   readonly body: string
-  /** Told once more, past the stream's memory of ids, which outlives an event that was lost. */
+  /** Sent once more, past the stream's memory of ids, which outlives an event that was lost. */
   readonly again?: true
   /** Of the recorded span that made the event, so that its delivery is in the same trace. */
   readonly traceparent?: string
 }
 
-/** Fields of a document with an outbox. `outboxAt` is null exactly when nothing waits. */
-export type WithOutbox = { outbox: OutboxEntry[]; outboxAt: Date | null }
-
 /** Renders an event's envelope once, in the write that caused it. Source: docs/contract.md, section 7. */
-export function outboxEntry({
+export function renderEvent({
   id,
   type,
   createdAt,
@@ -30,7 +27,7 @@ export function outboxEntry({
   createdAt: Date
   scope: Scope
   data: object
-}): OutboxEntry {
+}): RenderedEvent {
   const body = JSON.stringify({
     id,
     type,

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { walletCases } from '@pitboss/contracts/certification/wallet/wallet-cases'
@@ -43,6 +44,26 @@ const ended = (scope: Scope, id: string) =>
     },
     { timeoutMs: 90_000 },
   )
+const list = async (scope: Scope) => {
+  const page = { ...at(scope), query: { limit: 50 }, body: undefined }
+  return (await suite.bus.call(listWalletCertifications.call, page)).body.data
+}
+
+/** Orders one of a process that dies in it, perhaps before it answers, and starts two others. */
+async function startAtDying(scope: Scope, child: ChildProcess) {
+  let signal: string | null = null
+  const exited = once(child, 'exit').then(([, name]) => (signal = name))
+  const isBegun = () =>
+    start(scope).then(
+      () => true,
+      () => signal !== null,
+    )
+  await waitFor(isBegun, { timeoutMs: 60_000 })
+  t.equal(await exited, 'SIGKILL')
+  const others = [await startBridge(suite.environment()), await startBridge(suite.environment())]
+  const [begun] = await list(scope)
+  return { certification_id: begun?.certification_id ?? '', others }
+}
 const caseIds = walletCases.map(({ id }) => id)
 
 async function startSandbox(t: Test, scope: Scope) {
@@ -111,10 +132,8 @@ await t.test('with a bridge', async (t) => {
       ?.exchanges.find(({ path }) => path === '/debit')
     t.match(debit, { http_status: 200, answer: /"status":"OK"/, body: /"playerId":"certified"/ })
     t.equal(debit?.headers['x-signature'], '[signature of 64 characters]')
-    const page = { ...at(scope), query: { limit: 50 }, body: undefined }
-    const { body } = await suite.bus.call(listWalletCertifications.call, page)
     const { cases: _, ...summary } = job
-    t.strictSame(body.data, [summary])
+    t.strictSame(await list(scope), [summary])
   })
 
   await t.test('a bad wallet is told what failed, what it costs and what to do', async (t) => {
@@ -188,11 +207,7 @@ await t.test('a certification goes on where a killed process left it, and ends o
     ...suite.environment(),
     PITBOSS_FAILPOINTS: 'wallet-bridge.certified-case=kill@5',
   })
-  const begun = await waitFor(() => start(scope).catch(() => null), { timeoutMs: 60_000 })
-  const [, signal] = await once(child, 'exit')
-  t.equal(signal, 'SIGKILL')
-  const others = [await startBridge(suite.environment()), await startBridge(suite.environment())]
-  const { certification_id } = begun.body
+  const { certification_id, others } = await startAtDying(scope, child)
   const kept = (await show(scope, certification_id)).cases
   t.equal(kept.length, 5, 'what was stored before the kill')
   await runOutClaims(suite.storage.db)
@@ -249,10 +264,8 @@ await t.test('a certification that was cancelled goes on nowhere when its proces
     ...suite.environment(),
     PITBOSS_FAILPOINTS: 'wallet-bridge.certified-case=kill@5',
   })
-  const begun = await waitFor(() => start(scope).catch(() => null), { timeoutMs: 60_000 })
-  await once(child, 'exit')
-  const others = [await startBridge(suite.environment()), await startBridge(suite.environment())]
-  const cancelled = await cancel(scope, begun.body.certification_id)
+  const { certification_id, others } = await startAtDying(scope, child)
+  const cancelled = await cancel(scope, certification_id)
   t.equal(cancelled.cases.length, 5, 'what was stored before the kill')
   await runOutClaims(suite.storage.db)
   const next = await ended(scope, (await start(scope)).body.certification_id)

@@ -40,6 +40,7 @@ export class ServiceError extends Error {
   }
 }
 
+/** The refusal of what contradicts what exists. @param message says what is in the way */
 export function conflict(message: string): ServiceError {
   return new ServiceError('CONFLICT', { message })
 }

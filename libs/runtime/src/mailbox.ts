@@ -1,4 +1,4 @@
-import { ServiceError } from '@pitboss/errors/service-error'
+import { tryAgain } from '@pitboss/errors/service-error'
 
 /** Work that may wait for one key, as long as its callers do: settlement is never shed, memory is bounded. */
 const waitingMax = 10_000
@@ -15,7 +15,7 @@ export function createMailbox(): Mailbox {
 
   return async function post(key, work) {
     const box = boxes.get(key) ?? { tail: Promise.resolve(), waiting: 0 }
-    if (box.waiting >= waitingMax) throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1 })
+    if (box.waiting >= waitingMax) throw tryAgain()
     boxes.set(key, box)
     box.waiting += 1
     const result = box.tail.then(work, work)

@@ -39,7 +39,7 @@ export function startPoll({
       } catch (err) {
         logger[level]({ err }, event)
       }
-      if (!stopping.signal.aborted) await signal.wait(pauseMs ?? commonPauseMs(everyMs, performance.now()))
+      if (!stopping.signal.aborted) await signal.wait(pauseMs ?? commonPauseMs(everyMs))
     }
   }
   const done = run()
@@ -56,8 +56,8 @@ export function startPoll({
 
 const commonFromMs = 500
 
-/** The pause from `nowMs` to a multiple of `everyMs`, between half of it and half as long again. */
-export function commonPauseMs(everyMs: number, nowMs: number): number {
+/** The pause from now to a multiple of `everyMs`, between half of it and half as long again. */
+export function commonPauseMs(everyMs: number, nowMs = performance.now()): number {
   if (everyMs < commonFromMs) return everyMs
   return Math.round(nowMs / everyMs + 1) * everyMs - nowMs
 }

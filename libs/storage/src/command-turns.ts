@@ -74,7 +74,8 @@ type GroupParts<Asked, Result> = {
 
 /**
  * Gathers what the callers of one process ask for into few commands: while one is under way, the rest waits
- * for the next, which begins after it was asked for. No timer: a single caller waits for nothing. Source: ours.
+ * for the next, which begins after it was asked for. No timer: a single caller waits for nothing.
+ * Source: ours.
  */
 export function createGroup<Asked, Result>({ run, groupMax, commandsMax }: GroupParts<Asked, Result>) {
   let waiting: { readonly asked: Asked; readonly end: PromiseWithResolvers<Result> }[] = []

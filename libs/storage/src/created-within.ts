@@ -57,7 +57,8 @@ export function createdFilter(
   return { ...(ids === null ? {} : { [id]: ids }), ...(createdAt === null ? {} : { [time]: createdAt }) }
 }
 
-const usualWindowMs = 7 * 24 * 60 * 60 * 1000
+/** The length of a list's window that has no start. */
+export const usualWindowMs = 7 * 24 * 60 * 60 * 1000
 
 export type WindowQuery = { readonly from?: string | undefined; readonly to?: string | undefined }
 

@@ -35,7 +35,7 @@ export function startLeasedPoll({
     async work(stopping) {
       if (idle !== undefined && (await idle.isIdle())) {
         await release()
-        return commonPauseMs(idle.everyMs, performance.now())
+        return commonPauseMs(idle.everyMs)
       }
       while (!stopping.aborted && (await hold()) && (await work(stopping)));
     },

@@ -1,4 +1,4 @@
-import { ServiceError } from '@pitboss/errors/service-error'
+import { tryAgain } from '@pitboss/errors/service-error'
 import { type Collection, MongoServerError } from 'mongodb'
 import { duplicateKey } from '../create-once.ts'
 import { createGroupCommit, type Landed } from './group-commit.ts'
@@ -24,8 +24,7 @@ export function createInsertTogether<Document extends { readonly _id: string }>(
   return async (documents) => {
     const landed = await group.insert(documents, performance.now() + answeredWithinMs)
     if (landed !== 'unknown') return landed
-    const cause = new Error(`${collection.collectionName} did not take ${documents[0]?._id} in time`)
-    throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })
+    throw tryAgain(`${collection.collectionName} did not take ${documents[0]?._id} in time`)
   }
 }
 

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { tryAgain } from '@pitboss/errors/service-error'
 import type { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { RenderedEvent } from '../rendered-event.ts'
 import { claimAgain, claimDocument, isWithdrawn, othersAmong, removeClaims, standingAmong } from './claims.ts'
@@ -426,10 +426,7 @@ export async function change<State, Fact>(
     // Others may have gone on while this process stood still: what stands now is the state.
     return { kind: 'changed', state: stateOf(await reload(journal, stream)), entry }
   }
-  throw new ServiceError('SERVICE_UNAVAILABLE', {
-    retryAfterS: 1,
-    cause: new Error(`${stream} kept changing`),
-  })
+  throw tryAgain(`${stream} kept changing`)
 }
 
 function remember<Fact>(journal: Journal<Fact>, stream: StreamKey, entry: Entry<Fact>, seenMs: number): void {

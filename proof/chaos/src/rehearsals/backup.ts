@@ -115,7 +115,7 @@ function webhooksStepsOf(world: World, delivered: () => Promise<string>): Step[]
   ]
 }
 
-/** The stream is behind the database, and nobody has recorded what it lost: the journals send it again. */
+/** The stream is older than the database, and nobody has recorded what it lost: the journals resend it. */
 function brokerStepsOf(world: World, delivered: () => Promise<string>): Step[] {
   const { clients } = world
   return [

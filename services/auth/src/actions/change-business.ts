@@ -36,10 +36,7 @@ export function createChangeBusiness(deps: AuthDeps) {
     if (dropped.length === 0) return
     const used = (await bus.call(currenciesInUse, { operatorId }, context)).currencies
     const inUse = used.filter((code) => dropped.includes(code))
-    if (inUse.length > 0)
-      throw new ServiceError('CONFLICT', {
-        message: `Active sessions use ${inUse.join(', ')}; close them first.`,
-      })
+    if (inUse.length > 0) throw conflict(`Active sessions use ${inUse.join(', ')}; close them first.`)
   }
 
   /** Publishes the account, because the gateways send its brands along with every call. */

@@ -5,7 +5,7 @@ import type { ApprovedBy } from '@pitboss/contracts/calls/approvals'
 import type { credentialCreateSchema, credentialPatchSchema } from '@pitboss/contracts/objects/account'
 import type { GraveOrder } from '@pitboss/contracts/objects/approval'
 import { toEventEnvironment } from '@pitboss/contracts/primitives'
-import { ServiceError, tryAgain } from '@pitboss/errors/service-error'
+import { conflict, ServiceError, tryAgain } from '@pitboss/errors/service-error'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import type { z } from 'zod'
 import { toPublicCredential } from '../records/account-view.ts'
@@ -104,9 +104,7 @@ export function createChangeCredentials(deps: AuthDeps) {
       const known = claim.fresh ? null : await credentials.known(scope, claim.objectId)
       if (known !== null) return { credential: known, secret: null }
       if ((await credentials.count(scope, caps.keys)) >= caps.keys) {
-        throw new ServiceError('CONFLICT', {
-          message: `An account has at most ${caps.keys} keys; delete one first.`,
-        })
+        throw conflict(`An account has at most ${caps.keys} keys; delete one first.`)
       }
       const secret = newApiSecret(environment, random)
       const made: CredentialDocument = {
@@ -165,9 +163,7 @@ export function createChangeCredentials(deps: AuthDeps) {
       const { scope, found } = await find(caller, apiKey)
       requireKeyPermission(roleIn(caller), found)
       if (found.status === 'REVOKED')
-        throw new ServiceError('CONFLICT', {
-          message: 'A revoked key pair cannot be rotated; create a new one.',
-        })
+        throw conflict('A revoked key pair cannot be rotated; create a new one.')
       const secret = newApiSecret(found.environment, random)
       const now = clock.now()
       const credential = await credentials.rotate(

@@ -110,9 +110,7 @@ export function createChangePeople(deps: AuthDeps) {
       const known = claim.fresh ? null : await people.known(caller.scope, claim.objectId)
       if (known !== null) return toPublic(known)
       if ((await people.count(caller.scope, caps.people)) >= caps.people) {
-        throw new ServiceError('CONFLICT', {
-          message: `An account has at most ${caps.people} people; remove one first.`,
-        })
+        throw conflict(`An account has at most ${caps.people} people; remove one first.`)
       }
       const maker = mayApprove(role)
         ? await ask({
@@ -149,9 +147,7 @@ export function createChangePeople(deps: AuthDeps) {
         if (!isDuplicateKey(error)) throw error
         const first = await people.known(caller.scope, claim.objectId)
         if (first !== null) return toPublic(first)
-        throw new ServiceError('CONFLICT', {
-          message: 'The account has a user with this e-mail address already.',
-        })
+        throw conflict('The account has a user with this e-mail address already.')
       }
       if (user.status === 'ACTIVE' && role === 'OWNER') await operators.addOwner(user, user._id)
       const added = await toPublic(user)

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ActedBy } from '@pitboss/contracts/audit'
 import type { ApprovedBy, NeedApproval } from '@pitboss/contracts/calls/approvals'
 import { isPermitted } from '@pitboss/contracts/objects/approval'
-import { approvalNeeded, ServiceError, tryAgain } from '@pitboss/errors/service-error'
+import { approvalNeeded, conflict, ServiceError, tryAgain } from '@pitboss/errors/service-error'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { approvedBy, toPublicApproval } from '../records/approval-view.ts'
 import { alreadyEnded, approvalMs, requirePerson } from '../rules/approvals.ts'
@@ -106,7 +106,7 @@ function repeatOf(open: ApprovalDocument, { by, order }: NeedApproval): Approval
   const isSame = isDeepStrictEqual(open.order, order)
   if (isSame && open.by.actor.id === by.actor.id) return open
   const what = isSame ? 'this' : 'another change of it'
-  throw new ServiceError('CONFLICT', {
-    message: `${open.by.actor.name} has asked for ${what} already, as ${open._id}: approve or reject that.`,
-  })
+  throw conflict(
+    `${open.by.actor.name} has asked for ${what} already, as ${open._id}: approve or reject that.`,
+  )
 }

@@ -10,7 +10,7 @@ import type {
   opsSetPlatform,
 } from '@pitboss/contracts/calls/auth-ops'
 import { operatorHandleOf, operatorIdOf } from '@pitboss/contracts/primitives'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { conflict, ServiceError } from '@pitboss/errors/service-error'
 import type { z } from 'zod'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { toKeyRecord, toOperatorRecord } from '../records/operations-view.ts'
@@ -148,9 +148,9 @@ export function createRunOrders(deps: AuthDeps) {
       const [user] = found
       if (user === undefined) throw new ServiceError('NOT_FOUND', { message: `There is no person ${text}.` })
       if (found.length > 1)
-        throw new ServiceError('CONFLICT', {
-          message: `Name one of the accounts ${found.map((one) => operatorHandleOf(one.operatorId)).join(', ')}.`,
-        })
+        throw conflict(
+          `Name one of the accounts ${found.map((one) => operatorHandleOf(one.operatorId)).join(', ')}.`,
+        )
       const owners = await operators.owners(user)
       const after = toPublicUser({ ...user, totp: null }, owners)
       if (!order.dryRun) {

@@ -1,7 +1,7 @@
 import { orderedBy } from '@pitboss/contracts/audit'
 import type { RequestOf } from '@pitboss/contracts/call'
 import * as calls from '@pitboss/contracts/calls/wallet-ops'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { conflict, ServiceError } from '@pitboss/errors/service-error'
 import { dataPage } from '@pitboss/storage/read-page'
 import type { Settlement, WalletContext } from '../context.ts'
 import { documentOf, freshRollback, initialState } from '../records/new-movement.ts'
@@ -111,17 +111,15 @@ export async function resolveByPerson(
     return document
   }
   const step = rules(document, message)
-  if (step.kind === 'refused') throw conflict(step)
+  if (step.kind === 'refused') throw conflict(step.message)
   if (dryRun) return document
   if (as === 'success') await endOriginal(settlement, document, 'reversal-acknowledged', entryOf)
   const resolved = await applyMessage(settlement, document, message, { entryOf })
-  if (resolved.step.kind === 'refused') throw conflict(resolved.step)
+  if (resolved.step.kind === 'refused') throw conflict(resolved.step.message)
   if (as === 'failed') await endOriginal(settlement, document, 'reversal-given-up', entryOf)
   await movements.listed(resolved.document)
   return resolved.document
 }
-
-const conflict = ({ message }: { message: string }) => new ServiceError('CONFLICT', { message })
 
 async function holdsOriginal(settlement: Resolving, document: MovementDocument) {
   const original = await originalOf(settlement, document)

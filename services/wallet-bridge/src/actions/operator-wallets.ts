@@ -7,7 +7,7 @@ import { countUnfinishedRounds } from '@pitboss/contracts/calls/rounds'
 import type { playerBalance } from '@pitboss/contracts/calls/wallet'
 import { countedMax } from '@pitboss/contracts/objects/overview'
 import { toAccountMode } from '@pitboss/contracts/primitives'
-import { ServiceError, invalidField } from '@pitboss/errors/service-error'
+import { conflict, invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { checkOutboundUrlAndResolve } from '@pitboss/outbound/address-guard'
 import { newSecret } from '@pitboss/runtime/new-secret'
 import type { z } from 'zod'
@@ -59,7 +59,7 @@ export async function putWallet(
       if (changed !== null) return { wallet: changed, secret: null }
     }
   }
-  throw new ServiceError('CONFLICT', { message: 'The wallet kept changing. Send the request again.' })
+  throw conflict('The wallet kept changing. Send the request again.')
 }
 
 /** Makes a change once that was approved for the wallet of that version. @throws as `putWallet` */
@@ -183,5 +183,5 @@ async function refuseOpenMoney({ lists, bus }: WalletContext, scope: Scope): Pro
   const message =
     `Unresolved movements: ${movements}, unfinished rounds: ${rounds}. Wait until they have ended, or say ` +
     'same_ledger: true when the new address serves the same ledger.'
-  throw new ServiceError('CONFLICT', { message })
+  throw conflict(message)
 }

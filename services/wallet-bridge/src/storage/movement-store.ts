@@ -1,7 +1,7 @@
 import type { AuditEntry } from '@pitboss/contracts/audit'
 import type { Scope } from '@pitboss/contracts/caller'
 import { roundMovementsMax } from '@pitboss/contracts/calls/wallet-ops'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { type ServiceError, tryAgain } from '@pitboss/errors/service-error'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { createMailbox } from '@pitboss/runtime/mailbox'
 import * as journals from '@pitboss/storage/journal/journal'
@@ -75,10 +75,8 @@ export function createMovementStore({ journal, unfinished, lists, isListed, ...o
     const fold = { none: roundMoney.noMoney, evolve: roundMoney.evolveMoney, decide }
     return inTurn(stream, async () => {
       const changed = await journals.change(journal, stream, fold, untilMs())
-      if (changed.kind === 'unknown') {
-        const cause = new Error(`it is not known whether the step of ${about.reference} stands`)
-        throw new ServiceError('SERVICE_UNAVAILABLE', { retryAfterS: 1, cause })
-      }
+      if (changed.kind === 'unknown')
+        throw tryAgain(`it is not known whether the step of ${about.reference} stands`)
       if (changed.kind !== 'changed') return changed
       note(stream, changed.state, entryNumber(changed.entry._id))
       if (changed.entry.au !== undefined) onAudit(changed.entry.au.audit_id)

@@ -4,7 +4,7 @@ import type { Caller, Scope } from '@pitboss/contracts/caller'
 import { toAccountMode } from '@pitboss/contracts/primitives'
 import { type EventType, eventType } from '@pitboss/contracts/objects/event'
 import type { webhookCreateSchema } from '@pitboss/contracts/objects/webhook'
-import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { conflict, invalidField } from '@pitboss/errors/service-error'
 import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import { checkOutboundUrlAndResolve } from '@pitboss/outbound/address-guard'
 import { policyOf } from '../clients/post-webhook.ts'
@@ -55,7 +55,7 @@ export async function createEndpoint(
     return { endpoint: present }
   }
   if ((await endpoints.count(scope)) >= endpointsMax)
-    throw new ServiceError('CONFLICT', { message: `An account can have ${endpointsMax} endpoints.` })
+    throw conflict(`An account can have ${endpointsMax} endpoints.`)
   await refuseCrowd(c, scope, body.events)
   const secret = newSecret('whsec')
   const sealed = c.secretCipher.encrypt({ _id, ...scope }, secret)
@@ -93,7 +93,7 @@ export async function refuseCrowd(c: WebhooksContext, scope: Scope, wanted: read
   const type = types.find((one) => listening.filter((endpoint) => wants(endpoint, one)).length >= max)
   if (type === undefined) return
   const message = `An event goes to at most ${max} endpoints of an account; ${type} has as many.`
-  throw new ServiceError('CONFLICT', { message })
+  throw conflict(message)
 }
 
 /** @throws ServiceError VALIDATION_ERROR for a URL that is not called from this environment */

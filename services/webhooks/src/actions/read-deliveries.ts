@@ -2,7 +2,7 @@ import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller
 import type { listDeliveries as listDeliveriesEndpoint } from '@pitboss/contracts/endpoints/webhooks'
 import { countedMax } from '@pitboss/contracts/objects/overview'
 import { deliveryId } from '@pitboss/contracts/primitives'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { conflict, ServiceError } from '@pitboss/errors/service-error'
 import { mapBounded } from '@pitboss/runtime/map-bounded'
 import { readWindow } from '@pitboss/storage/created-within'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
@@ -92,9 +92,9 @@ export async function findDeliveryAnywhere(c: WebhooksContext, id: string): Prom
 async function assertMayRetry(c: WebhooksContext, delivery: DeliveryDocument): Promise<void> {
   const endpoint = await c.endpoints.known(delivery, delivery.webhookId)
   if (endpoint === null || endpoint.deletedAt !== null)
-    throw new ServiceError('CONFLICT', { message: 'The endpoint of this delivery is deleted.' })
+    throw conflict('The endpoint of this delivery is deleted.')
   if (endpoint.health.status === 'PAUSED' && delivery.eventType !== 'webhook.test')
-    throw new ServiceError('CONFLICT', { message: 'The endpoint is paused. Resume it first.' })
+    throw conflict('The endpoint is paused. Resume it first.')
 }
 
 /** Pulls a pending delivery forward, or sends an ended one once more. @throws ServiceError CONFLICT */

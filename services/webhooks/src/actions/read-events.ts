@@ -3,6 +3,7 @@ import { type Caller, lookupScopes, type Scope } from '@pitboss/contracts/caller
 import type { listEvents as listEventsEndpoint } from '@pitboss/contracts/endpoints/events'
 import { eventId } from '@pitboss/contracts/primitives'
 import { invalidField } from '@pitboss/errors/service-error'
+import { usualWindowMs } from '@pitboss/storage/created-within'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { z } from 'zod'
 import type { WebhooksContext } from '../context.ts'
@@ -14,7 +15,6 @@ import { eventDataSchemas } from '@pitboss/contracts/objects/event'
 import { readLoggedEvent, standingInEvents } from '@pitboss/contracts/logged-stake'
 
 const dayMs = 24 * 60 * 60 * 1000
-const defaultWindowMs = 7 * dayMs
 const manifestWindowMs = 31 * dayMs
 const manifestPage = 2000
 const startedPage = 200
@@ -44,7 +44,7 @@ export async function listEvents({ events, cursors, clock }: Reads, scope: Scope
   const binding = ['events', operatorId, environment, type, query.from ?? 'default', query.to ?? null]
   const position = cursor === undefined ? null : positionSchema.parse(cursors.decode(binding, cursor))
   const to = query.to === undefined ? null : new Date(query.to)
-  const usualMs = (to ?? clock.now()).getTime() - defaultWindowMs
+  const usualMs = (to ?? clock.now()).getTime() - usualWindowMs
   const from = new Date(position?.from ?? query.from ?? usualMs)
   const end = await events.lastOf(scope)
   const afterSeq =

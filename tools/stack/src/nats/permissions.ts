@@ -54,7 +54,7 @@ const fanout = [
   ...durable(eventsStream.name, 'webhooks-fanout'),
   ...remake(eventsStream.name, 'webhooks-fanout'),
 ]
-/** Tells how far webhooks has recorded: until then an entry of its journal is not done. */
+/** Shows what webhooks has recorded, which ends the duties of an entry. */
 const fanoutInfo = [
   `$JS.API.CONSUMER.INFO.${eventsStream.name}.webhooks-fanout`,
   `$JS.API.STREAM.INFO.${eventsStream.name}`,

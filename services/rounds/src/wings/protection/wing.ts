@@ -53,7 +53,7 @@ export const protection: Wing = {
     const poll = (event: string, idleMs: number, look: (stopping: AbortSignal) => Promise<unknown>) => ({
       ...{ event, everyMs: lookEveryMs, logger: core.logger },
       work: async (stopping: AbortSignal) =>
-        (await look(stopping)) === 0 ? commonPauseMs(idleMs, performance.now()) : lookEveryMs,
+        (await look(stopping)) === 0 ? commonPauseMs(idleMs) : lookEveryMs,
     })
     const start = () => {
       // While auth is away they wait.

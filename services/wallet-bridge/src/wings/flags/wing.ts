@@ -4,7 +4,7 @@ import { type Caller, lookupScopes, type Scope, scopeOf } from '@pitboss/contrac
 import * as endpoints from '@pitboss/contracts/endpoints/flags'
 import { flagMax, type FlagRule, type FlagRules } from '@pitboss/contracts/objects/flag'
 import { toAccountMode } from '@pitboss/contracts/primitives'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { conflict, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { changeFenced } from '@pitboss/storage/change-fenced'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
@@ -120,7 +120,7 @@ function changedCase(flag: FlagDocument, patch: Patched['body'], { id, name }: A
   const wanted = patch.status ?? status
   if (wanted === status && added.length === 0) return null
   if (notes.length + added.length > flagMax.notes)
-    throw new ServiceError('CONFLICT', { message: `A case has at most ${flagMax.notes} notes.` })
+    throw conflict(`A case has at most ${flagMax.notes} notes.`)
   return { status: wanted, notes: [...notes, ...added], updatedAt: at }
 }
 

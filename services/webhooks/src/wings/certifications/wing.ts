@@ -6,7 +6,7 @@ import { summaryOf } from '@pitboss/contracts/certification/progress'
 import { receiverCases } from '@pitboss/contracts/certification/receiver/receiver-cases'
 import { createReceiverUnderTest } from '@pitboss/contracts/certification/receiver/receiver-under-test'
 import * as endpoints from '@pitboss/contracts/endpoints/webhooks'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { conflict } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { signatureTimestamp, signBody } from '@pitboss/signing/body-signature'
 import * as certificationJobs from '@pitboss/storage/certification-jobs'
@@ -92,7 +92,7 @@ async function startCertification(c: CertificationContext, endpoint: EndpointDoc
   const { environment, _id: subject, url } = endpoint
   if (environment !== 'SANDBOX') {
     const message = 'Events that were made up are not sent to a LIVE endpoint: its receiver would count them.'
-    throw new ServiceError('CONFLICT', { message })
+    throw conflict(message)
   }
   const job: CertificationDocument = {
     ...certificationJobs.newCertification({

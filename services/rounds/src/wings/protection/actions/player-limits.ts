@@ -103,7 +103,7 @@ function readWanted(limits: readonly Wanted[], { account }: Caller): rules.Wante
   return read
 }
 
-/** Reads a time of this process by the database's, by which all replicas see the same period. */
+/** Converts a time of this process to the database's clock, so that all replicas use the same period. */
 export function databaseTime(
   { clock, clockOffsetMs }: Pick<LimitsContext, 'clock' | 'clockOffsetMs'>,
   at = clock.now(),

@@ -2,7 +2,7 @@ import { scopeOf } from '@pitboss/contracts/caller'
 import { type ActedBy, orderedBy } from '@pitboss/contracts/audit'
 import type { OpsOrder } from '@pitboss/contracts/calls/auth-ops'
 import type { createReplay } from '@pitboss/contracts/endpoints/webhooks'
-import { invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { conflict, invalidField, ServiceError } from '@pitboss/errors/service-error'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { createIdempotencyKeys } from '@pitboss/storage/idempotency-keys'
@@ -67,7 +67,7 @@ export async function cancelReplay(c: ReplaysContext, job: ReplayDocument, by: A
   const [before, after] = [presentReplay({ ...job, ...counts }), presentReplay({ ...job, ...fields })]
   const entry = c.audit.entry(by, { act: 'replay.cancel', object, before, after })
   const cancelled = await c.replays.change(job, job._id, fields, entry)
-  if (cancelled === null) throw new ServiceError('CONFLICT', { message: 'The replay has ended already.' })
+  if (cancelled === null) throw conflict('The replay has ended already.')
   await failpoint('webhooks.replay-cancelled')
   await c.deliveries.cancelReplay(job)
   c.wake()
@@ -109,7 +109,7 @@ async function begin(
   const [from, to] = [new Date(body.from), new Date(body.to)]
   if (from > to) throw invalidField('from', 'must not be after to')
   if (!isDry && endpoint.health.status === 'PAUSED')
-    throw new ServiceError('CONFLICT', { message: 'The endpoint is paused. Resume it first.' })
+    throw conflict('The endpoint is paused. Resume it first.')
   const types = [...new Set(asked.length > 0 ? asked : endpoint.events)]
   const scope = scopeOf(endpoint)
   const endSeq = await events.endOf(scope)
@@ -120,7 +120,7 @@ async function begin(
   if (isDry) return { ...counted, status: 'PREVIEW' }
   if ((await replays.countRunning(scope, replaysMax)) >= replaysMax) {
     const message = `An account has at most ${replaysMax} running replays; cancel one, or wait for its end.`
-    throw new ServiceError('CONFLICT', { message })
+    throw conflict(message)
   }
   const creation = { ...creationOf(c, endpoint, body), newId: () => c.newId('rpl') }
   const { objectId: _id } = await createIdempotencyKeys(c).claim({ scope, idempotencyKey }, creation)

@@ -63,6 +63,7 @@ export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedC
   // A copy that is sealed under a former master key opens as well.
   const copies = of('wallets', findByKey)
   const copy = (scope: Scope) => copies.read(scopeKey(scope))
+  const opened = new WeakMap<WalletDocument, Wallet>()
 
   function openDocument(document: WalletDocument): Wallet {
     const { _id: key, environment, url, timeoutMs, settleLosses, formerOrigins = [] } = document
@@ -106,10 +107,13 @@ export function createWallets(db: Db, secretBox: SecretBox, { of }: Pick<SharedC
     /** Finds the wallet in memory, as every call that moves money does (`shareCopies`). */
     copy,
     openDocument,
-    /** As `copy`, with the secret opened; in memory it stays sealed. */
+    /** As `copy`, with the secret opened, once for each copy. */
     async open(scope: Scope): Promise<Wallet | null> {
       const document = await copy(scope)
-      return document === null ? null : openDocument(document)
+      if (document === null) return null
+      const wallet = opened.get(document) ?? openDocument(document)
+      opened.set(document, wallet)
+      return wallet
     },
     change,
     /** Drops the copies that processes have of a wallet whose writer may have died before its note. */

@@ -239,8 +239,8 @@ const cases: Readonly<Record<string, { readonly fires: readonly Case[]; readonly
       sleeps: [['a pod was replaced', { [up]: '1x5 0x2 1x30' }, '15m']],
     },
     EventLoopLate: {
-      fires: [['an event loop lags', { [lag]: '0.02x10 0.9x60' }, '25m']],
-      sleeps: [['it did once', { [lag]: '0.02x10 0.9 0.02x60' }, '25m']],
+      fires: [['an event loop lags', { [lag]: '0.52x10 1.4x60' }, '25m']],
+      sleeps: [['it did once', { [lag]: '0.52x10 1.4 0.52x60' }, '25m']],
     },
   }
 

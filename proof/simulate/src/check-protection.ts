@@ -11,7 +11,7 @@ type Tables = Pick<World, 'rounds' | 'sessions' | 'protection' | 'wallet' | 'tim
 
 /** docs/contract.md, section 4, "Stops" and "Jurisdictions". */
 const lateStakeMs = 10_000
-const startGapMs = 5000
+export const startGapMs = 5000
 const capMinor = parseAmount('2.00', 'GBP')
 
 /**

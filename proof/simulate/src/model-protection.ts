@@ -9,6 +9,8 @@ export type ModelProtection = {
   readonly stops: ReadonlyMap<string, StopDocument>
   stopsOf(machine: Machine): StopsStore
   pacesOf(machine: Machine): PacesStore
+  /** When the player started a game last; minus infinity for never. */
+  lastStartMs(scope: Scope, playerId: string): number
   nextDueMs(): number
 }
 
@@ -110,6 +112,8 @@ export function createModelProtection({
           return mayStart
         }),
     }),
+    lastStartMs: (scope, playerId) =>
+      starts.get(`${scopeKey(scope)}/${playerId}`)?.startedAt.getTime() ?? Number.NEGATIVE_INFINITY,
     nextDueMs: () =>
       Math.min(...[...stops.values()].map(({ dueAt }) => dueAt?.getTime() ?? Number.POSITIVE_INFINITY)),
   }

@@ -90,8 +90,8 @@ export function checkRefusals(told: readonly Told[], sources: Sources, verdict: 
 
 /**
  * A refusal is wrong when its movement stands. Where it leaves the id alive, a later request for it may have
- * been accepted: one sent after the refusal's answer is judged again. So may be one sent between the decision
- * and its answer, by clocks that differ, and one that was under way beside it: then its client knows.
+ * been accepted: one sent after the refusal's answer is judged again. So may be one that was under way when it
+ * was answered, or was sent between the decision and that answer, by clocks that differ.
  */
 function checkEffect(
   id: string,
@@ -109,9 +109,8 @@ function checkEffect(
   const again = entries.some(
     (entry) =>
       !isRefusedForGood(entry) &&
-      (isAccepting(entry)
-        ? entry.sentAtMs >= refused.sentAtMs - clockSlackMs || entry.answeredAtMs >= refused.answeredAtMs
-        : entry.sentAtMs >= refused.answeredAtMs),
+      (entry.answeredAtMs >= refused.answeredAtMs ||
+        (isAccepting(entry) && entry.sentAtMs >= refused.sentAtMs - clockSlackMs)),
   )
   const holds = !facts.effective.has(id) || (again && !isAccepted)
   verdict.check(names.nothing, holds, () => `${show(refused)}, yet it has an effect`)

@@ -5,7 +5,7 @@ import { sequenceKey } from '@pitboss/rounds/storage/round-document'
 import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
 import { requestKey } from '@pitboss/chaos/check/requests'
 import { inCurrency } from '@pitboss/chaos/in-currency'
-import { type Answer, isTransient } from '@pitboss/chaos/send'
+import { type Answer, codeOf, isTransient } from '@pitboss/chaos/send'
 import { nameRequest } from '../client-ids.ts'
 import { scope } from '../world.ts'
 import { callerOf, type ClientDeps, createClient, operator } from './client.ts'
@@ -53,7 +53,8 @@ export async function playGame(
     const kind = random.chance(0.1) ? 'bet.driver-1' : 'stake'
     const id = random.chance(0.7) ? nameRequest(idStyle, `${kind}.${tab}`, number) : null
     const free = random.chance(freeBets)
-    const worth = free ? freeBetStake : random.pick(['0.50', '1.00', '2.37', '5.00'])
+    const great = session.stakeCap === undefined || random.chance(0.2) ? ['2.37', '5.00'] : []
+    const worth = free ? freeBetStake : random.pick(['0.50', '1.00', ...great])
     const stake = inCurrency(worth, session.currency)
     const bet =
       session.game === 'mines'
@@ -73,8 +74,8 @@ export async function playGame(
           id: id === null ? null : requestKey(session.playerId, session.game, id),
         },
         (context) => bus.call(playRound.call, { ...request, params: {}, body }, context),
-        // Without an id of the client's own a repeat would be another stake.
-        (given) => id === null || !isTransient(given),
+        // Without an id of the client's own a repeat would be another stake; the page waits after an early start.
+        (given) => id === null || !isTransient(given) || codeOf(given) === 'RATE_LIMITED',
       )
     const answer = await (id === null ? once() : perhapsDoubled(once))
     const round = openRound()
@@ -91,8 +92,8 @@ export async function playGame(
     // The very same request once more, long after: the same round, or the same refusal.
     if (id !== null && random.chance(0.1)) await once()
     await askElsewhere(id === null ? null : requestKey(session.playerId, session.game, id), body, answer)
-    session = await goOn(session, answer)
     await rest()
+    session = await goOn(session, answer)
   }
 
   async function openTiles(roundId: string): Promise<void> {

@@ -3,6 +3,8 @@ import { liftStop, stopPlayer } from '@pitboss/contracts/endpoints/players'
 import { createSession } from '@pitboss/contracts/endpoints/sessions'
 import type { SessionDocument } from '@pitboss/rounds/storage/sessions-store'
 import { type Answer, codeOf } from '@pitboss/chaos/send'
+import { startGapMs } from '../check-protection.ts'
+import { scope } from '../world.ts'
 import { callerOf, type ClientDeps, createClient, operator } from './client.ts'
 
 /** How long a stop that ends lasts: some end while the player still plays. */
@@ -10,6 +12,8 @@ const stopMs = { least: 1000, most: 8000 }
 /** Rest before a stop, and before a stop without an end is lifted. */
 const stopAfterMs = { least: 500, most: 6000 }
 const liftAfterMs = { least: 300, most: 5000 }
+/** How long after the first instant at which a game may start the page starts one. */
+const startWithinMs = 30
 
 /**
  * The operator stops a player, for a while or until the stop is lifted, and sometimes again before it has
@@ -39,15 +43,22 @@ export async function stopAtTimes(deps: ClientDeps, playerId: string): Promise<v
 }
 
 /**
- * Creates what a protected player's page does after each stake: it answers a reality check that is due, and
- * the operator opens another session in the place of one that is closed.
+ * Creates what a protected player's page does after each stake: it answers a reality check that is due, waits
+ * when a game started too early until the next one may, and the operator opens another session in the place of
+ * one that is closed.
  */
 export function createGoOn(deps: ClientDeps) {
   const { random, world } = deps
+  const { timeline } = world
   const { bus, ask } = createClient(deps)
 
   return async function goOn(session: SessionDocument, answer: Answer): Promise<SessionDocument> {
     if (codeOf(answer) === 'CONFLICT') await answerCheck(session)
+    if (codeOf(answer) === 'RATE_LIMITED') {
+      // The pages of all games count down to the same instant.
+      const waitMs = world.protection.lastStartMs(scope, session.playerId) + startGapMs - timeline.nowMs()
+      await timeline.wait(Math.max(0, waitMs) + random.between(0, startWithinMs))
+    }
     const now = world.sessions.table.get(session._id)
     return now === undefined || now.closedAt === null ? session : reopen(now)
   }

@@ -55,16 +55,23 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** Names the fields that the object has instead, first the one that is only spelt otherwise. */
+/** Names the fields that the object has instead, first the one that is meant, if one is. */
 function unknownField({ inst, keys }: z.core.$ZodRawIssue<z.core.$ZodIssueUnrecognizedKeys>): string {
   const { def } = inst?._zod ?? {}
   const shape = def !== undefined && 'shape' in def ? def.shape : null
   const known = typeof shape === 'object' && shape !== null ? Object.keys(shape) : []
   if (known.length === 0) return 'is not a known field'
   const [given = '', ...others] = keys
-  const meant = others.length === 0 ? known.find((name) => lettersOf(name) === lettersOf(given)) : undefined
+  const meant = others.length === 0 ? meantOf(given, known) : undefined
   const all = `there are ${known.join(', ')}`
   return `is not a known field: ${meant === undefined ? all : `did you mean ${meant}? ${all}`}`
+}
+
+/** The field that is only spelt otherwise (`roundId`), else the only one that begins so (`player`). */
+function meantOf(given: string, known: readonly string[]): string | undefined {
+  const letters = lettersOf(given)
+  const begun = letters === '' ? [] : known.filter((name) => lettersOf(name).startsWith(letters))
+  return begun.find((name) => lettersOf(name) === letters) ?? (begun.length === 1 ? begun[0] : undefined)
 }
 
 function lettersOf(name: string): string {

@@ -89,5 +89,8 @@ t.test('a field that is not known is answered with those that are', (t) => {
       { path: 'roundId', message: `is not a known field: did you mean round_id? there are ${known}` },
     ],
   })
+  t.match(validatePart(transactionBodySchema, { ...others, round: roundId }, 'body'), {
+    details: [{ path: 'round_id' }, { path: 'round', message: /: did you mean round_id\? there are / }],
+  })
   t.end()
 })

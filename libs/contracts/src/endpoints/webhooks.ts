@@ -184,7 +184,7 @@ const deliveriesPage = pageOf(deliverySchema)
 const deliveryFilters = {
   webhook_id: z.string().max(64).optional(),
   status: deliveryStatus.optional(),
-  event_type: z.union([eventType, z.literal('webhook.test')]).optional(),
+  event_type: z.enum([...eventType.options, 'webhook.test']).optional(),
   event_id: z.string().max(64).optional(),
   ...windowQuery,
   ...pageQuery,

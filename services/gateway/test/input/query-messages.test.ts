@@ -1,5 +1,6 @@
 import t from 'tap'
 import { z } from 'zod'
+import { eventType } from '@pitboss/contracts/objects/event'
 import { validateQuery } from '../../src/input/list-cursor.ts'
 import { routeTable } from '../../src/routes/route-table.ts'
 import { jargon } from '../fixtures/jargon.ts'
@@ -34,5 +35,19 @@ t.test('a filter by status says which it takes', (t) => {
     ok: false,
     details: [{ path: 'status', message: 'must be an HTTP status from 100 to 599' }],
   })
+  t.end()
+})
+
+t.test('a filter by the type of an event names every type that it takes', (t) => {
+  for (const path of ['/v1/webhook-deliveries', '/v1/dashboard/webhook-deliveries']) {
+    const entry = routeTable.find((entry) => entry.method === 'GET' && entry.path === path)
+    if (entry?.shapes.query == null) throw new Error('the route is gone')
+    const types = [...eventType.options, 'webhook.test']
+    t.match(validateQuery(entry.shapes.query, { event_type: 'abc' }), {
+      ok: false,
+      details: [{ path: 'event_type', message: `must be one of ${types.join(', ')}` }],
+    })
+    for (const type of types) t.match(validateQuery(entry.shapes.query, { event_type: type }), { ok: true })
+  }
   t.end()
 })

@@ -4,7 +4,8 @@ import { tryAgain } from '@pitboss/errors/service-error'
 import { isDuplicateKey } from '@pitboss/storage/create-once'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
-import type { Db } from 'mongodb'
+import type { Db, Filter } from 'mongodb'
+import { z } from 'zod'
 import { type AccountScope, type PageQuery, readPage } from './page.ts'
 
 /** Others take the next place of the same account at the same time. */
@@ -13,6 +14,7 @@ const triesMax = 100
 const platform = 'platform'
 /** Source: docs/decisions/2026-11-23-audit-in-the-same-write.md. */
 const keptS = 400 * 24 * 60 * 60
+const position = z.tuple([z.coerce.date(), z.string()])
 
 export type AuditDocument = {
   /** The audit_id, below its service's name but for auth's own: a repeated entry is written once. */
@@ -70,7 +72,8 @@ export const auditIndexes: readonly IndexDeclaration[] = [
   { key: { operatorId: 1, actorKeys: 1, order: 1 }, name: 'by_actor' },
   { key: { operatorId: 1, objectKeys: 1, order: 1 }, name: 'by_object' },
   { key: { operatorId: 1, act: 1, order: 1 }, name: 'by_act' },
-  { key: { kind: 1, _id: 1 }, name: 'by_kind' },
+  { key: { kind: 1, at: 1, _id: 1 }, name: 'by_kind_and_time' },
+  { key: { kind: 1, _id: 1 }, name: 'by_kind', retired: true },
   { key: { at: 1 }, name: 'four_hundred_days', expireAfterSeconds: keptS },
   {
     key: { operatorId: 1, 'link.seq': 1 },
@@ -207,16 +210,26 @@ export function createAuditsStore({ db, cursors }: { db: Db; cursors: CursorCode
       })
     },
 
-    /** The records of operations over every account, newest first. */
-    pageOfOperations: (query: PageQuery) =>
-      readPage({
-        collection: ofOperations,
-        filter: { kind: { $in: ['operations', null] } },
-        order: '_id',
-        query,
-        cursors,
-        binding: ['ops', 'audits'],
-      }),
+    /** The records of operations over every account, newest first; ids alone are in the order of a service. */
+    async pageOfOperations({ limit, cursor }: PageQuery) {
+      const binding = ['ops', 'audits']
+      const [at, id] = typeof cursor === 'string' ? position.parse(cursors.decode(binding, cursor)) : []
+      const beyond =
+        at === undefined ? {} : { at: { $lte: at }, $or: [{ at: { $lt: at } }, { _id: { $lt: id } }] }
+      // The driver's filter type has no null for a field that earlier records lack.
+      const filter = { kind: { $in: ['operations', null] }, ...beyond } as Filter<
+        AuditDocument | EarlierAuditDocument
+      >
+      const found = await ofOperations
+        .find(filter)
+        .sort({ at: -1, _id: -1 })
+        .limit(limit + 1)
+        .toArray()
+      const rows = found.slice(0, limit)
+      const last = rows.at(-1)
+      const isMore = last !== undefined && found.length > limit
+      return { rows, nextCursor: isMore ? cursors.encode(binding, [last.at, last._id]) : null }
+    },
   }
 }
 

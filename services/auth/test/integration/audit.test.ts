@@ -484,3 +484,27 @@ t.test('operations read their own records, those of an earlier release too', asy
   t.ok(data.some(({ by, what, reason }) => by === 'ann' && what === 'platform.set' && reason === 'asked for'))
   t.notOk(data.some(({ what }) => what.startsWith('sign-in')))
 })
+
+t.test('operations read the records of every service in the order of time', async (t) => {
+  const actor = { kind: 'operations' as const, id: 'ann', name: 'ann' }
+  const ordered = (act: string, at: string) => ({ ...sampleAuditEntry(operatorId), actor, act, at })
+  const acts = [
+    [appendAudit.webhooks, ordered('endpoint.pause', '2027-01-01T00:00:01.000Z')],
+    [appendAudit.rounds, ordered('game.change', '2027-01-01T00:00:04.000Z')],
+    [appendAudit['wallet-bridge'], ordered('movement.resolve', '2027-01-01T00:00:02.000Z')],
+    [appendAudit.webhooks, ordered('endpoint.resume', '2027-01-01T00:00:03.000Z')],
+  ] as const
+  for (const [append, entry] of acts) await call(append, { entries: [entry] })
+  const whats: string[] = []
+  let cursor: string | null = null
+  do {
+    const page: { data: { what: string }[]; next_cursor: string | null } = await call(ops.opsListAudit, {
+      cursor,
+      limit: 3,
+    })
+    whats.push(...page.data.map(({ what }) => what))
+    cursor = page.next_cursor
+  } while (cursor !== null)
+  t.strictSame(whats.slice(0, 4), ['game.change', 'endpoint.resume', 'movement.resolve', 'endpoint.pause'])
+  t.equal(whats.length, (await call(ops.opsListAudit, { cursor: null, limit: 200 })).data.length)
+})

@@ -21,7 +21,7 @@ export function withoutNulls(schema: z.ZodType, value: unknown, options: { clear
   const shape: Readonly<Record<string, z.core.$ZodType>> = bare.shape
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, field]) => {
-      const wanted = shape[name]
+      const wanted = Object.hasOwn(shape, name) ? shape[name] : undefined
       if (wanted === undefined) return [[name, field]]
       if (field !== null) return [[name, withoutNulls(zodType(wanted), field, options)]]
       const mayBeLeftOut = zodType(wanted).safeParse(undefined).success

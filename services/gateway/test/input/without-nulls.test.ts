@@ -1,6 +1,7 @@
 import { transactionBodySchema } from '@pitboss/contracts/objects/movement'
 import { sessionCreateSchema } from '@pitboss/contracts/objects/session'
 import { webhookPatchSchema } from '@pitboss/contracts/objects/webhook'
+import { validatePart } from '@pitboss/contracts/validate-part'
 import t from 'tap'
 import { z } from 'zod'
 import { withoutNulls } from '../../src/input/without-nulls.ts'
@@ -27,6 +28,18 @@ t.test('a null for a field that is needed, or that there is not, stays and is re
   t.strictSame(withoutNulls(sessionCreateSchema, body, post), body)
   for (const value of [null, 'text', 3, []])
     t.strictSame(withoutNulls(sessionCreateSchema, value, post), value)
+})
+
+t.test('a field that every object inherits is unknown like any other', async (t) => {
+  for (const name of Object.getOwnPropertyNames(Object.prototype)) {
+    if (name === '__proto__') continue
+    for (const value of [null, 1, {}, []]) {
+      const body = { player_id: 'p', game: 'dice', currency: 'USD', [name]: value }
+      t.strictSame(withoutNulls(sessionCreateSchema, body, post), body)
+      const details = [{ path: name, message: /is not a known field/ }]
+      t.match(validatePart(sessionCreateSchema, body, 'body'), { ok: false, details }, name)
+    }
+  }
 })
 
 t.test('of several kinds of a body the one that it names counts', async (t) => {

@@ -11,7 +11,7 @@ export const accountRoutes: readonly RouteEntry[] = [
   forwarded(wallet.getWallet, 'The wallet of an environment'),
   forwarded(wallet.putWallet, 'Configure the wallet; the secret is shown once, on creation', {
     statuses: [200, 201],
-    errors: ['APPROVAL_NEEDED'],
+    errors: ['APPROVAL_NEEDED', 'CONFLICT'],
   }),
   forwarded(
     wallet.rotateWalletSecret,

@@ -78,6 +78,12 @@ await t.test('each names its tokens, parameters and errors', (t) => {
   t.end()
 })
 
+await t.test('a wallet that may not move yet, and one that a second person has to move', (t) => {
+  const { responses = {} } = built.paths['/v1/dashboard/wallets/{environment}']?.put ?? {}
+  t.same(responses['409']?.description, '`APPROVAL_NEEDED`, `CONFLICT`')
+  t.end()
+})
+
 await t.test('the root leads elsewhere or is not found', (t) => {
   const { responses = {} } = built.paths['/']?.get ?? {}
   t.ok(responses['302'] && responses['404'] && !responses['200'])

@@ -1,5 +1,6 @@
 import type { Call } from '@pitboss/contracts/call'
-import { ServiceError } from '@pitboss/errors/service-error'
+import { describeIssue } from '@pitboss/contracts/describe-issue'
+import { invalidFields, ServiceError } from '@pitboss/errors/service-error'
 import { z } from 'zod'
 import { decodeJson } from './wire.ts'
 
@@ -35,13 +36,10 @@ export function parseRequest<Request, Reply>(call: Call<Request, Reply>, data: U
   } catch {
     throw new ServiceError('VALIDATION_ERROR', { message: 'The request is not JSON.' })
   }
-  const parsed = call.request.safeParse(value)
+  const parsed = call.request.safeParse(value, { error: describeIssue })
   if (parsed.success) return parsed.data
-  const details = parsed.error.issues.map(({ path, message }) => ({
-    path: path.map(String).join('.'),
-    message,
-  }))
-  throw new ServiceError('VALIDATION_ERROR', { details, cause: new Error(z.prettifyError(parsed.error)) })
+  const named = ({ path, message }: Issue) => ({ path: path.map(String).join('.') || 'request', message })
+  throw invalidFields(parsed.error.issues.map(named))
 }
 
 /** Deletes the fields that an issue calls unknown; false when the issue is about something else. */

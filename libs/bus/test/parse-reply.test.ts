@@ -1,7 +1,8 @@
 import { defineCall } from '@pitboss/contracts/call'
 import t from 'tap'
 import { z } from 'zod'
-import { parseReply } from '../src/parse-reply.ts'
+import { opsCreateOperator } from '@pitboss/contracts/calls/auth-ops'
+import { parseReply, parseRequest } from '../src/parse-reply.ts'
 
 const call = defineCall('rounds.v1.test.read', {
   token: { none: 'a test' },
@@ -44,4 +45,28 @@ t.test('all else that does not fit is INTERNAL_ERROR and names the field', async
     t.throws(() => read(reply), { code: 'INTERNAL_ERROR', cause: { message } }, what)
   const noJson = () => parseReply(call, new TextEncoder().encode('{'))
   t.throws(noJson, { code: 'INTERNAL_ERROR', cause: { message: /not JSON/ } })
+})
+
+t.test('a request that does not fit is refused in words', async (t) => {
+  const order = { by: 'ann', reason: null, dryRun: false }
+  const owner = { email: 'owner@casino.example', password: null }
+  const known = { order, name: 'Casino', ...owner, plan: 'free', approved: false, currencies: null }
+  const readRequest = (request: unknown) =>
+    parseRequest(opsCreateOperator, new TextEncoder().encode(JSON.stringify(request)))
+  t.strictSame(readRequest(known), known)
+  const unseen = 'must not have control characters or marks of direction'
+  const wrong: [object, string, string][] = [
+    [{ name: '' }, 'name', 'must not be empty'],
+    [{ name: 'a\u001b[31m' }, 'name', unseen],
+    [{ name: 'a\u202eb' }, 'name', unseen],
+    [{ name: 'x'.repeat(129) }, 'name', 'must have at most 128 characters'],
+    [{ approved: 'yes' }, 'approved', 'must be true or false'],
+    [{ order: { ...order, by: 7 } }, 'order.by', 'must be text'],
+  ]
+  for (const [field, path, message] of wrong)
+    t.throws(
+      () => readRequest({ ...known, ...field }),
+      { code: 'VALIDATION_ERROR', message: `${path}: ${message}`, details: [{ path, message }] },
+      JSON.stringify(field),
+    )
 })

@@ -4,7 +4,7 @@ import { defineCall } from '../call.ts'
 import { auditLinkSchema } from '../audit-chain.ts'
 import { approvalSchema } from '../objects/approval.ts'
 import { userSchema } from '../objects/user.ts'
-import { pageOf } from '../primitives.ts'
+import { pageOf, shownText } from '../primitives.ts'
 
 /** Calls that operations make to auth. Source: docs/contract.md, section 10. */
 
@@ -30,7 +30,7 @@ const operatorRecord = z.strictObject({
 export const opsCreateOperator = defineCall('auth.v1.ops.operator-create', {
   request: z.strictObject({
     order: opsOrder,
-    name: z.string().min(1).max(128),
+    name: shownText(128),
     email: z.email(),
     password: z.string().min(12).max(128).nullable(),
     plan: planSchema,

@@ -2,6 +2,7 @@ import { dice } from '@pitboss/fairness/games/dice'
 
 const ulid = '01jd3v8x5q7r2m4n6p8s0t1w3y'
 const startedAt = '2026-11-20T09:30:00.000Z'
+const grantEndsAt = '2026-11-27T09:30:00.000Z'
 
 /** What an object has in examples; undefined is left out. */
 type UsualFields = {
@@ -120,10 +121,15 @@ export const usualFields: readonly UsualFields[] = [
     marks: ['grant_id', 'cancelled_at'],
     fields: {
       ...{ status: 'ACTIVE', stake: '1.00', count: 10, remaining: 7, cancelled_at: null },
-      reference: 'spring-2026-0042',
+      ...{ reference: 'spring-2026-0042', expires_at: grantEndsAt },
     },
   },
-  { marks: ['grant_id', 'remaining'], fields: { remaining: 7, stake: '1.00' } },
+  { marks: ['grant_id', 'remaining'], fields: { remaining: 7, stake: '1.00', expires_at: grantEndsAt } },
+  {
+    // Without an end: a body with one is refused from then on.
+    marks: ['player_id', 'count', 'expires_at'],
+    fields: { stake: '1.00', count: 10, expires_at: undefined, reference: 'spring-2026-0042' },
+  },
   {
     marks: ['slug', 'bet_schema'],
     fields: { name: 'Dice', enabled: true, status: 'AVAILABLE', bet_schema: dice.betSchema },

@@ -135,6 +135,16 @@ await t.test('examples of bodies are taken by the routes themselves', (t) => {
   t.end()
 })
 
+await t.test('the free bets of examples can still be played', (t) => {
+  const { requestBody, responses = {} } = built.paths['/v1/free-bets']?.post ?? {}
+  const asked = requestBody?.content[json]?.example
+  t.notOk(z.object({ expires_at: z.string() }).safeParse(asked).success, 'one that is over would be refused')
+  const times = z.object({ created_at: z.string(), expires_at: z.string() })
+  const granted = times.parse(responses['201']?.content?.[json]?.example)
+  t.ok(granted.expires_at > granted.created_at)
+  t.end()
+})
+
 await t.test('the events and the calls to the wallet are described, each with its payload', (t) => {
   const examples = Object.entries(built.webhooks).map(([name, { post }]) => {
     const { example } = post.requestBody?.content['application/json'] ?? {}

@@ -222,7 +222,7 @@ async function insertEntry<Fact>(
   if (landed === 'unknown') return { kind: 'unknown' }
   const others = await othersAmong(store, [entry, ...claimed], landed)
   if (others.has(entry._id)) {
-    journal.memory.delete(stream)
+    outdate(journal, stream, entryNumber(entry._id))
     await removeClaims(
       store,
       claimed.filter(({ _id }) => !others.has(_id)),
@@ -326,7 +326,7 @@ export async function adopt<Fact>(
   // A process that has appended since found each of them decided, or decides it: the stream is its own.
   if (hasClaims && !(await isLast(journal, stream, own))) return { kind: 'taken' }
   // What was not known to be its own before is read again.
-  if (unclaimed.length > 0) journal.memory.delete(stream)
+  if (unclaimed.length > 0) outdate(journal, stream, entryNumber(own._id))
   return appended
 }
 
@@ -336,12 +336,14 @@ export async function load<Fact>(journal: Journal<Fact>, stream: StreamKey): Pro
   if (remembered !== undefined && isFresh(journal, remembered)) return remembered
   const seenMs = journal.steadyMs()
   const entries = await journal.store.readEntries(stream)
-  // What this process has appended meanwhile is newer than what it has read.
-  const newer = journal.memory.get(stream)
-  if (newer !== undefined && newer.last > lastOf(entries)) return newer
   const standing = standingAmong(entries).map(withoutEvents)
   const [open] = await unclaimedAmong(journal, standing)
   const end = lastOf(entries)
+  // What this process has appended or met meanwhile is newer than what it has read.
+  const newer = journal.memory.get(stream)
+  if (newer !== undefined && newer.end > end) {
+    return newer.last === newer.end ? newer : reload(journal, stream)
+  }
   const last = open === undefined ? end : entryNumber(open._id) - 1
   const known = standing.filter(({ _id }) => entryNumber(_id) <= last)
   const loaded = { entries: known, unclaimed: standing.slice(known.length), last, end, seenMs }
@@ -432,9 +434,15 @@ export async function change<State, Fact>(
 function remember<Fact>(journal: Journal<Fact>, stream: StreamKey, entry: Entry<Fact>, seenMs: number): void {
   const number = entryNumber(entry._id)
   const before = journal.memory.get(stream) ?? { entries: [], last: 0 }
-  if (before.last !== number - 1 || entry.f.length === 0) return journal.memory.delete(stream)
+  if (before.last !== number - 1 || entry.f.length === 0) return outdate(journal, stream, number)
   const entries = [...before.entries, withoutEvents(entry)]
   journal.memory.set(stream, { entries, unclaimed: [], last: number, end: number, seenMs })
+}
+
+/** Remembers of a stream only that it has an entry `number`: what a read does not see of that is not kept. */
+function outdate<Fact>({ memory }: Journal<Fact>, stream: StreamKey, number: number): void {
+  const end = Math.max(number, memory.get(stream)?.end ?? 0)
+  memory.set(stream, { entries: [], unclaimed: [], last: -1, end, seenMs: Number.NEGATIVE_INFINITY })
 }
 
 function isFresh<Fact>(journal: Journal<Fact>, { seenMs }: Loaded<Fact>): boolean {

@@ -271,6 +271,41 @@ await t.test('a journal on a real engine', async (t) => {
     t.same(await read('9', 9), ['2', '1'], 'below one of them')
   })
 
+  for (const slow of ['readEntries', 'read'] as const) {
+    await t.test(
+      `a read (${slow}) that is slower than an append of its process is not remembered`,
+      async (t) => {
+        const stream = streamKey('slow', slow)
+        const key = claimKey('t', ['account'], `slow ${slow}`)
+        const opening = { facts: ['opened'], claims: [{ key }] } as const
+        await append(createProcess(db, 'b').journal, stream, 0, opening, soon())
+        const known = new BoundedMap<string, true>(10)
+        const claims = { of: ({ f }: Entry<Fact>) => (f.includes('opened') ? [{ key }] : []), known }
+        const journal = { ...createProcess(db, 'a').journal, claims }
+        const { promise: answer, resolve: comes } = Promise.withResolvers<void>()
+        const { promise: asked, resolve: asks } = Promise.withResolvers<void>()
+        const held = async <Result>(read: Promise<Result>): Promise<Result> => {
+          const result = await read
+          asks()
+          await answer
+          return result
+        }
+        const { store } = journal
+        const slowly = {
+          readEntries: (one: string) => held(store.readEntries(one)),
+          read: (ids: readonly string[]) => held(store.read(ids)),
+        }
+        const loading = load({ ...journal, store: { ...store, [slow]: slowly[slow] } }, stream)
+        await asked
+        // The process does not remember the entry before it.
+        await append(journal, stream, 1, { facts: [{ raised: 1 }] }, soon())
+        comes()
+        t.equal((await loading).last, 2, 'it is read again')
+        t.equal((await load(journal, stream)).last, 2)
+      },
+    )
+  }
+
   await t.test('a stream is remembered for half a minute, and read again then', async (t) => {
     const { journal, reads, time } = createProcess(db, 'a')
     const other = createProcess(db, 'b')

@@ -47,7 +47,7 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
     case 'invalid_format':
       return 'prefix' in issue ? `must begin with "${String(issue.prefix)}"` : undefined
     case 'unrecognized_keys':
-      return unknownField(issue)
+      return unknownFields(issue)
     case 'invalid_key':
       return 'is not a name that a field may have'
     default:
@@ -55,14 +55,24 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** Names the fields that the object has instead, first the one that is meant, if one is. */
-function unknownField({ inst, keys }: z.core.$ZodRawIssue<z.core.$ZodIssueUnrecognizedKeys>): string {
+/** As many unknown fields of an object are looked at; an answer shows no more. */
+const unknownMax = 50
+
+/** A line for each unknown field, since zod has one message for all of an object. */
+function unknownFields({ inst, keys }: z.core.$ZodRawIssue<z.core.$ZodIssueUnrecognizedKeys>): string {
   const { def } = inst?._zod ?? {}
   const shape = def !== undefined && 'shape' in def ? def.shape : null
   const known = typeof shape === 'object' && shape !== null ? Object.keys(shape) : []
+  return keys
+    .slice(0, unknownMax)
+    .map((key) => unknownField(key, known))
+    .join('\n')
+}
+
+/** Names the fields that the object has instead, first the one that is meant, if one is. */
+function unknownField(given: string, known: readonly string[]): string {
   if (known.length === 0) return 'is not a known field'
-  const [given = '', ...others] = keys
-  const meant = others.length === 0 ? meantOf(given, known) : undefined
+  const meant = meantOf(given, known)
   const all = `there are ${known.join(', ')}`
   return `is not a known field: ${meant === undefined ? all : `did you mean ${meant}? ${all}`}`
 }

@@ -44,7 +44,9 @@ function toDetails(issues: readonly z.core.$ZodIssue[], root: string): Detail[] 
 function detailsOf(issue: z.core.$ZodIssue, prefix: readonly PropertyKey[]): Detail[] {
   const path = [...prefix, ...issue.path]
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ path: dotted([...path, key]), message: issue.message }))
+    const [first = '', ...others] = issue.message.split('\n')
+    const messageAt = (at: number) => others[at - 1] ?? first
+    return issue.keys.map((key, at) => ({ path: dotted([...path, key]), message: messageAt(at) }))
   }
   if (issue.code === 'invalid_union') {
     const branch = issue.errors.at(-1)

@@ -92,5 +92,15 @@ t.test('a field that is not known is answered with those that are', (t) => {
   t.match(validatePart(transactionBodySchema, { ...others, round: roundId }, 'body'), {
     details: [{ path: 'round_id' }, { path: 'round', message: /: did you mean round_id\? there are / }],
   })
+  const { transaction_id: transactionId, ...rest } = others
+  t.match(validatePart(transactionBodySchema, { ...rest, transactionId, nonsense: 1, roundId }, 'body'), {
+    details: [
+      { path: 'transaction_id' },
+      { path: 'round_id' },
+      { path: 'transactionId', message: /: did you mean transaction_id\? there are / },
+      { path: 'nonsense', message: `is not a known field: there are ${known}` },
+      { path: 'roundId', message: /: did you mean round_id\? there are / },
+    ],
+  })
   t.end()
 })

@@ -1,14 +1,24 @@
 import type { Role } from '@pitboss/contracts/caller'
 import { toEventEnvironment } from '@pitboss/contracts/primitives'
-import { streamQuery, tailKind, tailFilters } from '@pitboss/contracts/objects/tail'
+import { streamQuery, type TailKind, tailKind, tailFilters } from '@pitboss/contracts/objects/tail'
 import { builders } from '@pitboss/contracts/endpoint'
 import { ServiceError } from '@pitboss/errors/service-error'
 import type { z } from 'zod'
+import type { Identity } from '../access/identify.ts'
 import type { Answer, AnswerDeps, Inbound } from '../http/inbound.ts'
 
 type Query = z.output<typeof streamQuery>
 const requestReaders: readonly Role[] = builders.dashboard
 const names = Object.keys(tailFilters) as (keyof typeof tailFilters)[]
+
+/** @throws ServiceError FORBIDDEN for requests where the role may not read them */
+function requireReader(kinds: ReadonlySet<TailKind>, { actor }: Identity): void {
+  if (actor.kind !== 'user') throw new ServiceError('UNAUTHORIZED')
+  if (!kinds.has('requests') || requestReaders.includes(actor.role)) return
+  throw new ServiceError('FORBIDDEN', {
+    message: `The role ${actor.role} does not permit requests; they are for ${requestReaders.join(', ')}.`,
+  })
+}
 
 /**
  * What happens in the account, as it happens. Source: docs/contract.md, section 3, "Stream".
@@ -17,13 +27,9 @@ const names = Object.keys(tailFilters) as (keyof typeof tailFilters)[]
 export function createStream({ tails }: Pick<AnswerDeps, 'tails'>) {
   return async function stream(inbound: Inbound<unknown, Query>): Promise<Answer> {
     const { entry, raw, clientAddress, identity, query } = inbound
-    if (identity === null || identity.actor.kind !== 'user') throw new ServiceError('UNAUTHORIZED')
     const kinds = new Set(tailKind.options.filter((kind) => query.kinds.split(',').includes(kind)))
-    if (kinds.has('requests') && !requestReaders.includes(identity.actor.role)) {
-      throw new ServiceError('FORBIDDEN', {
-        message: `The role ${identity.actor.role} does not permit requests; they are for ${requestReaders.join(', ')}.`,
-      })
-    }
+    if (identity === null) throw new ServiceError('UNAUTHORIZED')
+    requireReader(kinds, identity)
     const headers = { 'x-accel-buffering': 'no' }
     if (raw.method === 'HEAD') return { status: 200, headers }
     // Only what a tail needs: the rest of the request is free.
@@ -31,6 +37,7 @@ export function createStream({ tails }: Pick<AnswerDeps, 'tails'>) {
       ...{ entry, raw, clientAddress, identity },
       environment: toEventEnvironment(query.environment ?? 'TEST'),
       kinds,
+      permit: (reader) => requireReader(kinds, reader),
       matches: (_kind, record) => matches(record, query),
     })
     return { status: 200, headers, content: { type: 'text/event-stream; charset=utf-8', data } }

@@ -25,6 +25,8 @@ export type TailRequest = {
   readonly clientAddress: string
   readonly environment: EventEnvironment
   readonly kinds: ReadonlySet<TailKind>
+  /** Throws once the person may not read these kinds any more. */
+  readonly permit: (reader: Identity) => void
   readonly matches: (kind: TailKind, record: unknown) => boolean
 }
 type Tail = TailRequest & { readonly pipe: TailPipe }
@@ -88,11 +90,11 @@ export function createTails({
     }
   }
 
-  async function judge({ entry, raw: request, clientAddress, pipe }: Tail): Promise<void> {
+  async function judge({ entry, raw: request, clientAddress, permit, pipe }: Tail): Promise<void> {
     try {
       const { access: allowed, mayLack } = entry
       if (allowed === null) throw new TypeError(`${entry.path} takes no token`)
-      await identify({
+      const reader = await identify({
         request,
         access: allowed,
         mayLack,
@@ -100,6 +102,7 @@ export function createTails({
         clientAddress,
         onClaims: () => undefined,
       })
+      permit(reader)
     } catch (err) {
       if (!(err instanceof ServiceError)) logger.warn({ err }, 'tail.not-judged')
       pipe.end(err instanceof ServiceError ? err.code : 'INTERNAL_ERROR')

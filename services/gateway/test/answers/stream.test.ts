@@ -124,6 +124,32 @@ t.test('tails', async (t) => {
     for (const tail of tails) tail.close()
   })
 
+  await t.test(
+    'a tail of requests ends with the role that may read them, one of events does not',
+    async (t) => {
+      const token = await world.userToken()
+      let requests = await follow(t, token, 'kinds=events,requests')
+      await waitFor(async () => {
+        if (requests.answer.status === 200) return true
+        requests = await follow(t, token, 'kinds=events,requests')
+        return false
+      })
+      const events = await follow(t, token, 'kinds=events')
+      world.directory.users.set(ids.user, 'VIEWER')
+      const atMs = performance.now()
+      await world.bucket.put(`user.${ids.user}`, {})
+      await waitFor(() => requests.ended())
+      const tookMs = performance.now() - atMs
+      t.match(requests.text(), /event: end\ndata: {"code":"FORBIDDEN"}/)
+      t.ok(tookMs <= 2000, `${Math.round(tookMs)} ms`)
+      note({ id: 'still-told' })
+      await waitFor(() => events.text().includes('still-told'))
+      events.close()
+      world.directory.users.set(ids.user, 'OWNER')
+      await world.bucket.put(`user.${ids.user}`, {})
+    },
+  )
+
   await t.test('requests are for builders', async (t) => {
     world.directory.users.set(ids.user, 'VIEWER')
     await world.bucket.put(`user.${ids.user}`, {})

@@ -55,6 +55,7 @@ t.test('every tail is judged once a second, and never many at a time', (t) => {
       clientAddress: '203.0.113.9',
       environment: 'SANDBOX',
       kinds: new Set(['events']),
+      permit: () => undefined,
       matches: () => true,
     })
   })

@@ -204,7 +204,12 @@ await t.test('a refusal that does not stay true is found, one that another reque
   t.strictSame(refusals(15, [stake], closed, told('bet-1', null, 12, 99)), [], 'judged again')
   t.strictSame(refusals(25, [stake], closed, told('bet-1', 'SERVICE_UNAVAILABLE', 20, 99)), [])
   t.strictSame(refusals(15, [stake], closed, told('bet-1', 'SERVICE_UNAVAILABLE', 9, 99)), [], 'beside it')
-  t.strictSame(refusals(15, [stake], closed, told('bet-1', 'SERVICE_UNAVAILABLE', 9, 19)), [nothing])
+  t.strictSame(
+    refusals(15, [stake], closed, told('bet-1', 'SERVICE_UNAVAILABLE', 9, 19)),
+    [],
+    'still at work',
+  )
+  t.strictSame(refusals(5, [stake], closed, told('bet-1', 'SERVICE_UNAVAILABLE', 1, 19)), [nothing], 'taken')
   t.strictSame(refusals(5, [stake], refused, told('bet-1', 'SERVICE_UNAVAILABLE', 0, 99)), [nothing])
   t.strictSame(refusals(5, [stake], told('bet-1', null, 0, 8), refused), [nothing, kept])
   t.strictSame(

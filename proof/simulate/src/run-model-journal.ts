@@ -1,10 +1,11 @@
 import type { Instances } from '@pitboss/storage/journal/instances'
-import type { JournalStore } from '@pitboss/storage/journal/journal'
+import type { Entry, Fate, Journal, JournalStore } from '@pitboss/storage/journal/journal'
 import { createJournalProcess, type JournalWork } from '@pitboss/storage/journal/journal-process'
-import type { StreamKey } from '@pitboss/storage/journal/journal-keys'
+import { entryNumber, type StreamKey, streamOf } from '@pitboss/storage/journal/journal-keys'
 import type { RunningJournal } from '@pitboss/storage/journal/open-journal'
 import type { EventSender } from '@pitboss/storage/journal/send-events'
 import { pino } from 'pino'
+import { BrokenInvariant } from './check-steps.ts'
 import { isExpected } from './is-expected.ts'
 import type { Machine } from './machine.ts'
 import type { World } from './world.ts'
@@ -45,6 +46,8 @@ export function runModelJournal<Fact>(
     after: (ms, then) => machine.after(ms, then),
     ...{ wait: machine.wait, pause: machine.wait, isStopping: () => false },
   })
+
+  watchMemory(journal, { mistake, onError })
 
   /** Does the work every so often for as long as the machine lives. */
   function repeat(everyMs: number, work: () => Promise<void>): void {
@@ -145,4 +148,33 @@ function reporting(onError: (error: unknown) => void) {
     },
     { write: () => undefined },
   )
+}
+
+/** What a process has appended itself, no read of its own that was slower takes from it. */
+function watchMemory<Fact>(
+  journal: Journal<Fact>,
+  { mistake, onError }: Pick<World, 'mistake' | 'onError'>,
+): void {
+  const appended = new Map<StreamKey, number>()
+  const { memory, settled } = journal
+  const [get, set, clear] = [memory.get.bind(memory), memory.set.bind(memory), memory.clear.bind(memory)]
+  Object.assign(journal, {
+    settled(entry: Entry<Fact>, fate: Fate) {
+      if (fate === 'stands') appended.set(streamOf(entry._id), entryNumber(entry._id))
+      settled(entry, fate)
+    },
+  })
+  memory.get = (stream) => {
+    const seen = get(stream)
+    const number = appended.get(stream) ?? 0
+    if (seen !== undefined && seen.end < number) {
+      const what = `${stream} ends at ${seen.end}, not at ${number}`
+      onError(new BrokenInvariant('what a process has appended it remembers', what))
+    }
+    return seen
+  }
+  // Who may have been judged dead begins anew.
+  memory.clear = () => (appended.clear(), clear())
+  if (mistake.journal !== 'a slow read is remembered') return
+  memory.set = (stream, seen) => (seen.last < 0 ? memory.delete(stream) : set(stream, seen))
 }

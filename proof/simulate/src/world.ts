@@ -43,6 +43,7 @@ export type JournalMistake =
   | 'what lives is taken over'
   | 'lists are set back'
   | 'replicas share a slot'
+  | 'a slow read is remembered'
 
 /** State that outlives every process: the tables, the stream, the wallet, the time. */
 export type World = {

@@ -44,6 +44,7 @@ const mistakenJournals: readonly JournalMistake[] = [
   'what lives is taken over',
   'lists are set back',
   'replicas share a slot',
+  'a slow read is remembered',
 ]
 
 const mistakes: [name: string, mistake: Mistake][] = [

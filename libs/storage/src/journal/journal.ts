@@ -342,7 +342,9 @@ export async function load<Fact>(journal: Journal<Fact>, stream: StreamKey): Pro
   // What this process has appended or met meanwhile is newer than what it has read.
   const newer = journal.memory.get(stream)
   if (newer !== undefined && newer.end > end) {
-    return newer.last === newer.end ? newer : reload(journal, stream)
+    if (newer.last === newer.end) return newer
+    // A read that began later and does not see it either is of a database that was set back.
+    if (newer !== remembered) return load(journal, stream)
   }
   const last = open === undefined ? end : entryNumber(open._id) - 1
   const known = standing.filter(({ _id }) => entryNumber(_id) <= last)
@@ -354,7 +356,7 @@ export async function load<Fact>(journal: Journal<Fact>, stream: StreamKey): Pro
 
 /** As `load`, past the memory: a stream as a majority has it now. */
 export function reload<Fact>(journal: Journal<Fact>, stream: StreamKey): Promise<Loaded<Fact>> {
-  journal.memory.delete(stream)
+  outdate(journal, stream, 0)
   return load(journal, stream)
 }
 

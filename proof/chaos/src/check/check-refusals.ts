@@ -91,7 +91,8 @@ export function checkRefusals(told: readonly Told[], sources: Sources, verdict: 
 /**
  * A refusal is wrong when its movement stands. Where it leaves the id alive, a later request for it may have
  * been accepted: one sent after the refusal's answer is judged again. So may be one that was under way when it
- * was answered, or was sent between the decision and that answer, by clocks that differ.
+ * was answered, or was sent between the decision and that answer, by clocks that differ. Of one that was answered
+ * with an unknown outcome nobody knows for how long it is under way.
  */
 function checkEffect(
   id: string,
@@ -109,8 +110,9 @@ function checkEffect(
   const again = entries.some(
     (entry) =>
       !isRefusedForGood(entry) &&
-      (entry.answeredAtMs >= refused.answeredAtMs ||
-        (isAccepting(entry) && entry.sentAtMs >= refused.sentAtMs - clockSlackMs)),
+      (!isAccepting(entry) ||
+        entry.answeredAtMs >= refused.answeredAtMs ||
+        entry.sentAtMs >= refused.sentAtMs - clockSlackMs),
   )
   const holds = !facts.effective.has(id) || (again && !isAccepted)
   verdict.check(names.nothing, holds, () => `${show(refused)}, yet it has an effect`)

@@ -5,6 +5,8 @@ const jsonDepthMax = 20
 
 const pathCharactersMax = 256
 const number = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
+/** A whole number that a double may not hold. */
+const longInteger = /^-?[0-9]{16,}$/
 const hex4 = /^[0-9A-Fa-f]{4}$/
 const escapes: Readonly<Record<string, string>> = {
   '"': '"',
@@ -19,8 +21,8 @@ const escapes: Readonly<Record<string, string>> = {
 
 /**
  * Parses the bytes of a JSON text more strictly than JSON.parse: UTF-8 without a byte order mark, no key
- * twice in one object, no `__proto__` or `constructor.prototype`, no NUL, no lone surrogate, at most 20
- * levels.
+ * twice in one object, no `__proto__` or `constructor.prototype`, no NUL, no lone surrogate, no whole number
+ * that a double cannot hold, at most 20 levels.
  * @throws ServiceError VALIDATION_ERROR with the dotted path of the offence, `body` for the text as a whole.
  * Source: docs/contract.md, section 1.
  */
@@ -160,6 +162,9 @@ class Parser {
     this.#at += digits.length
     const value = Number(digits)
     if (!Number.isFinite(value)) throw this.#offence('is too large a number')
+    // It would be stored and shown as another, as an id of 64 bits in an operator's outcome.
+    if (longInteger.test(digits) && String(value) !== digits)
+      throw this.#offence('is too large a number; send it as text')
     return value
   }
 

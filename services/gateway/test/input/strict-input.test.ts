@@ -46,6 +46,7 @@ const badBodies: [name: string, raw: string | Uint8Array<ArrayBuffer>, path: str
   ['a lone surrogate', '{"player_id":"\\ud800"}', 'player_id'],
   ['surrogates the wrong way round', '{"player_id":"\\udc00\\ud800"}', 'player_id'],
   ['a number beyond all', '{"expires_in_s":1e999}', 'expires_in_s'],
+  ['a number that would be another', '{"outcome":{"seed":9007199254740993}}', 'outcome.seed'],
   ['21 levels', deep(21), 'body'],
   ['10,000 levels', deep(10_000), 'body'],
   ['64 KiB and one', JSON.stringify({ player_id: 'x'.repeat(65_536) }), 'body'],

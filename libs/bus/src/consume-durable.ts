@@ -42,6 +42,7 @@ export function consumeDurable({
   stream,
   consumer,
   batchMax,
+  gatherMs = 0,
   handle,
   logger,
 }: {
@@ -49,6 +50,8 @@ export function consumeDurable({
   stream: string
   consumer: string
   batchMax: number
+  /** How long the first message after a rest waits for others. */
+  gatherMs?: number
   handle: (messages: readonly DurableMessage[]) => Promise<void>
   logger: Logger
 }): { stop(): Promise<void> } {
@@ -121,6 +124,7 @@ export function consumeDurable({
         if (ended) break
         await arrived.promise
         arrived = Promise.withResolvers()
+        if (gatherMs > 0) await pause(gatherMs)
         continue
       }
       const batch = buffer.splice(0, batchMax)

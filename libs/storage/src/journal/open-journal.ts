@@ -112,7 +112,7 @@ export async function openJournal<Fact>({
   const stopping = new AbortController()
   const { journal, duties, ...own } = createJournalProcess<Fact>({
     ...{ ...work, store, instances, now, steadyMs, logger },
-    sender: createEventSender({ bus, position, logger }),
+    sender: createEventSender({ bus, position, now, logger }),
     newWrite: randomHex,
     after: (ms, then) => void setTimeout(then, ms).unref(),
     wait: (ms) => delay(ms),

@@ -34,13 +34,19 @@ type Outgoing<Fact> = {
   readonly recorded: () => void
 }
 
+type Waiting<Fact> = Outgoing<Fact> & { readonly sinceMs: number }
+
 export type EventSender<Fact> = ReturnType<typeof createEventSender<Fact>>
 
 /**
- * For so long an event waits: recording and delivering it takes more commands than the round that it is
- * about, whose player has his answer by then. Source: ours.
+ * For so long an event waits at least: recording and delivering it takes more commands than the round that it
+ * is about, whose player has his answer by then. Source: ours.
  */
-const restMs = 30
+const restMs = 45
+/** And so long at most, where the time of its entry is that of a clock which is ahead. */
+const restMostMs = 150
+/** Events leave at multiples of it by the clock: what two services have of a round is recorded together then. */
+const leaveEveryMs = 30
 const confirmEveryMs = 250
 const againEveryMs = 1000
 const unacknowledgedMax = 256
@@ -53,13 +59,15 @@ const unacknowledgedMax = 256
 export function createEventSender<Fact>({
   bus,
   position,
+  now,
   logger,
 }: {
   bus: EventPublisher
   position: (withFirst: boolean) => Promise<EventsPosition>
+  now: () => Date
   logger: Logger
 }) {
-  let waiting: Outgoing<Fact>[] = []
+  let waiting: Waiting<Fact>[] = []
   /** By stream, what failed and what came after it. */
   let failed = new Map<StreamKey, Outgoing<Fact>[]>()
   /** By the entry's id, what the stream of events has acknowledged, with the last sequence of its events. */
@@ -77,23 +85,35 @@ export function createEventSender<Fact>({
   function plan(): void {
     if (planned || waiting.length === 0) return
     planned = true
+    const leavesInMs = leaveEveryMs - (now().getTime() % leaveEveryMs)
     setTimeout(() => {
       planned = false
       pump()
-    }, restMs)
+      if (bus.connected()) plan()
+    }, leavesInMs)
   }
 
   function pump(): void {
     if (!bus.connected()) return
+    const early = new Set<StreamKey>()
+    const left: Waiting<Fact>[] = []
+    const [nowMs, steadyMs] = [now().getTime(), performance.now()]
+    const untilMs = nowMs - (nowMs % leaveEveryMs) - restMs
     let taken = 0
     for (const outgoing of waiting) {
       if (unacknowledged >= unacknowledgedMax) break
       taken += 1
-      const held = failed.get(outgoing.stream)
-      if (held === undefined) void publish(outgoing)
+      const { stream, entry, sinceMs } = outgoing
+      const isDue = entry.at.getTime() < untilMs || steadyMs - sinceMs >= restMostMs
+      const held = failed.get(stream)
+      if (!isDue || early.has(stream)) {
+        // What follows of its stream goes after it.
+        early.add(stream)
+        left.push(outgoing)
+      } else if (held === undefined) void publish(outgoing)
       else held.push(outgoing)
     }
-    waiting = waiting.slice(taken)
+    waiting = [...left, ...waiting.slice(taken)]
   }
 
   /** Puts all events of an entry on the wire at once, in their order. */
@@ -136,8 +156,8 @@ export function createEventSender<Fact>({
 
   /** Puts back at the front what has to be sent again, each stream's entries in their order. */
   function again(outgoing: readonly Outgoing<Fact>[]): void {
-    const inOrder = [...outgoing].sort((a, b) => entryNumber(a.entry._id) - entryNumber(b.entry._id))
-    waiting = [...inOrder, ...waiting]
+    const inOrder = outgoing.toSorted((a, b) => entryNumber(a.entry._id) - entryNumber(b.entry._id))
+    waiting = [...inOrder.map((one) => ({ ...one, sinceMs: Number.NEGATIVE_INFINITY })), ...waiting]
   }
 
   function retry(): void {
@@ -146,6 +166,7 @@ export function createEventSender<Fact>({
     failed = new Map()
     again(held)
     pump()
+    plan()
   }
 
   /** Releases what webhooks has recorded, and sends again what the stream may have lost. */
@@ -186,7 +207,7 @@ export function createEventSender<Fact>({
   return {
     /** Sends the entry's events, after those that the stream has sent before. */
     send(outgoing: Outgoing<Fact>): void {
-      waiting.push(outgoing)
+      waiting.push({ ...outgoing, sinceMs: performance.now() })
       plan()
     },
     /** Forgets all that waits or is sent. */

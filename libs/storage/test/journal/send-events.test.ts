@@ -26,6 +26,7 @@ async function startRig(t: Test) {
       positions += 1
       return eventsPosition(bus, withFirst)
     },
+    now: () => new Date(),
     logger: silentLogger,
   })
   const stop = sender.start()
@@ -34,19 +35,22 @@ async function startRig(t: Test) {
     await broker.close()
   })
   let number = 0
+  function send(stream: string, at: Date, ids: readonly string[]) {
+    number += 1
+    const [first = ''] = ids
+    const _id = `${stream}/${String(number).padStart(6, '0')}`
+    const entry = { _id, w: first, o: 'A', q: number, at, f: [first], ev: ids.map(event) }
+    waiting.add(first)
+    sender.send({ stream, entry, recorded: () => waiting.delete(first) })
+  }
   return {
     ...broker,
     positions: () => positions,
     /** Entries whose events webhooks has not recorded, by their first event. */
     waiting: () => [...waiting].toSorted(),
-    send(...ids: string[]) {
-      number += 1
-      const [first = ''] = ids
-      const _id = `aa/stream/${String(number).padStart(6, '0')}`
-      const entry = { _id, w: first, o: 'A', q: number, at: new Date(0), f: [first], ev: ids.map(event) }
-      waiting.add(first)
-      sender.send({ stream: 'aa/stream', entry, recorded: () => waiting.delete(first) })
-    },
+    send: (...ids: string[]) => send('aa/stream', new Date(0), ids),
+    /** Sends an event of a stream of its own. */
+    sendOf: (id: string, at: Date) => send(`aa/${id}`, at, [id]),
   }
 }
 
@@ -61,6 +65,18 @@ t.test('an entry waits until webhooks has recorded all its events, in their orde
   await recorder.stop()
   t.strictSame(rig.recorded, ['evt_1', 'evt_2', 'evt_3', 'evt_4'])
   t.equal(await rig.newest(), 4, 'each was sent once')
+})
+
+t.test('what happened first leaves first, whichever was listed first', async (t) => {
+  const rig = await startRig(t)
+  const recorder = rig.record()
+  rig.sendOf('evt_young', new Date())
+  // Of a clock that is ahead: it does not wait for that.
+  rig.sendOf('evt_ahead', new Date(Date.now() + 3_600_000))
+  rig.sendOf('evt_old', new Date(0))
+  await waitFor(() => rig.waiting().length === 0)
+  await recorder.stop()
+  t.strictSame(rig.recorded, ['evt_old', 'evt_young', 'evt_ahead'])
 })
 
 t.test('a stream restored from a copy gets again what webhooks had not recorded', async (t) => {

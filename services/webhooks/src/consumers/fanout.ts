@@ -12,6 +12,8 @@ import { type EventMessage, readEventMessage } from '../actions/record-events.ts
 import type { CallsContext } from '../context.ts'
 
 const batchMax = 500
+/** Two services send what they have of a round at the same time: together it is recorded in order. */
+const gatherMs = 6
 const leaseEveryMs = 1000
 
 /** Consumes while this process's instance has the lease. @param self null if others may take it for dead */
@@ -30,8 +32,9 @@ export function startFanout(parts: {
     logger.info({ instance }, 'fanout.taken')
     lateness.forgive()
     const { stream, config } = webhooksFanout
-    const consumer = consumeDurable({ bus, stream, consumer: config.durable_name, batchMax, handle, logger })
-    held = { instance, consumer }
+    const { durable_name: consumer } = config
+    const worked = consumeDurable({ bus, stream, consumer, batchMax, gatherMs, handle, logger })
+    held = { instance, consumer: worked }
   }
 
   async function leave(): Promise<void> {

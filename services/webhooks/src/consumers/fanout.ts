@@ -13,7 +13,7 @@ import type { CallsContext } from '../context.ts'
 
 const batchMax = 500
 /** Two services send what they have of a round at the same time: together it is recorded in order. */
-const gatherMs = 6
+const gatherMs = 3
 const leaseEveryMs = 1000
 
 /** Consumes while this process's instance has the lease. @param self null if others may take it for dead */

@@ -1,5 +1,6 @@
 import type { Call } from '@pitboss/contracts/call'
 import { describeIssue } from '@pitboss/contracts/describe-issue'
+import { toDetails } from '@pitboss/contracts/validate-part'
 import { invalidFields, ServiceError } from '@pitboss/errors/service-error'
 import { z } from 'zod'
 import { decodeJson } from './wire.ts'
@@ -36,10 +37,9 @@ export function parseRequest<Request, Reply>(call: Call<Request, Reply>, data: U
   } catch {
     throw new ServiceError('VALIDATION_ERROR', { message: 'The request is not JSON.' })
   }
-  const parsed = call.request.safeParse(value, { error: describeIssue })
+  const parsed = call.request.safeParse(value, { error: describeIssue, reportInput: true })
   if (parsed.success) return parsed.data
-  const named = ({ path, message }: Issue) => ({ path: path.map(String).join('.') || 'request', message })
-  throw invalidFields(parsed.error.issues.map(named))
+  throw invalidFields(toDetails(parsed.error.issues, 'request'))
 }
 
 /** Deletes the fields that an issue calls unknown; false when the issue is about something else. */

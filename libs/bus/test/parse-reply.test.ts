@@ -62,6 +62,11 @@ t.test('a request that does not fit is refused in words', async (t) => {
     [{ name: 'x'.repeat(129) }, 'name', 'must have at most 128 characters'],
     [{ approved: 'yes' }, 'approved', 'must be true or false'],
     [{ order: { ...order, by: 7 } }, 'order.by', 'must be text'],
+    [
+      { order: { ...order, dry_run: true } },
+      'order.dry_run',
+      'is not a known field: did you mean dryRun? there are by, reason, dryRun',
+    ],
   ]
   for (const [field, path, message] of wrong)
     t.throws(

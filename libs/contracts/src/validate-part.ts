@@ -31,7 +31,7 @@ function windowDetails(value: unknown): Detail[] {
  * The public details of zod's findings: one for each offending path, dotted. An unknown key offends at its
  * own path. `root` names the value as a whole (`body`, `query`). Bounded.
  */
-function toDetails(issues: readonly z.core.$ZodIssue[], root: string): Detail[] {
+export function toDetails(issues: readonly z.core.$ZodIssue[], root: string): Detail[] {
   const details = issues.flatMap((issue) => detailsOf(issue, []))
   const distinct = new Map<string, Detail>()
   for (const { path, message } of details) {

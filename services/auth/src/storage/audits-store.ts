@@ -4,8 +4,8 @@ import { tryAgain } from '@pitboss/errors/service-error'
 import { isDuplicateKey } from '@pitboss/storage/create-once'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { IndexDeclaration } from '@pitboss/storage/ensure-indexes'
+import { readPage as readKeyedPage } from '@pitboss/storage/read-page'
 import type { Db, Filter } from 'mongodb'
-import { z } from 'zod'
 import { type AccountScope, type PageQuery, readPage } from './page.ts'
 
 /** Others take the next place of the same account at the same time. */
@@ -14,7 +14,6 @@ const triesMax = 100
 const platform = 'platform'
 /** Source: docs/decisions/2026-11-23-audit-in-the-same-write.md. */
 const keptS = 400 * 24 * 60 * 60
-const position = z.tuple([z.coerce.date(), z.string()])
 
 export type AuditDocument = {
   /** The audit_id, below its service's name but for auth's own: a repeated entry is written once. */
@@ -210,27 +209,26 @@ export function createAuditsStore({ db, cursors }: { db: Db; cursors: CursorCode
       })
     },
 
-    /** The records of operations over every account, newest first; ids alone are in the order of a service. */
+    /** The records of operations over every account, newest first; an id begins with its service's name. */
     async pageOfOperations({ limit, cursor }: PageQuery) {
-      const binding = ['ops', 'audits']
-      const [at, id] = typeof cursor === 'string' ? position.parse(cursors.decode(binding, cursor)) : []
-      const beyond =
-        at === undefined ? {} : { at: { $lte: at }, $or: [{ at: { $lt: at } }, { _id: { $lt: id } }] }
-      // The driver's filter type has no null for a field that earlier records lack.
-      const filter = { kind: { $in: ['operations', null] }, ...beyond } as Filter<
-        AuditDocument | EarlierAuditDocument
-      >
-      const found = await ofOperations
-        .find(filter)
-        .sort({ at: -1, _id: -1 })
-        .limit(limit + 1)
-        .toArray()
-      const rows = found.slice(0, limit)
-      const last = rows.at(-1)
-      const isMore = last !== undefined && found.length > limit
-      return { rows, nextCursor: isMore ? cursors.encode(binding, [last.at, last._id]) : null }
+      const { items: rows, nextCursor } = await readKeyedPage({
+        ...{ cursors, binding: ['ops', 'audits'], query: { limit, cursor: cursor ?? undefined } },
+        read: (before, max) =>
+          ofOperations.find(operationsBefore(before)).sort({ at: -1, _id: -1 }).limit(max).toArray(),
+        positionOf: ({ at, _id }) => `${at.toISOString()} ${_id}`,
+      })
+      return { rows, nextCursor }
     },
   }
+}
+
+function operationsBefore(position: string | null): Filter<AuditDocument | EarlierAuditDocument> {
+  const [time = '', id = ''] = position?.split(' ') ?? []
+  const at = new Date(time)
+  const beyond =
+    position === null ? {} : { at: { $lte: at }, $or: [{ at: { $lt: at } }, { _id: { $lt: id } }] }
+  // The driver's filter type has no null for a field that earlier records lack.
+  return { kind: { $in: ['operations', null] }, ...beyond } as Filter<AuditDocument | EarlierAuditDocument>
 }
 
 function toDocument(entry: Omit<AuditEntry, 'token'>): AuditDocument {

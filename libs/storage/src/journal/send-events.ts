@@ -32,9 +32,9 @@ type Outgoing<Fact> = {
   readonly stream: StreamKey
   readonly entry: Entry<Fact>
   readonly recorded: () => void
+  /** When it was given to be sent, on the steady clock. */
+  readonly sinceMs: number
 }
-
-type Waiting<Fact> = Outgoing<Fact> & { readonly sinceMs: number }
 
 export type EventSender<Fact> = ReturnType<typeof createEventSender<Fact>>
 
@@ -45,7 +45,7 @@ export type EventSender<Fact> = ReturnType<typeof createEventSender<Fact>>
 const restMs = 45
 /** And so long at most, where the time of its entry is that of a clock which is ahead. */
 const restMostMs = 150
-/** Events leave at multiples of it by the clock: what two services have of a round is recorded together then. */
+/** Events leave at multiples of it by the clock, so that what two services have of a round is recorded together. */
 const leaveEveryMs = 30
 const confirmEveryMs = 250
 const againEveryMs = 1000
@@ -67,7 +67,7 @@ export function createEventSender<Fact>({
   now: () => Date
   logger: Logger
 }) {
-  let waiting: Waiting<Fact>[] = []
+  let waiting: Outgoing<Fact>[] = []
   /** By stream, what failed and what came after it. */
   let failed = new Map<StreamKey, Outgoing<Fact>[]>()
   /** By the entry's id, what the stream of events has acknowledged, with the last sequence of its events. */
@@ -96,7 +96,7 @@ export function createEventSender<Fact>({
   function pump(): void {
     if (!bus.connected()) return
     const early = new Set<StreamKey>()
-    const left: Waiting<Fact>[] = []
+    const left: Outgoing<Fact>[] = []
     const [nowMs, steadyMs] = [now().getTime(), performance.now()]
     const untilMs = nowMs - (nowMs % leaveEveryMs) - restMs
     let taken = 0
@@ -157,7 +157,7 @@ export function createEventSender<Fact>({
   /** Puts back at the front what has to be sent again, each stream's entries in their order. */
   function again(outgoing: readonly Outgoing<Fact>[]): void {
     const inOrder = outgoing.toSorted((a, b) => entryNumber(a.entry._id) - entryNumber(b.entry._id))
-    waiting = [...inOrder.map((one) => ({ ...one, sinceMs: Number.NEGATIVE_INFINITY })), ...waiting]
+    waiting = [...inOrder, ...waiting]
   }
 
   function retry(): void {
@@ -206,7 +206,7 @@ export function createEventSender<Fact>({
 
   return {
     /** Sends the entry's events, after those that the stream has sent before. */
-    send(outgoing: Outgoing<Fact>): void {
+    send(outgoing: Omit<Outgoing<Fact>, 'sinceMs'>): void {
       waiting.push({ ...outgoing, sinceMs: performance.now() })
       plan()
     },

@@ -33,8 +33,10 @@ export function startFanout(parts: {
     lateness.forgive()
     const { stream, config } = webhooksFanout
     const { durable_name: consumer } = config
-    const worked = consumeDurable({ bus, stream, consumer, batchMax, gatherMs, handle, logger })
-    held = { instance, consumer: worked }
+    held = {
+      instance,
+      consumer: consumeDurable({ bus, stream, consumer, batchMax, gatherMs, handle, logger }),
+    }
   }
 
   async function leave(): Promise<void> {

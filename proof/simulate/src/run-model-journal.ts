@@ -173,7 +173,7 @@ function watchMemory<Fact>(
     }
     return seen
   }
-  // Who may have been judged dead begins anew.
+  // A process that may have been judged dead starts with an empty memory.
   memory.clear = () => (appended.clear(), clear())
   if (mistake.journal !== 'a slow read is remembered') return
   memory.set = (stream, seen) => (seen.last < 0 ? memory.delete(stream) : set(stream, seen))

@@ -90,9 +90,9 @@ export function checkRefusals(told: readonly Told[], sources: Sources, verdict: 
 
 /**
  * A refusal is wrong when its movement stands. Where it leaves the id alive, a later request for it may have
- * been accepted: one sent after the refusal's answer is judged again. So may be one that was under way when it
- * was answered, or was sent between the decision and that answer, by clocks that differ. Of one that was answered
- * with an unknown outcome nobody knows for how long it is under way.
+ * been accepted: one sent after the refusal's answer is judged again. So may be one that was under way when
+ * it was answered, or was sent between the decision and that answer, by clocks that differ. Of one that was
+ * answered with an unknown outcome nobody knows for how long it is under way.
  */
 function checkEffect(
   id: string,

@@ -74,7 +74,7 @@ export async function playGame(
           id: id === null ? null : requestKey(session.playerId, session.game, id),
         },
         (context) => bus.call(playRound.call, { ...request, params: {}, body }, context),
-        // Without an id of the client's own a repeat would be another stake; the page waits after an early start.
+        // Without an id of the client's own a repeat would be another stake. Of an early start the page waits.
         (given) => id === null || !isTransient(given) || codeOf(given) === 'RATE_LIMITED',
       )
     const answer = await (id === null ? once() : perhapsDoubled(once))

@@ -206,6 +206,20 @@ function statementBytes({ view, sequences }: WriteCommand, field: string, number
   return null
 }
 
+/** The documents of a sequence, as they are. */
+export function documentsOf(sequence: Buffer): Buffer[] {
+  const documents: Buffer[] = []
+  for (let at = 0; at < sequence.length; at += sequence.readInt32LE(at)) {
+    documents.push(sequence.subarray(at, at + sequence.readInt32LE(at)))
+  }
+  return documents
+}
+
+/** The values of an array, as they are. */
+export function elementsOf(array: Buffer): Buffer[] {
+  return [...fieldsOf(array)].map(({ valueAt, end }) => array.subarray(valueAt, end))
+}
+
 function documentAt(sequence: Buffer, number: number): Buffer | null {
   let at = 0
   for (let skipped = 0; skipped < number && at < sequence.length; skipped++) at += sequence.readInt32LE(at)

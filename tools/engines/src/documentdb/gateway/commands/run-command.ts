@@ -3,6 +3,7 @@ import { BsonView } from '../bson/bson-view.ts'
 import { codeName, mongoCode } from '../errors/error-codes.ts'
 import { errorReply, MongoError, translateError } from '../errors/mongo-error.ts'
 import { commandBytesMax, type Message } from '../wire/messages.ts'
+import { bulkWrite } from './bulk-write.ts'
 import { collectionCommands } from './collection-commands.ts'
 import { type Answer, type Command, type Engine, type Handler, transactionId } from './command.ts'
 import { diagnosticCommands } from './diagnostic-commands.ts'
@@ -145,6 +146,7 @@ const handlers = new Map<string, Handler>(
   }),
 )
 for (const name of ['insert', 'update', 'delete', 'findAndModify']) handlers.set(name, write)
+handlers.set('bulkWrite', bulkWrite)
 handlers.set('listCommands', () => ({
   commands: Object.fromEntries([...handlers.keys()].map((name) => [name, { help: '' }])),
   ok: 1,

@@ -82,6 +82,7 @@ export const mongoCode = {
   Unauthorized: 13,
   TypeMismatch: 14,
   Overflow: 15,
+  InvalidLength: 16,
   ProtocolError: 17,
   AuthenticationFailed: 18,
   IllegalOperation: 20,

@@ -50,6 +50,24 @@ update cron.job set active = false
 where active and command like '%documentdb_api_internal.build_index_concurrently%';
 `
 
+/** Inserts into two collections in one transaction, into the second only when the first took everything. */
+const insertInTurn = `
+create or replace function pitboss_gateway.insert_in_turn(
+  db text, command documentdb_core.bson, documents documentdb_core.bsonsequence,
+  db_2 text, command_2 documentdb_core.bson, documents_2 documentdb_core.bsonsequence,
+  out p_result documentdb_core.bson, out p_success boolean,
+  out p_result_2 documentdb_core.bson, out p_success_2 boolean) language plpgsql as $$
+declare answer record;
+begin
+  answer := documentdb_api.insert(db, command, documents);
+  p_result := answer.p_result;
+  p_success := answer.p_success;
+  if not p_success then return; end if;
+  answer := documentdb_api.insert(db_2, command_2, documents_2);
+  p_result_2 := answer.p_result;
+  p_success_2 := answer.p_success;
+end $$;`
+
 /** The writes that get a function of their own, and whether documents are sent beside the command. */
 const writes = [
   { name: 'insert', documents: true },
@@ -101,7 +119,7 @@ export async function prepareDatabase(
     if (performance.now() > deadlineMs) throw new Error('another gateway serves this database')
     await new Promise((resolve) => setTimeout(resolve, takeoverPollMs))
   }
-  await connection.simple([schema, endIndexJobs, ...writes.map(writeOnce)].join('\n'))
+  await connection.simple([schema, endIndexJobs, ...writes.map(writeOnce), insertInTurn].join('\n'))
 }
 
 async function takeOver(connection: PostgresConnection, applicationName: string): Promise<boolean> {

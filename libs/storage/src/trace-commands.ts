@@ -42,5 +42,6 @@ export function traceCommands(client: Pick<MongoClient, 'on'>): void {
 
 function collectionOf({ command, commandName }: CommandStartedEvent): string | null {
   const name: unknown = command[commandName]
-  return typeof name === 'string' ? name : null
+  if (commandName !== 'bulkWrite') return typeof name === 'string' ? name : null
+  return command.nsInfo.map(({ ns }: { ns: string }) => ns.slice(ns.indexOf('.') + 1)).join(' ')
 }

@@ -1,6 +1,7 @@
 import type { InstanceDocument } from '@pitboss/storage/journal/instances'
 import type { Entry } from '@pitboss/storage/journal/journal'
-import type { MoneyFact } from '@pitboss/wallet-bridge/storage/round-money'
+import { entryId } from '@pitboss/storage/journal/journal-keys'
+import { type MoneyFact, moneyStream } from '@pitboss/wallet-bridge/storage/round-money'
 import type { ListedMovement } from '@pitboss/wallet-bridge/storage/listed-movements'
 import type { MovementDocument } from '@pitboss/wallet-bridge/storage/movement-document'
 import { BrokenInvariant } from './check-steps.ts'
@@ -25,7 +26,7 @@ export type JournalChecks = ReturnType<typeof createJournalChecks>
  * The promises of wallet-bridge's journal, lists and instances, in every step.
  * @throws BrokenInvariant
  */
-export function createJournalChecks(world: () => Pick<World, 'movements' | 'stream'>) {
+export function createJournalChecks(world: () => Pick<World, 'movements' | 'stream' | 'faults'>) {
   const holds = (name: string, is: boolean, what: () => string) => {
     if (!is) throw new BrokenInvariant(name, what())
   }
@@ -62,6 +63,11 @@ export function createJournalChecks(world: () => Pick<World, 'movements' | 'stre
     movementListed(before: ListedMovement | null, after: ListedMovement): void {
       const isNewer = before === null || before.n < after.n
       holds('lists never go back', isNewer, () => `${show(after)}, over ${before?.n}`)
+      const { movements, faults } = world()
+      const entry = movements.journal.documents.get(entryId(moneyStream(after), after.n))
+      // What a process remembers may be later than a database that was set back.
+      const isStanding = entry?.w === after.w || faults.restore !== null
+      holds('lists show entries that stand', isStanding, () => show(after))
     },
 
     progressRaised({ _id: o, done: before }: InstanceDocument, { done }: InstanceDocument): void {

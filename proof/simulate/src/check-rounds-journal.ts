@@ -1,6 +1,8 @@
 import { isUnfinished } from '@pitboss/rounds/rules/round'
-import type { RoundDocument } from '@pitboss/rounds/storage/round-document'
+import { decodeRound, fieldsOf, type RoundDocument } from '@pitboss/rounds/storage/round-document'
+import { streamOf } from '@pitboss/rounds/storage/round-stream'
 import type { InstanceDocument } from '@pitboss/storage/journal/instances'
+import { entryId } from '@pitboss/storage/journal/journal-keys'
 import { BrokenInvariant } from './check-steps.ts'
 import type { World } from './world.ts'
 
@@ -52,6 +54,13 @@ export function createRoundsJournalChecks(
     roundListed(before: RoundDocument | null, after: RoundDocument): void {
       const isNewer = before === null || (before.n ?? 0) < (after.n ?? 0)
       holds('lists never go back', isNewer, () => `${after._id} at ${after.n}, over ${before?.n}`)
+      const { _id, n = 0, w, gone = false } = after
+      if (gone) return
+      const { rounds, faults } = world()
+      const entry = rounds.journal.documents.get(entryId(streamOf(decodeRound(fieldsOf(after))), n))
+      // What a process remembers may be later than a database that was set back.
+      const isStanding = entry?.w === w || faults.restore !== null
+      holds('lists show entries that stand', isStanding, () => `${_id} at ${n}`)
     },
 
     progressRaised({ _id: o, done: before }: InstanceDocument, { done }: InstanceDocument): void {

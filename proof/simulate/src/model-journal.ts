@@ -1,11 +1,13 @@
 import type { Random } from '@pitboss/chaos/random'
 import type { Landed } from '@pitboss/storage/journal/group-commit'
 import type { ClaimDocument, Entry, JournalDocument, JournalStore } from '@pitboss/storage/journal/journal'
+import type { NewListDocument } from '@pitboss/storage/journal/list-documents'
 import type { StreamKey } from '@pitboss/storage/journal/journal-keys'
 import type { Faults } from './faults.ts'
 import { createLaggingReads, type LaggingReads } from './lagging-reads.ts'
 import type { Machine } from './machine.ts'
 import type { Timeline } from './timeline.ts'
+import type { JournalMistake } from './world.ts'
 
 /** A list document shows its stream up to entry `n`; one of an earlier format has no `n`. */
 export type Listed = { readonly _id: string; readonly n?: number }
@@ -16,6 +18,8 @@ type ModelLists<Document extends Listed> = {
   list(isWanted: (document: Document) => boolean): Promise<readonly Document[]>
   /** Writes those that show more than what stands under their ids. */
   write(documents: readonly Document[]): Promise<void>
+  /** What of these can go out with its entry; null where something has to be replaced. */
+  newAmong(documents: readonly Document[]): readonly NewListDocument[] | null
 }
 
 export type ModelJournal<Fact, Document extends Listed> = {
@@ -49,7 +53,8 @@ const landsWithinMs = [500, 6000, 45_000] as const
 /**
  * The collections of a journal and of its list documents, with the promises of libs/storage: `_id` is unique,
  * each document of an insert lands by itself, an answer may get lost, and what was on the wire then may land
- * late, also when its sender is dead. Entries and claims are read as a majority has them; list documents as
+ * late, also when its sender is dead. List documents that go out with entries land after them, in order, and
+ * where one is there already nothing after it does. Entries and claims are read as a majority has them; list documents as
  * the machine's database shows them. `onLanded` sees each document of the journal as it becomes durable.
  */
 export function createModelJournal<Fact, Document extends Listed>({
@@ -59,7 +64,7 @@ export function createModelJournal<Fact, Document extends Listed>({
   onLanded,
   onRemoved = () => undefined,
   onListed = () => undefined,
-  setsBack = false,
+  mistake = null,
 }: {
   timeline: Pick<Timeline, 'nowMs' | 'after'>
   random: Pick<Random, 'pick' | 'chance' | 'between'>
@@ -67,8 +72,7 @@ export function createModelJournal<Fact, Document extends Listed>({
   onLanded: (document: JournalDocument<Fact>) => void
   onRemoved?: (claim: ClaimDocument) => void
   onListed?: (before: Document | null, after: Document) => void
-  /** Whether list documents are replaced by older ones: a mistake. */
-  setsBack?: boolean
+  mistake?: JournalMistake | null
 }): ModelJournal<Fact, Document> {
   const documents = new Map<string, JournalDocument<Fact>>()
   const streams = new Map<StreamKey, readonly Entry<Fact>[]>()
@@ -105,16 +109,63 @@ export function createModelJournal<Fact, Document extends Listed>({
     })
   }
 
+  const isUnordered = mistake === 'lists go out beside their entries'
+  const show = (document: Document): void => {
+    const before = lists.get(document._id) ?? null
+    lists.set(document._id, document)
+    onListed(before, document)
+  }
+
+  /** One ordered command. @returns how many of these are inserted */
+  const landInTurn = (
+    sent: readonly JournalDocument<Fact>[],
+    shown: readonly NewListDocument[],
+  ): { readonly entries: number; readonly lists: number } => {
+    const taken = sent.findIndex((document) => land(document) === 'present')
+    if (taken !== -1 && !isUnordered) return { entries: taken, lists: 0 }
+    const listed = shown.findIndex(({ document }) => lists.has(document._id))
+    const standing = listed === -1 ? shown : shown.slice(0, listed)
+    // Each is a document that this model has made.
+    for (const { document } of standing) show(document as Document)
+    return { entries: taken === -1 ? sent.length : taken, lists: standing.length }
+  }
+
+  /** Of a lost ordered command the first documents land at once, the others later or never. */
+  const tearInTurn = (sent: readonly JournalDocument<Fact>[], shown: readonly NewListDocument[]): void => {
+    const now = random.between(0, sent.length + shown.length)
+    const landed = landInTurn(sent.slice(0, now), shown.slice(0, Math.max(0, now - sent.length)))
+    const isWhole = landed.entries + landed.lists === now
+    if (!isWhole || random.chance(1 / 2)) return
+    const onWire = wire
+    const [late, lateShown] = [sent.slice(now), shown.slice(Math.max(0, now - sent.length))]
+    for (const document of late) onWire.add(document)
+    timeline.after(random.between(1, random.pick(landsWithinMs)), () => {
+      if (onWire !== wire) return
+      for (const document of late) onWire.delete(document)
+      landInTurn(late, lateShown)
+    })
+  }
+
   const insertOnce = async (
     machine: Machine,
     sent: readonly JournalDocument<Fact>[],
+    shown: readonly NewListDocument[],
   ): Promise<readonly Landed[]> => {
     reads.wrote(machine.name)
-    if (faults.fair() || !random.chance(faults.torn)) {
-      return machine.io('insert entries', () => sent.map(land))
+    const isTorn = !faults.fair() && random.chance(faults.torn)
+    if (isTorn) {
+      await machine.io('insert entries', () =>
+        shown.length === 0 ? sent.forEach(tear) : tearInTurn(sent, shown),
+      )
+      throw new Error('insert entries: the answer is lost')
     }
-    await machine.io('insert entries', () => sent.forEach(tear))
-    throw new Error('insert entries: the answer is lost')
+    if (shown.length === 0) return machine.io('insert entries', () => sent.map(land))
+    const landed = await machine.io('insert entries and lists', () => landInTurn(sent, shown))
+    for (const { inserted } of shown.slice(0, landed.lists)) inserted()
+    const first = sent.slice(0, landed.entries).map(() => 'inserted' as const)
+    if (first.length === sent.length) return first
+    const others = await machine.io('insert entries', () => sent.slice(landed.entries).map(land))
+    return [...first, ...others]
   }
 
   /** As the group commit does: the same bytes again until their fate is known. */
@@ -122,10 +173,11 @@ export function createModelJournal<Fact, Document extends Listed>({
     machine: Machine,
     sent: readonly JournalDocument<Fact>[],
     untilMs: number,
+    shown: readonly NewListDocument[],
   ): Promise<readonly Landed[] | 'unknown'> => {
     for (let restMs = rest.leastMs; ; restMs = Math.min(rest.mostMs, 2 * restMs)) {
       try {
-        return await insertOnce(machine, sent)
+        return await insertOnce(machine, sent, restMs === rest.leastMs ? shown : [])
       } catch {
         await machine.wait(restMs)
         if (timeline.nowMs() >= untilMs + goesOnMs) return 'unknown'
@@ -139,12 +191,12 @@ export function createModelJournal<Fact, Document extends Listed>({
     lists,
     reads,
     storeOf: (machine) => ({
-      insert: (sent, untilMs) => {
+      insert: (sent, untilMs, shown = []) => {
         const { promise, resolve } = Promise.withResolvers<readonly Landed[] | 'unknown'>()
         if (Number.isFinite(untilMs)) {
           machine.after(untilMs - timeline.nowMs(), () => resolve('unknown'))
         }
-        void insert(machine, sent, untilMs).then(resolve)
+        void insert(machine, sent, untilMs, shown).then(resolve)
         return promise
       },
       readEntries: (stream) => machine.io('read entries', () => streams.get(stream) ?? []),
@@ -171,21 +223,31 @@ export function createModelJournal<Fact, Document extends Listed>({
           onRemoved(claim)
         }),
     }),
-    listsOf: (machine) => ({
-      find: (id) => machine.io('find listed', () => reads.rows(machine.name).get(id) ?? null),
-      list: (isWanted) => machine.io('list', () => [...reads.rows(machine.name).values()].filter(isWanted)),
-      write: (shown) =>
-        machine.io('write listed', () => {
-          reads.wrote(machine.name)
-          for (const document of shown) {
-            const before = lists.get(document._id) ?? null
-            const isOlder = before === null || (before.n ?? 0) < (document.n ?? 0)
-            if (!isOlder && !setsBack) continue
-            lists.set(document._id, document)
-            onListed(before, document)
-          }
-        }),
-    }),
+    listsOf(machine) {
+      /** The `n` at which a document stands at least, as this process has written it. */
+      const known = new Map<string, number>()
+      const note = ({ _id, n = 0 }: Document) => void known.set(_id, Math.max(n, known.get(_id) ?? 0))
+      return {
+        find: (id) => machine.io('find listed', () => reads.rows(machine.name).get(id) ?? null),
+        list: (isWanted) => machine.io('list', () => [...reads.rows(machine.name).values()].filter(isWanted)),
+        newAmong(documents) {
+          const others = documents.filter(({ _id, n = 0 }) => (known.get(_id) ?? -1) < n)
+          if (others.some(({ _id }) => known.has(_id))) return null
+          return others.map((document) => ({ collection: '', document, inserted: () => note(document) }))
+        },
+        async write(shown) {
+          await machine.io('write listed', () => {
+            reads.wrote(machine.name)
+            for (const document of shown) {
+              const before = lists.get(document._id)
+              const isOlder = before === undefined || (before.n ?? 0) < (document.n ?? 0)
+              if (isOlder || mistake === 'lists are set back') show(document)
+            }
+          })
+          shown.forEach(note)
+        },
+      }
+    },
     onTheWire: () => wire.size,
     backUp() {
       const backup = { documents: [...documents.values()], lists: [...lists.values()] }

@@ -14,6 +14,7 @@ import type { Machine } from './machine.ts'
 import { createModelInstances, type ModelInstances, type SlotOf } from './model-instances.ts'
 import { createModelJournal, isEntry, type ModelJournal, streamOf } from './model-journal.ts'
 import type { Timeline } from './timeline.ts'
+import type { JournalMistake } from './world.ts'
 
 export type ModelMovements = {
   /** The movements that stand: those whose entries and claims are their own. */
@@ -46,7 +47,7 @@ export function createModelMovements({
   random,
   faults,
   newId,
-  setsBack = false,
+  mistake = null,
   slotOf = ({ name }) => name,
   onWrite,
   onEntry = () => undefined,
@@ -58,14 +59,14 @@ export function createModelMovements({
   random: Random
   faults: Faults
   newId: (prefix: string) => string
-  setsBack?: boolean
+  mistake?: JournalMistake | null
   /** The place of a machine: another one begins there when the one before has died. */
   slotOf?: SlotOf
 } & MovementsWatch): ModelMovements {
   const table = new Map<string, MovementDocument>()
   const idsOf = new Map<StreamKey, readonly string[]>()
   const journal = createModelJournal<MoneyFact, ListedMovement>({
-    ...{ timeline, random, faults, onListed, setsBack },
+    ...{ timeline, random, faults, onListed, mistake },
     onLanded,
     onRemoved: ({ s }) => fold(s),
   })
@@ -111,6 +112,7 @@ export function createModelMovements({
       const lists = journal.listsOf(machine)
       return {
         write: (movements) => lists.write(movements),
+        newAmong: lists.newAmong,
         find: async (id) => (await lists.find(id)) ?? null,
         ofRound: async (scope, roundId, limit) => {
           const found = await lists.list(

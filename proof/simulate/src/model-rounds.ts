@@ -16,6 +16,7 @@ import { createModelInstances, type ModelInstances, type SlotOf } from './model-
 import { createModelJournal, isEntry, type ModelJournal, streamOf } from './model-journal.ts'
 import { notSimulated } from './not-simulated.ts'
 import type { Timeline } from './timeline.ts'
+import type { JournalMistake } from './world.ts'
 
 /** A commitment that no round has made: the first of a nonce sequence. */
 export type FirstCommitment = { readonly _id: string }
@@ -57,7 +58,7 @@ export function createModelRounds({
   random,
   faults,
   newId,
-  setsBack = false,
+  mistake = null,
   slotOf = ({ name }) => name,
   onWrite,
   onListed = () => undefined,
@@ -68,7 +69,7 @@ export function createModelRounds({
   random: Pick<Random, 'pick' | 'chance' | 'between'>
   faults: Pick<Faults, 'fair' | 'torn'>
   newId: (prefix: string) => string
-  setsBack?: boolean
+  mistake?: JournalMistake | null
   /** The place of a machine: another one begins there when the one before has died. */
   slotOf?: SlotOf
 } & RoundsWatch): ModelRounds {
@@ -78,7 +79,7 @@ export function createModelRounds({
   const lost = new Map<string, RoundState>()
   const commitments = new Map<string, FirstCommitment>()
   const journal = createModelJournal<RoundFact, RoundDocument>({
-    ...{ timeline, random, faults, setsBack },
+    ...{ timeline, random, faults, mistake },
     onListed(before, after) {
       trace(`listed ${after._id} at ${after.n}: ${after.status}`)
       onListed(before, after)
@@ -158,8 +159,8 @@ function textOf({ _id, w, o, q, f }: RoundEntry): string {
 
 /** The list documents of rounds as one machine writes and reads them. Most lists are for people. */
 function roundListsOf(machine: Machine, { listsOf, reads }: ModelRounds['journal']): RoundLists {
-  const { find, list, write } = listsOf(machine)
-  const shown = createShownRounds({ write: (document) => write([document]) })
+  const { find, list, write, newAmong } = listsOf(machine)
+  const shown = createShownRounds({ write: (document) => write([document]), newAmong })
   const first = async (is: (document: RoundDocument) => boolean, order: Order = byId) =>
     (await list(is)).toSorted(order)[0] ?? null
   const ofSequence =

@@ -131,7 +131,7 @@ export async function simulate(
   const newId = (prefix: string) => `${prefix}_${number().padStart(26, '0')}`
   const movements = createModelMovements({
     ...{ timeline, random: random.fork('movements'), faults, newId },
-    setsBack: mistake.journal === 'lists are set back',
+    mistake: mistake.journal ?? null,
     ...(mistake.journal === 'replicas share a slot' ? { slotOf: () => 'all' } : {}),
     onWrite: (before, after) => {
       note(`${after.type} ${after.transactionId}: ${before?.status ?? 'new'} → ${after.status}`)
@@ -145,7 +145,7 @@ export async function simulate(
   })
   const rounds = createModelRounds({
     ...{ timeline, random: random.fork('rounds'), faults, newId, trace: note },
-    setsBack: mistake.journal === 'lists are set back',
+    mistake: mistake.journal ?? null,
     ...(mistake.journal === 'replicas share a slot' ? { slotOf: () => 'all' } : {}),
     onWrite: (before, after) => {
       note(`round ${after.id}: ${after.history.at(-1)?.what ?? ''} (${after.status})`)

@@ -43,6 +43,7 @@ const mistakenJournals: readonly JournalMistake[] = [
   'events count as recorded before they are sent',
   'what lives is taken over',
   'lists are set back',
+  'lists go out beside their entries',
   'replicas share a slot',
   'a slow read is remembered',
 ]

@@ -8,13 +8,17 @@ import { createFramer, documentOf, requestIdOf, responseToOf } from './wire-mess
 export type SeenCommand = {
   /** The database's name without the installation's prefix: the service that owns it. */
   readonly service: string
+  /** Of a `bulkWrite` several, parted by spaces. */
   readonly collection: string
   readonly name: string
   readonly command: Document
   /** The command as text, to look for ids in. */
   readonly text: string
-  /** Documents that it inserted, changed or deleted: in PostgreSQL each is a version, or the end of one. */
-  readonly versions: number
+  /**
+   * Documents that it inserted, changed or deleted, by collection: in PostgreSQL each is a version, or the end
+   * of one.
+   */
+  readonly versions: ReadonlyMap<string, number>
   readonly startedAt: number
 }
 
@@ -39,7 +43,8 @@ export async function watchCommands(
       for (const message of replies(bytes)) {
         const command = waiting.get(responseToOf(message))
         waiting.delete(responseToOf(message))
-        if (command !== undefined) seen.push({ ...command, versions: versionsOf(documentOf(message)) })
+        if (command !== undefined)
+          seen.push({ ...command, versions: versionsOf(command, documentOf(message)) })
       }
     })
     for (const [from, to] of [
@@ -72,15 +77,29 @@ export async function watchCommands(
 }
 
 function noted(command: Document): Omit<SeenCommand, 'versions'> {
-  const [name = '', collection = ''] = Object.entries(command)[0] ?? []
-  const service = String(command.$db).replace(/^[^_]*_/, '')
+  const [name = '', given = ''] = Object.entries(command)[0] ?? []
+  const spaces = name === 'bulkWrite' ? spacesOf(command) : []
+  const service = (spaces[0]?.database ?? String(command.$db)).replace(/^[^_]*_/, '')
+  const collection = spaces.map((space) => space.collection).join(' ') || String(given)
   const text = JSON.stringify(command, (_, value) => (typeof value === 'bigint' ? String(value) : value))
-  return { service, collection: String(collection), name, command, text, startedAt: performance.now() }
+  return { service, collection, name, command, text, startedAt: performance.now() }
 }
 
-function versionsOf(reply: Document | null): number {
-  if (reply === null) return 0
-  const { n = 0, nModified, upserted = [], lastErrorObject } = reply
-  if (lastErrorObject !== undefined) return Number(lastErrorObject.n)
-  return nModified === undefined ? Number(n) : Number(nModified) + upserted.length
+/** The collections that the operations of a `bulkWrite` name by their place. */
+const spacesOf = ({ nsInfo }: Document): { database: string; collection: string }[] =>
+  nsInfo.map(({ ns }: { ns: string }) => {
+    const [database = '', ...collection] = ns.split('.')
+    return { database, collection: collection.join('.') }
+  })
+
+function versionsOf({ name, collection, command }: Omit<SeenCommand, 'versions'>, reply: Document | null) {
+  const { n = 0, nInserted = 0, nModified, upserted = [], lastErrorObject } = reply ?? {}
+  if (name !== 'bulkWrite') {
+    const changed = nModified === undefined ? n : nModified + upserted.length
+    return new Map([[collection, Number(lastErrorObject?.n ?? changed)]])
+  }
+  const spaces = spacesOf(command)
+  const inserts: Document[] = command.ops.slice(0, nInserted)
+  const byCollection = Map.groupBy(inserts, ({ insert }) => spaces[insert]?.collection ?? '')
+  return new Map([...byCollection].map(([each, ofIt]) => [each, ofIt.length]))
 }

@@ -100,6 +100,12 @@ export function createDuties<Fact>({
     if (entries.length > 0) await list(stream, entries)
     // What counts for nobody yet is not shown: it is listed again, once its claims are known.
     const hidden = unclaimed.map(({ _id }) => entryNumber(_id))
+    noteListed(stream, last, hidden)
+    return last
+  }
+
+  /** Goes on with the entries that the stream's list document shows. */
+  function noteListed(stream: StreamKey, last: number, hidden: readonly number[] = []): void {
     listedTo.set(stream, Math.max(Math.min(last + 1, ...hidden) - 1, listedTo.get(stream) ?? 0))
     const tasks = unlisted.get(stream) ?? []
     const isShown = ({ number }: Task<Fact>) => number <= last && !hidden.includes(number)
@@ -107,7 +113,6 @@ export function createDuties<Fact>({
     if (left.length === 0) unlisted.delete(stream)
     else unlisted.set(stream, left)
     for (const task of tasks.filter(isShown)) publish(task)
-    return last
   }
 
   function publish(task: Task<Fact>): void {
@@ -189,6 +194,8 @@ export function createDuties<Fact>({
       }
       throw new Error(`${stream} has no entry ${number} to list`)
     },
+    /** Takes note that the stream's list document stands at `number`. */
+    wasListed: (stream: StreamKey, number: number) => noteListed(stream, number),
     /** Lists what waits, at once, and begins the further duties; a failure is logged. */
     listAll(): Promise<void> {
       counting.wake()

@@ -3,8 +3,9 @@ import { createCommandTurns } from '../command-turns.ts'
 /** Whether a document was inserted, or one with its `_id` was there first. */
 export type Landed = 'inserted' | 'present'
 
-type Waiting<Document> = {
+type Waiting<Document, Follower> = {
   readonly documents: readonly Document[]
+  readonly followers: readonly Follower[]
   readonly untilMs: number
   readonly decide: (landed: readonly Landed[] | 'unknown') => void
 }
@@ -19,7 +20,7 @@ const mostRestMs = 2000
  * first is older than 10 ms; what arrives meanwhile is the next, at most 128 documents or 1 MiB. No timer:
  * a single caller waits for nothing. Source: ours.
  */
-export function createGroupCommit<Document extends { readonly _id: string }>({
+export function createGroupCommit<Document extends { readonly _id: string }, Follower = never>({
   insert,
   bytesOf,
   documentsMax = 128,
@@ -27,8 +28,11 @@ export function createGroupCommit<Document extends { readonly _id: string }>({
   mayGo = () => true,
   steadyMs = () => performance.now(),
 }: {
-  /** One unordered command. @throws when it is not known what of it stands */
-  insert: (documents: readonly Document[]) => Promise<readonly Landed[]>
+  /**
+   * One command; followers may be inserted with it, and only where all documents are.
+   * @throws when it is not known what of it stands
+   */
+  insert: (documents: readonly Document[], followers: readonly Follower[]) => Promise<readonly Landed[]>
   /** The size of a document in bytes, about. */
   bytesOf: (document: Document) => number
   /** Most documents of one command. */
@@ -40,7 +44,7 @@ export function createGroupCommit<Document extends { readonly _id: string }>({
   /** Milliseconds of a clock that never jumps. */
   steadyMs?: () => number
 }) {
-  let queue: Waiting<Document>[] = []
+  let queue: Waiting<Document, Follower>[] = []
   const counts = { commands: 0, documents: 0 }
   /** Commands in a row that failed. */
   let failures = 0
@@ -53,7 +57,7 @@ export function createGroupCommit<Document extends { readonly _id: string }>({
     return queue.length === 0 ? null : send(takeGroup())
   }
 
-  function takeGroup(): Waiting<Document>[] {
+  function takeGroup(): Waiting<Document, Follower>[] {
     let documents = 0
     let bytes = 0
     const last = queue.findIndex((each) => {
@@ -67,13 +71,16 @@ export function createGroupCommit<Document extends { readonly _id: string }>({
     return group
   }
 
-  async function send(group: readonly Waiting<Document>[]): Promise<void> {
+  async function send(group: readonly Waiting<Document, Follower>[]): Promise<void> {
     // In one order in every process, two that race for the same keys never wait for each other in a circle.
     const documents = group.flatMap((each) => each.documents).toSorted((a, b) => (a._id < b._id ? -1 : 1))
     counts.commands++
     counts.documents += documents.length
     try {
-      const landed = await insert(documents)
+      const landed = await insert(
+        documents,
+        group.flatMap((each) => each.followers),
+      )
       const fates = new Map(documents.map((document, index) => [document, landed[index]]))
       failures = 0
       for (const each of group) each.decide(each.documents.map((document) => known(fates.get(document))))
@@ -82,11 +89,11 @@ export function createGroupCommit<Document extends { readonly _id: string }>({
     }
   }
 
-  /** The same bytes again, a little later. */
-  function rest(group: readonly Waiting<Document>[]): void {
+  /** The same bytes again, a little later; what follows them is left to others. */
+  function rest(group: readonly Waiting<Document, Follower>[]): void {
     turns.rest(Math.min(mostRestMs, leastRestMs * 2 ** failures))
     failures++
-    queue = [...group, ...queue]
+    queue = [...group.map((each) => ({ ...each, followers: [] })), ...queue]
   }
 
   return {
@@ -94,12 +101,17 @@ export function createGroupCommit<Document extends { readonly _id: string }>({
      * Inserts documents together, in the next command that goes out. What a lost answer leaves open is
      * inserted again, byte for byte, until it is known.
      * @param untilMs of the steady clock
-     * @returns the fate of each; `unknown` when that is not known by then: the group goes on for 30 s
+     * @param followers inserted after the documents in the same command, or not at all
+     * @returns the fate of each document; `unknown` when that is not known by then: the group goes on for 30 s
      */
-    insert(documents: readonly Document[], untilMs: number): Promise<readonly Landed[] | 'unknown'> {
+    insert(
+      documents: readonly Document[],
+      untilMs: number,
+      followers: readonly Follower[] = [],
+    ): Promise<readonly Landed[] | 'unknown'> {
       const { promise, resolve } = Promise.withResolvers<readonly Landed[] | 'unknown'>()
       const late = setTimeout(resolve, Math.max(0, untilMs - steadyMs()), 'unknown')
-      queue.push({ documents, untilMs, decide: resolve })
+      queue.push({ documents, followers, untilMs, decide: resolve })
       turns.plan()
       return promise.finally(() => clearTimeout(late))
     },

@@ -3,7 +3,8 @@ import type { Logger } from 'pino'
 import { createDuties, type Duty } from './duties.ts'
 import type { Instances, Progress } from './instances.ts'
 import { type Claim, type Entry, type Journal, type JournalStore, load, reload } from './journal.ts'
-import type { StreamKey } from './journal-keys.ts'
+import { entryNumber, type StreamKey } from './journal-keys.ts'
+import type { NewListDocument } from './list-documents.ts'
 import { createOwnEntries, type OwnEntries } from './own-entries.ts'
 import { createRecovery, createTakeOvers } from './recover.ts'
 import type { EventSender } from './send-events.ts'
@@ -15,6 +16,11 @@ export type JournalWork<Fact> = {
    * `createListDocuments`. A document shows as `o` the writer of the last entry that it shows.
    */
   readonly list: (stream: StreamKey, entries: readonly Entry<Fact>[]) => Promise<void>
+  /**
+   * What `list` would write, as documents that stand nowhere yet: they go out with the last of these entries.
+   * None where a document has to be replaced, or where a later entry makes it another one soon.
+   */
+  readonly newLists?: (entries: readonly Entry<Fact>[]) => readonly NewListDocument[]
   /**
    * Whether the stream has nothing left to do. False while its last entry is one with claims: those may be
    * missing, and only who takes the stream over inserts them again.
@@ -93,6 +99,18 @@ export function createJournalProcess<Fact>({
       }
     },
     instance,
+    newLists(stream, entries) {
+      const made = given.newLists?.(entries) ?? []
+      let left = made.length
+      return made.map((one) => ({
+        ...one,
+        inserted() {
+          one.inserted()
+          left -= 1
+          if (left === 0) duties.wasListed(stream, entryNumber(entries.at(-1)?._id ?? ''))
+        },
+      }))
+    },
     settled(entry, fate) {
       const writer = entry.o === own?.o ? own : former.find(({ o }) => o === entry.o)
       writer?.settled(entry, fate)

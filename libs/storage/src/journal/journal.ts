@@ -4,6 +4,7 @@ import type { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { RenderedEvent } from '../rendered-event.ts'
 import { claimAgain, claimDocument, isWithdrawn, othersAmong, removeClaims, standingAmong } from './claims.ts'
 import type { Landed } from './group-commit.ts'
+import type { NewListDocument } from './list-documents.ts'
 import { type ClaimRange, entryId, entryNumber, type StreamKey } from './journal-keys.ts'
 
 /** What happened, in one write: never changed, and kept as long as its stream. */
@@ -45,7 +46,12 @@ export type JournalDocument<Fact> = Entry<Fact> | ClaimDocument
 
 /** The collection, as the journal uses it: inserts, reads by key, and the removal of one's own claims. */
 export type JournalStore<Fact> = {
-  insert(documents: readonly JournalDocument<Fact>[], untilMs: number): Promise<readonly Landed[] | 'unknown'>
+  /** @param lists inserted right after the documents and only where all of these are; perhaps not at all */
+  insert(
+    documents: readonly JournalDocument<Fact>[],
+    untilMs: number,
+    lists?: readonly NewListDocument[],
+  ): Promise<readonly Landed[] | 'unknown'>
   /** A stream's entries in order, as a majority has them. */
   readEntries(stream: StreamKey): Promise<readonly Entry<Fact>[]>
   /** The documents with these ids that stand, as a majority has them. */
@@ -102,6 +108,8 @@ export type Journal<Fact> = {
   readonly nextWriter: (untilMs: number) => Promise<Writer | null>
   /** The instance that this process is, as long as nobody can have judged it dead; null else. */
   readonly instance: () => string | null
+  /** What lists show of a stream once it has these entries, where its documents can go out with the last. */
+  newLists?(stream: StreamKey, entries: readonly Entry<Fact>[]): readonly NewListDocument[]
   /** Takes note of an entry's fate, once for each number that `nextWriter` gave. */
   settled(entry: Entry<Fact>, fate: Fate): void
   /** 8 random bytes in hex. */
@@ -218,7 +226,8 @@ async function insertEntry<Fact>(
 ): Promise<Appended<Fact>> {
   const { store } = journal
   const claimed = claims.map((claim) => claimDocument(claim, stream, entry))
-  const landed = await store.insert([entry, ...claimed], untilMs)
+  const lists = claimed.length === 0 && withdraws === undefined ? newLists(journal, stream, entry) : []
+  const landed = await store.insert([entry, ...claimed], untilMs, lists)
   if (landed === 'unknown') return { kind: 'unknown' }
   const others = await othersAmong(store, [entry, ...claimed], landed)
   if (others.has(entry._id)) {
@@ -250,6 +259,13 @@ async function insertEntry<Fact>(
       withdraws.claims.map((claim) => claimDocument(claim, stream, withdraws.entry)),
     )
   return { kind: 'appended', entry }
+}
+
+function newLists<Fact>(journal: Journal<Fact>, stream: StreamKey, entry: Entry<Fact>) {
+  const before = journal.memory.get(stream)
+  const isNext = before?.end === before?.last && before?.last === entryNumber(entry._id) - 1
+  if (journal.newLists === undefined || before === undefined || !isNext) return []
+  return journal.newLists(stream, [...before.entries, withoutEvents(entry)])
 }
 
 /**

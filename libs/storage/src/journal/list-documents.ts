@@ -10,6 +10,14 @@ export type ListDocument = {
   readonly n?: number
 }
 
+/** A list document that stands nowhere yet, on its way with the entry that it shows. */
+export type NewListDocument = {
+  readonly collection: string
+  readonly document: ListDocument
+  /** Called once it stands. */
+  readonly inserted: () => void
+}
+
 /** As it is stored. */
 type Stored = ListDocument & Readonly<Record<string, unknown>>
 
@@ -32,6 +40,10 @@ export function createListDocuments<Doc extends ListDocument, Plain extends keyo
   /** The `n` at which a document stands at least. */
   const known = new BoundedMap<string, number>(knownMax)
 
+  function note({ _id, n }: { readonly _id: string; readonly n: number }): void {
+    known.set(_id, Math.max(n, known.get(_id) ?? 0))
+  }
+
   async function replace(document: Stored, n: number): Promise<void> {
     const { _id } = document
     // `$lt` passes over documents without the field.
@@ -42,6 +54,20 @@ export function createListDocuments<Doc extends ListDocument, Plain extends keyo
   }
 
   return {
+    /**
+     * What of these documents stands nowhere yet, to be inserted with the entry that they show; null where one
+     * has to be replaced.
+     */
+    newAmong(documents: readonly (Doc & { readonly n: number })[]): readonly NewListDocument[] | null {
+      const others = documents.filter(({ _id, n }) => (known.get(_id) ?? -1) < n)
+      if (others.some(({ _id }) => known.get(_id) !== undefined)) return null
+      return others.map((document) => ({
+        collection: collection.collectionName,
+        document: packOthers<Doc, Plain>(document, plain) as unknown as Stored,
+        inserted: () => note(document),
+      }))
+    },
+
     /**
      * Resolves when the collection has this document or one with a greater `n`. Documents that are new go out
      * together, in the process's next insert.
@@ -57,7 +83,7 @@ export function createListDocuments<Doc extends ListDocument, Plain extends keyo
         const [landed] = await insertTogether([stored])
         if (landed === 'present') await replace(stored, n)
       }
-      known.set(_id, Math.max(n, known.get(_id) ?? 0))
+      note(document)
     },
   }
 }

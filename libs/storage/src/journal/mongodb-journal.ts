@@ -3,9 +3,10 @@ import type { IndexDeclaration } from '../ensure-indexes.ts'
 import { pack, unpack } from '../packed.ts'
 import { createGroupFind, findByIds } from '../group-find.ts'
 import { createGroupCommit } from './group-commit.ts'
-import { insertUnordered } from './insert-together.ts'
+import { createInsertWithLists } from './insert-with-lists.ts'
 import type { ClaimDocument, Entry, JournalDocument, JournalStore } from './journal.ts'
 import { entriesOf } from './journal-keys.ts'
+import type { NewListDocument } from './list-documents.ts'
 
 /** What a document needs besides what is packed, about. */
 const bareBytes = 256
@@ -32,15 +33,15 @@ export function mongodbJournal<Fact>(
   } = {},
 ): JournalStore<Fact> {
   const collection = db.collection<StoredDocument>('journal')
-  const group = createGroupCommit<StoredDocument>({
+  const group = createGroupCommit<StoredDocument, NewListDocument>({
     mayGo: (document) => !('o' in document) || isCurrent(document.o),
     steadyMs,
-    insert: (documents) => insertUnordered(collection, documents),
+    insert: createInsertWithLists(collection),
     bytesOf: (document) => ('z' in document ? bareBytes + document.z.position : bareBytes),
   })
   const findTogether = createGroupFind<StoredDocument>((ids) => findByIds(collection, ids))
   return {
-    insert: (documents, untilMs) => group.insert(documents.map(storedOf), untilMs),
+    insert: (documents, untilMs, lists) => group.insert(documents.map(storedOf), untilMs, lists),
     async readEntries(stream) {
       // Below a stream's key stand entries alone.
       const found = await collection.find(entriesOf(stream), { sort: { _id: 1 } }).toArray()

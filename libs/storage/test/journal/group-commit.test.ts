@@ -8,18 +8,24 @@ type Document = { _id: string; bytes?: number }
 /** A collection whose commands are answered by the test, one by one. */
 function held(t: Test, limits: { documentsMax?: number; commandsMax?: number } = {}) {
   let steadyMs = 0
-  const commands: { ids: string[]; answer: (landed: Landed[]) => void; fail: () => Promise<void> }[] = []
+  const commands: {
+    ids: string[]
+    followers: string[]
+    answer: (landed: Landed[]) => void
+    fail: () => Promise<void>
+  }[] = []
   let came: () => void = () => {}
   const stopped = new Set<string>()
-  const group = createGroupCommit<Document>({
+  const group = createGroupCommit<Document, string>({
     ...limits,
     steadyMs: () => steadyMs,
     bytesOf: ({ bytes = 10 }) => bytes,
     mayGo: ({ _id }) => !stopped.has(_id),
-    insert(documents) {
+    insert(documents, followers) {
       const { promise, resolve, reject } = Promise.withResolvers<Landed[]>()
       commands.push({
         ids: documents.map(({ _id }) => _id),
+        followers: [...followers],
         answer: resolve,
         async fail() {
           reject(new Error('connection lost'))
@@ -193,3 +199,17 @@ await t.test(
     t.strictSame(await second, inserted(1))
   },
 )
+
+await t.test('what follows documents goes out with them once', async (t) => {
+  const { group, command, pass } = held(t)
+  const first = group.insert(documents('a'), 1000, ['list of a'])
+  const one = await command(0)
+  t.strictSame(one.followers, ['list of a'])
+  await one.fail()
+  pass(100)
+  const second = group.insert(documents('b'), 1000, ['list of b'])
+  const two = await command(1)
+  t.strictSame([two.ids, two.followers], [['a', 'b'], ['list of b']])
+  two.answer(['present', 'inserted'])
+  t.strictSame([await first, await second], [['present'], ['inserted']])
+})

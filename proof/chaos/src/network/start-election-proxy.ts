@@ -61,7 +61,8 @@ const always = [
   'endSessions',
   'killCursors',
 ]
-const writes = ['insert', 'update', 'delete', 'findAndModify', 'commitTransaction']
+const inserts = ['insert', 'bulkWrite']
+const writes = [...inserts, 'update', 'delete', 'findAndModify', 'commitTransaction']
 /** Answers to `hello` are shorter; longer ones are not looked into. */
 const helloBytesMax = 4096
 
@@ -87,7 +88,7 @@ export async function startElectionProxy(target: { host: string; port: number })
     if (always.includes(nameOf(command))) return null
     if (next !== null && next.left > 0) {
       const isWrite = writes.includes(nameOf(command))
-      const isOther = next.how === 'late' ? nameOf(command) !== 'insert' : !isWrite
+      const isOther = next.how === 'late' ? !inserts.includes(nameOf(command)) : !isWrite
       if ((next.how === 'unacknowledged' || next.how === 'late') && isOther)
         return isPrimary ? null : 'refused'
       next.left -= 1

@@ -5,7 +5,7 @@ import { confirmPrimary } from '@pitboss/storage/confirm-primary'
 import { createdFilter } from '@pitboss/storage/created-within'
 import { type IndexDeclaration, partialIndex } from '@pitboss/storage/ensure-indexes'
 import { createGroupFind, findByIds } from '@pitboss/storage/group-find'
-import { createListDocuments } from '@pitboss/storage/journal/list-documents'
+import { createListDocuments, type NewListDocument } from '@pitboss/storage/journal/list-documents'
 import type { Db, Document } from 'mongodb'
 import { isUnfinished, owesSomething, type RoundState } from '../rules/round.ts'
 import {
@@ -75,7 +75,7 @@ export type RoundLists = ReturnType<typeof createRoundLists>
 export function createRoundLists({ db }: { db: Db }) {
   const rounds = db.collection<PackedRound>('rounds')
   const documents = createListDocuments(rounds, { plain: plainRoundFields, shardKey: ['chain'] })
-  const shown = createShownRounds({ write: documents.write })
+  const shown = createShownRounds(documents)
   const findTogether = createGroupFind<PackedRound>((ids) => findByIds(rounds, ids))
   /** By scope and movement, parted by a space: what is asked for of one account goes out together. */
   const findMoved = createGroupFind<{ readonly _id: string; readonly documents: readonly PackedRound[] }>(
@@ -227,29 +227,54 @@ async function one(found: Promise<PackedRound | null>): Promise<RoundDocument | 
   return stored === null ? null : roundOf(stored)
 }
 
-export function createShownRounds(given: {
-  readonly write: (document: RoundDocument & { readonly n: number }) => Promise<void>
+type ShownRound = RoundDocument & { readonly n: number }
+
+export function createShownRounds(documents: {
+  readonly write: (document: ShownRound) => Promise<void>
+  readonly newAmong: (documents: readonly ShownRound[]) => readonly NewListDocument[] | null
 }) {
   const listed = new BoundedMap<string, RoundState['status']>(listedMax)
   return {
     /** Writes what entries come to. A withdrawn round's document is emptied, against late writes. */
-    async show({ fields, number, write, owner, isWithdrawn, isPlace }: StreamState): Promise<void> {
-      if (fields === null || isPlace) return
-      const { _id, chain } = fields
-      if (isWithdrawn) {
-        const gone = { _id, chain, n: number, gone: true } as const
+    async show(state: StreamState): Promise<void> {
+      const { fields, number, isWithdrawn } = state
+      const shown = shownRound(state)
+      if (shown !== null) {
+        await documents.write(shown.document)
+        listed.set(shown.document._id, shown.status)
+      } else if (fields !== null && isWithdrawn) {
+        const gone = { _id: fields._id, chain: fields.chain, n: number, gone: true } as const
         // No reader but `find` meets it, which passes over it.
-        return given.write(gone as unknown as RoundDocument & { readonly n: number })
+        await documents.write(gone as unknown as ShownRound)
       }
-      const round = decodeRound(fields)
-      const open = isUnfinished(round) || owesSomething(round)
-      await given.write({ ...fields, n: number, w: write, o: owner, open })
-      listed.set(_id, round.status)
+    },
+
+    /** What `show` would write, where the round is over and has no document yet. */
+    newDocuments(state: StreamState): readonly NewListDocument[] {
+      const shown = shownRound(state)
+      if (shown === null || shown.document.open === true) return []
+      const made = documents.newAmong([shown.document]) ?? []
+      return made.map((one) => ({
+        ...one,
+        inserted() {
+          one.inserted()
+          listed.set(shown.document._id, shown.status)
+        },
+      }))
     },
 
     /** The status of the round's document, as this process has written it; null where it has not. */
     listedStatus: (roundId: string) => listed.get(roundId) ?? null,
   }
+}
+
+/** A round as lists show it; null where they show none. */
+function shownRound({ fields, number, write, owner, isWithdrawn, isPlace }: StreamState) {
+  if (fields === null || isWithdrawn || isPlace) return null
+  const round = decodeRound(fields)
+  const open = isUnfinished(round) || owesSomething(round)
+  const document: ShownRound = { ...fields, n: number, w: write, o: owner, open }
+  return { document, status: round.status }
 }
 
 /** The index of a list of few among very many rounds; null for others. The database takes it only by name. */

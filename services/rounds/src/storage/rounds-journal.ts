@@ -120,6 +120,7 @@ export function wireRounds(given: {
   return {
     options: {
       list: (_stream, entries) => show(entries),
+      newLists: (entries) => lists.newDocuments(streamState(entries)),
       isFinished,
       claimsOf: claimsOfEntry,
       takeOver: (stream) => own().rounds.takeOver(stream),

@@ -217,6 +217,7 @@ await holdIsolation(t, {
     }),
     createRoundLists: table(lists, {
       show: internal(byJournal),
+      newDocuments: internal(byJournal),
       listedStatus: internal('rounds-store.ts, of a round that it has answered; reaches no database'),
       confirmPrimary: internal('settle-movement.ts; it reads and changes nothing'),
       find: internal('rounds-store.ts, which holds the scope of what it finds against the caller’s'),

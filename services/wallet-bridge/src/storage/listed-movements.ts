@@ -72,6 +72,7 @@ export function createListedMovements(db: Db) {
     async write(movements: readonly ListedMovement[]): Promise<void> {
       await Promise.all(movements.map((movement) => documents.write(movement)))
     },
+    newAmong: documents.newAmong,
     async find(id: string): Promise<MovementDocument | null> {
       const found = await collection.findOne({ _id: id })
       return found === null ? null : fromListed(found)

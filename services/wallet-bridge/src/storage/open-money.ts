@@ -37,11 +37,15 @@ type OwnMoney = {
 
 /** What a journal does for the money of rounds. @param own what the process has once its journal is open */
 export function moneyOptions(
-  lists: Pick<ListedMovements, 'write' | 'unowned'>,
+  lists: Pick<ListedMovements, 'write' | 'newAmong' | 'unowned'>,
   own: () => OwnMoney & { readonly unfinished: UnfinishedMovements },
 ): JournalWork<MoneyFact> {
   return {
     list: (_stream, entries) => lists.write(listedAfter(entries)),
+    newLists(entries) {
+      const listed = listedAfter(entries)
+      return (listed.every(({ open }) => open !== true) ? lists.newAmong(listed) : null) ?? []
+    },
     isFinished: (entries) => isSettled(moneyOf(entries)),
     claimsOf,
     takeOver: (stream) => takeOverMoney(own(), stream),

@@ -163,6 +163,7 @@ await holdIsolation(t, {
     createListedMovements: table(listed, {
       collection: internal('only this folder reads it'),
       write: internal('only open-money.ts calls it, with what entries make of their own movements'),
+      newAmong: internal('as `write`; it reads and changes nothing'),
       find: scoped((scope, { transactionId }) => listed.find(movementIdOf(scope, transactionId))),
       ofRound: scoped((scope, { roundId }) => listed.ofRound(scope, roundId, 10)),
       unowned: internal('only open-money.ts calls it, to take rounds over; it gives no movement to a caller'),

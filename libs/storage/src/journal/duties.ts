@@ -50,6 +50,7 @@ export function createDuties<Fact>({
   sender,
   further,
   mayCount,
+  isOver,
   steadyMs,
   after,
   logger,
@@ -61,6 +62,8 @@ export function createDuties<Fact>({
   further: readonly Duty<Fact>[]
   /** Whether all entries of the instance below this one are known. */
   mayCount: (entry: Entry<Fact>) => boolean
+  /** Whether the stream is known to have nothing left to do, so that no later entry changes what lists show. */
+  isOver: (stream: StreamKey) => boolean
   steadyMs: () => number
   /** Does the work after some milliseconds. */
   after: (ms: number, work: () => void) => void
@@ -181,9 +184,11 @@ export function createDuties<Fact>({
       size += 1
       if (parts > 1) pushTo(uncounted, entry.o, task)
       if ((listedTo.get(stream) ?? 0) >= number) publish(task)
-      else pushTo(unlisted, stream, task)
-      // What ends soon is listed once, when it is asked for.
-      if (entry.ev !== undefined) after(eventsWaitMs, () => listWithEvents(stream))
+      else {
+        pushTo(unlisted, stream, task)
+        // What ends soon is listed once, when it is asked for.
+        if (entry.ev !== undefined) after(isOver(stream) ? 0 : eventsWaitMs, () => listWithEvents(stream))
+      }
       if (entry.au !== undefined) counting.wake()
     },
     /** Resolves when the stream's list document stands at `number` or later; writes it now. */

@@ -128,6 +128,10 @@ export function createJournalProcess<Fact>({
     ...{ read, list: given.list, sender, further: given.duties ?? [] },
     // Of an instance that is dead all are known that will ever be.
     mayCount: (entry) => entry.o !== own?.o || own.knowsBelow(entry),
+    isOver(stream) {
+      const { entries, last, end } = journal.memory.get(stream) ?? { entries: [], last: -1, end: 0 }
+      return last === end && given.isFinished(entries)
+    },
     ...{ steadyMs, after: given.after, logger },
   })
   const takeOvers = createTakeOvers<Fact>({

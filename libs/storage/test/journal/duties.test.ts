@@ -6,6 +6,7 @@ import type { Entry } from '../../src/journal/journal.ts'
 
 const stream = streamKey('round')
 const ended = 2
+const over = 3
 
 function entry(number: number): Entry<string> {
   const _id = `${stream}/${String(number).padStart(6, '0')}`
@@ -33,6 +34,7 @@ function createWorld() {
     },
     further: [],
     mayCount: () => true,
+    isOver: () => entries.length >= over,
     steadyMs: () => nowMs,
     after: (ms, work) => void timers.push({ atMs: nowMs + ms, work }),
     logger: silentLogger,
@@ -74,4 +76,15 @@ t.test('events of a round whose end does not come go out after about a second', 
   add(1)
   await pass(1100)
   t.strictSame([lists, sent], [[1], [`${stream} 1`]])
+})
+
+t.test('what ends a stream is listed at once, though nobody asks for it', async (t) => {
+  const { lists, sent, add, pass } = createWorld()
+  add(1)
+  add(2)
+  await pass(10)
+  t.strictSame(lists, [])
+  add(over)
+  await pass(10)
+  t.strictSame([lists, sent], [[over], [1, 2, 3].map((number) => `${stream} ${number}`)])
 })

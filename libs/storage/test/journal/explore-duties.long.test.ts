@@ -165,6 +165,7 @@ function createWorld(stage: Stage, rule: Rules) {
       sender: { ...sender, forget: () => undefined, start: () => async () => undefined },
       further: [],
       mayCount: () => true,
+      isOver: () => false,
       steadyMs: () => 0,
       after: (_ms, work) => work(),
       logger: silentLogger,

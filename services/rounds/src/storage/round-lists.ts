@@ -237,12 +237,12 @@ export function createShownRounds(documents: {
   return {
     /** Writes what entries come to. A withdrawn round's document is emptied, against late writes. */
     async show(state: StreamState): Promise<void> {
-      const { fields, number, isWithdrawn } = state
+      const { fields, number, isWithdrawn, isPlace } = state
       const shown = shownRound(state)
       if (shown !== null) {
         await documents.write(shown.document)
         listed.set(shown.document._id, shown.status)
-      } else if (fields !== null && isWithdrawn) {
+      } else if (fields !== null && isWithdrawn && !isPlace) {
         const gone = { _id: fields._id, chain: fields.chain, n: number, gone: true } as const
         // No reader but `find` meets it, which passes over it.
         await documents.write(gone as unknown as ShownRound)

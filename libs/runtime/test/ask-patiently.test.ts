@@ -18,7 +18,7 @@ function answering(...answers: readonly (readonly [status: number, retryAfter?: 
   }
 }
 
-t.test('a request that was not begun is asked again when the answer says', async (t) => {
+t.test('a request is asked again when the answer says', async (t) => {
   const busy = answering([503, '2'], [429, '1'], [201])
   t.equal((await busy.ask()).status, 201)
   t.same(busy.waits, [2, 1])

@@ -10,7 +10,7 @@ const timeoutMs = 25_000
 export async function send(
   method: string,
   url: string,
-  options: { token?: string; body?: unknown } = {},
+  options: { token?: string; body?: unknown; isPatient?: boolean } = {},
 ): Promise<Answer> {
   try {
     const answer = await exchange(method, url, { ...options, timeoutMs })

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import { listenLocally } from '@pitboss/testing/listen-locally'
 import t from 'tap'
 import { createShareSecrets } from '../src/faults/share-secrets.ts'
 import type { Answer } from '../src/send.ts'
@@ -44,6 +46,24 @@ t.test('so does one that is lost while they settle', async (t) => {
   const { known, ask } = sleepyProduct(1, 3)
   const secrets = createShareSecrets('http://product', ask)
   await secrets.rotate(owner)
+  await secrets.settle()
+  t.equal(known.product, known.wallet)
+})
+
+t.test('an answer that says to come again does not say that nothing was done', async (t) => {
+  const { known, ask } = sleepyProduct(1)
+  const server = createServer(async (request, response) => {
+    const chunks = await request.toArray()
+    const body = chunks.length === 0 ? undefined : JSON.parse(String(Buffer.concat(chunks)))
+    const answer = await ask(request.method ?? '', request.url ?? '', { body })
+    response.writeHead(answer.status || 503, { 'retry-after': '0' })
+    response.end(JSON.stringify(answer.body))
+  })
+  const url = `http://127.0.0.1:${await listenLocally(server)}`
+  t.teardown(() => server.close())
+  const secrets = createShareSecrets(url)
+  await secrets.rotate({ ...owner, walletUrl: url })
+  t.not(known.product, known.wallet, 'the late one is in force')
   await secrets.settle()
   t.equal(known.product, known.wallet)
 })

@@ -5,13 +5,19 @@ const usualTimeoutMs = 30_000
 type Answer = { status: number; body: unknown }
 
 /**
- * One HTTP exchange of JSON; no body is null. Waits as `Retry-After` says. Never throws for a status.
+ * One HTTP exchange of JSON; no body is null. Asks again as `Retry-After` says, unless told otherwise. Never
+ * throws for a status.
  * @throws when there is no answer in time, or one that is no JSON.
  */
 export async function exchange(
   method: string,
   url: string,
-  { token, body, timeoutMs = usualTimeoutMs }: { token?: string; body?: unknown; timeoutMs?: number } = {},
+  {
+    token,
+    body,
+    timeoutMs = usualTimeoutMs,
+    isPatient = true,
+  }: { token?: string; body?: unknown; timeoutMs?: number; isPatient?: boolean } = {},
 ): Promise<Answer> {
   const ask = () =>
     fetch(url, {
@@ -23,7 +29,7 @@ export async function exchange(
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(timeoutMs),
     })
-  const response = await askPatiently(ask)
+  const response = await (isPatient ? askPatiently(ask) : ask())
   const text = await response.text()
   return { status: response.status, body: text === '' ? null : JSON.parse(text) }
 }

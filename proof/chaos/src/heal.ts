@@ -22,7 +22,7 @@ export async function heal({
   since,
   withinMs,
   unsent,
-  refused,
+  isRefused,
   verdict,
   say,
 }: {
@@ -32,8 +32,8 @@ export async function heal({
   withinMs: number
   /** Documents whose events the stream does not have yet. */
   unsent: () => Promise<string[]>
-  /** Events that one of the endpoints never accepts. */
-  refused: ReadonlySet<string>
+  /** Whether its endpoint never accepts the delivery. */
+  isRefused: (delivery: Record<string, unknown>) => boolean
   verdict: Verdict
   say: (text: string) => void
 }): Promise<Healing> {
@@ -99,7 +99,7 @@ export async function heal({
           .map((id) => `event ${id}, which no receiver has accepted`),
       )
       const deliveries = await operator.all(`/webhook-deliveries?status=PENDING&${window}`)
-      const late = deliveries.filter(({ event_id }) => !refused.has(String(event_id)))
+      const late = deliveries.filter((each) => !isRefused(each))
       left.push(
         ...late.map(
           (each) =>

@@ -195,7 +195,9 @@ export async function runChaos(
     ...{ demo, tenancies, since, verdict, say },
     withinMs: healMs,
     unsent: watch.unsent,
-    refused: stubborn.refused,
+    isRefused: ({ webhook_id, event_id, event_type }) =>
+      webhook_id === stubborn.webhookId &&
+      stubborn.refuses({ id: String(event_id), type: String(event_type) }),
   })
   const compared = (await Promise.all(tenancies.map((tenancy) => compare(tenancy)))).flatMap(
     (one) => one ?? [],

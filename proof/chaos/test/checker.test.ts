@@ -114,7 +114,13 @@ await t.test('a burnt schedule, a late next attempt and a neighbour that waits a
     created_at: at(0),
     ...more,
   })
-  const schedule = (status: string, lastMs: number, nextMs: number | null, other = 'DELIVERED') => {
+  const schedule = (
+    status: string,
+    lastMs: number,
+    nextMs: number | null,
+    other = 'DELIVERED',
+    refusedType = 'transaction.win',
+  ) => {
     const refused = {
       ...delivery('evt_no', { status, next_attempt_at: nextMs === null ? null : at(nextMs) }),
       attempts: [0, lastMs].map((ms) => ({ sent_at: at(ms), duration_ms: 5 })),
@@ -135,7 +141,10 @@ await t.test('a burnt schedule, a late next attempt and a neighbour that waits a
         },
         {
           details: [refused],
-          stubborn: { webhookId: 'whe_1', refused: new Set(['evt_no']), accepted: new Set(['evt_yes']) },
+          stubborn: {
+            ...{ webhookId: 'whe_1', refused: new Set(['evt_no']), accepted: new Set(['evt_yes']) },
+            refuses: ({ id, type }) => id === 'evt_no' || type === refusedType,
+          },
           timeScale,
         },
         verdict,
@@ -153,6 +162,11 @@ await t.test('a burnt schedule, a late next attempt and a neighbour that waits a
   t.strictSame(schedule('PENDING', 20 * s, 24 * s, 'PENDING'), [
     'schedule: an event that is always refused holds up no other',
   ])
+  t.strictSame(
+    schedule('PENDING', 20 * s, 24 * s, 'PENDING', 'round.started'),
+    [],
+    'one of the refused type whose only attempt was lost waits with the others',
+  )
   t.end()
 })
 

@@ -1,3 +1,4 @@
+import type { StubbornReceiver } from '../faults/stubborn-receiver.ts'
 import { groupBy } from './group.ts'
 import type { Delivery, DeliveryDetail } from './rows.ts'
 import type { Sources } from './sources.ts'
@@ -39,7 +40,7 @@ export function checkSchedule(
   }: {
     /** Attempts of every delivery that failed, and of every refused one. */
     details: readonly DeliveryDetail[]
-    stubborn: { webhookId: string; refused: ReadonlySet<string>; accepted: ReadonlySet<string> }
+    stubborn: Pick<StubbornReceiver, 'refused' | 'accepted' | 'refuses'> & { readonly webhookId: string }
     timeScale: number
   },
   verdict: Verdict,
@@ -63,8 +64,9 @@ export function checkSchedule(
     deliveries.filter(({ webhook_id }) => webhook_id === stubborn.webhookId),
     ({ event_id }) => event_id,
   )
-  for (const { id } of events) {
-    if (stubborn.refused.has(id)) continue
+  for (const event of events) {
+    if (stubborn.refuses(event)) continue
+    const { id } = event
     const [delivery, ...more] = ours.get(id) ?? []
     const arrived = delivery?.status === 'DELIVERED' && more.length === 0 && stubborn.accepted.has(id)
     verdict.check(names.others, arrived, () => `${id}: ${delivery === undefined ? 'none' : show(delivery)}`)

@@ -18,6 +18,8 @@ export type StubbornReceiver = {
   /** Ids of the events that it has refused, and refuses for ever. */
   readonly refused: ReadonlySet<string>
   readonly accepted: ReadonlySet<string>
+  /** Whether it refuses the event for ever: also one of its type that no request has brought yet. */
+  refuses(event: { readonly id: string; readonly type: string }): boolean
   close(): Promise<void>
 }
 
@@ -35,7 +37,7 @@ export const stubbornnesses: readonly Stubbornness[] = [
  * does whose database holds a row that it cannot process. It takes no part in other faults, so that nothing
  * else explains what becomes of those events, or of the others.
  */
-export async function startStubbornReceiver(refuses: Stubbornness): Promise<StubbornReceiver> {
+export async function startStubbornReceiver(stubbornness: Stubbornness): Promise<StubbornReceiver> {
   const refused = new Set<string>()
   const accepted = new Set<string>()
   const rounds = new Set<string>()
@@ -53,12 +55,12 @@ export async function startStubbornReceiver(refuses: Stubbornness): Promise<Stub
   const answer = (text: string): number => {
     const { id, type, data } = body.parse(JSON.parse(text))
     requests += 1
-    if (refuses === 'every tenth request') {
+    if (stubbornness === 'every tenth request') {
       if (requests % tenth === 0) return 500
       accepted.add(id)
       return 200
     }
-    const isRefused = refuses === 'one round' ? isOfRound(data.round_id) : type === refuses
+    const isRefused = stubbornness === 'one round' ? isOfRound(data.round_id) : type === stubbornness
     ;(isRefused ? refused : accepted).add(id)
     return isRefused ? 500 : 200
   }
@@ -77,6 +79,7 @@ export async function startStubbornReceiver(refuses: Stubbornness): Promise<Stub
     url: `http://127.0.0.1:${port}/`,
     refused,
     accepted,
+    refuses: ({ id, type }) => refused.has(id) || type === stubbornness,
     async close() {
       server.closeAllConnections()
       server.close()

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { listenLocally } from '@pitboss/testing/listen-locally'
 import t from 'tap'
 import { createShareSecrets } from '../src/faults/share-secrets.ts'
@@ -52,13 +52,14 @@ t.test('so does one that is lost while they settle', async (t) => {
 
 t.test('an answer that says to come again does not say that nothing was done', async (t) => {
   const { known, ask } = sleepyProduct(1)
-  const server = createServer(async (request, response) => {
+  const answerTo = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks = await request.toArray()
     const body = chunks.length === 0 ? undefined : JSON.parse(String(Buffer.concat(chunks)))
     const answer = await ask(request.method ?? '', request.url ?? '', { body })
     response.writeHead(answer.status || 503, { 'retry-after': '0' })
     response.end(JSON.stringify(answer.body))
-  })
+  }
+  const server = createServer((request, response) => void answerTo(request, response))
   const url = `http://127.0.0.1:${await listenLocally(server)}`
   t.teardown(() => server.close())
   const secrets = createShareSecrets(url)

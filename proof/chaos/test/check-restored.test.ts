@@ -1,3 +1,4 @@
+import { bookKey } from '@pitboss/rounds/storage/round-stream'
 import { entryId, streamKey } from '@pitboss/storage/journal/journal-keys'
 import type { JournalDocument } from '@pitboss/storage/journal/journal'
 import { storedOf } from '@pitboss/storage/journal/mongodb-journal'
@@ -217,6 +218,32 @@ await t.test('a copy lacks the movements that its journal does not know as they 
       ['win', 'rnd_1'],
     ]),
   )
+  t.end()
+})
+
+await t.test('a round is lost whose intent had not won its claims when the copy was made', (t) => {
+  const chain = 'op/SANDBOX/dice/p'
+  const copyOf = (...documents: JournalDocument<unknown>[]) =>
+    new Map([['journal', new Map(documents.map((one) => [one._id, BSON.serialize(storedOf(one))] as const))]])
+  const intent = (id: string, w: string) => {
+    const base = {
+      ...{ _id: id, operatorId: 'op', environment: 'SANDBOX', playerId: 'p', game: 'dice', driver: 'game' },
+      ...{ scope: 'op/SANDBOX', chain, nonce: 3, transactionIds: [], clientTransactionId: null },
+      ...{ stake: '1', maxPayout: '1', payout: null, stakes: [], wins: [], bet: '{}', outcome: '{}' },
+    }
+    const _id = entryId(streamKey('op', 'SANDBOX', 'dice', 'p', '0000000003', id.slice(-8)), 1)
+    return { _id, w, o: 'ins_1', q: 1, at: new Date(0), f: [{ base }] }
+  }
+  const claim = (w: string) => ({ _id: bookKey(chain, 3), w, s: 'stream', n: 1, at: new Date(0) })
+  const [first, second] = [intent('rnd_first', 'a'), intent('rnd_second', 'b')]
+  const lostIn = (...copied: JournalDocument<unknown>[]) => {
+    const restored: Restored = { services: ['rounds'], parts: new Map() }
+    lostBetween(copyOf(...copied), copyOf(second, claim('b')), 'rounds', restored)
+    return [...(restored.parts.get('op/SANDBOX')?.lost.keys() ?? [])]
+  }
+  t.strictSame(lostIn(first, second, claim('a')), ['rnd_second'])
+  t.strictSame(lostIn(first, second, claim('b')), [])
+  t.strictSame(lostIn(second), [], 'a claim that was on its way is inserted again')
   t.end()
 })
 

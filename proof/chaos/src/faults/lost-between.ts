@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { RoundFields } from '@pitboss/rounds/storage/round-document'
-import { idKind, type RoundEntry, streamState } from '@pitboss/rounds/storage/round-stream'
+import { claimsOfEntry, idKind, type RoundEntry, streamState } from '@pitboss/rounds/storage/round-stream'
 import { standingAmong } from '@pitboss/storage/journal/claims'
 import type { Entry } from '@pitboss/storage/journal/journal'
 import { documentOf, type StoredDocument } from '@pitboss/storage/journal/mongodb-journal'
@@ -68,8 +68,14 @@ function streamsIn(journal: readonly Document[]): Entry<unknown>[][] {
 
 /** The rounds by id: a copy's lists may be seconds older than its journal. */
 function roundsIn(journal: readonly Document[]): Map<string, RoundFields> {
+  const owners = new Map(journal.filter((one) => 's' in one).map(({ _id, w }) => [String(_id), String(w)]))
+  /** Whether a claim is another's: whoever takes the round over finds that it never stood. */
+  const hasLost = (entry: RoundEntry) =>
+    claimsOfEntry(entry).some(({ key }) => (owners.get(key) ?? entry.w) !== entry.w)
   const found = streamsIn(journal).flatMap((own) => {
-    const { fields, isWithdrawn, isPlace } = streamState(standingAmong(own as RoundEntry[]))
+    const standing = standingAmong(own as RoundEntry[])
+    if (standing.slice(0, 1).some(hasLost)) return []
+    const { fields, isWithdrawn, isPlace } = streamState(standing)
     // The place of a nonce whose round is gone is no round.
     return fields === null || isWithdrawn || isPlace ? [] : [[fields._id, fields] as const]
   })

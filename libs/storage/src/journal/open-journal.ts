@@ -25,7 +25,8 @@ import { createEventSender, type EventPublisher, type EventsPosition } from './s
  * - Who goes on with what another instance has begun, such as a call past its `until`, adopts the stream
  *   first.
  * - An entry with claims has no events. Entries come back from memory without their events.
- * - List documents are written by `list` alone, before the events of their entries leave, within 5 s else.
+ * - List documents are written by `list`, before the events of their entries leave, within 5 s else; those of
+ *   `newLists` go out with the entry, and `list` finds them there.
  */
 
 /** What a service gives to its journal. */

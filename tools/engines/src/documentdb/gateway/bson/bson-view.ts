@@ -187,43 +187,30 @@ export function statementAt(command: WriteCommand, number: number): Statement | 
     const { query, update } = command.view.parse()
     return { ...(isRecord(query) ? { filter: query } : {}), update }
   }
-  const bytes = statementBytes(command, field, number)
-  if (bytes === null) return null
+  const bytes = documentsIn(command, field)[number]
+  if (bytes === undefined) return null
   const parsed: Record<string, unknown> = deserialize(bytes, { promoteValues: false })
   if (command.name === 'insert') return { document: parsed }
   return { ...(isRecord(parsed.q) ? { filter: parsed.q } : {}), update: parsed.u }
 }
 
-function statementBytes({ view, sequences }: WriteCommand, field: string, number: number): Buffer | null {
+/** The documents that a command has in a field or in the sequence of that name, as they are. */
+export function documentsIn(
+  { view, sequences }: Pick<WriteCommand, 'view' | 'sequences'>,
+  field: string,
+): Buffer[] {
   const sequence = sequences.get(field)
-  if (sequence !== undefined) return documentAt(sequence, number)
+  if (sequence !== undefined) return documentsOf(sequence)
   const array = view.embedded(field)
-  if (array === null) return null
-  let at = 0
-  for (const element of fieldsOf(array)) {
-    if (at++ === number) return array.subarray(element.valueAt, element.end)
-  }
-  return null
+  return array === null ? [] : [...fieldsOf(array)].map(({ valueAt, end }) => array.subarray(valueAt, end))
 }
 
-/** The documents of a sequence, as they are. */
-export function documentsOf(sequence: Buffer): Buffer[] {
+function documentsOf(sequence: Buffer): Buffer[] {
   const documents: Buffer[] = []
   for (let at = 0; at < sequence.length; at += sequence.readInt32LE(at)) {
     documents.push(sequence.subarray(at, at + sequence.readInt32LE(at)))
   }
   return documents
-}
-
-/** The values of an array, as they are. */
-export function elementsOf(array: Buffer): Buffer[] {
-  return [...fieldsOf(array)].map(({ valueAt, end }) => array.subarray(valueAt, end))
-}
-
-function documentAt(sequence: Buffer, number: number): Buffer | null {
-  let at = 0
-  for (let skipped = 0; skipped < number && at < sequence.length; skipped++) at += sequence.readInt32LE(at)
-  return at < sequence.length ? sequence.subarray(at, at + sequence.readInt32LE(at)) : null
 }
 
 /** Whether a write command has exactly one statement, judged by its bytes. */

@@ -1,11 +1,10 @@
-import { deserialize, serialize } from 'bson'
-import { BsonView, documentsOf, elementsOf, isRecord } from '../bson/bson-view.ts'
+import { serialize } from 'bson'
+import { BsonView, documentsIn } from '../bson/bson-view.ts'
 import { mongoCode } from '../errors/error-codes.ts'
-import { codeOfPacked, lostRace, MongoError } from '../errors/mongo-error.ts'
+import { lostRace, MongoError } from '../errors/mongo-error.ts'
 import type { Row } from '../postgres/postgres-connection.ts'
 import { type Command, type Engine, type Handler, isTrue, query } from './command.ts'
-
-const attemptsMax = 10
+import { attemptsMax, readReply } from './write-commands.ts'
 
 /** Inserts of one collection, one after the other in the command. */
 type Run = {
@@ -20,8 +19,8 @@ type Run = {
 type RunResult = { readonly inserted: number; readonly error: Record<string, unknown> | null }
 
 /**
- * `bulkWrite` as far as it is used: ordered inserts. Two collections that follow one another are written in
- * one transaction, with one sync of the disk. Source: the MongoDB manual, "bulkWrite (database command)".
+ * The part of `bulkWrite` that the product uses: ordered inserts. Two collections that follow one another are
+ * written in one transaction, with one sync of the disk. Source: the MongoDB manual, "bulkWrite (database command)".
  */
 export const bulkWrite: Handler = async (command, engine) => {
   const runs = readRuns(command)
@@ -64,13 +63,6 @@ function readRuns(command: Command): Run[] {
   throw new MongoError(mongoCode.InvalidLength, 'Write batch sizes must be between 1 and 100000.')
 }
 
-function documentsIn({ view, sequences }: Command, field: string): Buffer[] {
-  const sequence = sequences.get(field)
-  if (sequence !== undefined) return documentsOf(sequence)
-  const array = view.embedded(field)
-  return array === null ? [] : elementsOf(array)
-}
-
 function namespaceOf(view: BsonView) {
   const [, database, collection] = /^([^.]+)\.(.+)$/.exec(view.string('ns') ?? '') ?? []
   if (database !== undefined && collection !== undefined) return { database, collection }
@@ -103,7 +95,7 @@ const pair = [
   ...['p_result', 'p_success', 'p_result_2', 'p_success_2'],
 ] as const
 
-/** Shared with other writes at first, then alone, until no deadlock is lost. */
+/** Shared with other writes at first, then exclusive, until no deadlock is lost. */
 async function inGates(runs: readonly Run[], engine: Engine, work: () => Promise<Row[]>): Promise<Row[]> {
   const names = [...new Set(runs.map(({ database, collection }) => `${database}.${collection}`))].toSorted()
   for (let number = 0; ; number++) {
@@ -124,10 +116,10 @@ function resultOf({ first, documents }: Run, [row = []]: readonly Row[], column:
   // It was not begun.
   if (answer === null || answer === undefined) return { inserted: 0, error: null }
   if (isTrue(row[column + 1])) return { inserted: documents.length, error: null }
-  const { n, writeErrors }: Record<string, unknown> = deserialize(answer, { promoteLongs: true })
-  const [failed] = Array.isArray(writeErrors) ? writeErrors.filter(isRecord) : []
-  if (failed === undefined) return { inserted: Number(n), error: null }
-  const code = codeOfPacked(Number(failed.code), false)
-  const error = { ok: 0, idx: first + Number(failed.index), code, errmsg: String(failed.errmsg), n: 0 }
-  return { inserted: Number(n), error }
+  const { reply, writeErrors } = readReply(answer, false)
+  const [failed] = writeErrors
+  const inserted = Number(reply.n)
+  if (failed === undefined) return { inserted, error: null }
+  const { index, code, errmsg } = failed
+  return { inserted, error: { ok: 0, idx: first + Number(index), code, errmsg, n: 0 } }
 }

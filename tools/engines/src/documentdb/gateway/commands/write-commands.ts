@@ -4,7 +4,7 @@ import { mongoCode } from '../errors/error-codes.ts'
 import { codeOfPacked, lostRace, MongoError, PostgresError } from '../errors/mongo-error.ts'
 import { type Answer, type Command, type Engine, firstValue, type Handler, isTrue, query } from './command.ts'
 
-const attemptsMax = 10
+export const attemptsMax = 10
 /** Two upserts of one new key race to insert it; the loser finds it at the next attempt. */
 const upsertAttemptsMax = 3
 
@@ -111,9 +111,7 @@ async function afterWriteErrors(
   number: number,
 ): Promise<Attempt> {
   const inTransaction = command.transaction !== null
-  const reply: Record<string, unknown> = deserialize(answer, { promoteLongs: true })
-  const writeErrors = Array.isArray(reply.writeErrors) ? reply.writeErrors.filter(isRecord) : []
-  for (const writeError of writeErrors) writeError.code = codeOfPacked(Number(writeError.code), inTransaction)
+  const { reply, writeErrors } = readReply(answer, inTransaction)
   const first = writeErrors[0]
   if (first === undefined) return { answer: reply, again: false }
 
@@ -128,6 +126,14 @@ async function afterWriteErrors(
   for (const writeError of writeErrors) await describeDuplicate(command, engine, writeError)
   if (command.transaction !== null) await engine.transactions.fail(command.transaction)
   return { answer: reply, again: false }
+}
+
+/** The engine's answer to a write, and what it says of statements that failed, with MongoDB's codes. */
+export function readReply(answer: Buffer, inTransaction: boolean) {
+  const reply: Record<string, unknown> = deserialize(answer, { promoteLongs: true })
+  const writeErrors = Array.isArray(reply.writeErrors) ? reply.writeErrors.filter(isRecord) : []
+  for (const writeError of writeErrors) writeError.code = codeOfPacked(Number(writeError.code), inTransaction)
+  return { reply, writeErrors }
 }
 
 async function describeDuplicate(

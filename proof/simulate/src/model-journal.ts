@@ -18,8 +18,8 @@ type ModelLists<Document extends Listed> = {
   list(isWanted: (document: Document) => boolean): Promise<readonly Document[]>
   /** Writes those that show more than what stands under their ids. */
   write(documents: readonly Document[]): Promise<void>
-  /** What of these can go out with its entry; null where something has to be replaced. */
-  newAmong(documents: readonly Document[]): readonly NewListDocument[] | null
+  /** What of these can go out with its entry; none where something has to be replaced. */
+  newAmong(documents: readonly Document[]): readonly NewListDocument[]
 }
 
 export type ModelJournal<Fact, Document extends Listed> = {
@@ -232,7 +232,7 @@ export function createModelJournal<Fact, Document extends Listed>({
         list: (isWanted) => machine.io('list', () => [...reads.rows(machine.name).values()].filter(isWanted)),
         newAmong(documents) {
           const others = documents.filter(({ _id, n = 0 }) => (known.get(_id) ?? -1) < n)
-          if (others.some(({ _id }) => known.has(_id))) return null
+          if (others.some(({ _id }) => known.has(_id))) return []
           return others.map((document) => ({ collection: '', document, inserted: () => note(document) }))
         },
         async write(shown) {

@@ -103,12 +103,12 @@ export function createDuties<Fact>({
     if (entries.length > 0) await list(stream, entries)
     // What counts for nobody yet is not shown: it is listed again, once its claims are known.
     const hidden = unclaimed.map(({ _id }) => entryNumber(_id))
-    noteListed(stream, last, hidden)
+    wasListed(stream, last, hidden)
     return last
   }
 
   /** Goes on with the entries that the stream's list document shows. */
-  function noteListed(stream: StreamKey, last: number, hidden: readonly number[] = []): void {
+  function wasListed(stream: StreamKey, last: number, hidden: readonly number[] = []): void {
     listedTo.set(stream, Math.max(Math.min(last + 1, ...hidden) - 1, listedTo.get(stream) ?? 0))
     const tasks = unlisted.get(stream) ?? []
     const isShown = ({ number }: Task<Fact>) => number <= last && !hidden.includes(number)
@@ -200,7 +200,7 @@ export function createDuties<Fact>({
       throw new Error(`${stream} has no entry ${number} to list`)
     },
     /** Takes note that the stream's list document stands at `number`. */
-    wasListed: (stream: StreamKey, number: number) => noteListed(stream, number),
+    wasListed: (stream: StreamKey, number: number) => wasListed(stream, number),
     /** Lists what waits, at once, and begins the further duties; a failure is logged. */
     listAll(): Promise<void> {
       counting.wake()

@@ -28,9 +28,12 @@ export function createInsertTogether<Document extends { readonly _id: string }>(
   }
 }
 
+/** An error within an answer of the database. */
+export type AnsweredError = { readonly code: number; readonly errmsg: string }
+
 type InsertAnswer = {
-  readonly writeErrors?: readonly { readonly index: number; readonly code: number; readonly errmsg: string }[]
-  readonly writeConcernError?: { readonly code: number; readonly errmsg: string }
+  readonly writeErrors?: readonly (AnsweredError & { readonly index: number })[]
+  readonly writeConcernError?: AnsweredError
 }
 
 /** Inserts documents each by itself. @throws the driver's error when it is not known what of them stands */
@@ -55,6 +58,15 @@ export async function insertOrdered<Document extends { readonly _id: string }>(
   return present
 }
 
+/** @throws MongoServerError when it is not known what of the documents stands */
+export function assertOnlyDuplicates(
+  writeErrors: readonly AnsweredError[],
+  writeConcernError: AnsweredError | undefined,
+): void {
+  const failure = writeConcernError ?? writeErrors.find(({ code }) => code !== duplicateKey)
+  if (failure !== undefined) throw new MongoServerError({ ...failure, message: failure.errmsg })
+}
+
 /** What a command of our own has to say of its durability. */
 export function writeConcernOf<Document extends object>({ writeConcern }: Collection<Document>) {
   const { w, j, wtimeout } = writeConcern ?? {}
@@ -74,7 +86,6 @@ async function insertByCommand<Document extends { readonly _id: string }>(
   const command = { insert: collectionName, documents, ordered, writeConcern: writeConcernOf(collection) }
   const answer = await db.command(command, { ignoreUndefined: true })
   const { writeErrors = [], writeConcernError }: InsertAnswer = answer
-  const failure = writeConcernError ?? writeErrors.find(({ code }) => code !== duplicateKey)
-  if (failure !== undefined) throw new MongoServerError({ ...failure, message: failure.errmsg })
+  assertOnlyDuplicates(writeErrors, writeConcernError)
   return writeErrors.map(({ index }) => index)
 }

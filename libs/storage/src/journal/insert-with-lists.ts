@@ -1,20 +1,24 @@
 import { type Collection, MongoServerError } from 'mongodb'
-import { duplicateKey } from '../create-once.ts'
 import type { Landed } from './group-commit.ts'
-import { insertUnordered, writeConcernOf } from './insert-together.ts'
+import {
+  type AnsweredError,
+  assertOnlyDuplicates,
+  insertUnordered,
+  writeConcernOf,
+} from './insert-together.ts'
 import type { NewListDocument } from './list-documents.ts'
 
 type BulkAnswer = {
   readonly nInserted: number
-  readonly cursor: { readonly firstBatch: readonly { readonly code: number; readonly errmsg: string }[] }
-  readonly writeConcernError?: { readonly code: number; readonly errmsg: string }
+  readonly cursor: { readonly firstBatch: readonly AnsweredError[] }
+  readonly writeConcernError?: AnsweredError
 }
 
 /** Answers of a database that has no `bulkWrite`, or not for this login: Unauthorized, CommandNotFound, … */
 const notServed: ReadonlySet<unknown> = new Set([13, 59, 115])
 
 /**
- * Inserts documents, and list documents behind them in the same command, so that one sync of the disk does for
+ * Inserts documents, and list documents after them in the same command, so that one sync of the disk does for
  * both. The command is ordered: no list document stands without all documents before it. Where the database
  * cannot do that (MongoDB before 8.0, a sharded cluster, on which the two may be on different shards), only
  * the documents are inserted.
@@ -41,10 +45,8 @@ export function createInsertWithLists<Document extends { readonly _id: string }>
       ...{ ordered: true, errorsOnly: true, writeConcern: writeConcernOf(collection) },
     }
     const answer = (await admin.command(command, { ignoreUndefined: true })) as BulkAnswer
-    const { nInserted, cursor, writeConcernError } = answer
-    const failure = writeConcernError ?? cursor.firstBatch.find(({ code }) => code !== duplicateKey)
-    if (failure !== undefined) throw new MongoServerError({ ...failure, message: failure.errmsg })
-    return nInserted
+    assertOnlyDuplicates(answer.cursor.firstBatch, answer.writeConcernError)
+    return answer.nInserted
   }
 
   return async (documents, lists) => {

@@ -2,7 +2,15 @@ import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { Logger } from 'pino'
 import { createDuties, type Duty } from './duties.ts'
 import type { Instances, Progress } from './instances.ts'
-import { type Claim, type Entry, type Journal, type JournalStore, load, reload } from './journal.ts'
+import {
+  type Claim,
+  type Entry,
+  type Journal,
+  type JournalStore,
+  type Loaded,
+  load,
+  reload,
+} from './journal.ts'
 import { entryNumber, type StreamKey } from './journal-keys.ts'
 import type { NewListDocument } from './list-documents.ts'
 import { createOwnEntries, type OwnEntries } from './own-entries.ts'
@@ -17,7 +25,8 @@ export type JournalWork<Fact> = {
    */
   readonly list: (stream: StreamKey, entries: readonly Entry<Fact>[]) => Promise<void>
   /**
-   * What `list` would write, as documents that stand nowhere yet: they go out with the last of these entries.
+   * What `list` would write, as documents that stand nowhere yet: they go out with the last of these entries,
+   * which still has its events.
    * None where a document has to be replaced, or where a later entry makes it another one soon.
    */
   readonly newLists?: (entries: readonly Entry<Fact>[]) => readonly NewListDocument[]
@@ -99,17 +108,17 @@ export function createJournalProcess<Fact>({
       }
     },
     instance,
-    newLists(stream, entries) {
-      const made = given.newLists?.(entries) ?? []
-      let left = made.length
-      return made.map((one) => ({
-        ...one,
-        inserted() {
-          one.inserted()
-          left -= 1
-          if (left === 0) duties.wasListed(stream, entryNumber(entries.at(-1)?._id ?? ''))
-        },
-      }))
+    newLists(stream, entry) {
+      const before = knownOf(stream)
+      const number = entryNumber(entry._id)
+      if (before?.last !== number - 1) return []
+      const made = given.newLists?.([...before.entries, entry]) ?? []
+      // They are inserted in their order: once the last one stands all do.
+      const inserted = () => {
+        made.at(-1)?.inserted()
+        duties.wasListed(stream, number)
+      }
+      return made.map((one, at) => (at < made.length - 1 ? one : { ...one, inserted }))
     },
     settled(entry, fate) {
       const writer = entry.o === own?.o ? own : former.find(({ o }) => o === entry.o)
@@ -121,6 +130,12 @@ export function createJournalProcess<Fact>({
     pause: given.wait,
   }
 
+  /** A stream as it is remembered, if all of its entries are known to count; null else. */
+  function knownOf(stream: StreamKey): Loaded<Fact> | null {
+    const known = journal.memory.get(stream)
+    return known !== undefined && known.last === known.end ? known : null
+  }
+
   const read = (stream: StreamKey, fromMemory: boolean) =>
     fromMemory ? load(journal, stream) : reload(journal, stream)
 
@@ -129,8 +144,8 @@ export function createJournalProcess<Fact>({
     // Of an instance that is dead all are known that will ever be.
     mayCount: (entry) => entry.o !== own?.o || own.knowsBelow(entry),
     isOver(stream) {
-      const { entries, last, end } = journal.memory.get(stream) ?? { entries: [], last: -1, end: 0 }
-      return last === end && given.isFinished(entries)
+      const known = knownOf(stream)
+      return known !== null && given.isFinished(known.entries)
     },
     ...{ steadyMs, after: given.after, logger },
   })

@@ -108,8 +108,8 @@ export type Journal<Fact> = {
   readonly nextWriter: (untilMs: number) => Promise<Writer | null>
   /** The instance that this process is, as long as nobody can have judged it dead; null else. */
   readonly instance: () => string | null
-  /** What lists show of a stream once it has these entries, where its documents can go out with the last. */
-  newLists?(stream: StreamKey, entries: readonly Entry<Fact>[]): readonly NewListDocument[]
+  /** What lists show of a stream once it has this entry, where these documents can go out with it. */
+  newLists?(stream: StreamKey, entry: Entry<Fact>): readonly NewListDocument[]
   /** Takes note of an entry's fate, once for each number that `nextWriter` gave. */
   settled(entry: Entry<Fact>, fate: Fate): void
   /** 8 random bytes in hex. */
@@ -226,7 +226,8 @@ async function insertEntry<Fact>(
 ): Promise<Appended<Fact>> {
   const { store } = journal
   const claimed = claims.map((claim) => claimDocument(claim, stream, entry))
-  const lists = claimed.length === 0 && withdraws === undefined ? newLists(journal, stream, entry) : []
+  const isWhole = claimed.length === 0 && withdraws === undefined
+  const lists = isWhole ? journal.newLists?.(stream, entry) : []
   const landed = await store.insert([entry, ...claimed], untilMs, lists)
   if (landed === 'unknown') return { kind: 'unknown' }
   const others = await othersAmong(store, [entry, ...claimed], landed)
@@ -259,13 +260,6 @@ async function insertEntry<Fact>(
       withdraws.claims.map((claim) => claimDocument(claim, stream, withdraws.entry)),
     )
   return { kind: 'appended', entry }
-}
-
-function newLists<Fact>(journal: Journal<Fact>, stream: StreamKey, entry: Entry<Fact>) {
-  const before = journal.memory.get(stream)
-  const isNext = before?.end === before?.last && before?.last === entryNumber(entry._id) - 1
-  if (journal.newLists === undefined || before === undefined || !isNext) return []
-  return journal.newLists(stream, [...before.entries, withoutEvents(entry)])
 }
 
 /**

@@ -55,12 +55,12 @@ export function createListDocuments<Doc extends ListDocument, Plain extends keyo
 
   return {
     /**
-     * What of these documents stands nowhere yet, to be inserted with the entry that they show; null where one
+     * What of these documents stands nowhere yet, to be inserted with the entry that they show; none where one
      * has to be replaced.
      */
-    newAmong(documents: readonly (Doc & { readonly n: number })[]): readonly NewListDocument[] | null {
+    newAmong(documents: readonly (Doc & { readonly n: number })[]): readonly NewListDocument[] {
       const others = documents.filter(({ _id, n }) => (known.get(_id) ?? -1) < n)
-      if (others.some(({ _id }) => known.get(_id) !== undefined)) return null
+      if (others.some(({ _id }) => known.get(_id) !== undefined)) return []
       return others.map((document) => ({
         collection: collection.collectionName,
         document: packOthers<Doc, Plain>(document, plain) as unknown as Stored,

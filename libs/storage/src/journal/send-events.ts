@@ -45,7 +45,7 @@ export type EventSender<Fact> = ReturnType<typeof createEventSender<Fact>>
 const restMs = 45
 /** And so long at most, where the time of its entry is that of a clock which is ahead. */
 const restMostMs = 150
-/** Events leave at multiples of it by the clock, so that what two services have of a round is recorded together. */
+/** Events leave at multiples of it, so that what two services have of a round is recorded together. */
 const leaveEveryMs = 30
 const confirmEveryMs = 250
 const againEveryMs = 1000

@@ -231,7 +231,7 @@ type ShownRound = RoundDocument & { readonly n: number }
 
 export function createShownRounds(documents: {
   readonly write: (document: ShownRound) => Promise<void>
-  readonly newAmong: (documents: readonly ShownRound[]) => readonly NewListDocument[] | null
+  readonly newAmong: (documents: readonly ShownRound[]) => readonly NewListDocument[]
 }) {
   const listed = new BoundedMap<string, RoundState['status']>(listedMax)
   return {
@@ -240,8 +240,8 @@ export function createShownRounds(documents: {
       const { fields, number, isWithdrawn, isPlace } = state
       const shown = shownRound(state)
       if (shown !== null) {
-        await documents.write(shown.document)
-        listed.set(shown.document._id, shown.status)
+        await documents.write(shown)
+        listed.set(shown._id, shown.status)
       } else if (fields !== null && isWithdrawn && !isPlace) {
         const gone = { _id: fields._id, chain: fields.chain, n: number, gone: true } as const
         // No reader but `find` meets it, which passes over it.
@@ -252,13 +252,12 @@ export function createShownRounds(documents: {
     /** What `show` would write, where the round is over and has no document yet. */
     newDocuments(state: StreamState): readonly NewListDocument[] {
       const shown = shownRound(state)
-      if (shown === null || shown.document.open === true) return []
-      const made = documents.newAmong([shown.document]) ?? []
-      return made.map((one) => ({
+      if (shown === null || shown.open === true) return []
+      return documents.newAmong([shown]).map((one) => ({
         ...one,
         inserted() {
           one.inserted()
-          listed.set(shown.document._id, shown.status)
+          listed.set(shown._id, shown.status)
         },
       }))
     },
@@ -269,12 +268,12 @@ export function createShownRounds(documents: {
 }
 
 /** A round as lists show it; null where they show none. */
-function shownRound({ fields, number, write, owner, isWithdrawn, isPlace }: StreamState) {
+function shownRound(state: StreamState): ShownRound | null {
+  const { fields, number, write, owner, isWithdrawn, isPlace } = state
   if (fields === null || isWithdrawn || isPlace) return null
   const round = decodeRound(fields)
   const open = isUnfinished(round) || owesSomething(round)
-  const document: ShownRound = { ...fields, n: number, w: write, o: owner, open }
-  return { document, status: round.status }
+  return { ...fields, n: number, w: write, o: owner, open }
 }
 
 /** The index of a list of few among very many rounds; null for others. The database takes it only by name. */

@@ -44,7 +44,7 @@ export function moneyOptions(
     list: (_stream, entries) => lists.write(listedAfter(entries)),
     newLists(entries) {
       const listed = listedAfter(entries)
-      return (listed.every(({ open }) => open !== true) ? lists.newAmong(listed) : null) ?? []
+      return listed.some(({ open }) => open === true) ? [] : lists.newAmong(listed)
     },
     isFinished: (entries) => isSettled(moneyOf(entries)),
     claimsOf,

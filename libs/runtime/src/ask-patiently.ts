@@ -7,8 +7,9 @@ const waitMaxS = 60
 const jitterMs = 250
 
 /**
- * Asks, and asks again as long as the answer is 429 or 503 with `Retry-After`. The product has not begun what it
- * answers 429; what it answers 503 it may do all the same. @returns the last answer. Source: docs/contract.md, section 1, "Errors".
+ * Asks, and asks again as long as the answer is 429 or 503 with `Retry-After`. The product has not begun what
+ * it answers 429; what it answers 503 it may do all the same. @returns the last answer. Source:
+ * docs/contract.md, section 1, "Errors".
  */
 export async function askPatiently(
   ask: () => Promise<Response>,

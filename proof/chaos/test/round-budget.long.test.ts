@@ -20,7 +20,7 @@ import { watchMessages } from './fixtures/watch-messages.ts'
  */
 const budgets = {
   won: {
-    // The inserts of a journal among them, the last of which take list documents along.
+    // The inserts of a journal among them; the last one takes list documents along.
     commands: 8,
     requests: 3,
     events: 4,

@@ -5,8 +5,8 @@ const usualTimeoutMs = 30_000
 type Answer = { status: number; body: unknown }
 
 /**
- * One HTTP exchange of JSON; no body is null. Asks again as `Retry-After` says, unless told otherwise. Never
- * throws for a status.
+ * One HTTP exchange of JSON; no body is null. Asks again as `Retry-After` says unless `isPatient` is false.
+ * Never throws for a status.
  * @throws when there is no answer in time, or one that is no JSON.
  */
 export async function exchange(

@@ -69,7 +69,7 @@ function streamsIn(journal: readonly Document[]): Entry<unknown>[][] {
 /** The rounds by id: a copy's lists may be seconds older than its journal. */
 function roundsIn(journal: readonly Document[]): Map<string, RoundFields> {
   const owners = new Map(journal.filter((one) => 's' in one).map(({ _id, w }) => [String(_id), String(w)]))
-  /** Whether a claim is another's: whoever takes the round over finds that it never stood. */
+  /** Whether a claim is another's: the process that takes the round over finds that it never stood. */
   const hasLost = (entry: RoundEntry) =>
     claimsOfEntry(entry).some(({ key }) => (owners.get(key) ?? entry.w) !== entry.w)
   const found = streamsIn(journal).flatMap((own) => {

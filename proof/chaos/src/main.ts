@@ -1,5 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type Bug, bugs as allBugs, foundByChaos, isBug } from '@pitboss/bugs/bugs'
 import { isBroken, renderReport, summaryOf } from './render-report.ts'
@@ -68,7 +67,6 @@ async function storm(folder: string): Promise<boolean> {
     cleanup,
     say,
   )
-  writeFileSync(join(folder, 'diary.txt'), `${report.diary.join('\n')}\n`)
   process.stdout.write(renderReport(report))
   say(`written to ${writeResult('chaos', report)}`)
   if (options.result !== undefined)

@@ -63,7 +63,7 @@ export function isBroken({ invariants }: Pick<ChaosReport, 'invariants'>): boole
 
 /** The result without each fault's time, short enough to be kept. */
 export function summaryOf(report: ChaosReport, settings: object): object {
-  const { diary: _diary, tookMs, invariants, seed, seconds, ...rest } = report
+  const { tookMs, invariants, seed, seconds, ...rest } = report
   return {
     ...{ run: 'chaos', seed, seconds, ...settings },
     verdict: isBroken(report) ? 'broken' : 'held',

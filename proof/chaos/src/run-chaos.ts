@@ -1,3 +1,4 @@
+import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Cleanup } from '@pitboss/bench/harness/cleanup'
@@ -64,7 +65,6 @@ export type ChaosReport = {
   invariants: Invariant[]
   /** Time from the first client's start to the verdict. */
   tookMs: number
-  diary: string[]
 }
 
 const warmUpMs = 2000
@@ -97,6 +97,8 @@ export async function runChaos(
   const links = await startServiceLinks()
   cleanup.add(() => links.close())
   const dataDir = join(folder, 'data')
+  const diaryPath = join(folder, 'diary.txt')
+  writeFileSync(diaryPath, '')
   const disk = broker.fullDisk ? mountSmallDisk(join(dataDir, 'nats'), brokerDiskMb) : null
   if (disk !== null) cleanup.add(() => disk.unmount())
   const product = await startProduct({
@@ -131,8 +133,8 @@ export async function runChaos(
   const clockSlackMs = withClocks ? 2 * clockOffMs : 0
   // By the clock that is furthest behind.
   const since = new Date(startedAtMs - clockSlackMs).toISOString()
-  const diary: string[] = []
-  const note = (text: string) => diary.push(`${new Date().toISOString()} ${text}`)
+  // Written as it happens: a run that fails half-way needs it most.
+  const note = (text: string) => appendFileSync(diaryPath, `${new Date().toISOString()} ${text}\n`)
   const load = new AbortController()
   const counts = createFaultCounts()
   const depsOf =
@@ -231,7 +233,6 @@ export async function runChaos(
     },
     invariants: verdict.invariants(),
     tookMs: Date.now() - startedAtMs,
-    diary,
   }
 
   /** Null when what is to be compared could not be read. */

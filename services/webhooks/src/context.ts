@@ -2,6 +2,8 @@ import type { TailNotes } from '@pitboss/bus/tail-notes'
 import type { AskApproval } from '@pitboss/bus/ask-approval'
 import type { Bus } from '@pitboss/bus/connect-bus'
 import type { OutboundSettings } from '@pitboss/outbound/address-guard'
+import type { Scope } from '@pitboss/contracts/caller'
+import type { Cap } from '@pitboss/runtime/cap'
 import type { Clock } from '@pitboss/runtime/clock'
 import type { CursorCodec } from '@pitboss/storage/cursor'
 import type { FiguresStore } from '@pitboss/storage/figures-store'
@@ -53,6 +55,8 @@ export type WebhooksContext = {
   /** Where endpoints may be; on this machine only in TEST. */
   readonly outbound: OutboundSettings
   readonly askApproval: AskApproval
+  /** Bounds the endpoints of an account and environment. */
+  readonly endpointsCap: Cap<Scope>
   /** Most endpoints of a scope that an event goes to. */
   readonly eventEndpointsMax: number
 }

@@ -4,6 +4,7 @@ import { serviceVersion } from '@pitboss/bus/serve-service'
 import { createTailNotes } from '@pitboss/bus/tail-notes'
 import { createIsDenied } from '@pitboss/contracts/address-range'
 import { appendAudit } from '@pitboss/contracts/calls/auth'
+import { createCap } from '@pitboss/runtime/cap'
 import { createTimeScale } from '@pitboss/runtime/clock'
 import { newId } from '@pitboss/runtime/new-id'
 import { createSteadyClock } from '@pitboss/runtime/steady-clock'
@@ -33,6 +34,7 @@ import { createRangeStore, type RangeStore } from './storage/range-store.ts'
 
 const service = 'webhooks'
 const tailCharactersMax = 32 * 1024 * 1024
+const endpointsMax = 1000
 
 const same = <Part>(part: Part): Part => part
 /** Parts that a proof puts something around; the product leaves them as they are. */
@@ -85,6 +87,10 @@ export async function openContext({ config, keyring, wrap, ...given }: Parts) {
     scaleMs: createTimeScale(config.PITBOSS_TIME_SCALE).scaleMs,
     outbound: { allowLoopback: config.PITBOSS_ALLOW_LOOPBACK_WEBHOOKS, isDenied },
     askApproval: createAskApproval({ bus, service }),
+    endpointsCap: createCap({
+      ...{ count: endpoints.count, max: endpointsMax },
+      message: `An account can have ${endpointsMax} endpoints.`,
+    }),
     eventEndpointsMax: config.PITBOSS_LIMIT_EVENT_ENDPOINTS,
   }
   return { c, instances, copies }

@@ -443,6 +443,9 @@ t.test(
       code: 'VALIDATION_ERROR',
       details: [{ path: 'url' }],
     })
-    t.ok(await rig.createEndpoint('http://127.0.0.1:9000/', ['round.completed']))
+    const allowed = 'http://127.0.0.1:9000/'
+    const together = [1, 2, 3].map(() => rig.createEndpoint(allowed, ['round.completed']))
+    const made = (await Promise.allSettled(together)).filter(({ status }) => status === 'fulfilled')
+    t.equal(made.length, 1, 'requests at once do not pass the bound together')
   },
 )

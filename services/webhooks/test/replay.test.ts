@@ -370,4 +370,11 @@ void t.test('an account has so many replays under way, and no more', atOnce, asy
   t.match(await three.create({ dry_run: true }), { status: 200 }, 'a preview needs no place')
   await one.cancel(first.body.replay_id)
   t.match(await three.create(), { status: 202 }, 'a cancelled one leaves its place')
+
+  for (const replay of [two, three]) {
+    const [running] = (await replay.list()).body.data
+    await replay.cancel(running?.replay_id ?? '')
+  }
+  const together = await Promise.allSettled([one, two, three, one, two].map((replay) => replay.create()))
+  t.equal(together.filter(({ status }) => status === 'fulfilled').length, 2, 'nor by requests at once')
 })

@@ -6,6 +6,7 @@ import { currenciesInUse } from '@pitboss/contracts/calls/rounds'
 import type { brandCreateSchema, businessPatchSchema } from '@pitboss/contracts/objects/account'
 import type { GraveOrder } from '@pitboss/contracts/objects/approval'
 import { conflict, invalidField, readAll, ServiceError } from '@pitboss/errors/service-error'
+import { createCap } from '@pitboss/runtime/cap'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import type { z } from 'zod'
 import { toPublicBrand, toPublicBusiness } from '../records/account-view.ts'
@@ -23,6 +24,11 @@ export function createChangeBusiness(deps: AuthDeps) {
   const { stores, bus, publishAccessChange, audit, clock, newId } = deps
   const { brands, idempotency, operators, people } = stores
   const { ask } = createNeedApproval(deps)
+  const cap = createCap({
+    count: (account) => brands.count(account),
+    max: brandsMax,
+    message: `An account has at most ${brandsMax} brands.`,
+  })
 
   /** @throws ServiceError NOT_FOUND */
   async function find(scope: Scope) {
@@ -143,8 +149,6 @@ export function createChangeBusiness(deps: AuthDeps) {
       const now = clock.now()
       const makeId = () => newId('brd')
       const claim = await idempotency.claim(caller, { list: 'brands', body, newId: makeId, now })
-      if ((await brands.count(caller.scope)) >= brandsMax)
-        throw conflict(`An account has at most ${brandsMax} brands.`)
       const { operatorId } = caller.scope
       const brand = {
         ...{ _id: claim.objectId, operatorId, name, createdAt: now },
@@ -152,7 +156,11 @@ export function createChangeBusiness(deps: AuthDeps) {
       }
       const object = { type: 'brand', id: brand._id }
       const change = { act: 'brand.create', object, before: null, after: toPublicBrand(brand) }
-      const stored = await brands.insert({ ...brand, ...auditedInsert(audit.entry(by, change)) })
+      const stored = await cap.make(
+        { operatorId },
+        async () => (claim.fresh ? null : brands.find(caller.scope, claim.objectId)),
+        () => brands.insert({ ...brand, ...auditedInsert(audit.entry(by, change)) }),
+      )
       if (stored === null) throw conflict('There is a brand of this name already.')
       await publishBrands(caller.scope)
       return stored

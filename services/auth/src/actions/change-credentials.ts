@@ -6,6 +6,7 @@ import type { credentialCreateSchema, credentialPatchSchema } from '@pitboss/con
 import type { GraveOrder } from '@pitboss/contracts/objects/approval'
 import { toEventEnvironment } from '@pitboss/contracts/primitives'
 import { conflict, ServiceError, tryAgain } from '@pitboss/errors/service-error'
+import { createCap } from '@pitboss/runtime/cap'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import type { z } from 'zod'
 import { toPublicCredential } from '../records/account-view.ts'
@@ -21,6 +22,8 @@ const triesMax = 5
 
 type Patch = z.infer<typeof credentialPatchSchema>
 
+const revoked = () => conflict('A revoked key pair cannot be rotated; create a new one.')
+
 const roleIn = ({ actor }: Caller) => (actor.kind === 'user' ? actor.role : null)
 
 /**
@@ -31,6 +34,11 @@ export function createChangeCredentials(deps: AuthDeps) {
   const { stores, publishAccessChange, audit, secretHash, clock, newId, random, caps } = deps
   const { audits, credentials, idempotency, operators } = stores
   const { ask } = createNeedApproval(deps)
+  const cap = createCap({
+    count: (account) => credentials.count(account, caps.keys),
+    max: caps.keys,
+    message: `An account has at most ${caps.keys} keys; delete one first.`,
+  })
 
   const operatorOf = async (caller: Caller) => {
     const operator = await operators.find(caller.scope)
@@ -101,11 +109,14 @@ export function createChangeCredentials(deps: AuthDeps) {
       // The environment is a field of the body like any other: a key stands for both.
       const owner = { ...caller, scope: { ...caller.scope, environment: 'SANDBOX' as const } }
       const claim = await idempotency.claim(owner, { list: 'credentials', body, newId: makeId, now })
-      const known = claim.fresh ? null : await credentials.known(scope, claim.objectId)
-      if (known !== null) return { credential: known, secret: null }
-      if ((await credentials.count(scope, caps.keys)) >= caps.keys) {
-        throw conflict(`An account has at most ${caps.keys} keys; delete one first.`)
+      const known = async () => {
+        const found = claim.fresh ? null : await credentials.known(scope, claim.objectId)
+        return found && { result: found, created: false }
       }
+      const earlier = await known()
+      if (earlier !== null) return { credential: earlier.result, secret: null }
+      const account = { operatorId: operator._id }
+      await cap.assertRoom(account)
       const secret = newApiSecret(environment, random)
       const made: CredentialDocument = {
         ...{ _id: claim.objectId, order: newId('crd'), operatorId: operator._id, environment, name },
@@ -124,10 +135,9 @@ export function createChangeCredentials(deps: AuthDeps) {
             ...{ object: { type: 'credential', id: name }, before: null, after: shownNew(made) },
           })
         : by
-      const { result: credential, created } = await credentials.insertOnce(scope, {
-        ...made,
-        ...auditedInsert(entry(maker, 'create', null, made)),
-      })
+      const audited = { ...made, ...auditedInsert(entry(maker, 'create', null, made)) }
+      const insert = () => credentials.insertOnce(scope, audited)
+      const { result: credential, created } = await cap.make(account, known, insert)
       return { credential, secret: created ? secret : null }
     },
 
@@ -162,8 +172,7 @@ export function createChangeCredentials(deps: AuthDeps) {
     async rotate(caller: Caller, apiKey: string, by: ActedBy) {
       const { scope, found } = await find(caller, apiKey)
       requireKeyPermission(roleIn(caller), found)
-      if (found.status === 'REVOKED')
-        throw conflict('A revoked key pair cannot be rotated; create a new one.')
+      if (found.status === 'REVOKED') throw revoked()
       const secret = newApiSecret(found.environment, random)
       const now = clock.now()
       const credential = await credentials.rotate(
@@ -173,8 +182,10 @@ export function createChangeCredentials(deps: AuthDeps) {
         now,
         entry(by, 'rotate', found, { ...found, rotatedAt: now }),
       )
-      if (credential === null) throw new ServiceError('NOT_FOUND')
-      return { credential, secret }
+      if (credential !== null) return { credential, secret }
+      // It was deleted or revoked meanwhile.
+      await find(caller, apiKey)
+      throw revoked()
     },
 
     async revoke(caller: Caller, apiKey: string, by: ActedBy) {

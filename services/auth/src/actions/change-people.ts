@@ -6,6 +6,7 @@ import type { inviteUser } from '@pitboss/contracts/endpoints/people'
 import type { GraveOrder } from '@pitboss/contracts/objects/approval'
 import { password as passwordSchema, type User } from '@pitboss/contracts/objects/user'
 import { conflict, invalidField, ServiceError } from '@pitboss/errors/service-error'
+import { createCap } from '@pitboss/runtime/cap'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { isDuplicateKey } from '@pitboss/storage/create-once'
 import type { z } from 'zod'
@@ -34,6 +35,11 @@ export function createChangePeople(deps: AuthDeps) {
   const { idempotency, operators, people } = stores
   const toPublic = async (user: UserDocument) => toPublicUser(user, await operators.owners(user))
   const { ask } = createNeedApproval(deps)
+  const cap = createCap({
+    count: (account) => people.count(account, caps.people),
+    max: caps.people,
+    message: `An account has at most ${caps.people} people; remove one first.`,
+  })
 
   const entry = (by: ActedBy, act: string, before: User | null, after: User | null) =>
     audit.entry(by, { act, object: { type: 'user', id: (after ?? before)?.user_id ?? '' }, before, after })
@@ -107,11 +113,11 @@ export function createChangePeople(deps: AuthDeps) {
         newId: () => newId('usr'),
         now,
       })
-      const known = claim.fresh ? null : await people.known(caller.scope, claim.objectId)
-      if (known !== null) return toPublic(known)
-      if ((await people.count(caller.scope, caps.people)) >= caps.people) {
-        throw conflict(`An account has at most ${caps.people} people; remove one first.`)
-      }
+      const known = async () => (claim.fresh ? null : people.known(caller.scope, claim.objectId))
+      const earlier = await known()
+      if (earlier !== null) return toPublic(earlier)
+      const { operatorId } = caller.scope
+      await cap.assertRoom({ operatorId })
       const maker = mayApprove(role)
         ? await ask({
             ...{ by, order: { act: 'user.create', email: email.toLowerCase(), name, role }, seen: 'none' },
@@ -123,12 +129,12 @@ export function createChangePeople(deps: AuthDeps) {
           })
         : by
       const token = Buffer.from(random(32)).toString('base64url')
-      const lane = { account: caller.scope.operatorId }
+      const lane = { account: operatorId }
       const invitation = { hash: tokenHash.hash(token), expiresAt: new Date(now.getTime() + invitationMs) }
       const user: UserDocument = {
         ...{
           _id: claim.objectId,
-          operatorId: caller.scope.operatorId,
+          operatorId,
           email: email.toLowerCase(),
           name,
           role,
@@ -139,16 +145,20 @@ export function createChangePeople(deps: AuthDeps) {
         mustChangePassword: password !== undefined && body.change_password === true,
         ...{ totp: null, recoveryHashes: [], createdAt: now, lastLoginAt: null, accessPending: false },
       }
-      try {
-        const owners = user.status === 'ACTIVE' && role === 'OWNER' ? [user._id] : []
-        const made = entry(maker, 'user.create', null, toPublicUser(user, owners))
-        await people.insert({ ...user, ...auditedInsert(made) })
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error
-        const first = await people.known(caller.scope, claim.objectId)
-        if (first !== null) return toPublic(first)
-        throw conflict('The account has a user with this e-mail address already.')
-      }
+      const owners = user.status === 'ACTIVE' && role === 'OWNER' ? [user._id] : []
+      const made = entry(maker, 'user.create', null, toPublicUser(user, owners))
+      const stored = await cap.make({ operatorId }, known, async () => {
+        try {
+          await people.insert({ ...user, ...auditedInsert(made) })
+          return user
+        } catch (error) {
+          if (!isDuplicateKey(error)) throw error
+          const first = await people.known(caller.scope, claim.objectId)
+          if (first !== null) return first
+          throw conflict('The account has a user with this e-mail address already.')
+        }
+      })
+      if (stored !== user) return toPublic(stored)
       if (user.status === 'ACTIVE' && role === 'OWNER') await operators.addOwner(user, user._id)
       const added = await toPublic(user)
       if (user.invitation === null) return added

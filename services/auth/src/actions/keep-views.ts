@@ -2,6 +2,7 @@ import type { ActedBy } from '@pitboss/contracts/audit'
 import type { Caller } from '@pitboss/contracts/caller'
 import type { viewCreateSchema } from '@pitboss/contracts/objects/account'
 import { conflict, ServiceError } from '@pitboss/errors/service-error'
+import { createCap } from '@pitboss/runtime/cap'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import type { z } from 'zod'
 import { toPublicView } from '../records/account-view.ts'
@@ -11,6 +12,11 @@ import type { AuthDeps } from './deps.ts'
 /** Saves views of lists and removes them. Source: docs/contract.md, section 3, "View". */
 export function createKeepViews({ stores, audit, clock, newId }: AuthDeps) {
   const { views, idempotency } = stores
+  const cap = createCap({
+    count: (account) => views.count(account),
+    max: viewsMax,
+    message: `An account has at most ${viewsMax} views.`,
+  })
   return {
     /**
      * Saves a view once for each Idempotency-Key.
@@ -20,14 +26,16 @@ export function createKeepViews({ stores, audit, clock, newId }: AuthDeps) {
       const now = clock.now()
       const makeId = () => newId('viw')
       const claim = await idempotency.claim(caller, { list: 'views', body, newId: makeId, now })
-      if ((await views.count(caller.scope)) >= viewsMax)
-        throw conflict(`An account has at most ${viewsMax} views.`)
       const { operatorId } = caller.scope
       const madeBy = { userId: by.actor.id, email: by.actor.name }
       const view = { _id: claim.objectId, operatorId, ...body, madeBy, createdAt: now }
       const object = { type: 'view', id: view._id }
       const change = { act: 'view.create', object, before: null, after: toPublicView(view) }
-      const stored = await views.insert({ ...view, ...auditedInsert(audit.entry(by, change)) })
+      const stored = await cap.make(
+        { operatorId },
+        async () => (claim.fresh ? null : views.find(caller.scope, claim.objectId)),
+        () => views.insert({ ...view, ...auditedInsert(audit.entry(by, change)) }),
+      )
       if (stored === null) throw conflict('The page has a view of this name already.')
       return stored
     },

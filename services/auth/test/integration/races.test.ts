@@ -243,3 +243,17 @@ t.test('a repeated creation does not bring back a deleted key', async (t) => {
   const old = await call(resolvePrincipal, { kind: 'credential', operatorId, apiKey: api_key })
   t.equal(old.active, false, 'its tokens stay invalid')
 })
+
+t.test('a key that is revoked while it is rotated is one that cannot be rotated', async (t) => {
+  const { call, caller, createKey, stores } = await account(t)
+  const asked = { ...none, caller, params: { api_key: (await createKey()).api_key } }
+  const { find } = stores.credentials
+  const revokedAfterRead: typeof find = async (...of) => {
+    const found = await find(...of)
+    stores.credentials.find = find
+    await call(endpoints.revokeCredential.call, asked)
+    return found
+  }
+  stores.credentials.find = revokedAfterRead
+  await t.rejects(call(endpoints.rotateCredential.call, asked), { code: 'CONFLICT', message: /revoked/ })
+})

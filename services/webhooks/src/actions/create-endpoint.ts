@@ -24,7 +24,6 @@ import type { WebhooksContext } from '../context.ts'
 
 type NewEndpoint = Omit<z.output<typeof webhookCreateSchema>, 'environment'>
 
-const endpointsMax = 1000
 /** Opened secrets that are remembered, since each attempt needs one. */
 const openedMax = 2000
 
@@ -48,14 +47,17 @@ export async function createEndpoint(
   const owner = { scope: { ...scope, environment: 'SANDBOX' as const }, idempotencyKey }
   const creation = { list: 'webhooks', body, now, newId: () => c.newId('whe') }
   const { objectId: _id, fresh } = await createIdempotencyKeys(c).claim(owner, creation)
-  const present = fresh ? null : await endpoints.known(scope, _id)
+  const known = async () => {
+    const result = fresh ? null : await endpoints.known(scope, _id)
+    return result && { result, created: false }
+  }
+  const present = await known()
   if (present !== null) {
     // Who created it may have died before its note.
     await endpoints.dropTargets(scope)
-    return { endpoint: present }
+    return { endpoint: present.result }
   }
-  if ((await endpoints.count(scope)) >= endpointsMax)
-    throw conflict(`An account can have ${endpointsMax} endpoints.`)
+  await c.endpointsCap.assertRoom(scope)
   await refuseCrowd(c, scope, body.events)
   const secret = newSecret('whsec')
   const sealed = c.secretCipher.encrypt({ _id, ...scope }, secret)
@@ -74,11 +76,14 @@ export async function createEndpoint(
   const by = scope.environment === 'LIVE' ? await c.askApproval(grave, call) : asker
   const object = { type: 'endpoint', id: _id }
   const entry = c.audit.entry(by, { act: 'endpoint.create', object, before: null, after })
-  const { result, created } = await createOnce<EndpointDocument>({
-    document: endpoint,
-    insert: () => endpoints.insert({ ...endpoint, ...auditedInsert(entry) }),
-    find: () => endpoints.known(scope, _id),
-    name: `endpoint ${_id}`,
+  const { result, created } = await c.endpointsCap.make(scope, known, async () => {
+    await refuseCrowd(c, scope, body.events)
+    return createOnce<EndpointDocument>({
+      document: endpoint,
+      insert: () => endpoints.insert({ ...endpoint, ...auditedInsert(entry) }),
+      find: () => endpoints.known(scope, _id),
+      name: `endpoint ${_id}`,
+    })
   })
   notifyWorkers(c, { ids: [_id] })
   await endpoints.dropTargets(scope)

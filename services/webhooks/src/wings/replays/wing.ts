@@ -2,6 +2,7 @@ import { answer, type CallHandler, handler } from '@pitboss/bus/serve-calls'
 import { actedBy } from '@pitboss/contracts/audit'
 import * as ops from '@pitboss/contracts/calls/webhooks'
 import * as endpoints from '@pitboss/contracts/endpoints/webhooks'
+import { createCap } from '@pitboss/runtime/cap'
 import type { Poll } from '@pitboss/runtime/poll'
 import { findInScopes } from '@pitboss/storage/find-in-scopes'
 import { answerPage } from '@pitboss/storage/read-page'
@@ -25,7 +26,12 @@ export const replays: Wing = {
     const { db, clock, logger } = core
     let worker: Poll | null = null
     const store = createReplayStore(db)
-    const context = { ...core, replaysMax, replays: store, wake: () => worker?.wake() }
+    const cap = createCap({
+      count: (account) => store.countRunning(account, replaysMax),
+      max: replaysMax,
+      message: `An account has at most ${replaysMax} running replays; cancel one, or wait for its end.`,
+    })
+    const context = { ...core, cap, replays: store, wake: () => worker?.wake() }
     const turn = { advancedTo: '' }
     return {
       calls: replayCalls(context),

@@ -3,6 +3,7 @@ import { type ActedBy, orderedBy } from '@pitboss/contracts/audit'
 import type { OpsOrder } from '@pitboss/contracts/calls/auth-ops'
 import type { createReplay } from '@pitboss/contracts/endpoints/webhooks'
 import { conflict, invalidField, ServiceError } from '@pitboss/errors/service-error'
+import type { Cap } from '@pitboss/runtime/cap'
 import { failpoint } from '@pitboss/runtime/failpoint'
 import { auditedInsert } from '@pitboss/storage/audit-outbox'
 import { createIdempotencyKeys } from '@pitboss/storage/idempotency-keys'
@@ -15,7 +16,8 @@ import type { ReplayDocument, ReplayStore } from '../storage/replay-store.ts'
 import { countSelection } from './advance-replays.ts'
 
 export type ReplaysContext = WebhooksContext & {
-  readonly replaysMax: number
+  /** Bounds the running replays of an account. */
+  readonly cap: Cap
   readonly replays: ReplayStore
   /** Has the jobs advanced at once, when they are advanced here. */
   readonly wake: () => void
@@ -104,7 +106,7 @@ async function begin(
   idempotencyKey: string | null,
   by: ActedBy,
 ): Promise<CountedReplay> {
-  const { events, replays, replaysMax } = c
+  const { events, replays } = c
   const { only, types: asked = [], dry_run: isDry } = body
   const [from, to] = [new Date(body.from), new Date(body.to)]
   if (from > to) throw invalidField('from', 'must not be after to')
@@ -118,17 +120,17 @@ async function begin(
   const times = { createdAt: c.clock.now(), finishedAt: null }
   const counted = { ...selector, matched, created: 0, delivered: 0, failed: 0, ...times }
   if (isDry) return { ...counted, status: 'PREVIEW' }
-  if ((await replays.countRunning(scope, replaysMax)) >= replaysMax) {
-    const message = `An account has at most ${replaysMax} running replays; cancel one, or wait for its end.`
-    throw conflict(message)
-  }
   const creation = { ...creationOf(c, endpoint, body), newId: () => c.newId('rpl') }
-  const { objectId: _id } = await createIdempotencyKeys(c).claim({ scope, idempotencyKey }, creation)
+  const { objectId: _id, fresh } = await createIdempotencyKeys(c).claim({ scope, idempotencyKey }, creation)
   const doneSeq = await events.seqBefore(scope, from)
   const job: ReplayDocument = { ...counted, _id, status: 'RUNNING', doneSeq, selected: false }
   const object = { type: 'endpoint', id: endpoint._id }
   const entry = c.audit.entry(by, { act: 'endpoint.replay', object, before: null, after: presentReplay(job) })
-  const first = await replays.insert({ ...job, ...auditedInsert(entry) })
+  const first = await c.cap.make(
+    { operatorId: scope.operatorId },
+    async () => (fresh ? null : replays.find(endpoint, endpoint._id, _id)),
+    () => replays.insert({ ...job, ...auditedInsert(entry) }),
+  )
   c.wake()
   return withCounts(c, first)
 }

@@ -70,7 +70,7 @@ export function createReplayStore(db: Db) {
     },
 
     /** Number of the account's jobs under way in both environments, counted up to `most`. */
-    countRunning: ({ operatorId }: Scope, most: number): Promise<number> =>
+    countRunning: ({ operatorId }: Pick<Scope, 'operatorId'>, most: number): Promise<number> =>
       replays.countDocuments({ status: 'RUNNING', operatorId }, { limit: most, hint: 'running' }),
 
     /** The jobs under way after `afterId`, oldest first, at most `runningMax`. */

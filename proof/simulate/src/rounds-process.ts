@@ -181,8 +181,7 @@ function coreOf(machine: Machine, world: World, storage: RunRounds): RoundsConte
   const sessions = sessionsWith(storage.sessions, has)
   const wallet = {
     ...createWalletClient({ bus: world.bus.busOf(machine) }),
-    assertConfigured: () =>
-      machine.io('wallet status', () => ({ configured: true, settleLosses: 'none' as const })),
+    assertConfigured: () => machine.io('wallet status', () => undefined),
   }
   return {
     rounds: rounds(roundsStoreWith(watchedDues(storage.rounds, world), has)),

@@ -51,6 +51,32 @@ t.test('a stake of unknown outcome', async (t) => {
   })
 })
 
+t.test('a lost round is settled as its wallet took losses when the stake was placed', async (t) => {
+  const rig = await startRig(t)
+  const session = await rig.openSession()
+  const hopeless = { bet: { target: '0.01', direction: 'under' } }
+  const zeros = () =>
+    rig.wallet.asked.filter(({ type, amount }) => type === 'WIN' && amount === '0.00').length
+  const lose = async () => {
+    while ((await rig.play(session, hopeless)).payout !== '0.00');
+  }
+  await lose()
+  t.equal(zeros(), 0)
+  rig.wallet.state.settleLosses = 'zero_credit'
+  await lose()
+  t.equal(zeros(), 1, 'a change is in force for the next round')
+
+  rig.wallet.next({ kind: 'pending', code: 'WALLET_TIMEOUT' })
+  const { resource } = await errorOf(rig.play(session, hopeless))
+  rig.wallet.state.settleLosses = 'none'
+  rig.wallet.end(rig.scope, resource?.transaction_id ?? '', 'SUCCESS')
+  const ended = await rig.until(async () => {
+    const now = await rig.round(resource?.round_id ?? '')
+    return now.status === 'SETTLED' ? now : null
+  })
+  t.equal(zeros(), ended.payout === '0.00' ? 2 : 1, 'a stake that was placed before keeps what it had')
+})
+
 t.test('an owed credit is paid in the end, whatever the answer was', async (t) => {
   const rig = await startRig(t)
   const session = await rig.openSession({ game: 'mines' })

@@ -5,6 +5,7 @@ import type { Scope } from '@pitboss/contracts/caller'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { newId } from '@pitboss/runtime/new-id'
 import t from 'tap'
+import type { z } from 'zod'
 import { createWalletClient, type WalletClient } from '../src/clients/wallet.ts'
 
 const scope: Scope = { operatorId: randomUUID(), environment: 'SANDBOX' }
@@ -85,12 +86,13 @@ t.test('no call on which settlement, recovery or a repeat depends is ever shed',
   }
 })
 
-t.test('a wallet that was changed is used as it is from the answer on', async (t) => {
-  const settings = { configured: true, breakerOpen: false, settleLosses: 'none' }
-  const client = createWalletClient({ bus: { call: async ({ reply }) => reply.parse({ ...settings }) } })
-  t.match(await client.assertConfigured(scope, context), { settleLosses: 'none' })
-  settings.settleLosses = 'zero_credit'
-  t.match(await client.assertConfigured(scope, context), { settleLosses: 'zero_credit' })
-  settings.configured = false
+t.test('a wallet is asked about until there is one', async (t) => {
+  const answers = [false, true]
+  const call = ({ reply }: { reply: z.ZodType }) =>
+    reply.parse({ configured: answers.shift(), breakerOpen: false })
+  const client = createWalletClient({ bus: { call: async (of) => call(of) as never } })
   await t.rejects(client.assertConfigured(scope, context), { code: 'WALLET_NOT_CONFIGURED' })
+  await client.assertConfigured(scope, context)
+  await client.assertConfigured(scope, context)
+  t.strictSame(answers, [])
 })

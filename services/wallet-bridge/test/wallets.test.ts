@@ -15,6 +15,7 @@ import {
   startBridge,
   startSuite,
 } from './fixtures/bridge.ts'
+import { openWallet } from './fixtures/open-wallet.ts'
 import { startSandboxWallet } from './fixtures/sandbox-wallet.ts'
 
 const suite = await startSuite(t)
@@ -138,7 +139,6 @@ await t.test('the wallets of test and live are separate', async (t) => {
   t.same(await suite.bus.call(walletStatus, { scope: sandbox }), {
     configured: true,
     breakerOpen: false,
-    settleLosses: 'none',
   })
 })
 
@@ -242,6 +242,18 @@ await t.test('a lost round is credited with zero only when the wallet asks for i
   const zero = specOf({ type: 'WIN', amount: '0' })
   t.match(await clientOf(suite.bus, told).place(zero), { movement: { status: 'SUCCESS', amount: '0.00' } })
   t.match(await wallet.calls({ transaction_id: zero.transactionId }), [{ operation: 'credit' }])
+})
+
+await t.test("a game's stake says how the wallet took losses when it was placed", async (t) => {
+  const { scope, client, wallet } = await openWallet(t, suite.bus, { settle_losses: 'zero_credit' })
+  const stake = specOf()
+  t.match(await client.place(stake), { settleLosses: 'zero_credit' })
+  const driven = await client.place(specOf({ driver: 'operator' }))
+  t.notOk(driven.settleLosses, "the win of such a round is the operator's to ask for")
+  await put(scope, 'TEST', wallet.url)
+  t.match(await client.show(stake.transactionId), { settleLosses: 'zero_credit' })
+  t.match(await client.void(stake), { settleLosses: 'zero_credit' }, 'also where it is to be given back')
+  t.notOk((await client.place(specOf())).settleLosses)
 })
 
 await t.test('an amount that the currency cannot have is refused before anything is written', async (t) => {

@@ -77,7 +77,12 @@ export const movementOutcome = z.discriminatedUnion('kind', [
 ])
 export type MovementOutcome = z.infer<typeof movementOutcome>
 
-const placed = z.strictObject({ movement: movementSchema, outcome: movementOutcome, created: z.boolean() })
+const standing = {
+  outcome: movementOutcome,
+  /** Of a game's stake: how its round is settled when it loses, as it was when it was placed. Default `none`. */
+  settleLosses: settleLosses.optional(),
+}
+const placed = z.strictObject({ movement: movementSchema, ...standing, created: z.boolean() })
 
 /**
  * Places a movement, or joins the one that has this id already. Answers after the first try. The intent is
@@ -130,7 +135,7 @@ export const voidStake = defineCall('wallet.v1.movement.void-stake', {
   reply: z.strictObject({
     stake: movementSchema,
     rollback: movementSchema.nullable(),
-    outcome: movementOutcome,
+    ...standing,
   }),
   budgetMs: 17_000,
   neverShed: true,
@@ -143,7 +148,7 @@ export const showMovement = defineCall('wallet.v1.movement.show', {
   reply: z
     .strictObject({
       movement: movementSchema,
-      outcome: movementOutcome,
+      ...standing,
       requestHash: z.string(),
       driver: z.enum(['game', 'operator']),
       /** False while the first try has no answer. */
@@ -159,7 +164,7 @@ export const roundMovements = defineCall('wallet.v1.movement.of-round', {
   callers: ['ops', 'rounds'],
   request: z.strictObject({ scope: scopeSchema, roundId }),
   reply: z.strictObject({
-    data: z.array(z.strictObject({ movement: movementSchema, outcome: movementOutcome })),
+    data: z.array(z.strictObject({ movement: movementSchema, ...standing })),
   }),
 })
 
@@ -171,15 +176,13 @@ export const playerBalance = defineCall('wallet.v1.balance.show', {
   budgetMs: 6000,
 })
 
-/** Tells whether a wallet is configured, so that a session or stake is refused before any write. */
+/** Tells whether a wallet is configured, so that a stake is refused before any write; none is ever removed. */
 export const walletStatus = defineCall('wallet.v1.wallet.status', {
   callers: ['rounds'],
   request: z.strictObject({ scope: scopeSchema }),
   reply: z.strictObject({
     configured: z.boolean(),
     breakerOpen: z.boolean(),
-    /** Of the configured wallet: whether a credit of zero closes a lost round of ours. Default `none`. */
-    settleLosses: settleLosses.optional(),
   }),
   budgetMs: 2000,
 })

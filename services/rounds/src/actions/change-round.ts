@@ -1,14 +1,12 @@
 import type { CallContext } from '@pitboss/contracts/call'
 import { scopeOf } from '@pitboss/contracts/caller'
-import type { MovementOutcome } from '@pitboss/contracts/calls/wallet'
-import type { Movement } from '@pitboss/contracts/objects/movement'
 import { ServiceError } from '@pitboss/errors/service-error'
 import { changeFenced } from '@pitboss/storage/change-fenced'
 import type { PlayContext } from '../context.ts'
 import { roundEndedLine, roundEvents } from '../records/present-round.ts'
 import { roundContext } from '../rules/catalogue.ts'
 import { dueAt } from '../rules/due-at.ts'
-import { movementMessage } from '../rules/movement.ts'
+import { type Known, movementMessage } from '../rules/movement.ts'
 import { refusedError } from '../rules/refusal.ts'
 import type { RoundChange, RoundContext, RoundMessage } from '../rules/round-message.ts'
 import { hasMovement, isUnfinished, openMovementIds, type RoundState } from '../rules/round.ts'
@@ -60,12 +58,10 @@ export async function applyAndReport(context: PlayContext, stored: StoredRound, 
   )
 }
 
-type Known = { readonly movement: Movement; readonly outcome: MovementOutcome }
-
 /** Applies a certain state of a movement. Clients choose ids: a movement of another round changes nothing. */
-export async function applyMovement(context: PlayContext, stored: StoredRound, { movement, outcome }: Known) {
-  const isOwn = movement.round_id === stored.round.id
-  const message = isOwn ? movementMessage(movement, outcome) : null
+export async function applyMovement(context: PlayContext, stored: StoredRound, known: Known) {
+  const isOwn = known.movement.round_id === stored.round.id
+  const message = isOwn ? movementMessage(known) : null
   return message === null ? stored : applyMessage(context, stored, message)
 }
 

@@ -94,12 +94,12 @@ export async function makeRound(
 ) {
   const { session } = wanted
   const sequence = sequenceKey(session, session.game, session.playerId)
-  const { settleLosses } = await wallet.assertConfigured(scopeOf(session), call)
+  await wallet.assertConfigured(scopeOf(session), call)
   const grantId = await chooseGrant()
   const now = clock.now()
   // A seed that cannot be opened ends the request here, where no money has moved.
   const commitment = commitments.resealed(sequence, await commitments.after(sequence, last, now))
-  const round = newRound({ ...wanted, commitment, grantId, settleLosses, now, newId, newUuid })
+  const round = newRound({ ...wanted, commitment, grantId, now, newId, newUuid })
   const next = commitments.make(sequence, round.nonce + 1, now)
   return { round, committedAt: commitment.createdAt, next }
 }

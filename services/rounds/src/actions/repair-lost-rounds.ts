@@ -115,7 +115,6 @@ function placeOf({ clock, newId, newUuid }: Healing, scope: Scope, player: Playe
   const round = newRound({
     session: { _id: '', ...scope, playerId, game, brandId: null, currency, expiresAt: now },
     driver: 'game',
-    settleLosses: 'none',
     ...{ gameId: ofOriginal, clientSeed: null, bet: null, stake: 0n, maxPayout: 0n, requestHash: '' },
     ...{ clientTransactionId: null, grantId: null, now, newId, newUuid },
     commitment: { nonce: 0, sealedSeed: '', serverSeedHash: '' },

@@ -132,7 +132,7 @@ export async function voidStake(context: PlayContext, stored: StoredRound, id: s
   }
   const reply = await context.wallet.void(scopeOf(round), asked, call)
   await failpoint('rounds.stake-voided')
-  return applyMovement(context, stored, { movement: reply.stake, outcome: reply.outcome })
+  return applyMovement(context, stored, { ...reply, movement: reply.stake })
 }
 
 const supersededWinCodes: readonly string[] = ['TRANSACTION_CONFLICT', 'ROUND_ALREADY_SETTLED']

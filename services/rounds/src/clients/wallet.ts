@@ -12,7 +12,7 @@ import {
   walletStatus,
 } from '@pitboss/contracts/calls/wallet'
 import { ServiceError } from '@pitboss/errors/service-error'
-import { togetherNext, type Turns } from '@pitboss/runtime/together'
+import { BoundedMap } from '@pitboss/runtime/bounded-map'
 import type { z } from 'zod'
 import type { MovementOrder } from '../rules/movement.ts'
 
@@ -24,6 +24,8 @@ export type Placement =
   | { readonly kind: 'not-written' | 'unknown'; readonly error: ServiceError }
 
 const balanceBudgetMs = 2500
+/** Accounts' environments that are known to have a wallet. */
+const configuredMax = 10_000
 /** Kept for the answer's way back when wallet-bridge has not answered in time. */
 const answerReserveMs = 400
 /** Time in which wallet-bridge stores what is not to be waited for. */
@@ -33,19 +35,19 @@ export type Shown = NonNullable<z.infer<(typeof showMovement)['reply']>>
 export type WalletClient = ReturnType<typeof createWalletClient>
 
 export function createWalletClient({ bus }: { bus: Pick<Bus, 'call'> }) {
-  const statuses: Turns<z.infer<(typeof walletStatus)['reply']>> = new Map()
+  const configured = new BoundedMap<string, true>(configuredMax)
 
   return {
     /**
-     * Refuses a new stake by the settings as they are now: a change is in force once it is answered. An open
-     * breaker does not count: wallet-bridge decides on probes. @throws ServiceError WALLET_NOT_CONFIGURED
+     * Refuses a new stake where there is no wallet; one that is there is never removed. An open breaker does
+     * not count: wallet-bridge decides on probes. @throws ServiceError WALLET_NOT_CONFIGURED
      */
-    async assertConfigured(scope: Scope, context?: CallContext) {
-      const status = await togetherNext(statuses, scopeKey(scope), () =>
-        bus.call(walletStatus, { scope }, context),
-      )
+    async assertConfigured(scope: Scope, context?: CallContext): Promise<void> {
+      const key = scopeKey(scope)
+      if (configured.get(key) === true) return
+      const status = await bus.call(walletStatus, { scope }, context)
       if (!status.configured) throw new ServiceError('WALLET_NOT_CONFIGURED')
-      return { settleLosses: status.settleLosses ?? 'none' }
+      configured.set(key, true)
     },
 
     /** Leaves settlement that must not wait to the sweeper. */

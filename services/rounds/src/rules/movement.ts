@@ -84,13 +84,21 @@ export function walletRefusal(code: ErrorCode, hasOwnId: boolean): ServiceError 
   return hasOwnId ? namingItsId(error) : error
 }
 
-export function movementMessage(movement: Movement, outcome: MovementOutcome): RoundMessage | null {
+/** A movement as wallet-bridge answers it. */
+export type Known = {
+  readonly movement: Movement
+  readonly outcome: MovementOutcome
+  readonly settleLosses?: RoundState['settleLosses'] | undefined
+}
+
+export function movementMessage({ movement, outcome, settleLosses }: Known): RoundMessage | null {
   const { transaction_id: transactionId, type, status } = movement
   if (status === 'PENDING') return null
   const refusal = outcome.kind === 'refused' ? outcome.code : null
   switch (type) {
     case 'BET':
-      if (status === 'SUCCESS') return { type: 'stake-taken', transactionId }
+      if (status === 'SUCCESS')
+        return { type: 'stake-taken', transactionId, ...(settleLosses === undefined ? {} : { settleLosses }) }
       if (status === 'FAILED')
         return { type: 'stake-refused', transactionId, code: refusal ?? 'WALLET_REJECTED' }
       return { type: 'stake-returned', transactionId, refusal }

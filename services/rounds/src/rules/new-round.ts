@@ -23,7 +23,7 @@ export type WantedRound = Pick<
 type WantedIds = Pick<WantedRound, 'driver' | 'clientTransactionId'>
 
 type NewRound = WantedRound &
-  Pick<RoundState, 'grantId' | 'settleLosses'> & {
+  Pick<RoundState, 'grantId'> & {
     readonly commitment: Commitment
     readonly now: Date
     readonly newId: (prefix: string) => string
@@ -51,6 +51,7 @@ export function newRound({
     ...{ nonce, serverSeedHash, sealedSeed },
     id,
     status: 'PENDING',
+    settleLosses: 'none',
     walletRoundId: newUuid(),
     freeBet: grantId !== null,
     stakes: grantId === null ? [asked] : [],

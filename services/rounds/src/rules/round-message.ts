@@ -7,7 +7,8 @@ type OfMovement = { readonly transactionId: string }
 
 export type RoundMessage =
   | Message<'grant-used' | 'grant-denied' | 'grant-returned' | 'cash-out'>
-  | Message<'stake-taken' | 'win-paid' | 'win-failed' | 'reversal-done' | 'reversal-failed', OfMovement>
+  | Message<'stake-taken', OfMovement & Partial<Pick<RoundState, 'settleLosses'>>>
+  | Message<'win-paid' | 'win-failed' | 'reversal-done' | 'reversal-failed', OfMovement>
   | Message<'withdraw', OfMovement>
   | Message<'stake-refused', OfMovement & { readonly code: RefusalCode }>
   /** The stake was rolled back or refunded, and the wallet has acknowledged that. */

@@ -70,6 +70,7 @@ export type RoundState = {
   readonly freeBet: boolean
   readonly grantId: string | null
   readonly grantReturn: 'OWED' | 'DONE' | null
+  /** Of the wallet, when it took the stake. */
   readonly settleLosses: 'none' | 'zero_credit'
   readonly requestHash: string
   /** The id of the request that opened the round; of the operator's server it is the stake's, too. */

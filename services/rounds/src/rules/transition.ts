@@ -35,7 +35,7 @@ export function transition(round: RoundState, message: RoundMessage, context: Ro
 function change(round: RoundState, message: RoundMessage, context: RoundContext): Step {
   switch (message.type) {
     case 'stake-taken':
-      return takeStake(round, message.transactionId, context)
+      return takeStake(round, message, context)
     case 'stake-refused':
       return refuseStake(round, message)
     case 'stake-returned':
@@ -74,11 +74,12 @@ function change(round: RoundState, message: RoundMessage, context: RoundContext)
   }
 }
 
-function takeStake(round: RoundState, transactionId: string, context: RoundContext): Step {
+function takeStake(round: RoundState, message: MessageOf<'stake-taken'>, context: RoundContext): Step {
+  const { transactionId, settleLosses = round.settleLosses } = message
   const stake = undecidedStake(round, transactionId)
   if (stake === undefined) return 'unchanged'
   const state = stake.state === 'RETURNING' ? 'RETURNING' : 'TAKEN'
-  const taken = withStake(round, { ...stake, state, wasTaken: true })
+  const taken = withStake({ ...round, settleLosses }, { ...stake, state, wasTaken: true })
   if (round.status !== 'PENDING') return taken
   return state === 'TAKEN' ? begin(taken, context) : { ...taken, status: 'OPEN' }
 }

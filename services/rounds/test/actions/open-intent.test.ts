@@ -19,7 +19,7 @@ const round = newRound({
   },
   ...{ driver: 'game', gameId: 'g', clientSeed: null, bet: null, stake: 100n, maxPayout: 200n, now },
   commitment: { nonce: 1, sealedSeed: '', serverSeedHash: '' },
-  ...{ grantId: null, settleLosses: 'none', requestHash: '', clientTransactionId: 'mine' },
+  ...{ grantId: null, requestHash: '', clientTransactionId: 'mine' },
   newId: (prefix) => prefix,
   newUuid: () => 'uuid',
 })

@@ -79,7 +79,7 @@ const session = {
 function payer({ minStake: stake, maxPayout }: Limits): (multiplier: Rational) => bigint {
   const round = newRound({
     ...{ session, driver: 'game', gameId: 'g', clientSeed: null, bet: {}, stake, maxPayout, now },
-    ...{ requestHash: '', clientTransactionId: null, grantId: null, settleLosses: 'none' },
+    ...{ requestHash: '', clientTransactionId: null, grantId: null },
     commitment: { nonce: 1, sealedSeed: '', serverSeedHash: '' },
     newId: (prefix) => prefix,
     newUuid: () => 'uuid',

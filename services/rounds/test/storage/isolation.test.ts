@@ -455,7 +455,7 @@ async function makeThings() {
         stake: 100n,
         maxPayout: 200n,
       },
-      ...{ grantId: null, settleLosses: 'none', requestHash: '', clientTransactionId: null, now, newId },
+      ...{ grantId: null, requestHash: '', clientTransactionId: null, now, newId },
       commitment: await commitments.after(sequence, { nonce: nonce - 1, unfinished: false, next: null }, now),
       newUuid: randomUUID,
     })

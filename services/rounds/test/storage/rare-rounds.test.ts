@@ -26,7 +26,7 @@ async function store(status: RoundState['status'], game = 'dice'): Promise<strin
     },
     ...{ driver: 'game', gameId: randomUUID(), clientSeed: null, bet: null, stake: 100n, maxPayout: 200n },
     commitment: { nonce: 1, sealedSeed: '', serverSeedHash: '' },
-    ...{ grantId: null, settleLosses: 'none', requestHash: '', clientTransactionId: null, now, newId },
+    ...{ grantId: null, requestHash: '', clientTransactionId: null, now, newId },
     newUuid: randomUUID,
   })
   const shown: StreamState = { ...streamState([]), fields: encodeRound({ ...round, status }), number: 1 }

@@ -39,7 +39,7 @@ function roundOf(playerId: string, more: { nonce?: number; operator?: string } =
     ...{ gameId: randomUUID(), clientSeed: null, bet: null, stake: 100n, maxPayout: 200n },
     ...{ driver: operator === null ? 'game' : 'operator', clientTransactionId: operator },
     commitment: { nonce, ...commitment },
-    ...{ grantId: null, settleLosses: 'none', requestHash: '', now, newId, newUuid: randomUUID },
+    ...{ grantId: null, requestHash: '', now, newId, newUuid: randomUUID },
   })
 }
 

@@ -66,8 +66,9 @@ async function send(settlement: Settlement, placement: Placement, wallet: Wallet
   const { scope, spec } = placement
   const at = clock.now()
   const idle = initialState(spec.type, at)
-  const { url: walletUrl, bigWins } = wallet
-  const facts = { scope, spec, reference: newId('txn'), traceparent: liveTraceparent(), walletUrl, bigWins }
+  const { url: walletUrl, bigWins, settleLosses } = wallet
+  const ofWallet = { walletUrl, bigWins, settleLosses }
+  const facts = { scope, spec, reference: newId('txn'), traceparent: liveTraceparent(), ...ofWallet }
   const begun = documentOf({ ...facts, state: rules(idle, beginCall(wallet, at, newId)).state })
   await failpoint('wallet.before-intent')
   const options = { ...checkOf(spec), isFirst: spec.type === 'BET' && spec.isAdded !== true }

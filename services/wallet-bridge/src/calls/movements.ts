@@ -17,16 +17,15 @@ export function movementCalls(settlement: Settlement, actions = movementActions)
   return [
     handler(calls.placeMovement, async ({ scope, ...order }, context) => {
       const placed = await actions.placeMovement(settlement, scope, order, waitingContext(context))
-      const { movement, outcome } = toMovementAnswer(placed.document)
-      return { movement, outcome, created: placed.created }
+      return { ...toMovementAnswer(placed.document), created: placed.created }
     }),
     handler(calls.voidStake, async ({ scope, stake, rollbackTransactionId, askedAt: text }, context) => {
       const askedAt = text === undefined ? undefined : new Date(text)
       const asked = { stake, rollbackTransactionId, askedAt }
       const voided = await actions.voidStake(settlement, scope, asked, waitingContext(context))
-      const { movement, outcome } = toMovementAnswer(voided.stake)
+      const { movement, ...standing } = toMovementAnswer(voided.stake)
       const rollback = voided.rollback === null ? null : toMovementRecord(voided.rollback)
-      return { stake: movement, rollback, outcome }
+      return { stake: movement, rollback, ...standing }
     }),
     handler(calls.showMovement, async ({ scope, transactionId }) => {
       const found = await actions.findAnswered(settlement, scope, transactionId)

@@ -7,6 +7,7 @@ import { isBigWin, type LookReason } from '../rules/flags.ts'
 import type { MovementState, MovementType, OwnRollback, Reversal } from '../rules/movement.ts'
 import { movementIdOf } from '../rules/movement-keys.ts'
 import type { MovementDocument, MovementFacts } from '../storage/movement-document.ts'
+import type { Wallet } from '../storage/wallet-document.ts'
 import { renderWalletBody } from './render-movement.ts'
 
 const operationOf = { BET: 'debit', WIN: 'credit', REFUND: 'credit', ROLLBACK: 'rollback' } as const
@@ -37,17 +38,21 @@ type NewMovement = {
   readonly traceparent?: string | undefined
   /** From which amounts on a win is looked at. */
   readonly bigWins?: FlagRules['big_win']
+  /** Of the wallet, when the movement is placed. */
+  readonly settleLosses?: Wallet['settleLosses']
 }
 
 /** @throws ServiceError VALIDATION_ERROR for an amount that the currency cannot have */
 export function documentOf(movement: NewMovement): MovementDocument {
-  const { scope, spec, reference, state, walletUrl, traceparent, bigWins = [] } = movement
+  const { scope, spec, reference, state, walletUrl, traceparent, bigWins = [], settleLosses } = movement
+  const isStakeOfGame = spec.type === 'BET' && spec.driver === 'game'
   const { type: _type, callWallet: _callWallet, ...fixed } = spec
   const facts = {
     ...{ ...fixed, amount: normaliseAmount(spec.amount, spec.currency) },
     ...{ ...scopeOf(scope), walletKey: scopeKey(scope), reference },
     ...(walletUrl === undefined ? {} : { walletUrl }),
     ...(traceparent === undefined ? {} : { traceparent }),
+    ...(isStakeOfGame && settleLosses === 'zero_credit' ? { settleLosses } : {}),
   }
   const document = toDocument(facts, state)
   return isBigWin(document, bigWins) ? lookedAt(document, 'BIG_WIN') : document

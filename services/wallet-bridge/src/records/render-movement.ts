@@ -35,7 +35,9 @@ function sharedFieldsOf(document: MovementDocument) {
 }
 
 export function toMovementAnswer(document: MovementDocument) {
-  return { movement: toMovementRecord(document), outcome: outcomeOf(document) }
+  const { settleLosses } = document
+  const losses = settleLosses === undefined ? {} : { settleLosses }
+  return { movement: toMovementRecord(document), outcome: outcomeOf(document), ...losses }
 }
 
 export function toMovementFacts(document: MovementDocument): DossierMovement {

@@ -30,6 +30,8 @@ export type MovementFacts = Omit<MovementSpec, 'type' | 'callWallet'> &
     readonly reference: string
     /** To which its calls and its reversal's go. Movements of earlier builds have none. */
     readonly walletUrl?: string
+    /** Of a game's stake: a credit of zero closes its round when it loses. Absent where none does. */
+    readonly settleLosses?: 'zero_credit'
     /** Of the span that made it, where traces are recorded: later tries go on with the same trace. */
     readonly traceparent?: string
     /** The exact body of every call of this movement. */

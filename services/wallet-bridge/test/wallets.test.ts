@@ -139,6 +139,7 @@ await t.test('the wallets of test and live are separate', async (t) => {
   t.same(await suite.bus.call(walletStatus, { scope: sandbox }), {
     configured: true,
     breakerOpen: false,
+    settleLosses: 'none',
   })
 })
 

@@ -183,6 +183,8 @@ export const walletStatus = defineCall('wallet.v1.wallet.status', {
   reply: z.strictObject({
     configured: z.boolean(),
     breakerOpen: z.boolean(),
+    /** For rounds of a former build, which did not learn it with the stake. */
+    settleLosses: settleLosses.optional(),
   }),
   budgetMs: 2000,
 })

@@ -113,11 +113,11 @@ export async function findWallet({ wallets }: WalletContext, scope: Scope): Prom
   return wallet
 }
 
-/** Whether there is a wallet, and whether its breaker holds back stakes. */
+/** Whether there is a wallet, whether its breaker holds back stakes, and how it takes lost rounds. */
 export async function readStatus({ wallets, breakers }: WalletContext, scope: Scope) {
   const wallet = await wallets.copy(scope)
   const breakerOpen = breakers.isOpen(scopeKey(scope))
-  return { configured: wallet !== null, breakerOpen }
+  return { configured: wallet !== null, breakerOpen, settleLosses: wallet?.settleLosses }
 }
 
 /** Reads how the scope's wallet stands; the count stops at `countedMax`. */

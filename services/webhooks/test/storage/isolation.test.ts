@@ -257,7 +257,7 @@ const stores = {
     find: scoped((scope, { webhookId, replayId }) => replays.find(scope, webhookId, replayId)),
     list: scoped((scope, { webhookId }) => replays.list(scope, webhookId, null, 10)),
     running: by(advances, everyAccount),
-    countRunning: by(orders, 'a number alone, of one account in both environments'),
+    countRunning: by('wings/replays/wing', 'a number alone, of one account in both environments'),
     uncounted: by(advances, everyAccount),
     areLeft: by('wings/replays/wing', everyAccount),
     count: by(advances, 'ids of jobs that `uncounted` has just read'),

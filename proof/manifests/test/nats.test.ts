@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { applyTopology } from '@pitboss/bus/apply-topology'
+import { connectionOptions } from '@pitboss/bus/connection-options'
 import { topology } from '@pitboss/bus/topology'
 import { renderNatsAccounts } from '@pitboss/deploy/nats-accounts'
 import { newUserSeed } from '@pitboss/engines/nats/nats-configuration'
 import { natsUsers } from '@pitboss/stack/nats/permissions'
-import { connect, nkeyAuthenticator } from 'nats'
+import { connect } from 'nats'
 import t from 'tap'
 import { z } from 'zod'
 import { manifestsFolder, renderOverlay } from '../src/render-folder.ts'
@@ -24,13 +25,9 @@ t.test('the accounts are those of this release', async (t) => {
 
 t.test('three servers keep each stream, and every user comes in with the key of its Secret', async (t) => {
   const url = await withNatsCluster(t, files, publicKeys)
-  const open = (user: string, seed = sampleSecrets[`${user}-secrets`]?.NATS_NKEY_SEED ?? '') =>
-    connect({
-      servers: url.split(','),
-      authenticator: nkeyAuthenticator(new TextEncoder().encode(seed)),
-      inboxPrefix: `_INBOX.${user}`,
-      reconnect: false,
-    })
+  // As a service connects: it comes again when a busy server closes on it.
+  const open = (user: string, nkeySeed = sampleSecrets[`${user}-secrets`]?.NATS_NKEY_SEED) =>
+    connect(connectionOptions({ url, nkeySeed, service: user }))
   for (const user of natsUsers) await (await open(user)).close()
   await t.rejects(open('auth', newUserSeed()), /authorization/i, 'a key that nobody has')
 

@@ -22,25 +22,19 @@ export function createCap<Of extends Owner = Owner>({
 }) {
   const inTurn = createMailbox()
 
-  /** @throws ServiceError CONFLICT when the owner has all that it may have */
-  async function assertRoom(owner: Of): Promise<void> {
-    if ((await count(owner)) >= max) throw conflict(message)
-  }
-
   return {
-    assertRoom,
     /**
-     * Inserts an object where there is room.
+     * Makes an object where there is room.
      * @param find what an equal request has made, which needs no room again; null for nothing
      * @throws ServiceError CONFLICT when the owner has all that it may have
      */
-    make<Made>(owner: Of, find: () => Promise<Made | null>, insert: () => Promise<Made>): Promise<Made> {
+    make<Made>(owner: Of, find: () => Promise<Made | null>, create: () => Promise<Made>): Promise<Made> {
       const { operatorId, environment = '' } = owner
       return inTurn(`${operatorId}/${environment}`, async () => {
         const present = await find()
         if (present !== null) return present
-        await assertRoom(owner)
-        return insert()
+        if ((await count(owner)) >= max) throw conflict(message)
+        return create()
       })
     },
   }

@@ -21,6 +21,7 @@ import { createNeedApproval } from './need-approval.ts'
 const triesMax = 5
 
 type Patch = z.infer<typeof credentialPatchSchema>
+type CreatedKey = { readonly credential: CredentialDocument; readonly secret: string | null }
 
 const revoked = () => conflict('A revoked key pair cannot be rotated; create a new one.')
 
@@ -96,7 +97,7 @@ export function createChangeCredentials(deps: AuthDeps) {
       caller: Caller,
       body: z.infer<typeof credentialCreateSchema>,
       by: ActedBy,
-    ): Promise<{ credential: CredentialDocument; secret: string | null }> {
+    ): Promise<CreatedKey> {
       const { environment, name } = body
       requireKeyPermission(roleIn(caller), body)
       const operator = await operatorOf(caller)
@@ -110,35 +111,34 @@ export function createChangeCredentials(deps: AuthDeps) {
       const owner = { ...caller, scope: { ...caller.scope, environment: 'SANDBOX' as const } }
       const claim = await idempotency.claim(owner, { list: 'credentials', body, newId: makeId, now })
       const known = async () => {
-        const found = claim.fresh ? null : await credentials.known(scope, claim.objectId)
-        return found && { result: found, created: false }
+        const credential = claim.fresh ? null : await credentials.known(scope, claim.objectId)
+        return credential && { credential, secret: null }
       }
-      const earlier = await known()
-      if (earlier !== null) return { credential: earlier.result, secret: null }
-      const account = { operatorId: operator._id }
-      await cap.assertRoom(account)
-      const secret = newApiSecret(environment, random)
-      const made: CredentialDocument = {
-        ...{ _id: claim.objectId, order: newId('crd'), operatorId: operator._id, environment, name },
-        ...{
-          secretHash: secretHash.hash(boundSecret(claim.objectId, secret)),
-          scopes: [...new Set(body.scopes)],
-          ipAllowlist,
-        },
-        ...{ status: 'ACTIVE', createdAt: now, rotatedAt: null, revokedAt: null, lastUsedAt: null },
-        accessPending: false,
-      }
-      const isGrave = environment === 'LIVE' && made.scopes.length === 0
-      const maker = isGrave
-        ? await ask({
-            ...{ by, order: { act: 'credential.create', key: body }, seen: 'none' },
-            ...{ object: { type: 'credential', id: name }, before: null, after: shownNew(made) },
-          })
-        : by
-      const audited = { ...made, ...auditedInsert(entry(maker, 'create', null, made)) }
-      const insert = () => credentials.insertOnce(scope, audited)
-      const { result: credential, created } = await cap.make(account, known, insert)
-      return { credential, secret: created ? secret : null }
+      return cap.make<CreatedKey>({ operatorId: operator._id }, known, async () => {
+        const secret = newApiSecret(environment, random)
+        const made: CredentialDocument = {
+          ...{ _id: claim.objectId, order: newId('crd'), operatorId: operator._id, environment, name },
+          ...{
+            secretHash: secretHash.hash(boundSecret(claim.objectId, secret)),
+            scopes: [...new Set(body.scopes)],
+            ipAllowlist,
+          },
+          ...{ status: 'ACTIVE', createdAt: now, rotatedAt: null, revokedAt: null, lastUsedAt: null },
+          accessPending: false,
+        }
+        const isGrave = environment === 'LIVE' && made.scopes.length === 0
+        const maker = isGrave
+          ? await ask({
+              ...{ by, order: { act: 'credential.create', key: body }, seen: 'none' },
+              ...{ object: { type: 'credential', id: name }, before: null, after: shownNew(made) },
+            })
+          : by
+        const { result: credential, created } = await credentials.insertOnce(scope, {
+          ...made,
+          ...auditedInsert(entry(maker, 'create', null, made)),
+        })
+        return { credential, secret: created ? secret : null }
+      })
     },
 
     /**

@@ -113,56 +113,54 @@ export function createChangePeople(deps: AuthDeps) {
         newId: () => newId('usr'),
         now,
       })
-      const known = async () => (claim.fresh ? null : people.known(caller.scope, claim.objectId))
-      const earlier = await known()
-      if (earlier !== null) return toPublic(earlier)
-      const { operatorId } = caller.scope
-      await cap.assertRoom({ operatorId })
-      const maker = mayApprove(role)
-        ? await ask({
-            ...{ by, order: { act: 'user.create', email: email.toLowerCase(), name, role }, seen: 'none' },
-            ...{
-              object: { type: 'user', id: email.toLowerCase() },
-              before: null,
-              after: { email, name, role },
-            },
-          })
-        : by
-      const token = Buffer.from(random(32)).toString('base64url')
-      const lane = { account: operatorId }
-      const invitation = { hash: tokenHash.hash(token), expiresAt: new Date(now.getTime() + invitationMs) }
-      const user: UserDocument = {
-        ...{
-          _id: claim.objectId,
-          operatorId,
-          email: email.toLowerCase(),
-          name,
-          role,
-        },
-        ...(password === undefined
-          ? { status: 'INVITED', passwordHash: null, invitation }
-          : { status: 'ACTIVE', passwordHash: await passwords.hash(password, lane), invitation: null }),
-        mustChangePassword: password !== undefined && body.change_password === true,
-        ...{ totp: null, recoveryHashes: [], createdAt: now, lastLoginAt: null, accessPending: false },
+      const known = async () => {
+        const user = claim.fresh ? null : await people.known(caller.scope, claim.objectId)
+        return user && toPublic(user)
       }
-      const owners = user.status === 'ACTIVE' && role === 'OWNER' ? [user._id] : []
-      const made = entry(maker, 'user.create', null, toPublicUser(user, owners))
-      const stored = await cap.make({ operatorId }, known, async () => {
+      const { operatorId } = caller.scope
+      return cap.make<User>({ operatorId }, known, async () => {
+        const maker = mayApprove(role)
+          ? await ask({
+              ...{ by, order: { act: 'user.create', email: email.toLowerCase(), name, role }, seen: 'none' },
+              ...{
+                object: { type: 'user', id: email.toLowerCase() },
+                before: null,
+                after: { email, name, role },
+              },
+            })
+          : by
+        const token = Buffer.from(random(32)).toString('base64url')
+        const lane = { account: operatorId }
+        const invitation = { hash: tokenHash.hash(token), expiresAt: new Date(now.getTime() + invitationMs) }
+        const user: UserDocument = {
+          ...{
+            _id: claim.objectId,
+            operatorId,
+            email: email.toLowerCase(),
+            name,
+            role,
+          },
+          ...(password === undefined
+            ? { status: 'INVITED', passwordHash: null, invitation }
+            : { status: 'ACTIVE', passwordHash: await passwords.hash(password, lane), invitation: null }),
+          mustChangePassword: password !== undefined && body.change_password === true,
+          ...{ totp: null, recoveryHashes: [], createdAt: now, lastLoginAt: null, accessPending: false },
+        }
+        const owners = user.status === 'ACTIVE' && role === 'OWNER' ? [user._id] : []
+        const made = entry(maker, 'user.create', null, toPublicUser(user, owners))
         try {
           await people.insert({ ...user, ...auditedInsert(made) })
-          return user
         } catch (error) {
           if (!isDuplicateKey(error)) throw error
           const first = await people.known(caller.scope, claim.objectId)
-          if (first !== null) return first
+          if (first !== null) return toPublic(first)
           throw conflict('The account has a user with this e-mail address already.')
         }
+        if (user.status === 'ACTIVE' && role === 'OWNER') await operators.addOwner(user, user._id)
+        const added = await toPublic(user)
+        if (user.invitation === null) return added
+        return { ...added, invite_url: `${baseUrl}/dashboard/invitation#token=${token}` }
       })
-      if (stored !== user) return toPublic(stored)
-      if (user.status === 'ACTIVE' && role === 'OWNER') await operators.addOwner(user, user._id)
-      const added = await toPublic(user)
-      if (user.invitation === null) return added
-      return { ...added, invite_url: `${baseUrl}/dashboard/invitation#token=${token}` }
     },
 
     /**

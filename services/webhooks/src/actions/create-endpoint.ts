@@ -23,6 +23,7 @@ import type { SecretBox } from '@pitboss/storage/stored-secrets'
 import type { WebhooksContext } from '../context.ts'
 
 type NewEndpoint = Omit<z.output<typeof webhookCreateSchema>, 'environment'>
+type CreatedEndpoint = { readonly endpoint: EndpointDocument; readonly secret?: string }
 
 /** Opened secrets that are remembered, since each attempt needs one. */
 const openedMax = 2000
@@ -37,7 +38,7 @@ export async function createEndpoint(
   c: WebhooksContext,
   { caller, body }: { readonly caller: Caller; readonly body: NewEndpoint },
   call: HandlerContext,
-): Promise<{ endpoint: EndpointDocument; secret?: string }> {
+): Promise<CreatedEndpoint> {
   const { endpoints } = c
   const { scope, idempotencyKey } = caller
   const asker = actedBy(caller, call)
@@ -48,46 +49,40 @@ export async function createEndpoint(
   const creation = { list: 'webhooks', body, now, newId: () => c.newId('whe') }
   const { objectId: _id, fresh } = await createIdempotencyKeys(c).claim(owner, creation)
   const known = async () => {
-    const result = fresh ? null : await endpoints.known(scope, _id)
-    return result && { result, created: false }
+    const endpoint = fresh ? null : await endpoints.known(scope, _id)
+    return endpoint && { endpoint }
   }
-  const present = await known()
-  if (present !== null) {
-    // Who created it may have died before its note.
-    await endpoints.dropTargets(scope)
-    return { endpoint: present.result }
-  }
-  await c.endpointsCap.assertRoom(scope)
-  await refuseCrowd(c, scope, body.events)
-  const secret = newSecret('whsec')
-  const sealed = c.secretCipher.encrypt({ _id, ...scope }, secret)
-  const endpoint: EndpointDocument = {
-    ...{ _id, ...scope, version: 1, url: body.url, description: body.description ?? null },
-    ...{ events: [...new Set(body.events)], secrets: [{ sealed, createdAt: now, validUntil: null }] },
-    ...(inFlightMax === undefined ? {} : { maxInFlight: inFlightMax }),
-    health: newHealth(inFlightMax),
-    ...{ heldRule: null, createdAt: now, deletedAt: null, beginsAfter: await c.events.endOf(scope) },
-    ...{ wakes: 0, leaseOwner: null, leaseToken: 0 },
-  }
-  const after = presentEndpoint(endpoint)
-  const order = { act: 'endpoint.create', url: body.url } as const
-  const orderObject = { type: 'endpoint', id: body.url }
-  const grave = { by: asker, order, seen: 'none', object: orderObject, before: null, after }
-  const by = scope.environment === 'LIVE' ? await c.askApproval(grave, call) : asker
-  const object = { type: 'endpoint', id: _id }
-  const entry = c.audit.entry(by, { act: 'endpoint.create', object, before: null, after })
-  const { result, created } = await c.endpointsCap.make(scope, known, async () => {
+  const made = await c.endpointsCap.make<CreatedEndpoint>(scope, known, async () => {
     await refuseCrowd(c, scope, body.events)
-    return createOnce<EndpointDocument>({
+    const secret = newSecret('whsec')
+    const sealed = c.secretCipher.encrypt({ _id, ...scope }, secret)
+    const endpoint: EndpointDocument = {
+      ...{ _id, ...scope, version: 1, url: body.url, description: body.description ?? null },
+      ...{ events: [...new Set(body.events)], secrets: [{ sealed, createdAt: now, validUntil: null }] },
+      ...(inFlightMax === undefined ? {} : { maxInFlight: inFlightMax }),
+      health: newHealth(inFlightMax),
+      ...{ heldRule: null, createdAt: now, deletedAt: null, beginsAfter: await c.events.endOf(scope) },
+      ...{ wakes: 0, leaseOwner: null, leaseToken: 0 },
+    }
+    const after = presentEndpoint(endpoint)
+    const order = { act: 'endpoint.create', url: body.url } as const
+    const orderObject = { type: 'endpoint', id: body.url }
+    const grave = { by: asker, order, seen: 'none', object: orderObject, before: null, after }
+    const by = scope.environment === 'LIVE' ? await c.askApproval(grave, call) : asker
+    const object = { type: 'endpoint', id: _id }
+    const entry = c.audit.entry(by, { act: 'endpoint.create', object, before: null, after })
+    const { result, created } = await createOnce<EndpointDocument>({
       document: endpoint,
       insert: () => endpoints.insert({ ...endpoint, ...auditedInsert(entry) }),
       find: () => endpoints.known(scope, _id),
       name: `endpoint ${_id}`,
     })
+    notifyWorkers(c, { ids: [_id] })
+    return created ? { endpoint: result, secret } : { endpoint: result }
   })
-  notifyWorkers(c, { ids: [_id] })
+  // Also for a repeat: who created it may have died before this.
   await endpoints.dropTargets(scope)
-  return created ? { endpoint: result, secret } : { endpoint: result }
+  return made
 }
 
 /** @throws ServiceError CONFLICT for types too many endpoints have. Source: docs/contract.md, section 8. */

@@ -79,7 +79,7 @@ export type MovementOutcome = z.infer<typeof movementOutcome>
 
 const standing = {
   outcome: movementOutcome,
-  /** Of a game's stake: how its round is settled when it loses, as it was when it was placed. Default `none`. */
+  /** Of a game's stake: how its round is settled when it loses, as set when it was placed. Default `none`. */
   settleLosses: settleLosses.optional(),
 }
 const placed = z.strictObject({ movement: movementSchema, ...standing, created: z.boolean() })
@@ -176,7 +176,7 @@ export const playerBalance = defineCall('wallet.v1.balance.show', {
   budgetMs: 6000,
 })
 
-/** Tells whether a wallet is configured, so that a stake is refused before any write; none is ever removed. */
+/** Whether a wallet is configured: without one a stake is refused before any write. None is ever removed. */
 export const walletStatus = defineCall('wallet.v1.wallet.status', {
   callers: ['rounds'],
   request: z.strictObject({ scope: scopeSchema }),

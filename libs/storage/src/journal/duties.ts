@@ -107,7 +107,7 @@ export function createDuties<Fact>({
     return last
   }
 
-  /** Goes on with the entries that the stream's list document shows. */
+  /** Goes on with the entries up to `last` that the stream's list document shows: all but the hidden ones. */
   function wasListed(stream: StreamKey, last: number, hidden: readonly number[] = []): void {
     listedTo.set(stream, Math.max(Math.min(last + 1, ...hidden) - 1, listedTo.get(stream) ?? 0))
     const tasks = unlisted.get(stream) ?? []
@@ -199,8 +199,7 @@ export function createDuties<Fact>({
       }
       throw new Error(`${stream} has no entry ${number} to list`)
     },
-    /** Takes note that the stream's list document stands at `number`. */
-    wasListed: (stream: StreamKey, number: number) => wasListed(stream, number),
+    wasListed,
     /** Lists what waits, at once, and begins the further duties; a failure is logged. */
     listAll(): Promise<void> {
       counting.wake()

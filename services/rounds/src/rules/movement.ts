@@ -97,8 +97,7 @@ export function movementMessage({ movement, outcome, settleLosses }: Known): Rou
   const refusal = outcome.kind === 'refused' ? outcome.code : null
   switch (type) {
     case 'BET':
-      if (status === 'SUCCESS')
-        return { type: 'stake-taken', transactionId, ...(settleLosses === undefined ? {} : { settleLosses }) }
+      if (status === 'SUCCESS') return { type: 'stake-taken', transactionId, settleLosses }
       if (status === 'FAILED')
         return { type: 'stake-refused', transactionId, code: refusal ?? 'WALLET_REJECTED' }
       return { type: 'stake-returned', transactionId, refusal }

@@ -7,7 +7,7 @@ type OfMovement = { readonly transactionId: string }
 
 export type RoundMessage =
   | Message<'grant-used' | 'grant-denied' | 'grant-returned' | 'cash-out'>
-  | Message<'stake-taken', OfMovement & Partial<Pick<RoundState, 'settleLosses'>>>
+  | Message<'stake-taken', OfMovement & { readonly settleLosses?: RoundState['settleLosses'] | undefined }>
   | Message<'win-paid' | 'win-failed' | 'reversal-done' | 'reversal-failed', OfMovement>
   | Message<'withdraw', OfMovement>
   | Message<'stake-refused', OfMovement & { readonly code: RefusalCode }>

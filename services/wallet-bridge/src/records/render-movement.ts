@@ -36,8 +36,7 @@ function sharedFieldsOf(document: MovementDocument) {
 
 export function toMovementAnswer(document: MovementDocument) {
   const { settleLosses } = document
-  const losses = settleLosses === undefined ? {} : { settleLosses }
-  return { movement: toMovementRecord(document), outcome: outcomeOf(document), ...losses }
+  return { movement: toMovementRecord(document), outcome: outcomeOf(document), settleLosses }
 }
 
 export function toMovementFacts(document: MovementDocument): DossierMovement {

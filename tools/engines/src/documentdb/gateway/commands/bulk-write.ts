@@ -20,7 +20,8 @@ type RunResult = { readonly inserted: number; readonly error: Record<string, unk
 
 /**
  * The part of `bulkWrite` that the product uses: ordered inserts. Two collections that follow one another are
- * written in one transaction, with one sync of the disk. Source: the MongoDB manual, "bulkWrite (database command)".
+ * written in one transaction, with one sync of the disk. Source: the MongoDB manual, "bulkWrite (database
+ * command)".
  */
 export const bulkWrite: Handler = async (command, engine) => {
   const runs = readRuns(command)

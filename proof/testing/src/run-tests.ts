@@ -80,7 +80,7 @@ async function main(): Promise<number> {
     await runFiles(files, {
       root,
       workers: values.long ? longWorkers : values['no-engines'] ? { ...workers, pure: 3 } : workers,
-      limitMs: (values.long ? longFileLimitMs : fileLimitMs) * machine.slowness,
+      limitMs: () => (values.long ? longFileLimitMs : fileLimitMs) * machine.slowness,
       stopping: stopping.signal,
       env: {
         NODE_COMPILE_CACHE: compileCache,

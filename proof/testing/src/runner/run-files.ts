@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Kind, TestFile } from './choose-files.ts'
-import { endOfFile, type FileReport, type Order } from './worker-messages.ts'
+import { endOfFile, type FileReport, type Order, type Ready } from './worker-messages.ts'
 
 const program = fileURLToPath(new URL('./worker-main.ts', import.meta.url))
 const hooks = fileURLToPath(new URL('./worker-hooks.cts', import.meta.url))
@@ -23,7 +23,7 @@ export type RunOptions = {
   /** Workers by what their files need. */
   readonly workers: Readonly<Record<Kind, number>>
   /** A file that takes longer has failed. */
-  readonly limitMs: number
+  readonly limitMs: (path: string) => number
   readonly expectedS: (path: string) => number
   readonly onResult: (result: FileResult) => void
   readonly stopping: AbortSignal
@@ -88,17 +88,18 @@ function startWorker({ root, env, limitMs, stopping }: RunOptions) {
   const hasDied = () => child.exitCode !== null || child.signalCode !== null
   const output = collectOutput(child)
   // it loads tap first, which takes a while on a busy machine and is not the first file's time
-  const ready = Promise.race([once(child, 'message'), exited])
+  const ready = Promise.race([isReady(child), exited])
 
   async function run({ path, kind }: TestFile): Promise<FileResult> {
     await ready
     const startedAt = performance.now()
+    const limit = limitMs(path)
     let timedOut = false
     const timer = setTimeout(() => {
       timedOut = true
       child.send({ abort: true } satisfies Order, () => undefined)
       setTimeout(kill, lastWordsMs)
-    }, limitMs)
+    }, limit)
     const order: Order = { file: path }
     // one that has died meanwhile is told by its exit
     child.send(order, () => undefined)
@@ -108,7 +109,7 @@ function startWorker({ root, env, limitMs, stopping }: RunOptions) {
       return { ...report, kind, timedOut, output: await output.until(endOfFile(path)) }
     await exited
     const complaint = timedOut
-      ? `it did not end within ${(limitMs / 1000).toFixed(0)} s`
+      ? `it did not end within ${(limit / 1000).toFixed(0)} s`
       : `its process ended (${child.signalCode ?? child.exitCode})`
     return {
       ...{ file: path, kind, timedOut, ok: false, checks: 0, complaints: [complaint], output: output.rest() },
@@ -132,11 +133,18 @@ function startWorker({ root, env, limitMs, stopping }: RunOptions) {
   }
 }
 
-/** tap sends messages of its own. */
-function nextReport(child: ChildProcess): Promise<FileReport> {
+const isReady = (child: ChildProcess) => nextMessage(child, (message): message is Ready => 'ready' in message)
+const nextReport = (child: ChildProcess) =>
+  nextMessage(child, (message): message is FileReport => 'file' in message)
+
+/** tap sends messages of its own, the first of them before the worker has loaded. */
+function nextMessage<T extends object>(
+  child: ChildProcess,
+  isWanted: (message: object) => message is T,
+): Promise<T> {
   return new Promise((resolve) => {
-    const listen = (message: FileReport | { file?: undefined }) => {
-      if (message.file === undefined) return
+    const listen = (message: object) => {
+      if (!isWanted(message)) return
       child.off('message', listen)
       resolve(message)
     }

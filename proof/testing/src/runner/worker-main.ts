@@ -9,7 +9,7 @@ import { waitFor } from '../wait-for.ts'
 import { childrenCpuSeconds, ownCpuSeconds } from './cpu-seconds.ts'
 import { recordQueries } from './record-queries.ts'
 import { runningFile } from './running-file.ts'
-import { endOfFile, type FileReport, type Order } from './worker-messages.ts'
+import { endOfFile, type FileReport, type Order, type Ready } from './worker-messages.ts'
 
 /**
  * A worker of `npm test`: imports the test files that the runner names, one after the other, each as one test
@@ -37,8 +37,7 @@ process.on('message', (order: Order) => {
   else void runFile(order.file).then((report) => process.send?.(report))
 })
 
-// any message says that the first file may come
-process.send?.({})
+process.send?.({ ready: true } satisfies Ready)
 
 async function runFile(file: string): Promise<FileReport> {
   const startedAt = performance.now()

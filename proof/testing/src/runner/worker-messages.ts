@@ -1,6 +1,9 @@
 /** What the runner sends a worker: the next file, that the present one has taken too long, or the end. */
 export type Order = { readonly file: string } | { readonly abort: true } | { readonly done: true }
 
+/** What a worker sends when it has loaded and its first file may come. */
+export type Ready = { readonly ready: true }
+
 /** What a worker reports when a file has ended. */
 export type FileReport = {
   readonly file: string

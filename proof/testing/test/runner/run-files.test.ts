@@ -19,16 +19,20 @@ const files = {
     "import t from 'tap'\nt.test('sees', async (t) => t.equal(process.env.LEFT_BEHIND, undefined))",
 }
 
-/** Runs these files in one worker, in this order. */
-async function run(root: string, paths: readonly string[], limitMs = 60_000): Promise<FileResult[]> {
+/** Runs these files in one worker, in this order. A file may take a minute unless "limits" says otherwise. */
+async function run(
+  root: string,
+  paths: readonly string[],
+  { limits = {}, env = {} }: { limits?: Record<string, number>; env?: NodeJS.ProcessEnv } = {},
+): Promise<FileResult[]> {
   const results: FileResult[] = []
   await runFiles(
     paths.map((path) => ({ path, kind: 'pure' })),
     {
       root,
-      env: {},
+      env,
       workers: { product: 0, engines: 0, pure: 1 },
-      limitMs,
+      limitMs: (path) => limits[path] ?? 60_000,
       expectedS: (path) => paths.length - paths.indexOf(path),
       onResult: (result) => results.push(result),
       stopping: new AbortController().signal,
@@ -64,9 +68,26 @@ await t.test('a file whose process dies or hangs has failed, and the next one ru
   const [dies, passes] = await run(root, ['dies.test.ts', 'passes.test.ts'])
   t.match(dies, { ok: false, complaints: [/SIGKILL/] })
   t.match(passes, { ok: true })
-  const [hangs, next] = await run(root, ['hangs.test.ts', 'passes.test.ts'], 3_000)
+  const limits = { 'hangs.test.ts': 3_000 }
+  const [hangs, next] = await run(root, ['hangs.test.ts', 'passes.test.ts'], { limits })
   t.match(hangs, { ok: false, timedOut: true, output: /waits/, complaints: [/within 3 s/] })
   t.match(next, { ok: true })
+})
+
+await t.test('a worker that takes long to load takes nothing of its first file', async (t) => {
+  const root = t.testdir(files)
+  // tap sends a message as it loads: what the worker loads after it is slow here
+  const loadsSlowly = `const send = process.send.bind(process)
+    process.send = (...message) => {
+      process.send = send
+      send(...message)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5_000)
+    }`
+  const [passes] = await run(root, ['passes.test.ts'], {
+    limits: { 'passes.test.ts': 4_000 },
+    env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(loadsSlowly)}` },
+  })
+  t.match(passes, { ok: true })
 })
 
 await t.test('settings of whoever runs the tests do not reach them', async (t) => {

@@ -73,6 +73,7 @@ type Surroundings<Fact> = {
 /** Streams, and entries that are not done, in the memory of one process. */
 const memoryMax = 20_000
 const waitMs = 20
+const againMs = 5000
 const formerMax = 10
 
 /**
@@ -94,6 +95,7 @@ export function createJournalProcess<Fact>({
   let alive: readonly string[] = []
   let unowned = 0
   let isStarted = false
+  let isTakingUnowned = false
 
   const instance = () => (own !== null && own.o === instances.current() ? own.o : null)
   const journal: Journal<Fact> = {
@@ -155,6 +157,7 @@ export function createJournalProcess<Fact>({
     takeOver: given.takeOver,
     current: instance,
     unfinished: given.unfinished ?? (async () => []),
+    ...{ steadyMs, pause: given.pause },
   })
   const recovery = createRecovery<Fact>({
     ...{ store, instances, duties, takeOvers, pause: given.pause, logger, sizeMax: memoryMax },
@@ -203,12 +206,26 @@ export function createJournalProcess<Fact>({
     return next
   }
 
-  /** Begins take-overs. Resolves when what is known to be unowned has been taken over once. */
+  /** Begins take-overs. Resolves when what the dead wrote last has been taken over once. */
   async function recover(): Promise<void> {
     isStarted = true
     await beat()
     await recovery.begun()
-    await takeOvers.takeListed()
+    void takeUnowned()
+  }
+
+  /** Takes over streams whose writer nobody knows any more, as after a restore. Never rejects. */
+  async function takeUnowned(): Promise<void> {
+    isTakingUnowned = true
+    for (let failed = 1; failed > 0 && !given.isStopping(); ) {
+      try {
+        failed = (await takeOvers.takeListed({ isOver: given.isStopping })).failed
+      } catch (err) {
+        logger.error({ err }, 'journal.take-over-failed')
+      }
+      if (failed > 0) await given.pause(againMs)
+    }
+    isTakingUnowned = false
   }
 
   /** Decides the fate of entries that this process has given up, and goes on with what stands. */
@@ -224,8 +241,8 @@ export function createJournalProcess<Fact>({
     const o = instance()
     if (o === null) return
     const [first] = alive.toSorted()
-    if (first !== o) return
-    const { taken } = await takeOvers.takeListed()
+    if (first !== o || isTakingUnowned) return
+    const { taken } = await takeOvers.takeListed({ isOver: given.isStopping })
     if (taken === 0) return
     unowned += taken
     logger.error({ streams: taken }, 'journal.unowned')

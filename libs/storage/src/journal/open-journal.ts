@@ -49,7 +49,8 @@ export type RunningJournal<Fact> = {
   readonly journal: Journal<Fact>
   /**
    * Begins duties and take-overs; call it when the service can take streams over, before it is ready.
-   * Resolves when what is known to be unowned has been taken over once.
+   * Resolves when what dead instances wrote last has been taken over once; what has waited for longer, as for
+   * a player, is taken over beside requests.
    */
   start(): Promise<void>
   /**

@@ -222,6 +222,7 @@ function createWorld(stage: Stage, rule: Rules) {
       takeOver: async (stream) => void (await rule.takeOver(journal, stream)),
       current: journal.instance,
       unfinished: async () => [],
+      ...{ steadyMs: () => 0, pause: async () => undefined },
     })
     createRecovery<Fact>({
       ...{ store, instances, duties, takeOvers, logger: silentLogger },

@@ -44,11 +44,33 @@ await t.test(
     await before.running.stop()
     await fleet.db.collection<{ _id: string }>('journal_instances').deleteOne({ _id: o })
     const heir = await fleet.start('heir')
-    t.strictSame(heir.taken, [open], 'by the time that it is ready')
-    t.match(await fleet.listed(open), { o: heir.running.journal.instance(), isOpen: true })
-    t.match(await fleet.listed(ended), { n: 2, isOpen: false })
+    const own = heir.running.journal.instance()
+    await waitFor(async () => (await fleet.listed(open))?.o === own && (await fleet.listed(ended))?.n === 2)
+    t.strictSame(heir.taken, [open])
+    t.match(await fleet.listed(open), { isOpen: true })
+    t.match(await fleet.listed(ended), { isOpen: false })
   },
 )
+
+await t.test('what has waited for long keeps no process from being ready', async (t) => {
+  const fleet = await startFleet(t)
+  const before = await fleet.start('before')
+  const stream = streamKey('waits')
+  await before.append(stream, 0, { facts: ['opened'] })
+  await before.running.listed(stream, 1)
+  await waitFor(async () => (await fleet.instance(before))?.done === 1)
+  await before.running.stop()
+  const held = Promise.withResolvers<void>()
+  const asked: string[] = []
+  const takeOver = async (key: string) => {
+    asked.push(key)
+    await held.promise
+  }
+  await fleet.start('heir', { takeOver })
+  await waitFor(() => asked.length > 0)
+  held.resolve()
+  t.strictSame(asked, [stream])
+})
 
 await t.test('many unfinished streams of a process are all taken over, once each', async (t) => {
   const fleet = await startFleet(t)
@@ -57,7 +79,7 @@ await t.test('many unfinished streams of a process are all taken over, once each
   await Promise.all(streams.map((stream) => before.append(stream, 0, { facts: ['opened'] })))
   await before.running.stop()
   const [a, b] = await Promise.all([fleet.start('a'), fleet.start('b')])
-  await waitFor(() => a.taken.length + b.taken.length === streams.length, { timeoutMs: 20_000 })
+  await waitFor(() => a.taken.length + b.taken.length === streams.length)
   t.strictSame([...a.taken, ...b.taken].toSorted(), streams.toSorted())
   t.equal(a.running.unownedTotal() + b.running.unownedTotal(), 0)
 })

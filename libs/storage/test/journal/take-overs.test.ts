@@ -33,6 +33,8 @@ function takingOver({
     },
     current: () => 'own',
     unfinished: async () => [],
+    steadyMs: () => 0,
+    pause: async () => undefined,
     logger: pino({ level: 'silent' }),
   })
   return { takeOvers, calls }
@@ -89,6 +91,43 @@ await t.test('the end of an earlier take-over does not end the repetition of a l
   await earlier
   t.match(await takeOvers.take([], () => false), { failed: 1 })
   t.strictSame(calls, [stream])
+})
+
+await t.test('where very many only wait, requests get three quarters of the time', async (t) => {
+  const streams = Array.from({ length: 264 }, (_, at) => streamKey('waits', String(at)))
+  const open = new Set(streams)
+  let nowMs = 0
+  const rests: { readonly after: number; readonly ms: number }[] = []
+  const takeOvers = createTakeOvers<Fact>({
+    instances: { readKnown: async () => ['dead'], recovered: async () => undefined },
+    duties: { listed: async () => undefined } as never,
+    async read(key) {
+      const entry = { ...entryOf(1, open.has(key) ? 'dead' : 'own', 'opened'), _id: entryId(key, 1) }
+      return { entries: [entry], unclaimed: [], last: 1, end: 1, seenMs: 0 }
+    },
+    isFinished: () => false,
+    async takeOver(key) {
+      nowMs += 1
+      open.delete(key)
+    },
+    current: () => 'own',
+    unfinished: async (limit) => [...open].slice(0, limit),
+    steadyMs: () => nowMs,
+    async pause(ms) {
+      rests.push({ after: streams.length - open.size, ms })
+    },
+    logger: pino({ level: 'silent' }),
+  })
+  t.strictSame(await takeOvers.takeListed({ dead: 'dead', isOver: () => open.size < 40 }), {
+    taken: 232,
+    failed: 0,
+  })
+  t.strictSame(rests, [
+    { after: 216, ms: 48 },
+    { after: 232, ms: 48 },
+  ])
+  await takeOvers.takeListed({ dead: 'dead', isOver: () => false })
+  t.equal(open.size, 0)
 })
 
 await t.test('a stream of which nobody knows the claims is taken over', async (t) => {

@@ -177,8 +177,10 @@ function roundListsOf(machine: Machine, { listsOf, reads }: ModelRounds['journal
     withIds: async (scope, ids) => [
       ...(await list(({ _id, scope: own }) => ids.includes(_id) && own === scopeKey(scope))),
     ],
-    unowned: async (limit, alive) =>
-      (await list(({ open, o = '' }) => open === true && !alive.includes(o))).slice(0, limit),
+    async unowned(limit, alive, which) {
+      const isMeant = ({ open, owes }: RoundDocument) => open === true && (which === 'all' || owes === true)
+      return (await list((one) => isMeant(one) && !alive.includes(one.o ?? ''))).slice(0, limit)
+    },
     last: (sequence, below) => first(ofSequence(sequence, below), (a, b) => b.nonce - a.nonce),
     hasNonce: async (sequence, nonce) =>
       (await first((one) => one.chain === sequence && one.nonce === nonce)) !== null,

@@ -14,7 +14,7 @@ import {
 import { entryNumber, type StreamKey } from './journal-keys.ts'
 import type { NewListDocument } from './list-documents.ts'
 import { createOwnEntries, type OwnEntries } from './own-entries.ts'
-import { createRecovery, createTakeOvers } from './recover.ts'
+import { createRecovery, createTakeOvers, type Unfinished } from './recover.ts'
 import type { EventSender } from './send-events.ts'
 
 /** What a service does for the entries of its journal. */
@@ -43,8 +43,15 @@ export type JournalWork<Fact> = {
   readonly takeOver: (stream: StreamKey) => Promise<void>
   /** The claims that an entry was written with; needed where entries have any. */
   readonly claimsOf?: (entry: Entry<Fact>) => readonly Claim[]
-  /** At most `limit` streams whose list documents are unfinished and show an `o` that is none of `others`. */
-  readonly unfinished?: (limit: number, others: readonly string[]) => Promise<readonly StreamKey[]>
+  /**
+   * At most `limit` streams whose list documents are unfinished and show an `o` that is none of `others`. One
+   * that tells no stream that waits from one that owes something answers for both with all.
+   */
+  readonly unfinished?: (
+    limit: number,
+    others: readonly string[],
+    which: Unfinished,
+  ) => Promise<readonly StreamKey[]>
   /**
    * Drops all unfinished work from the service's memory: others may have judged this process dead, and it
    * goes on as another instance. What is still unfinished comes back by `takeOver`, here or elsewhere.

@@ -93,9 +93,10 @@ await t.test('the end of an earlier take-over does not end the repetition of a l
   t.strictSame(calls, [stream])
 })
 
-await t.test('where very many only wait, requests get three quarters of the time', async (t) => {
+await t.test('what owes something is taken over first, and requests go before very many that wait', async (t) => {
   const streams = Array.from({ length: 264 }, (_, at) => streamKey('waits', String(at)))
-  const open = new Set(streams)
+  const [open, owing] = [new Set(streams), streams.slice(-4)]
+  const taken: string[] = []
   let nowMs = 0
   const rests: { readonly after: number; readonly ms: number }[] = []
   const takeOvers = createTakeOvers<Fact>({
@@ -108,10 +109,12 @@ await t.test('where very many only wait, requests get three quarters of the time
     isFinished: () => false,
     async takeOver(key) {
       nowMs += 1
+      taken.push(key)
       open.delete(key)
     },
     current: () => 'own',
-    unfinished: async (limit) => [...open].slice(0, limit),
+    unfinished: async (limit, _others, which) =>
+      [...open].filter((key) => which === 'all' || owing.includes(key)).slice(0, limit),
     steadyMs: () => nowMs,
     async pause(ms) {
       rests.push({ after: streams.length - open.size, ms })
@@ -119,13 +122,15 @@ await t.test('where very many only wait, requests get three quarters of the time
     logger: pino({ level: 'silent' }),
   })
   t.strictSame(await takeOvers.takeListed({ dead: 'dead', isOver: () => open.size < 40 }), {
-    taken: 232,
+    taken: 236,
     failed: 0,
   })
   t.strictSame(rests, [
-    { after: 216, ms: 48 },
-    { after: 232, ms: 48 },
+    { after: 204, ms: 72 },
+    { after: 220, ms: 144 },
+    { after: 236, ms: 144 },
   ])
+  t.strictSame(taken.slice(0, owing.length), owing)
   await takeOvers.takeListed({ dead: 'dead', isOver: () => false })
   t.equal(open.size, 0)
 })

@@ -70,12 +70,14 @@ export type RoundDocument = RoundFields & {
   readonly w?: string
   readonly o?: string
   readonly open?: boolean
+  /** Set while a worker has to come back to it; an open round without it waits for its player. */
+  readonly owes?: true
   /** Of a round that was taken back: it has only this, `chain` and `n`, so that no list finds it. */
   readonly gone?: true
 }
 
 const plainFields = [
-  ...(['_id', 'n', 'o', 'open', 'gone', 'scope', 'chain', 'nonce', 'status', 'unfinished'] as const),
+  ...(['_id', 'n', 'o', 'open', 'owes', 'gone', 'scope', 'chain', 'nonce', 'status', 'unfinished'] as const),
   ...(['driver', 'playerId', 'sessionId', 'game', 'brandId', 'currency', 'createdAt'] as const),
   ...(['completedAt', 'started', 'transactionIds', 'clientTransactionId', 'freeBet'] as const),
   ...(['stake', 'payout', 'stakes', 'wins'] as const),
@@ -192,9 +194,9 @@ export function decodeRound({
   }
 }
 
-/** Fields that documents have beside those of their round; all but four are of earlier releases. */
+/** Fields that documents have beside those of their round; all but five are of earlier releases. */
 const beside = [
-  ...['n', 'w', 'o', 'open', 'version', 'openedUnder', 'dueAt', 'checks', 'claims', 'refusals'],
+  ...['n', 'w', 'o', 'open', 'owes', 'version', 'openedUnder', 'dueAt', 'checks', 'claims', 'refusals'],
   ...['facts', 'factsAt', 'outbox', 'outboxAt'],
 ]
 

@@ -6,6 +6,7 @@ import { createdFilter } from '@pitboss/storage/created-within'
 import { type IndexDeclaration, partialIndex } from '@pitboss/storage/ensure-indexes'
 import { createGroupFind, findByIds } from '@pitboss/storage/group-find'
 import { createListDocuments, type NewListDocument } from '@pitboss/storage/journal/list-documents'
+import type { Unfinished } from '@pitboss/storage/journal/recover'
 import type { Db, Document } from 'mongodb'
 import { isUnfinished, owesSomething, type RoundState } from '../rules/round.ts'
 import {
@@ -111,10 +112,10 @@ export function createRoundLists({ db }: { db: Db }) {
         .map(roundOf)
         .toArray(),
 
-    /** Documents that are open and show an owner that is not among `alive`. */
-    unowned: (limit: number, alive: readonly string[]) =>
+    /** Documents that are open, or owe something, and show an owner that is not among `alive`. */
+    unowned: (limit: number, alive: readonly string[], which: Unfinished) =>
       rounds
-        .find({ open: true, o: { $nin: [...alive] } })
+        .find({ open: true, o: { $nin: [...alive] }, ...(which === 'owed' ? { owes: true } : {}) })
         .hint('open')
         .limit(limit)
         .map(roundOf)
@@ -272,8 +273,9 @@ function shownRound(state: StreamState): ShownRound | null {
   const { fields, number, write, owner, isWithdrawn, isPlace } = state
   if (fields === null || isWithdrawn || isPlace) return null
   const round = decodeRound(fields)
-  const open = isUnfinished(round) || owesSomething(round)
-  return { ...fields, n: number, w: write, o: owner, open }
+  const owes = owesSomething(round)
+  const open = isUnfinished(round) || owes
+  return { ...fields, n: number, w: write, o: owner, open, ...(owes ? { owes } : {}) }
 }
 
 /** The index of a list of few among very many rounds; null for others. The database takes it only by name. */

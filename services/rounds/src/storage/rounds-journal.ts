@@ -124,8 +124,8 @@ export function wireRounds(given: {
       isFinished,
       claimsOf: claimsOfEntry,
       takeOver: (stream) => own().rounds.takeOver(stream),
-      async unfinished(limit, alive) {
-        const found = await lists.unowned(limit, alive)
+      async unfinished(limit, alive, which) {
+        const found = await lists.unowned(limit, alive, which)
         return found.map((document) => streamOf(decodeRound(fieldsOf(document))))
       },
       forgetWork: () => work.forget(),

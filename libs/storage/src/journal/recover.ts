@@ -54,11 +54,14 @@ export function createTakeOvers<Fact>({
   const begun = new Map<StreamKey, symbol>()
 
   /** @returns whether it was to be taken over */
-  async function takeOne(stream: StreamKey, isDead: (o: string) => boolean): Promise<boolean> {
+  async function takeOne(
+    stream: StreamKey,
+    isDead: (o: string) => boolean | Promise<boolean>,
+  ): Promise<boolean> {
     const { entries, unclaimed } = await read(stream, false)
     const [last] = [...entries, ...unclaimed].sort((a, b) => entryNumber(b._id) - entryNumber(a._id))
     const isOver = last === undefined || (unclaimed.length === 0 && isFinished(entries))
-    const isToTake = !isOver && (isDead(last.o) || (begun.has(stream) && last.o === current()))
+    const isToTake = !isOver && ((await isDead(last.o)) || (begun.has(stream) && last.o === current()))
     if (isToTake) await taking(stream, () => takeOver(stream))
     // Another look that leaves the stream says nothing of a take-over that fails meanwhile.
     if (isOver) begun.delete(stream)
@@ -114,10 +117,12 @@ export function createTakeOvers<Fact>({
       const seen = new Set<StreamKey>()
       let [taken, failed] = [0, 0]
       const others = async () => (await instances.readKnown()).filter((o) => o !== dead)
-      const takeGroup = async (group: readonly StreamKey[], known: ReadonlySet<string>) => {
+      // An instance has its document before its first entry: one that has written is known when asked after.
+      const isDead = async (o: string) => o === dead || !(await instances.readKnown()).includes(o)
+      const takeGroup = async (group: readonly StreamKey[]) => {
         const some = await takeAll(group, async (stream) => {
           seen.add(stream)
-          const isTaken = await takeOne(stream, (o) => !known.has(o))
+          const isTaken = await takeOne(stream, isDead)
           const { last } = await read(stream, true)
           if (last > 0) await duties.listed(stream, last)
           return isTaken
@@ -129,11 +134,9 @@ export function createTakeOvers<Fact>({
         for (let isMore = true; isMore && !isOver(); ) {
           const streams = await unfinished(listedPerRead, await others(), which)
           const fresh = streams.filter((stream) => !seen.has(stream))
-          // An instance has its document before its first entry, so whoever has written one is known by now.
-          const known = new Set(await others())
           for (let at = 0; at < fresh.length && !isOver(); at += atOnce) {
             const beganMs = steadyMs()
-            await takeGroup(fresh.slice(at, at + atOnce), known)
+            await takeGroup(fresh.slice(at, at + atOnce))
             if (seen.size > listedWithoutRest) await pause(restPerWork[which] * (steadyMs() - beganMs))
           }
           isMore = fresh.length > 0 && streams.length === listedPerRead

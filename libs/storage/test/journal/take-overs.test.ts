@@ -93,7 +93,7 @@ await t.test('the end of an earlier take-over does not end the repetition of a l
   t.strictSame(calls, [stream])
 })
 
-await t.test('what owes something is taken over first, and requests go before very many that wait', async (t) => {
+await t.test('what owes something comes first, and very many that wait leave room', async (t) => {
   const streams = Array.from({ length: 264 }, (_, at) => streamKey('waits', String(at)))
   const [open, owing] = [new Set(streams), streams.slice(-4)]
   const taken: string[] = []
@@ -133,6 +133,28 @@ await t.test('what owes something is taken over first, and requests go before ve
   t.strictSame(taken.slice(0, owing.length), owing)
   await takeOvers.takeListed({ dead: 'dead', isOver: () => false })
   t.equal(open.size, 0)
+})
+
+await t.test('a stream that a process which has just started went on with is left to it', async (t) => {
+  const known = ['dead']
+  const calls: string[] = []
+  const takeOvers = createTakeOvers<Fact>({
+    instances: { readKnown: async () => [...known], recovered: async () => undefined },
+    duties: { listed: async () => undefined } as never,
+    async read() {
+      if (!known.includes('young')) known.push('young')
+      return { entries: [entryOf(1, 'young', 'opened')], unclaimed: [], last: 1, end: 1, seenMs: 0 }
+    },
+    isFinished: () => false,
+    takeOver: async (key) => void calls.push(key),
+    current: () => 'own',
+    unfinished: async () => [stream],
+    steadyMs: () => 0,
+    pause: async () => undefined,
+    logger: pino({ level: 'silent' }),
+  })
+  t.match(await takeOvers.takeListed({ dead: 'dead', isOver: () => false }), { taken: 0, failed: 0 })
+  t.strictSame(calls, [])
 })
 
 await t.test('a stream of which nobody knows the claims is taken over', async (t) => {

@@ -36,7 +36,7 @@ const listedPerRead = 200
 const atOnce = 16
 /** After this many of the listed streams each further group is followed by a rest, so many times as long. */
 const listedWithoutRest = 200
-const restPerWork = { owed: 3, all: 9 } as const
+const restPerWork = 3
 
 export function createTakeOvers<Fact>({
   instances,
@@ -105,7 +105,7 @@ export function createTakeOvers<Fact>({
     /**
      * As `take`, of the streams whose list documents show as writer an instance that is gone or is `dead`.
      * Lists them at once, so that the documents show who has them now. There may be very many, and requests
-     * go first: after 200 those that owe something take a quarter of the time, then those that wait a tenth.
+     * go first: after 200 they take a quarter of the time, those that owe something before those that wait.
      */
     async takeListed({
       dead,
@@ -137,7 +137,7 @@ export function createTakeOvers<Fact>({
           for (let at = 0; at < fresh.length && !isOver(); at += atOnce) {
             const beganMs = steadyMs()
             await takeGroup(fresh.slice(at, at + atOnce))
-            if (seen.size > listedWithoutRest) await pause(restPerWork[which] * (steadyMs() - beganMs))
+            if (seen.size > listedWithoutRest) await pause(restPerWork * (steadyMs() - beganMs))
           }
           isMore = fresh.length > 0 && streams.length === listedPerRead
         }
@@ -198,27 +198,31 @@ export function createRecovery<Fact>({
     }
     const take = createScan({ store, o, done, each: takePage, isOver })
     const takeDuties = createScan({ store, o, done, each: dutiesOfPage, isOver })
-    /** Until none fails; duties are taken over after the first try, which does not wait for what is listed. */
-    async function takeStreams(tried: () => void): Promise<void> {
-      for (;;) {
-        const failedHere = await take()
-        tried()
-        const failed = failedHere + (await takeOvers.takeListed({ dead: o, isOver })).failed
-        if (failed === 0 || isOver()) return
-        await pause(retryMs)
-      }
+    const takeListed = async () => (await takeOvers.takeListed({ dead: o, isOver })).failed
+    async function untilNoneFails(takeSome: () => Promise<number>, first: number): Promise<void> {
+      for (let failed = first; failed > 0 && !isOver(); failed = await takeSome()) await pause(retryMs)
     }
+    const listAll = async () => untilNoneFails(takeListed, await takeListed())
 
+    let listing: Promise<void> | null = null
     for (const afterMs of [0, ...furtherScansAfterMs]) {
       for (let ms = 0; ms < afterMs && !isOver(); ms += retryMs) await pause(retryMs)
-      const tried = Promise.withResolvers<void>()
-      await Promise.all([takeStreams(tried.resolve), tried.promise.then(begun).then(takeDuties)])
+      // Duties and lists do not wait for a stream that cannot be taken over yet.
+      const failed = await take()
+      begun()
+      listing ??= listAll()
+      // Awaited below, where its failure ends this recovery.
+      listing.catch(() => undefined)
+      await Promise.all([untilNoneFails(take, failed), takeDuties()])
       for (let ms = waitMs; left > 0 && !isOver(); ms += waitMs) {
         await pause(waitMs)
         // The duties of what has landed since may wait for somebody to take its stream over.
         if (ms % retryMs === 0) await take()
       }
     }
+    await listing
+    // What the dead one had on the wire may have been listed until the last scan.
+    await listAll()
     if (isOver()) return
     await instances.recovered(o)
     logger.info({ instance: o }, 'journal.recovered')

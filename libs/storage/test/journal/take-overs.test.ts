@@ -126,9 +126,9 @@ await t.test('what owes something comes first, and very many that wait leave roo
     failed: 0,
   })
   t.strictSame(rests, [
-    { after: 204, ms: 72 },
-    { after: 220, ms: 144 },
-    { after: 236, ms: 144 },
+    { after: 204, ms: 24 },
+    { after: 220, ms: 48 },
+    { after: 236, ms: 48 },
   ])
   t.strictSame(taken.slice(0, owing.length), owing)
   await takeOvers.takeListed({ dead: 'dead', isOver: () => false })

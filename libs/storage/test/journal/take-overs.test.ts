@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
+import { waitFor } from '@pitboss/testing/wait-for'
 import { pino } from 'pino'
 import t from 'tap'
 import type { Entry } from '../../src/journal/journal.ts'
 import { entryId, streamKey } from '../../src/journal/journal-keys.ts'
-import { createTakeOvers } from '../../src/journal/recover.ts'
+import { createRecovery, createTakeOvers } from '../../src/journal/recover.ts'
 
 type Fact = 'opened' | 'adopted'
 
@@ -133,6 +134,33 @@ await t.test('what owes something comes first, and very many that wait leave roo
   t.strictSame(taken.slice(0, owing.length), owing)
   await takeOvers.takeListed({ dead: 'dead', isOver: () => false })
   t.equal(open.size, 0)
+})
+
+await t.test('what lands late is looked for while what waits is taken over', async (t) => {
+  const held = Promise.withResolvers<{ taken: number; failed: number }>()
+  const recovered: string[] = []
+  let reads = 0
+  const recovery = createRecovery<Fact>({
+    store: {
+      async readWritten() {
+        reads += 1
+        return []
+      },
+    } as never,
+    instances: { readKnown: async () => [], recovered: async (o) => void recovered.push(o) },
+    duties: { size: () => 0 } as never,
+    takeOvers: { takeListed: () => held.promise } as never,
+    sizeMax: 10,
+    pause: async () => undefined,
+    logger: pino({ level: 'silent' }),
+  })
+  recovery.begin({ _id: 'dead', done: 0 })
+  await recovery.begun()
+  await waitFor(() => reads === 6, { what: 'three scans for streams and three for duties' })
+  t.strictSame(recovered, [], 'not all of it has been taken over')
+  held.resolve({ taken: 1, failed: 0 })
+  await waitFor(() => recovered.length === 1)
+  t.strictSame(recovered, ['dead'])
 })
 
 await t.test('a stream that a process which has just started went on with is left to it', async (t) => {

@@ -102,7 +102,7 @@ export function createJournalProcess<Fact>({
   let alive: readonly string[] = []
   let unowned = 0
   let isStarted = false
-  let isTakingUnowned = false
+  let takingUnowned: Promise<void> | null = null
 
   const instance = () => (own !== null && own.o === instances.current() ? own.o : null)
   const journal: Journal<Fact> = {
@@ -218,12 +218,11 @@ export function createJournalProcess<Fact>({
     isStarted = true
     await beat()
     await recovery.begun()
-    void takeUnowned()
+    takingUnowned = takeUnowned()
   }
 
   /** Takes over streams whose writer nobody knows any more, as after a restore. Never rejects. */
   async function takeUnowned(): Promise<void> {
-    isTakingUnowned = true
     for (let failed = 1; failed > 0 && !given.isStopping(); ) {
       try {
         failed = (await takeOvers.takeListed({ isOver: given.isStopping })).failed
@@ -232,7 +231,7 @@ export function createJournalProcess<Fact>({
       }
       if (failed > 0) await given.pause(againMs)
     }
-    isTakingUnowned = false
+    takingUnowned = null
   }
 
   /** Decides the fate of entries that this process has given up, and goes on with what stands. */
@@ -248,7 +247,7 @@ export function createJournalProcess<Fact>({
     const o = instance()
     if (o === null) return
     const [first] = alive.toSorted()
-    if (first !== o || isTakingUnowned) return
+    if (first !== o || takingUnowned !== null) return
     const { taken } = await takeOvers.takeListed({ isOver: given.isStopping })
     if (taken === 0) return
     unowned += taken
@@ -270,6 +269,8 @@ export function createJournalProcess<Fact>({
     taking: takeOvers.taking,
     unownedTotal: () => unowned,
     abort: recovery.abort,
+    /** Resolves when take-overs, once ended, have finished what they were at. */
+    ended: async () => void (await Promise.all([recovery.ended(), takingUnowned])),
     /** What its instance has done; null before the first beat. */
     progress: (): Progress | null => own?.progress() ?? null,
   }

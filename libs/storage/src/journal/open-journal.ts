@@ -173,6 +173,7 @@ export async function openJournal<Fact>({
       stopping.abort()
       own.abort()
       await Promise.all(polls.map((poll) => poll.stop()))
+      await within(own.ended(), drainMaxMs)
       await stopDuties()
       const progress = own.progress()
       if (progress === null) return

@@ -178,6 +178,7 @@ export function createRecovery<Fact>({
   pause: (ms: number) => Promise<void>
 }) {
   let underWay = new Map<string, Promise<void>>()
+  const running = new Set<Promise<void>>()
   let generation = 0
 
   async function recover(dead: Dead, begun: () => void, isOver: () => boolean): Promise<void> {
@@ -235,12 +236,14 @@ export function createRecovery<Fact>({
       const own = generation
       const { promise, resolve } = Promise.withResolvers<void>()
       underWay.set(dead._id, promise)
-      recover(dead, resolve, () => own !== generation)
+      const ended = recover(dead, resolve, () => own !== generation)
         .catch((err: unknown) => logger.error({ err, instance: dead._id }, 'journal.recovery-failed'))
         .finally(() => {
           resolve()
           if (own === generation) underWay.delete(dead._id)
+          running.delete(ended)
         })
+      running.add(ended)
     },
     /** Resolves when what those that are being recovered wrote last has been taken over once. */
     async begun(): Promise<void> {
@@ -250,6 +253,10 @@ export function createRecovery<Fact>({
     abort(): void {
       generation += 1
       underWay = new Map()
+    },
+    /** Resolves when recoveries that were ended have finished what they were at. */
+    async ended(): Promise<void> {
+      await Promise.all(running)
     },
   }
 }

@@ -6,7 +6,7 @@ import { given, servePart } from '../src/harness/serve-part.ts'
 /*
  * A ledger of medici: each movement is one entry with two lines, in a transaction as its README advises, since
  * without one a crash leaves lines that balance nothing. No wallet is called, no id is unique and no event is
- * told.
+ * published.
  */
 
 const accounts = { player: 'Liabilities:Players', house: 'Assets:House' }

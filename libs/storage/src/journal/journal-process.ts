@@ -44,8 +44,8 @@ export type JournalWork<Fact> = {
   /** The claims that an entry was written with; needed where entries have any. */
   readonly claimsOf?: (entry: Entry<Fact>) => readonly Claim[]
   /**
-   * At most `limit` streams whose list documents are unfinished and show an `o` that is none of `others`. One
-   * that tells no stream that waits from one that owes something answers for both with all.
+   * At most `limit` streams whose list documents are unfinished and show an `o` that is none of `others`. A
+   * service whose documents do not say which streams owe something returns all of them for `owed`, too.
    */
   readonly unfinished?: (
     limit: number,

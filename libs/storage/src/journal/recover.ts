@@ -160,8 +160,8 @@ const furtherScansAfterMs = [5000, 55_000]
 
 /**
  * Takes over what dead instances have left: first the unfinished streams of their entries above `done`, each
- * by its service, then the duties of these entries, and meanwhile the unfinished streams that lists show. What it does twice, or another process does as well, is decided by the
- * entries' numbers and counts once.
+ * by its service, then the duties of these entries, and meanwhile the unfinished streams that lists show.
+ * What it does twice, or another process does as well, is decided by the entries' numbers and counts once.
  * @param sizeMax entries in memory that are not done; while there are more, no further duties are taken over
  */
 export function createRecovery<Fact>({

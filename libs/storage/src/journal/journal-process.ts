@@ -14,8 +14,9 @@ import {
 import { entryNumber, type StreamKey } from './journal-keys.ts'
 import type { NewListDocument } from './list-documents.ts'
 import { createOwnEntries, type OwnEntries } from './own-entries.ts'
-import { createRecovery, createTakeOvers, type Unfinished } from './recover.ts'
+import { createRecovery } from './recover.ts'
 import type { EventSender } from './send-events.ts'
+import { createTakeOvers, type Unfinished } from './take-overs.ts'
 
 /** What a service does for the entries of its journal. */
 export type JournalWork<Fact> = {

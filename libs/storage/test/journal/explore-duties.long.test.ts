@@ -14,7 +14,8 @@ import {
 } from '../../src/journal/journal.ts'
 import { entryNumber, streamKey, streamOf } from '../../src/journal/journal-keys.ts'
 import { createOwnEntries } from '../../src/journal/own-entries.ts'
-import { createRecovery, createTakeOvers } from '../../src/journal/recover.ts'
+import { createRecovery } from '../../src/journal/recover.ts'
+import { createTakeOvers } from '../../src/journal/take-overs.ts'
 import type { EventSender } from '../../src/journal/send-events.ts'
 import { silentLogger } from '../fixtures/test-storage.ts'
 

@@ -4,7 +4,8 @@ import { pino } from 'pino'
 import t from 'tap'
 import type { Entry } from '../../src/journal/journal.ts'
 import { entryId, streamKey } from '../../src/journal/journal-keys.ts'
-import { createRecovery, createTakeOvers } from '../../src/journal/recover.ts'
+import { createRecovery } from '../../src/journal/recover.ts'
+import { createTakeOvers } from '../../src/journal/take-overs.ts'
 
 type Fact = 'opened' | 'adopted'
 
@@ -18,7 +19,7 @@ function takingOver({
   const calls: string[] = []
   let failures = 1
   const takeOvers = createTakeOvers<Fact>({
-    instances: { readKnown: async () => [], recovered: async () => undefined },
+    instances: { readKnown: async () => [] },
     duties: { add: () => undefined, listed: async () => undefined, listAll: async () => undefined } as never,
     async read() {
       const last = entries.length
@@ -101,7 +102,7 @@ await t.test('what owes something comes first, and very many that wait leave roo
   let nowMs = 0
   const rests: { readonly after: number; readonly ms: number }[] = []
   const takeOvers = createTakeOvers<Fact>({
-    instances: { readKnown: async () => ['dead'], recovered: async () => undefined },
+    instances: { readKnown: async () => ['dead'] },
     duties: { listed: async () => undefined } as never,
     async read(key) {
       const entry = { ...entryOf(1, open.has(key) ? 'dead' : 'own', 'opened'), _id: entryId(key, 1) }
@@ -147,7 +148,7 @@ await t.test('what lands late is looked for while what waits is taken over', asy
         return []
       },
     } as never,
-    instances: { readKnown: async () => [], recovered: async (o) => void recovered.push(o) },
+    instances: { recovered: async (o) => void recovered.push(o) },
     duties: { size: () => 0 } as never,
     takeOvers: { takeListed: () => held.promise } as never,
     sizeMax: 10,
@@ -167,7 +168,7 @@ await t.test('a stream that a process which has just started went on with is lef
   const known = ['dead']
   const calls: string[] = []
   const takeOvers = createTakeOvers<Fact>({
-    instances: { readKnown: async () => [...known], recovered: async () => undefined },
+    instances: { readKnown: async () => [...known] },
     duties: { listed: async () => undefined } as never,
     async read() {
       if (!known.includes('young')) known.push('young')

@@ -6,7 +6,7 @@ import { createdFilter } from '@pitboss/storage/created-within'
 import { type IndexDeclaration, partialIndex } from '@pitboss/storage/ensure-indexes'
 import { createGroupFind, findByIds } from '@pitboss/storage/group-find'
 import { createListDocuments, type NewListDocument } from '@pitboss/storage/journal/list-documents'
-import type { Unfinished } from '@pitboss/storage/journal/recover'
+import type { Unfinished } from '@pitboss/storage/journal/take-overs'
 import type { Db, Document } from 'mongodb'
 import { isUnfinished, owesSomething, type RoundState } from '../rules/round.ts'
 import {

@@ -41,7 +41,8 @@ export type Gateway = {
 
 /**
  * Starts a gateway on a connected bus. Several on one machine may listen on the same port: the kernel spreads
- * connections over them (SO_REUSEPORT). `nowMs` is the clock of tokens.
+ * connections over them (SO_REUSEPORT). `nowMs` is the clock of tokens, `limitsNowMs` that of limits: it is
+ * never set back, which would keep old counts for as long.
  * @throws when the port is taken.
  */
 export async function startGateway({
@@ -50,12 +51,14 @@ export async function startGateway({
   logger,
   registry,
   nowMs = Date.now,
+  limitsNowMs = () => performance.now(),
 }: {
   config: GatewayConfig
   bus: Bus
   logger: Logger
   registry: Registry
   nowMs?: () => number
+  limitsNowMs?: () => number
 }): Promise<Gateway> {
   const bus = repeatUnstarted(plainBus)
   const access = createAccessState({ bus, logger, nowMs })
@@ -64,8 +67,7 @@ export async function startGateway({
     rules: limiterRules(config),
     replicaId: newId('gw'),
     publish: (data) => bus.publish(limitsSubject, data),
-    // Not `nowMs`: a clock that is set back would keep old counts for as long.
-    nowMs: () => performance.now(),
+    nowMs: limitsNowMs,
     onRefused: metrics.refused,
   })
   const exchange = bus.subscribe(limitsSubject, ({ data }) => limiters.receive(data))

@@ -46,7 +46,7 @@ t.test('a record comes when it has every field that the query names', (t) => {
 })
 
 t.test('tails', async (t) => {
-  const world = await startWorld(t, { PITBOSS_LIMIT_PERSON_TAILS: '3' }, 2)
+  const world = await startWorld(t, { PITBOSS_LIMIT_PERSON_TAILS: '3' }, { gateways: 2 })
   const [first, second] = world.gateways.map(({ url }) => url)
   const follow = async (t: Test, token: string, query = 'kinds=events', url = first ?? '') => {
     const stopping = new AbortController()

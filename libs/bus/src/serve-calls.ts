@@ -37,6 +37,7 @@ export type CallHandler = {
   readonly service: string
   readonly budgetMs: number
   readonly neverShed: boolean
+  readonly isAudited: boolean
   /** False for a call whose definition says that it carries no token. */
   readonly needsToken: boolean
   /** Request bytes to reply bytes; `admit` judges the token before anything is begun. */
@@ -61,6 +62,7 @@ export function handler<Request, Reply>(
     service: call.service,
     budgetMs: call.budgetMs,
     neverShed: call.neverShed ?? false,
+    isAudited: call.isAudited ?? false,
     needsToken: !('none' in call.token),
     run: async (data, context, admit) => {
       const request = parseRequest(call, data)

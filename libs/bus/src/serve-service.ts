@@ -1,4 +1,3 @@
-import { isAudited } from '@pitboss/contracts/defined-calls'
 import type { ServiceHost } from '@pitboss/runtime/run-service'
 import { type CallTokenMode, createCallTokens, keysFromAuth } from './call-tokens.ts'
 import type { Bus } from './connect-bus.ts'
@@ -35,6 +34,6 @@ export function serveService({
   const tokens = createCallTokens({ loadKeys, mode: config.PITBOSS_CALL_TOKENS, logger, registry })
   return serveCalls({
     ...{ ...given, bus, version: serviceVersion, tokens, logger, registry },
-    handlers: handlers.map((one) => (isAudited(one.subject) ? { ...one, run: following(one.run) } : one)),
+    handlers: handlers.map((one) => (one.isAudited ? { ...one, run: following(one.run) } : one)),
   })
 }

@@ -15,6 +15,8 @@ export type Call<Request, Reply> = {
   readonly token: CallToken<Request>
   /** True for calls that settle money or stand behind that: a busy service takes them and sheds others. */
   readonly neverShed?: boolean
+  /** True for calls whose changes leave an audit record. Source: docs/contract.md, section 12. */
+  readonly isAudited?: boolean
 }
 
 /** What a call is asked with, once it is parsed. */
@@ -41,7 +43,8 @@ const subjectPattern = /^(auth|rounds|wallet|webhooks)\.v1(\.[a-z][a-z0-9-]*)+$/
 /**
  * Makes a call value. The service follows from the first token of the subject (`wallet` is `wallet-bridge`).
  * Unless `callers` says otherwise the gateway asks, and operations alone what is under `ops`. Only calls that
- * the gateway may not ask go without a word about their token: services and operations have none.
+ * the gateway may not ask go without a word about their token: services and operations have none. What
+ * operations order is audited without a word.
  * Both schemas must accept their own output again, since each side parses (no transforms of the type).
  * @throws RangeError for a subject other than `<service>.v1.<noun>.<verb>`, a budget outside 1 to 60,000 ms
  * (default 5000), or a call of the gateway that says nothing about its token.
@@ -58,6 +61,7 @@ export function defineCall<Request, Reply>(
     callers?: readonly CallerName[]
     token?: CallToken<NoInfer<Request>>
     neverShed?: boolean
+    isAudited?: boolean
   },
 ): Call<Request, Reply> {
   const root = subjectPattern.exec(subject)?.[1]
@@ -65,12 +69,16 @@ export function defineCall<Request, Reply>(
   if (!Number.isInteger(budgetMs) || budgetMs < 1 || budgetMs > 60_000) {
     throw new RangeError(`bad time budget of ${subject}: ${budgetMs} ms`)
   }
-  const callers = call.callers ?? (subject.includes('.v1.ops.') ? ['ops'] : ['gateway'])
+  const isOfOperations = subject.includes('.v1.ops.')
+  const callers = call.callers ?? (isOfOperations ? ['ops'] : ['gateway'])
   if (callers.includes('gateway') && call.token === undefined) {
     throw new RangeError(`${subject} says nothing about its token`)
   }
   const token = call.token ?? { none: `asked by ${callers.join(' and ')} alone` }
-  return Object.freeze({ ...call, subject, budgetMs, callers, token, service: serviceBySubjectRoot[root] })
+  const isOrder = isOfOperations && call.request instanceof z.ZodObject && 'order' in call.request.shape
+  const isAudited = call.isAudited ?? isOrder
+  const service = serviceBySubjectRoot[root]
+  return Object.freeze({ ...call, subject, budgetMs, callers, token, isAudited, service })
 }
 
 /**

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { Call, CallerName } from './call.ts'
 import * as approvals from './calls/approvals.ts'
 import * as auth from './calls/auth.ts'
@@ -51,7 +50,10 @@ const routeModules = [
 ]
 
 /** The part of a call that says who asks whom. */
-export type DefinedCall = Pick<Call<unknown, unknown>, 'subject' | 'service' | 'callers' | 'token'>
+export type DefinedCall = Pick<
+  Call<unknown, unknown>,
+  'subject' | 'service' | 'callers' | 'token' | 'isAudited'
+>
 
 /** Every call that is defined in `calls/` and `endpoints/`: all that may be asked over NATS. Source: ours. */
 export const definedCalls: readonly DefinedCall[] = [...callModules, ...routeModules].flatMap((module) =>
@@ -83,39 +85,5 @@ function isCall(value: unknown): value is DefinedCall {
   return typeof value === 'object' && value !== null && 'subject' in value && 'callers' in value
 }
 
-const dashboardChange = z.object({
-  route: z.string().regex(/^(POST|PUT|PATCH|DELETE) /),
-  access: z.object({ dashboard: z.array(z.string()) }),
-  call: z.custom<DefinedCall>(isCall),
-})
-const settingsChange = z.object({
-  route: z.string().regex(/^(PUT|PATCH) /),
-  access: z.object({ 'operator-api': z.string() }),
-  call: z.custom<DefinedCall>(isCall),
-})
-
-/**
- * The calls whose changes leave an audit record: routes by which people change something, routes by which key
- * pairs change settings, what a second person approved, what the gateway composes from a person's ledger, and
- * orders of operations. Source: docs/contract.md, section 12.
- */
-export const auditedCalls: readonly DefinedCall[] = [
-  ...routeModules.flatMap((module) =>
-    Object.values<unknown>(module).flatMap((endpoint) => {
-      const parsed = z.union([dashboardChange, settingsChange]).safeParse(endpoint)
-      return parsed.success ? [parsed.data.call] : []
-    }),
-  ),
-  ...Object.values(approvals.doApproved),
-  reconciliations.startReconciliation,
-  ...callModules.flatMap((module) => Object.values<unknown>(module).flatMap(callsIn).filter(isOrder)),
-]
-
-/** Whether the call with this subject leaves an audit record. */
-export function isAudited(subject: string): boolean {
-  return auditedCalls.some((call) => call.subject === subject)
-}
-
-function isOrder({ subject, request }: DefinedCall & { readonly request?: unknown }): boolean {
-  return subject.includes('.v1.ops.') && request instanceof z.ZodObject && 'order' in request.shape
-}
+/** The calls whose changes leave an audit record. Source: docs/contract.md, section 12. */
+export const auditedCalls: readonly DefinedCall[] = definedCalls.filter(({ isAudited }) => isAudited)

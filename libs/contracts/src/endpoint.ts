@@ -71,8 +71,15 @@ export function defineEndpoint<
       ...(definition.budgetMs === undefined ? {} : { budgetMs: definition.budgetMs }),
       neverShed: definition.neverShed ?? false,
       token: tokenOfCaller(definition.access),
+      isAudited: isAudited(route, definition.access),
     }),
   }
+}
+
+/** What a person changes, and the settings that a key pair changes. */
+function isAudited(route: Route, access: Access): boolean {
+  if (access.dashboard !== undefined) return !route.startsWith('GET ')
+  return access['operator-api'] !== undefined && /^(PUT|PATCH) /.test(route)
 }
 
 /**

@@ -62,12 +62,14 @@ const done = z.strictObject({ result: z.enum(['done', 'stale']) })
 export const doApproved = {
   game: defineCall('rounds.v1.game.change-approved', {
     callers: ['auth'],
+    isAudited: true,
     request: z.strictObject({ ...approved, account: accountSchema, order: graveOrders.game }),
     reply: done,
     budgetMs: acknowledgedChangeMs,
   }),
   wallet: defineCall('wallet.v1.wallet.put-approved', {
     callers: ['auth'],
+    isAudited: true,
     request: z.strictObject({ ...approved, order: graveOrders.wallet }),
     reply: done,
     budgetMs: acknowledgedChangeMs,

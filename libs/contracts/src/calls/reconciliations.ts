@@ -33,6 +33,7 @@ export const keepLedgerChunk = defineCall('wallet.v1.reconciliation.keep', {
 /** Orders the comparison of the chunks that were kept. */
 export const startReconciliation = defineCall('wallet.v1.reconciliation.start', {
   token,
+  isAudited: true,
   request: z.strictObject({
     caller: callerSchema,
     id: reconciliationId,

@@ -109,7 +109,7 @@ export function createChangeOwnLogin(deps: AuthDeps) {
       const user = await selfWithPassword(caller, body.current_password, 'current_password', by)
       if (body.new_password === body.current_password)
         throw invalidField('new_password', 'must be another than the current one')
-      requireUncommonPassword(body.new_password, 'new_password')
+      await requireUncommonPassword(body.new_password, 'new_password')
       const after = { ...user, mustChangePassword: false }
       const changed = await entry(by, 'password.change', user, after)
       const hashed = await passwords.hash(body.new_password, { account: user.operatorId })

@@ -105,7 +105,7 @@ export function createChangePeople(deps: AuthDeps) {
     async invite(caller: Caller, body: NewUser, by: ActedBy): Promise<User> {
       const now = clock.now()
       const { email, name, role, password } = body
-      if (password !== undefined) requireUncommonPassword(password, 'password')
+      if (password !== undefined) await requireUncommonPassword(password, 'password')
       const claim = await idempotency.claim(caller, {
         list: 'users',
         // The key is kept with a quick hash of the body, which must not be one of the password.
@@ -171,7 +171,7 @@ export function createChangePeople(deps: AuthDeps) {
     async accept({ token, password, clientAddress }: AcceptRequest, requestId: string): Promise<User> {
       const parsed = passwordSchema.safeParse(password)
       if (!parsed.success) throw invalidField('password', 'must have 12 to 128 characters')
-      requireUncommonPassword(parsed.data, 'password')
+      await requireUncommonPassword(parsed.data, 'password')
       const now = clock.now()
       const invitation = tokenHash.candidates(token)
       const invited = await people.byInvitation(invitation, now)

@@ -99,7 +99,7 @@ export function createRunOrders(deps: AuthDeps) {
       const { order, name } = request
       const currencies = request.currencies ?? startCurrencies
       for (const [index, code] of currencies.entries()) requireKnownCurrency(code, index)
-      if (request.password !== null) requireUncommonPassword(request.password, 'password')
+      if (request.password !== null) await requireUncommonPassword(request.password, 'password')
       const email = request.email.toLowerCase()
       const operatorId = randomUUID()
       const password = request.password ?? randomBase62(passwordCharacters, random)

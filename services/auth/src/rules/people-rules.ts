@@ -1,29 +1,34 @@
 import type { Role } from '@pitboss/contracts/caller'
 import type { AccountMode } from '@pitboss/contracts/primitives'
 import { invalidField, ServiceError } from '@pitboss/errors/service-error'
-import { dictionary } from '@zxcvbn-ts/language-common'
 
-const commonPasswords = new Set(dictionary['passwords-common'])
 /**
  * Words that people put digits and signs around. Further down the list stand words that say little by
  * themselves, such as "viewer".
  */
-const commonCores = new Set(dictionary['passwords-common'].slice(0, 1000))
+const commonCoresMax = 1000
 /** A shorter rest of a password says nothing about it. */
 const coreCharactersMin = 4
+let commonPasswords: Promise<{ all: Set<string>; cores: Set<string> }> | undefined
 const freeTries = 3
 const longestWaitMs = 15 * 60 * 1000
 
 /**
  * Refuses a password that is on the list of common ones, and one of the thousand most common within digits
  * and signs (`password1234`, `!!qwerty!!`), in any case of letters.
+ * The list is read when the first password is chosen, since it would hold up the start of the service.
  * Source: docs/contract.md, section 12.
  * @throws ServiceError VALIDATION_ERROR at `path`
  */
-export function requireUncommonPassword(password: string, path: string): void {
+export async function requireUncommonPassword(password: string, path: string): Promise<void> {
+  commonPasswords ??= import('@zxcvbn-ts/language-common').then(({ dictionary }) => {
+    const all = dictionary['passwords-common']
+    return { all: new Set(all), cores: new Set(all.slice(0, commonCoresMax)) }
+  })
+  const { all, cores } = await commonPasswords
   const text = password.toLowerCase()
   const core = text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
-  const isCommon = commonPasswords.has(text) || (core.length >= coreCharactersMin && commonCores.has(core))
+  const isCommon = all.has(text) || (core.length >= coreCharactersMin && cores.has(core))
   if (isCommon || core === '') throw invalidField(path, 'is too common; choose one that nobody would try')
 }
 

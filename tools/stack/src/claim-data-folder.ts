@@ -43,6 +43,7 @@ export function dropState(dataDir: string): void {
     'demo-account.json',
     'demo-ports.json',
     'master-keys.json',
+    'compiled',
   ]) {
     rmSync(join(dataDir, name), { recursive: true, force: true })
   }

@@ -84,6 +84,7 @@ export async function serviceSpec(
             PITBOSS_WEB_FOLDER: played === null ? inBuild('web/dist') : '/app/web/dist',
           }
         : { MONGODB_URL: mongodbUrl }),
+      ...(name === 'auth' ? { NODE_COMPILE_CACHE: compileCacheOf(dataDir) } : {}),
       ...extrasOf(name, options.allowLoopback),
       ...environment,
     },
@@ -92,6 +93,14 @@ export async function serviceSpec(
       ...(name === 'gateway' ? {} : masterKeysOf(dataDir, name)),
     }),
   }
+}
+
+/**
+ * Compiled code starts auth in two thirds of the time. It would slow down those who play rounds
+ * (docs/benchmarks.md, "What was tried and not taken").
+ */
+function compileCacheOf(dataDir: string): string {
+  return process.env.NODE_COMPILE_CACHE ?? join(dataDir, 'compiled')
 }
 
 /** The process that plays a replica as a pod. The services' own settings reach its container. */

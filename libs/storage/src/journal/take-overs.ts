@@ -104,6 +104,7 @@ export function createTakeOvers<Fact>({
      * As `take`, of the streams whose list documents show as writer an instance that is gone or is `dead`.
      * Lists them at once, so that the documents show who has them now. There may be very many, and requests
      * go first: after 200 they take a quarter of the time, those that owe something before those that wait.
+     * However many fail, those listed after them have their turn.
      */
     async takeListed({
       dead,
@@ -129,15 +130,17 @@ export function createTakeOvers<Fact>({
         failed += some.failed
       }
       for (const which of ['owed', 'all'] as const) {
+        let limit = listedPerRead
         for (let isMore = true; isMore && !isOver(); ) {
-          const streams = await unfinished(listedPerRead, await others(), which)
+          const streams = await unfinished(limit, await others(), which)
           const fresh = streams.filter((stream) => !seen.has(stream))
           for (let at = 0; at < fresh.length && !isOver(); at += atOnce) {
             const beganMs = steadyMs()
             await takeGroup(fresh.slice(at, at + atOnce))
             if (seen.size > listedWithoutRest) await pause(restPerWork * (steadyMs() - beganMs))
           }
-          isMore = fresh.length > 0 && streams.length === listedPerRead
+          isMore = streams.length === limit
+          limit = listedPerRead + streams.length - fresh.length
         }
       }
       return { taken, failed }

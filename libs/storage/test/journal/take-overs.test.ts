@@ -95,7 +95,8 @@ await t.test('the end of an earlier take-over does not end the repetition of a l
   t.strictSame(calls, [stream])
 })
 
-await t.test('what owes something comes first, and very many that wait leave room', async (t) => {
+/** Take-overs of one process over 264 streams of a dead one, of which the last four owe something. */
+function takingMany({ fails = () => false }: { fails?: (key: string) => boolean } = {}) {
   const streams = Array.from({ length: 264 }, (_, at) => streamKey('waits', String(at)))
   const [open, owing] = [new Set(streams), streams.slice(-4)]
   const taken: string[] = []
@@ -111,6 +112,7 @@ await t.test('what owes something comes first, and very many that wait leave roo
     isFinished: () => false,
     async takeOver(key) {
       nowMs += 1
+      if (fails(key)) throw new Error('it cannot be read')
       taken.push(key)
       open.delete(key)
     },
@@ -123,6 +125,11 @@ await t.test('what owes something comes first, and very many that wait leave roo
     },
     logger: pino({ level: 'silent' }),
   })
+  return { takeOvers, streams, open, owing, taken, rests }
+}
+
+await t.test('what owes something comes first, and very many that wait leave room', async (t) => {
+  const { takeOvers, open, owing, taken, rests } = takingMany()
   t.strictSame(await takeOvers.takeListed({ dead: 'dead', isOver: () => open.size < 40 }), {
     taken: 236,
     failed: 0,
@@ -135,6 +142,14 @@ await t.test('what owes something comes first, and very many that wait leave roo
   t.strictSame(taken.slice(0, owing.length), owing)
   await takeOvers.takeListed({ dead: 'dead', isOver: () => false })
   t.equal(open.size, 0)
+})
+
+await t.test('very many that cannot be taken over hold up nobody listed after them', async (t) => {
+  const poisoned = 230
+  const { takeOvers, streams, taken } = takingMany({ fails: (key) => streams.indexOf(key) < poisoned })
+  const isOver = () => false
+  t.strictSame(await takeOvers.takeListed({ dead: 'dead', isOver }), { taken: 34, failed: poisoned })
+  t.strictSame(taken.toSorted(), streams.slice(poisoned).toSorted())
 })
 
 await t.test('what lands late is looked for while what waits is taken over', async (t) => {

@@ -21,8 +21,8 @@ const columns = [
 
 /**
  * Plays dice at a steady rate and shows what each minute cost: rounds, refusals, latencies, processor time
- * and disk per round, memory, entries whose duties are not done, how late deliveries are. What grows from
- * hour to hour would end a product that runs for years.
+ * and disk per round, memory, entries whose duties are not done, how late deliveries are; and by which errors
+ * rounds failed. What grows from hour to hour would end a product that runs for years.
  */
 export async function runSoak(
   { minutes, perSecond }: { minutes: number; perSecond: number },
@@ -34,9 +34,10 @@ export async function runSoak(
   const seen: number[][] = []
   say(`minute ${columns.join(' | ')}`)
   for (let minute = 1; minute <= minutes; minute++) {
-    const row = await playMinute(world, work, perSecond)
+    const { row, failures } = await playMinute(world, work, perSecond)
     seen.push(row)
     say(`${minute}: ${row.map(textOf).join(' | ')}`)
+    for (const [error, count] of failures) say(`  ${count} failed: ${error}`)
   }
   const quarter = Math.max(1, Math.floor(minutes / 4))
   const mean = (name: string, rows: readonly number[][]) => [
@@ -56,7 +57,7 @@ async function playMinute(
   { engines, product }: ProductWorld,
   work: Work,
   perSecond: number,
-): Promise<number[]> {
+): Promise<{ row: number[]; failures: ReadonlyMap<string, number> }> {
   const look = async () => {
     const services = processorTimes(product.demo())
     const disk = await Promise.all(['mongodb', 'nats'].map((name) => diskBytes(join(engines.dataDir, name))))
@@ -68,14 +69,15 @@ async function playMinute(
   }
   const before = await look()
   const latency = createLatencyRecorder()
-  let failed = 0
+  const failures = new Map<string, number>()
   await sendOpenLoop(minuteS * perSecond, perSecond, async (number) => {
     const fromMs = performance.now()
     try {
       await work(number % players)
       latency.record(performance.now() - fromMs)
-    } catch {
-      failed += 1
+    } catch (error) {
+      const name = /"code":"(\w+)"/.exec(String(error))?.[1] ?? String(error)
+      failures.set(name, (failures.get(name) ?? 0) + 1)
     }
   })
   const after = await look()
@@ -87,7 +89,8 @@ async function playMinute(
     .processes.flatMap(({ name, pid }) => (pid === null || /wallet$|receiver/.test(name) ? [] : [pid]))
   const ofEngines = familyOf(process.pid).filter((pid) => pid !== process.pid && !ofProduct.includes(pid))
   const { p50, p99 } = latency.read()
-  return [
+  const failed = [...failures.values()].reduce((sum, count) => sum + count, 0)
+  const row = [
     ...[played, failed, p50, p99],
     (after.servicesNs - before.servicesNs) / 1e6 / played,
     (after.enginesNs - before.enginesNs) / 1e6 / played,
@@ -97,6 +100,7 @@ async function playMinute(
       await greatest(product, 'pitboss_webhook_late_seconds'),
     ],
   ]
+  return { row, failures }
 }
 
 /** The greatest value of a metric among all processes. */

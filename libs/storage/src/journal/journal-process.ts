@@ -239,7 +239,7 @@ export function createJournalProcess<Fact>({
   async function closeLost(): Promise<void> {
     if (instance() === null) return
     for (const each of own === null ? former : [own, ...former])
-      await takeOvers.take(await each.closeLost(), (writer) => writer === each.o)
+      await takeOvers.take(await each.closeLost(), (writer) => writer === each.o, given.isStopping)
     former = former.filter((each) => each.hasOpen())
   }
 

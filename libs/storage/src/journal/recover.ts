@@ -49,7 +49,7 @@ export function createRecovery<Fact>({
     let left = 0
     const takePage = async (page: Page<Fact>) => {
       const streams = [...new Set(page.map(({ entry }) => streamOf(entry._id)))]
-      return (await takeOvers.take(streams, (writer) => writer === o)).failed
+      return (await takeOvers.take(streams, (writer) => writer === o, isOver)).failed
     }
     const dutiesOfPage = async (page: Page<Fact>) => {
       while (duties.size() >= sizeMax && !isOver()) await pause(waitMs)

@@ -79,9 +79,11 @@ export function createTakeOvers<Fact>({
   async function takeAll(
     streams: readonly StreamKey[],
     one: (stream: StreamKey) => Promise<boolean>,
+    isOver: () => boolean,
   ): Promise<{ readonly taken: number; readonly failed: number }> {
     let [taken, failed] = [0, 0]
     await mapBounded(streams, atOnce, async (stream) => {
+      if (isOver()) return
       try {
         if (await one(stream)) taken += 1
       } catch (err) {
@@ -95,11 +97,12 @@ export function createTakeOvers<Fact>({
   return {
     taking,
     /**
-     * Takes streams over, where they are unfinished and `isDead` is true of their last writer.
+     * Takes streams over, where they are unfinished and `isDead` is true of their last writer. Once `isOver`
+     * it begins no further one.
      * @returns how many it took, and those that failed, each of which is logged
      */
-    take: (streams: readonly StreamKey[], isDead: (o: string) => boolean) =>
-      takeAll([...new Set([...streams, ...begun.keys()])], (stream) => takeOne(stream, isDead)),
+    take: (streams: readonly StreamKey[], isDead: (o: string) => boolean, isOver: () => boolean) =>
+      takeAll([...new Set([...streams, ...begun.keys()])], (stream) => takeOne(stream, isDead), isOver),
     /**
      * As `take`, of the streams whose list documents show as writer an instance that is gone or is `dead`.
      * Lists them at once, so that the documents show who has them now. There may be very many, and requests
@@ -118,14 +121,15 @@ export function createTakeOvers<Fact>({
       const others = async () => (await instances.readKnown()).filter((o) => o !== dead)
       // An instance has its document before its first entry: one that has written is known when asked after.
       const isDead = async (o: string) => o === dead || !(await instances.readKnown()).includes(o)
+      const takeAndList = async (stream: StreamKey) => {
+        seen.add(stream)
+        const isTaken = await takeOne(stream, isDead)
+        const { last } = await read(stream, true)
+        if (last > 0) await duties.listed(stream, last)
+        return isTaken
+      }
       const takeGroup = async (group: readonly StreamKey[]) => {
-        const some = await takeAll(group, async (stream) => {
-          seen.add(stream)
-          const isTaken = await takeOne(stream, isDead)
-          const { last } = await read(stream, true)
-          if (last > 0) await duties.listed(stream, last)
-          return isTaken
-        })
+        const some = await takeAll(group, takeAndList, isOver)
         taken += some.taken
         failed += some.failed
       }

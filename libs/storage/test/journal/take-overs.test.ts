@@ -10,6 +10,7 @@ import { createTakeOvers } from '../../src/journal/take-overs.ts'
 type Fact = 'opened' | 'adopted'
 
 const stream = streamKey('taken', 'over')
+const never = () => false
 
 /** Take-overs of one process over a stream whose entries the test writes. */
 function takingOver({
@@ -48,19 +49,19 @@ function entryOf(number: number, o: string, fact: Fact): Entry<Fact> {
 
 await t.test('a take-over that failed after its entry is repeated until it succeeds', async (t) => {
   const { takeOvers, calls } = takingOver({ entries: [entryOf(1, 'dead', 'opened')] })
-  t.match(await takeOvers.take([stream], (o) => o === 'dead'), { taken: 0, failed: 1 })
-  t.match(await takeOvers.take([stream], (o) => o === 'dead'), { taken: 1, failed: 0 })
+  t.match(await takeOvers.take([stream], (o) => o === 'dead', never), { taken: 0, failed: 1 })
+  t.match(await takeOvers.take([stream], (o) => o === 'dead', never), { taken: 1, failed: 0 })
   t.strictSame(calls, [stream, stream])
-  t.match(await takeOvers.take([stream], (o) => o === 'dead'), { taken: 0, failed: 0 })
+  t.match(await takeOvers.take([stream], (o) => o === 'dead', never), { taken: 0, failed: 0 })
 })
 
 await t.test('a look at the stream meanwhile does not end its repetition', async (t) => {
   const { takeOvers, calls } = takingOver({ entries: [entryOf(1, 'dead', 'opened')] })
-  const taking = takeOvers.take([stream], (o) => o === 'dead')
+  const taking = takeOvers.take([stream], (o) => o === 'dead', never)
   // Who still counts the writer among the living looks and leaves it.
-  const looking = takeOvers.take([stream], () => false)
+  const looking = takeOvers.take([stream], () => false, never)
   t.match(await Promise.all([taking, looking]), [{ failed: 1 }, { taken: 0 }])
-  t.match(await takeOvers.take([stream], (o) => o === 'dead'), { taken: 1, failed: 0 })
+  t.match(await takeOvers.take([stream], (o) => o === 'dead', never), { taken: 1, failed: 0 })
   t.strictSame(calls, [stream, stream])
 })
 
@@ -72,11 +73,11 @@ await t.test('a take-over that a request has begun and failed at is repeated', a
     throw new Error('its claims are not known')
   })
   await t.rejects(begun, /not known/)
-  t.match(await takeOvers.take([], () => false), { taken: 0, failed: 1 })
-  t.match(await takeOvers.take([], () => false), { taken: 1, failed: 0 })
+  t.match(await takeOvers.take([], () => false, never), { taken: 0, failed: 1 })
+  t.match(await takeOvers.take([], () => false, never), { taken: 1, failed: 0 })
   t.strictSame(calls, [stream, stream])
   t.equal(await takeOvers.taking(stream, async () => 'done'), 'done')
-  t.match(await takeOvers.take([], () => false), { taken: 0, failed: 0 })
+  t.match(await takeOvers.take([], () => false, never), { taken: 0, failed: 0 })
 })
 
 await t.test('the end of an earlier take-over does not end the repetition of a later one', async (t) => {
@@ -91,7 +92,7 @@ await t.test('the end of an earlier take-over does not end the repetition of a l
   await t.rejects(later, /not known/)
   first.resolve()
   await earlier
-  t.match(await takeOvers.take([], () => false), { failed: 1 })
+  t.match(await takeOvers.take([], () => false, never), { failed: 1 })
   t.strictSame(calls, [stream])
 })
 
@@ -152,6 +153,16 @@ await t.test('very many that cannot be taken over hold up nobody listed after th
   t.strictSame(taken.toSorted(), streams.slice(poisoned).toSorted())
 })
 
+await t.test('a process that stops finishes what it is at, and begins no more of a page', async (t) => {
+  const { takeOvers, streams, taken } = takingMany()
+  await takeOvers.take(
+    streams,
+    (o) => o === 'dead',
+    () => taken.length >= 20,
+  )
+  t.ok(taken.length >= 20 && taken.length < 40, `${taken.length} of ${streams.length}`)
+})
+
 await t.test('what lands late is looked for while what waits is taken over', async (t) => {
   const held = Promise.withResolvers<{ taken: number; failed: number }>()
   const recovered: string[] = []
@@ -203,6 +214,6 @@ await t.test('a stream that a process which has just started went on with is lef
 
 await t.test('a stream of which nobody knows the claims is taken over', async (t) => {
   const { takeOvers, calls } = takingOver({ entries: [], unclaimed: [entryOf(1, 'dead', 'opened')] })
-  await takeOvers.take([stream], (o) => o === 'dead')
+  await takeOvers.take([stream], (o) => o === 'dead', never)
   t.strictSame(calls, [stream])
 })

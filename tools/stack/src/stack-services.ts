@@ -84,7 +84,7 @@ export async function serviceSpec(
             PITBOSS_WEB_FOLDER: played === null ? inBuild('web/dist') : '/app/web/dist',
           }
         : { MONGODB_URL: mongodbUrl }),
-      ...(name === 'auth' ? { NODE_COMPILE_CACHE: compileCacheOf(dataDir) } : {}),
+      ...(name === 'auth' && played === null ? { NODE_COMPILE_CACHE: compileCacheOf(dataDir) } : {}),
       ...extrasOf(name, options.allowLoopback),
       ...environment,
     },
@@ -96,8 +96,8 @@ export async function serviceSpec(
 }
 
 /**
- * Compiled code starts auth in two thirds of the time. It would slow down those who play rounds
- * (docs/benchmarks.md, "What was tried and not taken").
+ * Where auth keeps its compiled code between starts. The others have none: it slows down those who play
+ * rounds (docs/benchmarks.md, "What was tried and not taken"), and a pod cannot write here.
  */
 function compileCacheOf(dataDir: string): string {
   return process.env.NODE_COMPILE_CACHE ?? join(dataDir, 'compiled')

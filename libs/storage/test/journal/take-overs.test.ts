@@ -96,7 +96,7 @@ await t.test('the end of an earlier take-over does not end the repetition of a l
   t.strictSame(calls, [stream])
 })
 
-/** Take-overs of one process over 264 streams of a dead one, of which the last four owe something. */
+/** Take-overs of one process over 264 streams of a dead one. The last four owe something. */
 function takingMany({ fails = () => false }: { fails?: (key: string) => boolean } = {}) {
   const streams = Array.from({ length: 264 }, (_, at) => streamKey('waits', String(at)))
   const [open, owing] = [new Set(streams), streams.slice(-4)]
